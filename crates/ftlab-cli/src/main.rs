@@ -1,0 +1,2 @@
+//! The ftlab command.
+fn main() {}

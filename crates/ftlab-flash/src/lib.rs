@@ -1,0 +1,1 @@
+//! The medium: geometry, page and block numbers, the Flash trait and its twins.

@@ -1,0 +1,1 @@
+//! Flash translation layers: the page-mapped engine and its policies.

@@ -1,0 +1,1 @@
+//! Closed forms of write amplification.

@@ -1,0 +1,1 @@
+//! Runs FTLs over workloads and collects results.

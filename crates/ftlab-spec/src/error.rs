@@ -1,0 +1,95 @@
+//! What can be wrong with a name or a value that a user typed.
+
+use thiserror::Error;
+
+/// A name or value that cannot be used; the message says what to type instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SpecError {
+    /// The text is not `name:key=value,...`.
+    #[error("{text:?} is not of the form name:key=value,key=value ({reason})")]
+    Syntax {
+        /// What was typed.
+        text: String,
+        /// Which part is wrong.
+        reason: String,
+    },
+    /// No such FTL, generator or format.
+    #[error("unknown {kind} {name:?}{}; known: {}", did_you_mean(name, known), known.join(", "))]
+    UnknownName {
+        /// What was looked up, such as "FTL".
+        kind: &'static str,
+        /// What was typed.
+        name: String,
+        /// Every name there is.
+        known: Vec<String>,
+    },
+    /// The thing exists and does not have this parameter.
+    #[error("{of} has no parameter {key:?}{}; {}", did_you_mean(key, known), has(known))]
+    UnknownParameter {
+        /// Whose parameter.
+        of: String,
+        /// What was typed.
+        key: String,
+        /// Every parameter it has.
+        known: Vec<String>,
+    },
+    /// A parameter is given twice.
+    #[error("{of}: {key} is given twice; give it once")]
+    Repeated {
+        /// Whose parameter.
+        of: String,
+        /// Which one.
+        key: String,
+    },
+    /// A value does not parse or is out of range.
+    #[error("{of}: {key}={value} is not {expects}")]
+    BadValue {
+        /// Whose parameter.
+        of: String,
+        /// Which one.
+        key: String,
+        /// What was typed.
+        value: String,
+        /// What would be right.
+        expects: String,
+    },
+    /// A size, share or count that does not parse.
+    #[error("{text:?} is not {expects}")]
+    Quantity {
+        /// What was typed.
+        text: String,
+        /// What would be right.
+        expects: &'static str,
+    },
+}
+
+fn did_you_mean(name: &str, known: &[String]) -> String {
+    known
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, best)| format!(" (did you mean {best:?}?)"))
+}
+
+fn has(known: &[String]) -> String {
+    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones_and_the_nearest() {
+        let error = SpecError::UnknownName {
+            kind: "FTL",
+            name: "2r-fif".into(),
+            known: vec!["1r-greedy".into(), "2r-fifo".into()],
+        };
+        assert_eq!(
+            error.to_string(),
+            "unknown FTL \"2r-fif\" (did you mean \"2r-fifo\"?); known: 1r-greedy, 2r-fifo"
+        );
+    }
+}

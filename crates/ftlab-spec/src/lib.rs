@@ -1,0 +1,35 @@
+//! How users name things: `name:key=value,...` with typed, documented parameters, and sizes such as
+//! `8GiB`.
+//!
+//! A parameter is declared once, with [`parameters!`]; that declaration parses it, checks its range,
+//! documents it in `ftlab list` and prints it back in results.
+//!
+//! ```
+//! ftlab_spec::parameters! {
+//!     /// How to brew.
+//!     pub struct Tea {
+//!         /// Minutes in the pot.
+//!         minutes: u32 = 4, "minutes" in 1..=10, from "the tin";
+//!         /// Milk or not.
+//!         milk: bool = false, "milk", from "our habit";
+//!     }
+//! }
+//! use ftlab_spec::{Parameters, Spec};
+//!
+//! let tea = Tea::from_spec(&"tea:minutes=5,milk=on".parse::<Spec>()?)?;
+//! assert_eq!((tea.minutes, tea.milk), (5, true));
+//!
+//! let error = Tea::from_spec(&"tea:minutes=60".parse::<Spec>()?).unwrap_err();
+//! assert_eq!(error.to_string(), "tea: minutes=60 is not a whole number in 1..=10");
+//! # Ok::<(), ftlab_spec::SpecError>(())
+//! ```
+
+mod error;
+mod parameters;
+mod quantity;
+mod spec;
+
+pub use error::SpecError;
+pub use parameters::{Parameter, Parameters, Value, check_range, parse_value};
+pub use quantity::{ByteSize, Share};
+pub use spec::{NoParameters, Spec};

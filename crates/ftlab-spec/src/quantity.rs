@@ -1,0 +1,126 @@
+//! Sizes in bytes and shares.
+
+use crate::SpecError;
+use std::fmt;
+use std::str::FromStr;
+
+/// A size in bytes: `8GiB` and `8G` are 8 x 2^30, `8GB` is 8 x 10^9, `4096` is 4,096.
+///
+/// Printed in the largest binary unit that divides it, so that what is printed parses back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ByteSize(pub u64);
+
+const BINARY: [(&str, u64); 5] =
+    [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
+
+impl FromStr for ByteSize {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let wrong = || SpecError::Quantity {
+            text: text.into(),
+            expects: "a size such as 8GiB (2^30 bytes each; 8G is the same), 8GB (10^9) or 4096",
+        };
+        let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit_bytes: u64 = match unit.trim() {
+            "" | "B" => 1,
+            "K" | "KiB" | "k" => 1 << 10,
+            "M" | "MiB" => 1 << 20,
+            "G" | "GiB" => 1 << 30,
+            "T" | "TiB" => 1 << 40,
+            "KB" | "kB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "TB" => 1_000_000_000_000,
+            _ => return Err(wrong()),
+        };
+        if let Ok(whole) = number.parse::<u64>() {
+            return whole.checked_mul(unit_bytes).map(Self).ok_or_else(wrong);
+        }
+        let bytes = number.parse::<f64>().map_err(|_| wrong())? * unit_bytes as f64;
+        if bytes.fract() == 0.0 && bytes < 9.0e15 { Ok(Self(bytes as u64)) } else { Err(wrong()) }
+    }
+}
+
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, unit_bytes) = BINARY
+            .into_iter()
+            .find(|(_, unit_bytes)| self.0 != 0 && self.0.is_multiple_of(*unit_bytes))
+            .unwrap_or(("B", 1));
+        write!(f, "{}{unit}", self.0 / unit_bytes)
+    }
+}
+
+/// A share of something, typed as `10%` or `0.1`, at least 0 and below `1000%`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Share(pub f64);
+
+impl FromStr for Share {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let (number, scale) = match text.strip_suffix('%') {
+            Some(number) => (number, 100.0),
+            None => (text, 1.0),
+        };
+        number
+            .parse::<f64>()
+            .ok()
+            .map(|number| number / scale)
+            .filter(|share| (0.0..10.0).contains(share))
+            .map(Self)
+            .ok_or_else(|| SpecError::Quantity {
+                text: text.into(),
+                expects: "a share such as 10% or 0.1, at least 0 and below 1000%",
+            })
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Ten digits hide the rounding of `x / 100.0 * 100.0` and nothing that a user can type.
+        let percent = (self.0 * 1e12).round() / 1e10;
+        write!(f, "{percent}%")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_say_which_unit_they_mean() {
+        for (text, bytes) in [
+            ("8GiB", 8 << 30),
+            ("8G", 8 << 30),
+            ("8GB", 8_000_000_000),
+            ("4096", 4096),
+            ("1.5KiB", 1536),
+        ] {
+            assert_eq!(text.parse::<ByteSize>().unwrap().0, bytes, "{text}");
+        }
+        for text in ["", "GiB", "8 Gigs", "8gib", "0.3B", "-1", "99999999999TiB", "nan"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_print_exactly() {
+        for text in ["8GiB", "4KiB", "8000000000B", "7629KiB", "0B"] {
+            let size: ByteSize = text.parse().unwrap();
+            assert_eq!(size.to_string().parse::<ByteSize>().unwrap(), size, "{text}");
+        }
+        assert_eq!(ByteSize(8_000_000_000).to_string(), "7812500KiB");
+    }
+
+    #[test]
+    fn shares_accept_percent_and_fraction() {
+        assert!((("10%".parse::<Share>().unwrap().0) - 0.1).abs() < 1e-15);
+        assert_eq!("0.125".parse::<Share>().unwrap().to_string(), "12.5%");
+        assert_eq!("7%".parse::<Share>().unwrap().to_string(), "7%");
+        assert!("10".parse::<Share>().is_err());
+        assert!("-1%".parse::<Share>().is_err());
+    }
+}

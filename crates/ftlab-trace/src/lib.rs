@@ -1,0 +1,1 @@
+//! Where writes come from: trace formats and generators.
