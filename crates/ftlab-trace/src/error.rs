@@ -1,0 +1,181 @@
+//! What can be wrong with a trace.
+
+use ftlab_spec::SpecError;
+use std::io;
+use thiserror::Error;
+
+/// Why a trace cannot be read, written or generated; the message names the value, the limit and
+/// the remedy.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The file cannot be opened, read or written.
+    #[error("{name}: {source}")]
+    Io {
+        /// The file.
+        name: String,
+        /// What the operating system or the decompressor says.
+        source: io::Error,
+    },
+    /// A format, generator or parameter that does not exist, or a value out of range.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The content is of no known format.
+    #[error(
+        "{name}: the content is of no format that is recognised by itself ({looks}); name one with --format: {known}"
+    )]
+    UnknownContent {
+        /// The file.
+        name: String,
+        /// What it looks like.
+        looks: String,
+        /// Formats and what each is.
+        known: String,
+    },
+    /// A line cannot be understood.
+    #[error(
+        "{name}, line {line}: {text:?} is wrong: expected {expected}; mend it, or tolerate a share of such lines with --skip-bad PERCENT"
+    )]
+    Malformed {
+        /// The file.
+        name: String,
+        /// Line number from 1.
+        line: u64,
+        /// The line, cut if long.
+        text: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// More lines than tolerated cannot be understood.
+    #[error(
+        "{name}: {bad} of {lines} lines are wrong, more than the tolerated {percent}%; the first is line {line}: {text:?}, expected {expected}; check --format, or raise --skip-bad"
+    )]
+    TooManyBad {
+        /// The file.
+        name: String,
+        /// Wrong lines so far.
+        bad: u64,
+        /// Lines read so far.
+        lines: u64,
+        /// What is tolerated.
+        percent: f64,
+        /// The first wrong line's number.
+        line: u64,
+        /// The first wrong line, cut if long.
+        text: String,
+        /// What would be right there.
+        expected: String,
+    },
+    /// The line is well formed and asks for something that would give a wrong result.
+    #[error("{name}, line {line}: {reason}; {remedy}")]
+    Refused {
+        /// The file.
+        name: String,
+        /// Line number from 1.
+        line: u64,
+        /// What cannot be done.
+        reason: String,
+        /// What to do instead.
+        remedy: String,
+    },
+    /// Not one request came out of the file.
+    #[error(
+        "{name}: no requests in {lines} lines ({skipped}); check --format, its parameters and --map"
+    )]
+    NoRequests {
+        /// The file.
+        name: String,
+        /// Lines (or rows) read.
+        lines: u64,
+        /// Why they were passed over.
+        skipped: String,
+    },
+    /// A binary file ends in the middle of a record, or is damaged.
+    #[error("{name}: {what}; {remedy}")]
+    Damaged {
+        /// The file.
+        name: String,
+        /// What is wrong, with the numbers.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A column of a Parquet file is missing or of another type.
+    #[error(
+        "{name}: {what}; the native form has the columns t_us u64 (optional), op u8, lba u64, sectors u32, and optionally stream u16, volume u32"
+    )]
+    Column {
+        /// The file.
+        name: String,
+        /// Which column, and what was found.
+        what: String,
+    },
+    /// A request ends beyond the last address that 64 bits can name.
+    #[error(
+        "a request of {sectors} sectors at sector {lba} ends beyond 2^64 sectors; the trace is damaged or read with the wrong --format"
+    )]
+    AddressOverflow {
+        /// First sector.
+        lba: u64,
+        /// Length in sectors.
+        sectors: u32,
+    },
+    /// A page size that is not a multiple of the sector.
+    #[error(
+        "a page of {page_bytes} bytes is not a multiple of 512 bytes, at least 512; 4096 is usual"
+    )]
+    PageSize {
+        /// What was asked for.
+        page_bytes: u64,
+    },
+    /// Something that a format or generator cannot do.
+    #[error("{what}; {remedy}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What to do instead.
+        remedy: String,
+    },
+}
+
+impl TraceError {
+    /// An input or output error of `name`.
+    pub(crate) fn io(name: &str, source: io::Error) -> Self {
+        Self::Io { name: name.into(), source }
+    }
+
+    /// An error of the parquet library.
+    pub(crate) fn parquet(name: &str, source: impl std::fmt::Display) -> Self {
+        Self::Damaged {
+            name: name.into(),
+            what: format!("not a readable Parquet file: {source}"),
+            remedy: "check that the file is complete".into(),
+        }
+    }
+}
+
+/// A line as it is shown in a message: lossy text, at most 120 characters.
+pub(crate) fn excerpt(line: &[u8]) -> String {
+    const SHOWN: usize = 120;
+    let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
+    if text.chars().count() <= SHOWN && line.len() <= 4 * SHOWN {
+        return text.into_owned();
+    }
+    text.chars().take(SHOWN).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_short_and_lossy() {
+        assert_eq!(excerpt(b"W 8"), "W 8");
+        assert_eq!(excerpt(b"\xff"), "\u{fffd}");
+        assert_eq!(excerpt(&[b'x'; 1000]), format!("{}...", "x".repeat(120)));
+    }
+
+    #[test]
+    fn errors_stay_small() {
+        assert!(size_of::<TraceError>() <= 128, "{}", size_of::<TraceError>());
+    }
+}

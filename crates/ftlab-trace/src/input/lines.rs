@@ -1,0 +1,285 @@
+//! Text traces: one line, one request (or none, or two).
+
+use super::Progress;
+use crate::error::excerpt;
+use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use memchr::memchr;
+use std::io::{ErrorKind, Read};
+
+/// Longest line that is read; the text formats stay far below.
+const LINE_BYTES_MAX: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 256 * 1024;
+/// Lines before a share of bad ones is judged; the first line of a file is 100% of it.
+const JUDGED_LINES_MIN: u64 = 1000;
+/// Under this reason wrong lines are counted that are within the tolerance.
+pub(crate) const BAD_LINE: &str = "wrong line within the tolerance";
+
+/// What a parser makes of a line.
+pub(crate) enum Verdict {
+    /// One or more requests, pushed onto the batch.
+    Parsed,
+    /// Not a request, for a reason that every trace of this format has.
+    Skip(&'static str),
+    /// Not a line of this format; what would be.
+    Bad(&'static str),
+    /// A good line that this reader must not swallow: why, and what to do.
+    Refuse { reason: String, remedy: String },
+}
+
+/// The part of a text reader that differs between formats.
+pub(crate) trait LineParser: Send {
+    /// Parses a line without its line end; pushes requests with their time, or nothing unless it
+    /// returns [`Verdict::Parsed`].
+    fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict;
+}
+
+/// A reader of lines made of a parser of lines.
+pub(crate) struct LineSource<P> {
+    lines: Lines,
+    parser: P,
+    metadata: TraceMetadata,
+    skipped: Skipped,
+    skip_bad_percent: f64,
+    need_time: bool,
+    requests: u64,
+    bad: BadLines,
+    progress: Progress,
+}
+
+#[derive(Default)]
+struct BadLines {
+    count: u64,
+    first: Option<(u64, String, &'static str)>,
+}
+
+impl<P: LineParser> LineSource<P> {
+    /// Reads `input` with `parser`; `format` is how the parser can be asked for again.
+    pub(crate) fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
+        Self {
+            progress: input.progress(),
+            lines: Lines::new(input),
+            parser,
+            metadata: TraceMetadata { format, ..TraceMetadata::default() },
+            skipped: Skipped::default(),
+            skip_bad_percent: options.skip_bad_percent,
+            need_time: options.need_time,
+            requests: 0,
+            bad: BadLines::default(),
+        }
+    }
+
+    /// An error once more lines are bad than tolerated; `at_end` judges short files too.
+    fn judge(&self, at_end: bool) -> Result<(), TraceError> {
+        let lines = self.lines.number;
+        let tolerated = self.skip_bad_percent / 100.0 * lines as f64;
+        if self.bad.count as f64 <= tolerated || !(at_end || lines >= JUDGED_LINES_MIN) {
+            return Ok(());
+        }
+        let (line, text, expected) = self.bad.first.clone().unwrap_or_default();
+        Err(TraceError::TooManyBad {
+            name: self.lines.name.clone(),
+            bad: self.bad.count,
+            lines,
+            percent: self.skip_bad_percent,
+            line,
+            text,
+            expected: expected.into(),
+        })
+    }
+
+    fn finish(&self) -> Result<(), TraceError> {
+        self.judge(true)?;
+        if self.requests > 0 {
+            return Ok(());
+        }
+        Err(TraceError::NoRequests {
+            name: self.lines.name.clone(),
+            lines: self.lines.number,
+            skipped: self.skipped.to_string(),
+        })
+    }
+}
+
+impl<P: LineParser> TraceSource for LineSource<P> {
+    fn metadata(&self) -> &TraceMetadata {
+        &self.metadata
+    }
+
+    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        batch.clear();
+        while !batch.is_full() {
+            let Some((number, line)) = self.lines.next()? else { break };
+            match self.parser.parse(line, batch) {
+                Verdict::Parsed => {}
+                Verdict::Skip(reason) => self.skipped.add(reason, number, line),
+                Verdict::Bad(expected) if self.skip_bad_percent > 0.0 => {
+                    self.skipped.add(BAD_LINE, number, line);
+                    self.bad.count += 1;
+                    self.bad.first.get_or_insert_with(|| (number, excerpt(line), expected));
+                    self.judge(false)?;
+                }
+                Verdict::Bad(expected) => {
+                    return Err(TraceError::Malformed {
+                        line: number,
+                        text: excerpt(line),
+                        expected: expected.into(),
+                        name: self.lines.name.clone(),
+                    });
+                }
+                Verdict::Refuse { reason, remedy } => {
+                    let name = self.lines.name.clone();
+                    return Err(TraceError::Refused { name, line: number, reason, remedy });
+                }
+            }
+        }
+        self.requests += batch.len() as u64;
+        if batch.is_empty() {
+            self.finish()?;
+        }
+        if !self.need_time {
+            batch.time_us.clear();
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.progress.share()
+    }
+}
+
+/// Cuts bytes into lines within one buffer, whatever the sizes of the reads.
+struct Lines {
+    name: String,
+    reader: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+    number: u64,
+}
+
+impl Lines {
+    fn new(input: Input) -> Self {
+        Self {
+            name: input.name().into(),
+            reader: input.into_reader(),
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            at_end: false,
+            number: 0,
+        }
+    }
+
+    /// The next line without its line end, and its number from 1.
+    #[inline]
+    fn next(&mut self) -> Result<Option<(u64, &[u8])>, TraceError> {
+        let mut searched = self.start;
+        let (line_end, next_start) = loop {
+            if let Some(offset) = memchr(b'\n', &self.buffer[searched..self.end]) {
+                break (searched + offset, searched + offset + 1);
+            }
+            if self.at_end {
+                if self.start == self.end {
+                    return Ok(None);
+                }
+                break (self.end, self.end);
+            }
+            let unsearched = self.end - self.start;
+            self.refill()?;
+            searched = self.start + unsearched;
+        };
+        let line = &self.buffer[self.start..line_end];
+        self.start = next_start;
+        self.number += 1;
+        if line.len() > LINE_BYTES_MAX {
+            return Err(self.too_long());
+        }
+        Ok(Some((self.number, line.strip_suffix(b"\r").unwrap_or(line))))
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<(), TraceError> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end > LINE_BYTES_MAX {
+            self.number += 1;
+            return Err(self.too_long());
+        }
+        loop {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.at_end = true,
+                Ok(bytes) => self.end += bytes,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(TraceError::io(&self.name, error)),
+            }
+            return Ok(());
+        }
+    }
+
+    fn too_long(&self) -> TraceError {
+        TraceError::Damaged {
+            name: self.name.clone(),
+            what: format!("line {} is longer than {LINE_BYTES_MAX} bytes", self.number),
+            remedy: "this is not a text trace; check --format".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out one byte at a time.
+    struct Trickle(Vec<u8>);
+
+    impl Read for Trickle {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            if self.0.is_empty() || buffer.is_empty() {
+                return Ok(0);
+            }
+            buffer[0] = self.0.remove(0);
+            Ok(1)
+        }
+    }
+
+    fn cut(input: Input) -> Result<Vec<(u64, Vec<u8>)>, TraceError> {
+        let mut lines = Lines::new(input);
+        let mut all = Vec::new();
+        while let Some((number, line)) = lines.next()? {
+            all.push((number, line.to_vec()));
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_the_sizes_of_reads() {
+        let text = b"one\r\n\ntwo\nlast without end";
+        let whole = cut(Input::from_bytes("whole", text.to_vec()).unwrap()).unwrap();
+        assert_eq!(whole.len(), 4);
+        assert_eq!(whole[0], (1, b"one".to_vec()));
+        assert_eq!(whole[3], (4, b"last without end".to_vec()));
+        let input = Input::from_reader("trickle", Trickle(text.to_vec())).unwrap();
+        assert_eq!(cut(input).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_buffer_is_refilled_in_the_middle_of_a_line() {
+        let text: String = (0..100_000).map(|n| format!("line {n}\n")).collect();
+        let lines = cut(Input::from_bytes("big", text.into_bytes()).unwrap()).unwrap();
+        assert_eq!(lines.len(), 100_000);
+        assert!(lines.iter().enumerate().all(|(n, line)| line.1 == format!("line {n}").as_bytes()));
+    }
+
+    #[test]
+    fn a_line_without_end_is_an_error_in_bounded_memory() {
+        let endless = Input::from_reader("endless", std::io::repeat(b'x')).unwrap();
+        let error = cut(endless).unwrap_err().to_string();
+        assert!(error.contains("endless: line 1 is longer than 65536 bytes"), "{error}");
+    }
+}

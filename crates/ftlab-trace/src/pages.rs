@@ -1,0 +1,207 @@
+//! From requests to page operations.
+//!
+//! A write or read touches every page that it overlaps: writing one sector of a page is one page
+//! write, as an FTL sees it after its read-modify-write. A trim lets go of the pages that it covers
+//! whole, because the rest of a page still holds data. A flush has no pages.
+//!
+//! ```
+//! use ftlab_trace::pages::{PageSink, expand};
+//! use ftlab_trace::{Op, RequestBatch};
+//!
+//! #[derive(Default)]
+//! struct Count { written: u64, trimmed: u64 }
+//! impl PageSink for Count {
+//!     fn write(&mut self, _first_page: u64, pages: u64) { self.written += pages; }
+//!     fn trim(&mut self, _first_page: u64, pages: u64) { self.trimmed += pages; }
+//! }
+//!
+//! let mut batch = RequestBatch::new();
+//! batch.push(Op::Write, 7, 2); // two sectors, across the border of pages 0 and 1
+//! batch.push(Op::Trim, 7, 10); // covers page 1 whole, page 0 and 2 in part
+//! let mut count = Count::default();
+//! expand(&batch, 8, &mut count)?;
+//! assert_eq!((count.written, count.trimmed), (2, 1));
+//! # Ok::<(), ftlab_trace::TraceError>(())
+//! ```
+
+use crate::{Op, RequestBatch, TraceError};
+use std::num::NonZeroU64;
+
+/// Bytes of a sector, the unit of [`RequestBatch::lba`].
+pub const SECTOR_BYTES: u64 = 512;
+
+/// Takes page operations; a run of pages is `first_page..first_page + pages` with `pages` >= 1.
+pub trait PageSink {
+    /// The host writes these pages, in ascending order.
+    fn write(&mut self, first_page: u64, pages: u64);
+
+    /// The host lets go of these pages.
+    fn trim(&mut self, first_page: u64, pages: u64) {
+        let _ = (first_page, pages);
+    }
+
+    /// The host wants everything durable.
+    fn flush(&mut self) {}
+
+    /// The host reads these pages.
+    fn read(&mut self, first_page: u64, pages: u64) {
+        let _ = (first_page, pages);
+    }
+}
+
+/// Sectors per page of `page_bytes`; an error unless that is a multiple of 512, at least 512.
+pub fn page_sectors(page_bytes: u32) -> Result<u32, TraceError> {
+    let sectors = page_bytes / SECTOR_BYTES as u32;
+    if sectors == 0 || !u64::from(page_bytes).is_multiple_of(SECTOR_BYTES) {
+        return Err(TraceError::PageSize { page_bytes: u64::from(page_bytes) });
+    }
+    Ok(sectors)
+}
+
+/// Hands every request of `batch` to `sink` as page operations, in order, for pages of
+/// `page_sectors` sectors (any number from 1).
+///
+/// A request of no sectors touches no page. A request that ends beyond 2^64 sectors is
+/// [`TraceError::AddressOverflow`]; the requests in front of it have been handed on by then.
+#[inline]
+pub fn expand(
+    batch: &RequestBatch,
+    page_sectors: u32,
+    sink: &mut impl PageSink,
+) -> Result<(), TraceError> {
+    let Some(divisor) = NonZeroU64::new(u64::from(page_sectors)) else {
+        return Err(TraceError::PageSize { page_bytes: 0 });
+    };
+    if divisor.is_power_of_two() {
+        let shift = divisor.trailing_zeros();
+        expand_with(batch, |sector| sector >> shift, divisor.get(), sink)
+    } else {
+        expand_with(batch, |sector| sector / divisor, divisor.get(), sink)
+    }
+}
+
+/// [`expand`] with the division by the page size, in sectors, given as `page_of`.
+#[inline]
+fn expand_with(
+    batch: &RequestBatch,
+    page_of: impl Fn(u64) -> u64,
+    page_sectors: u64,
+    sink: &mut impl PageSink,
+) -> Result<(), TraceError> {
+    for (op, lba, sectors) in batch.iter() {
+        let Some(end) = lba.checked_add(u64::from(sectors)) else {
+            return Err(TraceError::AddressOverflow { lba, sectors });
+        };
+        match op {
+            Op::Flush => sink.flush(),
+            _ if sectors == 0 => {}
+            Op::Write => {
+                let first = page_of(lba);
+                sink.write(first, page_of(end - 1) - first + 1);
+            }
+            Op::Read => {
+                let first = page_of(lba);
+                sink.read(first, page_of(end - 1) - first + 1);
+            }
+            Op::Trim => {
+                let page = page_of(lba);
+                let first = if page * page_sectors == lba { page } else { page + 1 };
+                let after = page_of(end);
+                if after > first {
+                    sink.trim(first, after - first);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[derive(Debug, Default, PartialEq, Eq)]
+    struct Recorder(Vec<(Op, u64)>);
+
+    impl Recorder {
+        fn record(&mut self, op: Op, first_page: u64, pages: u64) {
+            assert!(pages > 0);
+            self.0.extend((first_page..first_page + pages).map(|page| (op, page)));
+        }
+    }
+
+    impl PageSink for Recorder {
+        fn write(&mut self, first_page: u64, pages: u64) {
+            self.record(Op::Write, first_page, pages);
+        }
+        fn trim(&mut self, first_page: u64, pages: u64) {
+            self.record(Op::Trim, first_page, pages);
+        }
+        fn flush(&mut self) {
+            self.0.push((Op::Flush, 0));
+        }
+        fn read(&mut self, first_page: u64, pages: u64) {
+            self.record(Op::Read, first_page, pages);
+        }
+    }
+
+    /// The naive twin: looks at every sector of a request.
+    fn naive(op: Op, lba: u64, sectors: u32, page_sectors: u64) -> Vec<(Op, u64)> {
+        let covered: BTreeSet<u64> = (lba..lba + u64::from(sectors)).collect();
+        let touched: BTreeSet<u64> = covered.iter().map(|sector| sector / page_sectors).collect();
+        let whole = |page: &u64| {
+            (page * page_sectors..(page + 1) * page_sectors).all(|s| covered.contains(&s))
+        };
+        match op {
+            Op::Flush => vec![(op, 0)],
+            Op::Trim => touched.into_iter().filter(whole).map(|page| (op, page)).collect(),
+            _ => touched.into_iter().map(|page| (op, page)).collect(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn expansion_equals_its_naive_twin(
+            requests in prop::collection::vec((0u8..4, 0u64..200, 0u32..70), 0..20),
+            page_sectors in 1u32..40,
+        ) {
+            let mut batch = RequestBatch::new();
+            let mut expected = Vec::new();
+            for (code, lba, sectors) in requests {
+                let op = Op::from_code(code).unwrap();
+                batch.push(op, lba, sectors);
+                expected.extend(naive(op, lba, sectors, u64::from(page_sectors)));
+            }
+            let mut recorder = Recorder::default();
+            expand(&batch, page_sectors, &mut recorder).unwrap();
+            prop_assert_eq!(recorder.0, expected);
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_address_space_is_an_error_not_a_panic() {
+        for op in Op::ALL {
+            let mut batch = RequestBatch::new();
+            batch.push(op, u64::MAX, 1);
+            let error = expand(&batch, 8, &mut Recorder::default()).unwrap_err().to_string();
+            assert!(error.contains("ends beyond 2^64 sectors"), "{error}");
+        }
+        let mut batch = RequestBatch::new();
+        batch.push(Op::Trim, u64::MAX - 8, 8);
+        for page_sectors in [1, 3, 8, u32::MAX] {
+            expand(&batch, page_sectors, &mut Recorder::default()).unwrap();
+        }
+    }
+
+    #[test]
+    fn page_sizes_are_multiples_of_the_sector() {
+        assert_eq!(page_sectors(4096).unwrap(), 8);
+        assert_eq!(page_sectors(1536).unwrap(), 3);
+        for page_bytes in [0, 511, 4097] {
+            assert!(page_sectors(page_bytes).is_err(), "{page_bytes}");
+        }
+        assert!(expand(&RequestBatch::new(), 0, &mut Recorder::default()).is_err());
+    }
+}

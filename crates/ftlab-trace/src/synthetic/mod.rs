@@ -1,0 +1,106 @@
+//! Generators: one file each, one line per generator in [`GENERATORS`].
+//!
+//! A generator is endless (the caller stops it) and writes one aligned page per request. Its
+//! sequence depends on its parameters, the number of pages and the seed, never on batch sizes.
+
+pub mod uniform;
+
+use crate::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use ftlab_spec::{Parameter, Spec, SpecError};
+
+/// What a generator writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Pages of the drive.
+    pub logical_pages: u64,
+    /// Bytes of a page, a multiple of 512.
+    pub page_bytes: u32,
+    /// Same seed, same sequence.
+    pub seed: u64,
+}
+
+/// One generator: how it is called, described and built.
+pub struct GeneratorInfo {
+    /// The name to type.
+    pub name: &'static str,
+    /// What it writes, in one line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: fn() -> Vec<Parameter>,
+    /// Builds the sequence of pages.
+    build: fn(&Spec, &Space) -> Result<Box<dyn PageSequence>, TraceError>,
+}
+
+/// Every generator.
+pub static GENERATORS: &[GeneratorInfo] = &[uniform::GENERATOR];
+
+/// An endless sequence of page numbers.
+pub(crate) trait PageSequence: Send {
+    /// Overwrites `pages` with the next page numbers of the sequence.
+    fn fill(&mut self, pages: &mut [u64]);
+}
+
+/// The generator that `spec` names, writing to `space`.
+///
+/// ```
+/// use ftlab_trace::{RequestBatch, synthetic::{Space, build}};
+/// let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 1 };
+/// let mut source = build(&"uniform".parse()?, &space)?;
+/// let mut batch = RequestBatch::with_limit(10);
+/// assert!(source.next_batch(&mut batch)?);
+/// assert!(batch.len() == 10 && batch.lba.iter().all(|lba| lba % 8 == 0 && lba / 8 < 1000));
+/// # Ok::<(), ftlab_trace::TraceError>(())
+/// ```
+pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceError> {
+    let page_sectors = pages::page_sectors(space.page_bytes)?;
+    let addressable = u64::MAX / pages::SECTOR_BYTES / u64::from(page_sectors);
+    if !(1..=addressable).contains(&space.logical_pages) {
+        return Err(TraceError::Unsupported {
+            what: format!("a drive of {} pages", space.logical_pages),
+            remedy: format!("give it 1 to {addressable} pages"),
+        });
+    }
+    let generator = GENERATORS.iter().find(|info| info.name == spec.name).ok_or_else(|| {
+        let known = GENERATORS.iter().map(|info| info.name.to_owned()).collect();
+        SpecError::UnknownName { kind: "generator", name: spec.name.clone(), known }
+    })?;
+    let sequence = (generator.build)(spec, space)?;
+    let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
+    metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
+    metadata.properties.insert("generator".into(), spec.to_string());
+    metadata.properties.insert("seed".into(), space.seed.to_string());
+    Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped: Skipped::default() }))
+}
+
+/// A sequence of pages as a source of requests.
+struct PageSource {
+    sequence: Box<dyn PageSequence>,
+    page_sectors: u32,
+    metadata: TraceMetadata,
+    skipped: Skipped,
+}
+
+impl TraceSource for PageSource {
+    fn metadata(&self) -> &TraceMetadata {
+        &self.metadata
+    }
+
+    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        batch.clear();
+        batch.lba.resize(batch.limit(), 0);
+        batch.op.resize(batch.limit(), Op::Write);
+        batch.sectors.resize(batch.limit(), self.page_sectors);
+        self.sequence.fill(&mut batch.lba);
+        let page_sectors = u64::from(self.page_sectors);
+        for lba in &mut batch.lba {
+            *lba *= page_sectors;
+        }
+        Ok(true)
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}
