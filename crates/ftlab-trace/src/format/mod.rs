@@ -1,5 +1,9 @@
 //! Trace formats: one file per reader, one line per format in [`FORMATS`].
 
+pub mod blkparse;
+pub mod csv;
+mod fields;
+pub mod fio_iolog;
 pub mod lpn_u32;
 pub mod parquet;
 
@@ -26,7 +30,8 @@ pub struct FormatInfo {
 }
 
 /// Every format, in the order in which content is tried.
-pub static FORMATS: &[FormatInfo] = &[parquet::FORMAT, lpn_u32::FORMAT];
+pub static FORMATS: &[FormatInfo] =
+    &[parquet::FORMAT, blkparse::FORMAT, fio_iolog::FORMAT, csv::FORMAT, lpn_u32::FORMAT];
 
 /// The format of this name.
 pub fn find(name: &str) -> Result<&'static FormatInfo, TraceError> {

@@ -3,6 +3,7 @@
 mod lpn_u32;
 mod output;
 mod parquet;
+mod text;
 
 use crate::{Op, OpenOptions, RequestBatch, TraceError, TraceMetadata, TraceSource, format};
 use ftlab_spec::SpecError;
@@ -64,7 +65,8 @@ pub struct WriterInfo {
 }
 
 /// Every format that can be written.
-pub static WRITERS: &[WriterInfo] = &[parquet::WRITER, lpn_u32::WRITER];
+pub static WRITERS: &[WriterInfo] =
+    &[parquet::WRITER, text::BLKPARSE, text::FIO_IOLOG, text::CSV, lpn_u32::WRITER];
 
 /// Creates a trace at `path`, in the format of its ending unless `options` names one; text and
 /// `lpn-u32` are compressed if the name ends with `.gz` or `.zst`.

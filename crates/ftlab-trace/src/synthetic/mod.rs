@@ -3,7 +3,11 @@
 //! A generator is endless (the caller stops it) and writes one aligned page per request. Its
 //! sequence depends on its parameters, the number of pages and the seed, never on batch sizes.
 
+pub mod hotcold;
+mod permutation;
+mod taus88;
 pub mod uniform;
+pub mod zipf;
 
 use crate::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
 use ftlab_spec::{Parameter, Spec, SpecError};
@@ -34,7 +38,8 @@ pub struct GeneratorInfo {
 }
 
 /// Every generator.
-pub static GENERATORS: &[GeneratorInfo] = &[uniform::GENERATOR];
+pub static GENERATORS: &[GeneratorInfo] =
+    &[uniform::GENERATOR, zipf::GENERATOR, hotcold::GENERATOR];
 
 /// An endless sequence of page numbers.
 pub(crate) trait PageSequence: Send {

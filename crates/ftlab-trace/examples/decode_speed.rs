@@ -1,0 +1,185 @@
+//! Measures how fast traces are read and generated, and checks that the answer is right: a fast
+//! wrong answer is a failure. Rows: what, millions per second on one core, whether the count is
+//! right. Run it in release: `cargo run --release -p ftlab-trace --example decode_speed`.
+//!
+//! The rows with captured traces need their directory in `FTLAB_SHARED`, or at `../shared` beside
+//! the workspace; they are left out where there is none.
+
+use ftlab_trace::pages::{PageSink, expand};
+use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::{
+    CreateOptions, Input, Op, OpenOptions, RequestBatch, RequestHasher, TraceError, TraceSource,
+    create, open, open_input,
+};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const GENERATED_PAGES: u64 = 50_000_000;
+const LINES: u64 = 3_000_000;
+const REPEATS: usize = 3;
+
+#[derive(Default)]
+struct Count {
+    page_writes: u64,
+    /// Keeps the work from being optimised away.
+    page_sum: u64,
+}
+
+impl PageSink for Count {
+    fn write(&mut self, first_page: u64, pages: u64) {
+        self.page_writes += pages;
+        self.page_sum = self.page_sum.wrapping_add(first_page);
+    }
+}
+
+/// Runs `work` a few times; prints the best rate and whether every answer was `expected`.
+fn row(
+    what: &str,
+    unit: &str,
+    expected: u64,
+    mut work: impl FnMut() -> Result<u64, TraceError>,
+) -> Result<bool, TraceError> {
+    let mut best_seconds = f64::INFINITY;
+    let mut is_right = true;
+    for _ in 0..REPEATS {
+        let start = Instant::now();
+        is_right &= work()? == expected;
+        best_seconds = best_seconds.min(start.elapsed().as_secs_f64());
+    }
+    let rate = expected as f64 / best_seconds / 1e6;
+    let answer = if is_right { "right" } else { "WRONG" };
+    println!("{what:44} {rate:9.1} M {unit}/s  answer {answer}");
+    Ok(is_right)
+}
+
+fn page_writes(source: &mut dyn TraceSource, limit: u64) -> Result<u64, TraceError> {
+    let mut count = Count::default();
+    let mut batch = RequestBatch::new();
+    while count.page_writes < limit && source.next_batch(&mut batch)? {
+        expand(&batch, 8, &mut count)?;
+    }
+    std::hint::black_box(count.page_sum);
+    Ok(count.page_writes)
+}
+
+fn requests(source: &mut dyn TraceSource) -> Result<u64, TraceError> {
+    let mut batch = RequestBatch::new();
+    let mut count = 0;
+    while source.next_batch(&mut batch)? {
+        count += batch.len() as u64;
+    }
+    Ok(count)
+}
+
+fn generators() -> Result<bool, TraceError> {
+    let mut is_right = true;
+    let space = Space { logical_pages: 1 << 21, page_bytes: 4096, seed: 1 };
+    let expected = GENERATED_PAGES.next_multiple_of(8192);
+    for spec in ["uniform", "uniform:map=on", "hotcold", "zipf:theta=0.9", "zipf:theta=1.1"] {
+        let mut source = build(&spec.parse()?, &space)?;
+        is_right &= row(&format!("generate {spec}"), "pages", expected, || {
+            page_writes(source.as_mut(), GENERATED_PAGES)
+        })?;
+    }
+    Ok(is_right)
+}
+
+/// Page expansion and hashing alone, over one batch again and again.
+fn kernels() -> Result<bool, TraceError> {
+    let mut batch = RequestBatch::new();
+    for request in 0..8192u64 {
+        batch.push(Op::Write, request.wrapping_mul(0x9e37_79b9) % (1 << 24) * 8, 8);
+    }
+    let rounds = GENERATED_PAGES / 8192;
+    let mut is_right = true;
+    for page_sectors in [8, 24] {
+        let mut count = Count::default();
+        expand(&batch, page_sectors, &mut count)?;
+        let expected = count.page_writes * rounds;
+        is_right &=
+            row(&format!("expand, {page_sectors} sectors a page"), "pages", expected, || {
+                let mut count = Count::default();
+                for _ in 0..rounds {
+                    expand(std::hint::black_box(&batch), page_sectors, &mut count)?;
+                }
+                Ok(count.page_writes)
+            })?;
+    }
+    is_right &= row("request hash (x 16 bytes)", "requests", 8192 * rounds, || {
+        let mut hasher = RequestHasher::new();
+        for _ in 0..rounds {
+            hasher.update(&batch);
+        }
+        std::hint::black_box(hasher.finish());
+        Ok(8192 * rounds)
+    })?;
+    Ok(is_right)
+}
+
+/// Text that our own writers made, read from memory.
+fn text_formats() -> Result<bool, TraceError> {
+    let space = Space { logical_pages: 1 << 21, page_bytes: 4096, seed: 1 };
+    let directory = std::env::temp_dir().join(format!("ftlab-decode-speed-{}", std::process::id()));
+    let io = |source| TraceError::Io { name: "temporary directory".into(), source };
+    std::fs::create_dir_all(&directory).map_err(io)?;
+    let mut is_right = true;
+    for (format, map) in
+        [("blkparse", None), ("fio-iolog", None), ("csv", Some("op=1,off:sectors=2,len:sectors=3"))]
+    {
+        let path = directory.join(format);
+        let options = CreateOptions { format: Some(format.into()), ..CreateOptions::default() };
+        let mut generator = build(&"uniform".parse()?, &space)?;
+        ftlab_trace::convert(generator.as_mut(), create(&path, &options)?, Some(LINES))?;
+        let text: &'static [u8] = std::fs::read(&path).map_err(io)?.leak();
+        let options = OpenOptions { map: map.map(Into::into), ..OpenOptions::default() };
+        is_right &= row(&format!("read {format} from memory"), "lines", LINES, || {
+            requests(open_input(Input::from_bytes(format, text)?, &options)?.as_mut())
+        })?;
+    }
+    std::fs::remove_dir_all(&directory).map_err(io)?;
+    Ok(is_right)
+}
+
+fn captured(shared: &Path) -> Result<bool, TraceError> {
+    let mut is_right = true;
+    let options = OpenOptions { need_time: false, ..OpenOptions::default() };
+    for (file, expected) in [
+        ("tpcc-mariadb.parquet", 23_582_882),
+        ("linkbench-mariadb.parquet", 8_617_751),
+        ("fio-zipf-0.9.parquet", 1_000_000),
+    ] {
+        let path = shared.join("traces").join(file);
+        is_right &= row(&format!("read and expand {file}"), "page writes", expected, || {
+            page_writes(open(&path, &options)?.as_mut(), u64::MAX)
+        })?;
+    }
+    // The sample is short; a hundred copies behind each other show the steady rate.
+    let path = shared.join("traces/samples/blkparse.txt.gz");
+    let mut text = Vec::new();
+    let file = std::fs::File::open(&path)
+        .map_err(|source| TraceError::Io { name: path.display().to_string(), source })?;
+    flate2::read::MultiGzDecoder::new(file)
+        .read_to_end(&mut text)
+        .map_err(|source| TraceError::Io { name: path.display().to_string(), source })?;
+    let lines = text.iter().filter(|byte| **byte == b'\n').count() as u64 * 100;
+    let text: &'static [u8] = text.repeat(100).leak();
+    is_right &= row("read blkparse sample x 100", "lines", lines, || {
+        let mut source = open_input(Input::from_bytes("blkparse", text)?, &options)?;
+        Ok(requests(source.as_mut())? + source.skipped().total())
+    })?;
+    Ok(is_right)
+}
+
+fn main() -> Result<(), TraceError> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let shared = std::env::var_os("FTLAB_SHARED").map_or(beside, PathBuf::from);
+    let mut is_right = kernels()? & generators()? & text_formats()?;
+    if shared.join("traces").is_dir() {
+        is_right &= captured(&shared)?;
+    } else {
+        println!("no captured traces at {}; set FTLAB_SHARED", shared.display());
+    }
+    assert!(is_right, "a rate above belongs to a wrong answer");
+    Ok(())
+}

@@ -1,0 +1,128 @@
+use super::*;
+
+fn parse(text: &str, map: &str) -> Result<(RequestBatch, String), String> {
+    let options = OpenOptions {
+        map: (!map.is_empty()).then(|| map.to_owned()),
+        format: map.is_empty().then(|| "csv".to_owned()),
+        ..OpenOptions::default()
+    };
+    let input = Input::from_bytes("test", text.to_owned().into_bytes()).unwrap();
+    let mut source = crate::open_input(input, &options).map_err(|error| error.to_string())?;
+    let mut batch = RequestBatch::new();
+    source.next_batch(&mut batch).map_err(|error| error.to_string())?;
+    Ok((batch, source.skipped().to_string()))
+}
+
+fn requests(text: &str, map: &str) -> Vec<(Op, u64, u32)> {
+    parse(text, map).unwrap().0.iter().collect()
+}
+
+#[test]
+fn columns_are_found_by_number_and_unit() {
+    let text = "17,W,81920,4096,1577900000000321\n17,R,81920,512,1577900000000322\n";
+    let (batch, _) = parse(text, "ts:us=5,op=2,off:bytes=3,len:bytes=4,volume=1").unwrap();
+    let expected = [(Op::Write, 160, 8), (Op::Read, 160, 1)];
+    assert_eq!(batch.iter().collect::<Vec<_>>(), expected);
+    assert_eq!(batch.time_us, [1_577_900_000_000_321, 1_577_900_000_000_322]);
+    assert_eq!(batch.volume, [17, 17]);
+    let units = "ts:s=1,off:sectors=2,len:sectors=3,op=4,op:0=R,op:1=W";
+    assert_eq!(requests("1538350007,204800,16,1,1063\n", units), [(Op::Write, 204_800, 16)]);
+    assert_eq!(requests("8 1 d\n", "off:KiB=1,len:pages=2,op=3"), [(Op::Trim, 16, 8)]);
+    assert_eq!(requests("4711\n", "off:pages=1,op:*=W"), [(Op::Write, 37_688, 8)]);
+}
+
+#[test]
+fn columns_are_found_by_name_in_any_layout() {
+    for text in [
+        "Offset,Type,Size\n512,Write,512\n",
+        "Type;Offset;Size\nwrite; 512 ;512\n",
+        "\"Type\"\t\"Size\"\t\"Offset\"\nW\t\"512\"\t512\n",
+        "# a comment\n\nSize Offset Type\n512   512  w\n",
+        "x,Type,\"a,b\",Offset,Size\n0,W,\"1,2\",512,512\r\n",
+    ] {
+        let found = requests(text, "op=Type,off=Offset,len=Size");
+        assert_eq!(found, [(Op::Write, 1, 1)], "{text}");
+    }
+    let error = parse("Offset,Type\n1,W\n", "op=Type,off=Offset,len=Size").unwrap_err();
+    assert_eq!(
+        error,
+        "test, line 1: the map names column \"Size\", and the header has Offset, Type; correct \
+         --map, or name columns by number from 1"
+    );
+}
+
+#[test]
+fn a_header_is_passed_over_where_columns_have_numbers() {
+    let (batch, skipped) = parse("op,offset\nW,4096\n", "op=1,off=2").unwrap();
+    assert_eq!(batch.lba, [8]);
+    assert_eq!(skipped, "1 x header, first line 1: \"op,offset\"");
+}
+
+#[test]
+fn times_come_in_many_units() {
+    for (time, unit, expected) in [
+        ("1.0000015", "s", 1_000_001),
+        ("1.5", "ms", 1500),
+        ("7", "us", 7),
+        ("7999", "ns", 7),
+        ("79", "100ns", 7),
+    ] {
+        let (batch, _) = parse(&format!("{time},W,0"), &format!("ts:{unit}=1,op=2,off=3")).unwrap();
+        assert_eq!(batch.time_us, [expected], "{time} {unit}");
+    }
+}
+
+#[test]
+fn operations_are_never_guessed() {
+    let map = "op=1,off=2";
+    let error = parse("0,4096\n", map).unwrap_err();
+    assert!(error.contains("give other words a meaning with op:WORD=W"), "{error}");
+    let (batch, skipped) = parse(",512\nW,512\n", "op=1,off=2,op:=skip").unwrap();
+    assert_eq!(batch.len(), 1);
+    assert!(skipped.contains("1 x operation that the map skips"), "{skipped}");
+    assert_eq!(requests("f,\nW,512\n", map)[0], (Op::Flush, 0, 0));
+}
+
+#[test]
+fn a_map_that_matches_nothing_is_an_error() {
+    let error = parse("a,b\n", "op=1,off=2").unwrap_err();
+    assert!(error.contains("no requests in 1 lines (1 x header"), "{error}");
+    let error = parse("W,512\n", "op=1,off=2,op:W=skip").unwrap_err();
+    assert!(error.contains("no requests in 1 lines"), "{error}");
+    let error = parse("W,512\n", "op=1,off=7").unwrap_err();
+    assert!(error.contains("a whole number as offset"), "{error}");
+    let error = parse("W,512\n", "").unwrap_err();
+    assert!(error.contains("csv: map= is not a map such as"), "{error}");
+    let error = parse("W,512\n", "off=1").unwrap_err();
+    assert!(error.contains("off is required"), "{error}");
+}
+
+#[test]
+fn wrong_values_say_what_is_right() {
+    let map = "ts:s=1,op=2,off=3,len=4,stream=5";
+    let good = "1,W,512,512,3\n";
+    for (line, expected) in [
+        ("x,W,512,512,3", "a time as a number from 0"),
+        ("1,W,-1,512,3", "a whole number as offset"),
+        ("1,W,512,4k,3", "a whole number as length"),
+        ("1,W,512,512,65536", "a stream in 0..=65535"),
+        ("1,W,512,2199023255552,3", "a length below 2 TiB"),
+        ("1,W,18446744073709551615,512,3", "an end below 2^64 bytes"),
+        ("1", "as many columns as the map names"),
+    ] {
+        let error = parse(&format!("{good}{line}\n"), map).unwrap_err();
+        assert!(error.contains(&format!("line 2: {line:?} is wrong")), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn our_own_header_needs_no_map() {
+    let text = "t_us,op,lba,sectors\n5,trim,16,8\n6,flush,0,0\n";
+    let input = Input::from_bytes("test", text.to_owned().into_bytes()).unwrap();
+    let mut source = crate::open_input(input, &OpenOptions::default()).unwrap();
+    let mut batch = RequestBatch::new();
+    assert!(source.next_batch(&mut batch).unwrap());
+    assert_eq!(batch.iter().collect::<Vec<_>>(), [(Op::Trim, 16, 8), (Op::Flush, 0, 0)]);
+    assert!(source.metadata().format.starts_with("csv:map=ts:us=t_us;"));
+}
