@@ -1,1 +1,51 @@
-//! The medium: geometry, page and block numbers, the Flash trait and its twins.
+//! The medium under a flash translation layer: geometry, page and block numbers, and the [`Flash`]
+//! trait with its twins.
+//!
+//! NAND flash is programmed a page at a time, in order within an erase block, and erased a block at a
+//! time. [`NoPayload`] keeps nothing and compiles away, for simulation; [`Memory`] keeps every page
+//! and refuses whatever real flash could not do, for tests.
+//!
+//! ```
+//! use ftlab_flash::{Flash, Geometry, Lpn, Memory, Ppn};
+//!
+//! let geometry = Geometry::new(4, 16, 512)?;
+//! let mut flash = Memory::new(geometry);
+//! flash.program(Ppn(0), Lpn(7), &[0xab; 512])?;
+//! let mut page = [0; 512];
+//! flash.read(Ppn(0), &mut page)?;
+//! assert_eq!(page, [0xab; 512]);
+//! assert!(flash.program(Ppn(0), Lpn(7), &[0; 512]).is_err(), "no overwrite in place");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod geometry;
+mod memory;
+mod no_payload;
+
+pub use geometry::{BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
+pub use memory::{Memory, MemoryError};
+pub use no_payload::NoPayload;
+
+/// What an FTL does to the medium.
+///
+/// The caller programs a page only after its block was erased, and the pages of a block in
+/// ascending order; an implementation may refuse anything else. A page holds `page_bytes` bytes, or
+/// none at all where the medium keeps no data.
+pub trait Flash {
+    /// What can go wrong; [`std::convert::Infallible`] where nothing can.
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// Programs the erased page `to` with `data`, the new content of `lpn`.
+    fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), Self::Error>;
+
+    /// Copies the page `from`, which holds `lpn`, to the erased page `to`.
+    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error>;
+
+    /// Erases all pages of `block`.
+    fn erase(&mut self, block: BlockId) -> Result<(), Self::Error>;
+
+    /// Reads the programmed page `from` into `data`.
+    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Self::Error>;
+}

@@ -158,8 +158,7 @@ macro_rules! parameters {
                 #[allow(unused_mut)]
                 let mut parameters = Self::default();
                 for (key, text) in &spec.arguments {
-                    #[allow(unused_variables)]
-                    let text = text;
+                    let _ = text;
                     match key.as_str() {
                         $($key => {
                             let value = $crate::parse_value::<$type>(&spec.name, key, text)?;

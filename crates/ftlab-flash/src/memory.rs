@@ -1,0 +1,175 @@
+//! Flash in memory that keeps every page and holds its user to the rules of the medium.
+
+use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
+use thiserror::Error;
+
+/// A breach of the rules of flash: a bug in the FTL above.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MemoryError {
+    /// The page is not the next erased one of its block.
+    #[error("page {page} of block {block} was programmed; the next erased page is {next}")]
+    NotNext {
+        /// The block.
+        block: BlockId,
+        /// Which page within it.
+        page: u32,
+        /// Which page is next.
+        next: u32,
+    },
+    /// The page holds nothing.
+    #[error("flash page {0} is read and was never programmed since its erase")]
+    NotProgrammed(Ppn),
+    /// The page holds another logical page than the caller says.
+    #[error("flash page {page} holds logical page {found}, not {expected}")]
+    WrongPage {
+        /// Where.
+        page: Ppn,
+        /// What the caller says.
+        expected: Lpn,
+        /// What is there.
+        found: Lpn,
+    },
+    /// Data of the wrong length.
+    #[error("{given} bytes given for a page of {page_bytes}")]
+    WrongLength {
+        /// Bytes given.
+        given: usize,
+        /// Bytes in a page.
+        page_bytes: u32,
+    },
+}
+
+/// Keeps the content and the logical page number of every flash page.
+///
+/// Only the next erased page of a block can be programmed, and only programmed pages can be read.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    geometry: Geometry,
+    data: Vec<u8>,
+    owners: Vec<Lpn>,
+    programmed_pages: Vec<u32>,
+}
+
+impl Memory {
+    /// Erased flash of the given geometry.
+    pub fn new(geometry: Geometry) -> Self {
+        let pages = geometry.pages() as usize;
+        Self {
+            geometry,
+            data: vec![0; pages * geometry.page_bytes() as usize],
+            owners: vec![Lpn(u32::MAX); pages],
+            programmed_pages: vec![0; geometry.blocks() as usize],
+        }
+    }
+
+    fn range(&self, page: Ppn) -> std::ops::Range<usize> {
+        let page_bytes = self.geometry.page_bytes() as usize;
+        page.index() * page_bytes..(page.index() + 1) * page_bytes
+    }
+
+    fn split(&self, page: Ppn) -> (BlockId, u32) {
+        let pages_per_block = self.geometry.pages_per_block();
+        (BlockId(page.0 / pages_per_block), page.0 % pages_per_block)
+    }
+
+    /// Takes the page `to` for `lpn`, if it is the next erased one of its block.
+    fn claim(&mut self, to: Ppn, lpn: Lpn) -> Result<(), MemoryError> {
+        let (block, page) = self.split(to);
+        let next = self.programmed_pages[block.index()];
+        if page != next {
+            return Err(MemoryError::NotNext { block, page, next });
+        }
+        self.programmed_pages[block.index()] += 1;
+        self.owners[to.index()] = lpn;
+        Ok(())
+    }
+
+    fn require_programmed(&self, page: Ppn) -> Result<(), MemoryError> {
+        let (block, offset) = self.split(page);
+        if offset < self.programmed_pages[block.index()] {
+            Ok(())
+        } else {
+            Err(MemoryError::NotProgrammed(page))
+        }
+    }
+
+    fn require_length(&self, given: usize) -> Result<(), MemoryError> {
+        let page_bytes = self.geometry.page_bytes();
+        if given == page_bytes as usize {
+            Ok(())
+        } else {
+            Err(MemoryError::WrongLength { given, page_bytes })
+        }
+    }
+}
+
+impl Flash for Memory {
+    type Error = MemoryError;
+
+    fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), MemoryError> {
+        self.require_length(data.len())?;
+        self.claim(to, lpn)?;
+        let range = self.range(to);
+        self.data[range].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), MemoryError> {
+        self.require_programmed(from)?;
+        let found = self.owners[from.index()];
+        if found != lpn {
+            return Err(MemoryError::WrongPage { page: from, expected: lpn, found });
+        }
+        self.claim(to, lpn)?;
+        let target = self.range(to).start;
+        let source = self.range(from);
+        self.data.copy_within(source, target);
+        Ok(())
+    }
+
+    fn erase(&mut self, block: BlockId) -> Result<(), MemoryError> {
+        self.programmed_pages[block.index()] = 0;
+        Ok(())
+    }
+
+    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), MemoryError> {
+        self.require_length(data.len())?;
+        self.require_programmed(from)?;
+        data.copy_from_slice(&self.data[self.range(from)]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flash() -> Memory {
+        Memory::new(Geometry::new(2, 4, 1).unwrap())
+    }
+
+    #[test]
+    fn pages_are_programmed_in_order_and_once() {
+        let mut flash = flash();
+        flash.program(Ppn(4), Lpn(0), &[1]).unwrap();
+        assert_eq!(
+            flash.program(Ppn(4), Lpn(0), &[1]),
+            Err(MemoryError::NotNext { block: BlockId(1), page: 0, next: 1 })
+        );
+        assert!(flash.program(Ppn(6), Lpn(0), &[1]).is_err(), "page 1 is next");
+        flash.erase(BlockId(1)).unwrap();
+        assert_eq!(flash.read(Ppn(4), &mut [0]), Err(MemoryError::NotProgrammed(Ppn(4))));
+        flash.program(Ppn(4), Lpn(0), &[2]).unwrap();
+    }
+
+    #[test]
+    fn a_copyback_moves_the_data_of_the_page_it_names() {
+        let mut flash = flash();
+        flash.program(Ppn(0), Lpn(3), &[9]).unwrap();
+        assert!(flash.copyback(Ppn(0), Ppn(4), Lpn(2)).is_err(), "page 0 holds another page");
+        flash.copyback(Ppn(0), Ppn(4), Lpn(3)).unwrap();
+        let mut data = [0];
+        flash.read(Ppn(4), &mut data).unwrap();
+        assert_eq!(data, [9]);
+    }
+}

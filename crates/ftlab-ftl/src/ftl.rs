@@ -1,0 +1,209 @@
+//! What every FTL can do, whatever its mapping.
+
+use crate::Observer;
+use ftlab_flash::{Flash, Lpn};
+use std::fmt;
+use thiserror::Error;
+
+/// A flash translation layer over a medium.
+pub trait Ftl: Send {
+    /// The medium below.
+    type Flash: Flash;
+    /// Who watches.
+    type Observer: Observer;
+
+    /// Writes a page of data; an empty slice where the medium keeps none.
+    ///
+    /// # Panics
+    /// If `lpn` is beyond the drive.
+    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>>;
+
+    /// Gives up the content of a page: it reads as nothing, and garbage collection need not move it.
+    ///
+    /// # Panics
+    /// If `lpn` is beyond the drive.
+    fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>>;
+
+    /// Reads a page into `data`; false, and `data` untouched, if it holds nothing.
+    ///
+    /// # Panics
+    /// If `lpn` is beyond the drive.
+    fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>>;
+
+    /// Carries out a whole batch over a medium that keeps no data; faster than page by page, because
+    /// mapping entries are fetched ahead.
+    ///
+    /// # Panics
+    /// If a page is beyond the drive.
+    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>>;
+
+    /// What it has done since it was made.
+    fn counters(&self) -> Counters;
+
+    /// The streams of pages that it keeps apart, and how many blocks each has now.
+    fn streams(&self) -> Vec<StreamUse>;
+
+    /// Bytes of memory: mapping tables, block state and what the policy keeps.
+    fn memory_bytes(&self) -> MemoryBytes;
+
+    /// Verifies every invariant; slow.
+    fn check(&self) -> Result<(), Broken>;
+
+    /// The medium.
+    fn flash_mut(&mut self) -> &mut Self::Flash;
+
+    /// Who watches.
+    fn observer(&self) -> &Self::Observer;
+}
+
+/// The error of an FTL over its flash.
+pub type ErrorOf<T> = FtlError<<<T as Ftl>::Flash as Flash>::Error>;
+
+/// Why an operation failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FtlError<E: std::error::Error> {
+    /// The medium failed.
+    #[error("the flash failed: {0}")]
+    Flash(#[source] E),
+    /// Garbage collection was called for and found no invalid page in any sealed block.
+    #[error(
+        "no block holds an invalid page that could be collected, and only {free_blocks} blocks are \
+         free: this is a bug of the FTL; please report the command"
+    )]
+    NothingToCollect {
+        /// Free blocks left.
+        free_blocks: u32,
+    },
+    /// Garbage collection used up the reserve.
+    #[error(
+        "garbage collection found no free block to write to: this is a bug of the FTL; please \
+         report the command"
+    )]
+    NoFreeBlock,
+}
+
+/// An invariant that does not hold: a bug.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("broken invariant: {0}")]
+pub struct Broken(pub String);
+
+/// A run of pages that the host trims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trim {
+    /// How many writes of the batch come before it.
+    pub after_writes: u32,
+    /// The first page.
+    pub first: Lpn,
+    /// How many pages.
+    pub pages: u32,
+}
+
+/// Page writes in order, and the trims between them.
+#[derive(Debug, Clone, Default)]
+pub struct PageBatch {
+    /// Pages to write, in order.
+    pub writes: Vec<Lpn>,
+    /// Trims, in ascending order of `after_writes`.
+    pub trims: Vec<Trim>,
+}
+
+impl PageBatch {
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.writes.clear();
+        self.trims.clear();
+    }
+
+    /// Appends a trim.
+    pub fn trim(&mut self, first: Lpn, pages: u32) {
+        self.trims.push(Trim { after_writes: self.writes.len() as u32, first, pages });
+    }
+}
+
+/// Counts since the FTL was made; differences of two give those of a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counters {
+    /// Pages that the host wrote.
+    pub host_writes: u64,
+    /// Trimmed pages that held data.
+    pub trims: u64,
+    /// Collections; each takes one victim or more.
+    pub collections: u64,
+    /// By stream, in order of the FTL's streams.
+    pub streams: Vec<StreamCounters>,
+}
+
+/// Counts of the victims that held pages of one stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamCounters {
+    /// Valid pages that were moved out of victims of this stream.
+    pub relocations: u64,
+    /// Victims of this stream, each erased once.
+    pub erases: u64,
+}
+
+impl Counters {
+    pub(crate) fn new(streams: usize) -> Self {
+        let streams = vec![StreamCounters::default(); streams];
+        Self { host_writes: 0, trims: 0, collections: 0, streams }
+    }
+
+    /// Valid pages that garbage collection moved.
+    pub fn relocations(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.relocations).sum()
+    }
+
+    /// Blocks erased.
+    pub fn erases(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.erases).sum()
+    }
+
+    /// Write amplification: flash page programs per host page write, if there was one.
+    pub fn waf(&self) -> Option<f64> {
+        let programs = self.host_writes + self.relocations();
+        (self.host_writes > 0).then(|| programs as f64 / self.host_writes as f64)
+    }
+
+    /// What has been counted since `earlier`, counters of the same FTL.
+    #[must_use]
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        let streams = self.streams.iter().zip(&earlier.streams);
+        Counters {
+            host_writes: self.host_writes - earlier.host_writes,
+            trims: self.trims - earlier.trims,
+            collections: self.collections - earlier.collections,
+            streams: streams
+                .map(|(now, then)| StreamCounters {
+                    relocations: now.relocations - then.relocations,
+                    erases: now.erases - then.erases,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A stream and its present share of the flash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamUse {
+    /// Its name, such as "cold".
+    pub name: &'static str,
+    /// True if its blocks count as the cold region.
+    pub cold: bool,
+    /// Blocks that hold its pages.
+    pub blocks: u32,
+}
+
+/// Memory that an FTL takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryBytes {
+    /// Mapping tables, valid bits, block states and free list, which every FTL has.
+    pub drive: usize,
+    /// What the policy keeps beside them.
+    pub policy: usize,
+}
+
+impl fmt::Display for MemoryBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} + {} bytes", self.drive, self.policy)
+    }
+}

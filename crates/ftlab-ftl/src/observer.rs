@@ -1,0 +1,22 @@
+//! Watching an FTL at work.
+
+use crate::page::StreamId;
+use ftlab_flash::{BlockId, Lpn, Ppn};
+
+/// Is told what an FTL does, as it happens. The default methods do nothing and compile away; `()` is
+/// the observer that sees nothing.
+pub trait Observer: Send {
+    /// The host wrote `lpn`, which went to `to`.
+    #[inline]
+    fn host_write(&mut self, _lpn: Lpn, _to: Ppn, _stream: StreamId) {}
+
+    /// Garbage collection moved `lpn`.
+    #[inline]
+    fn relocation(&mut self, _lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {}
+
+    /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
+    #[inline]
+    fn collection(&mut self, _victim: BlockId, _stream: StreamId, _valid_pages: u32) {}
+}
+
+impl Observer for () {}

@@ -1,0 +1,65 @@
+//! A placement and a victim rule make a policy.
+
+use crate::page::Drive;
+use crate::page::placement::Placement;
+use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+use crate::page::victim::VictimRule;
+use ftlab_flash::{BlockId, Lpn};
+
+/// The policy `PLACEMENT/VICTIM`.
+pub struct Composed<P, V> {
+    /// Chooses the stream of a page.
+    pub placement: P,
+    /// Chooses the blocks to collect.
+    pub victim: V,
+}
+
+impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
+    fn streams(&self) -> Vec<Stream> {
+        self.placement.streams()
+    }
+
+    #[inline]
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        self.placement.place_host(write, drive)
+    }
+
+    #[inline]
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+        self.placement.place_relocation(page, drive)
+    }
+
+    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+        self.victim.select(drive, victims);
+    }
+
+    fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+        self.victim.on_block_opened(block, drive);
+    }
+
+    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+        self.victim.on_block_sealed(block, drive);
+    }
+
+    #[inline]
+    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+        self.victim.on_invalidate(block, drive);
+    }
+
+    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.victim.on_block_erased(block, drive);
+    }
+
+    fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
+        self.placement.on_trim(lpn, drive);
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        self.placement.metadata_bytes() + self.victim.metadata_bytes()
+    }
+
+    fn check(&self, drive: &Drive) -> Result<(), String> {
+        self.placement.check(drive)?;
+        self.victim.check(drive)
+    }
+}

@@ -1,0 +1,140 @@
+//! How large a page-mapped drive is, when it collects, and whether that can work.
+
+use crate::page::policy::Stream;
+use ftlab_flash::Geometry;
+use thiserror::Error;
+
+/// Size of a page-mapped drive and when it collects garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriveConfig {
+    /// The flash.
+    pub geometry: Geometry,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// Free blocks that host writes may not take: collection starts when no more are left.
+    pub reserve_blocks: u32,
+    /// While fewer blocks are free, blocks with at most `early_valid_pages_max` valid pages are
+    /// collected ahead of need, one collection per host write; 0 turns that off.
+    pub gc_start_blocks: u32,
+    /// See `gc_start_blocks`.
+    pub early_valid_pages_max: u32,
+}
+
+/// A drive on which the FTL cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// Too little flash for the logical pages.
+    #[error(
+        "{blocks} blocks of {pages_per_block} pages are too few: {logical_pages} logical pages fill \
+         {data_blocks}, and the FTL needs {reserve_blocks} in reserve, {streams} open (one per \
+         stream) and 1 to collect into, {needed} in all; raise --op or --blocks (--op {op_percent}% \
+         is enough){}",
+        if *reserve_blocks > 1 { ", or lower --reserve" } else { "" }
+    )]
+    TooFewBlocks {
+        /// Erase blocks there are.
+        blocks: u32,
+        /// Pages in each.
+        pages_per_block: u32,
+        /// Pages that the host can address.
+        logical_pages: u32,
+        /// Blocks that these fill.
+        data_blocks: u32,
+        /// Blocks held in reserve.
+        reserve_blocks: u32,
+        /// Streams of the FTL.
+        streams: u32,
+        /// Erase blocks that would be enough.
+        needed: u32,
+        /// Over-provisioning in percent that would be enough.
+        op_percent: u32,
+    },
+    /// A reserve that collection could use up.
+    #[error(
+        "a reserve of {reserve_blocks} blocks is too small: garbage collection of this FTL writes to \
+         {streams} streams, each of which may need a new block; use --reserve {streams} or more"
+    )]
+    ReserveTooSmall {
+        /// The reserve.
+        reserve_blocks: u32,
+        /// Streams that take relocated pages.
+        streams: u32,
+    },
+    /// No logical pages.
+    #[error("the drive has no logical pages; give --logical or --logical-pages")]
+    NoLogicalPages,
+}
+
+impl DriveConfig {
+    /// Refuses a drive on which a policy with these streams could run out of free blocks.
+    ///
+    /// With R blocks in reserve and S streams, collection is called for only when at most R blocks are
+    /// free and at most S - 1 have room. The sealed rest must then hold invalid pages, so it must be
+    /// more than the logical pages fill. A victim's pages go to at most as many new blocks as there
+    /// are streams that take relocations, which the reserve covers.
+    pub(crate) fn verify(&self, streams: &[Stream]) -> Result<(), ConfigError> {
+        if self.logical_pages == 0 {
+            return Err(ConfigError::NoLogicalPages);
+        }
+        let taking = streams.iter().filter(|stream| stream.takes_relocations).count() as u32;
+        if self.reserve_blocks < taking {
+            return Err(ConfigError::ReserveTooSmall {
+                reserve_blocks: self.reserve_blocks,
+                streams: taking,
+            });
+        }
+        let data_blocks = self.logical_pages.div_ceil(self.geometry.pages_per_block());
+        let streams = streams.len() as u32;
+        let needed = data_blocks.saturating_add(self.reserve_blocks).saturating_add(streams + 1);
+        if self.geometry.blocks() < needed {
+            let pages_per_block = self.geometry.pages_per_block();
+            let needed_pages = u64::from(needed) * u64::from(pages_per_block);
+            let spare_pages = needed_pages - u64::from(self.logical_pages);
+            return Err(ConfigError::TooFewBlocks {
+                blocks: self.geometry.blocks(),
+                pages_per_block,
+                logical_pages: self.logical_pages,
+                data_blocks,
+                reserve_blocks: self.reserve_blocks,
+                streams,
+                needed,
+                op_percent: (100 * spare_pages).div_ceil(u64::from(self.logical_pages)) as u32,
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(blocks: u32, reserve_blocks: u32) -> DriveConfig {
+        DriveConfig {
+            geometry: Geometry::new(blocks, 128, 4096).unwrap(),
+            logical_pages: 65_536,
+            reserve_blocks,
+            gc_start_blocks: 0,
+            early_valid_pages_max: 0,
+        }
+    }
+
+    fn streams(count: usize) -> Vec<Stream> {
+        vec![Stream { name: "s", takes_relocations: true, cold: false }; count]
+    }
+
+    #[test]
+    fn the_sum_is_exact_and_in_the_message() {
+        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2)), Ok(()));
+        let error = config(512 + 4 + 2, 4).verify(&streams(2)).unwrap_err().to_string();
+        for part in ["518 blocks", "fill 512", "4 in reserve", "2 open", "519 in all", "--op 2%"] {
+            assert!(error.contains(part), "{part} is not in: {error}");
+        }
+    }
+
+    #[test]
+    fn the_reserve_covers_every_stream_that_takes_relocations() {
+        let error = config(600, 1).verify(&streams(2)).unwrap_err();
+        assert_eq!(error, ConfigError::ReserveTooSmall { reserve_blocks: 1, streams: 2 });
+    }
+}

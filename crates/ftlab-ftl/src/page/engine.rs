@@ -1,0 +1,212 @@
+//! The page-mapped engine: the write path and garbage collection, for every policy.
+
+use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
+use crate::page::{Drive, DriveConfig};
+use crate::{Counters, FtlError, Observer};
+use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+
+/// A page-mapped FTL: `policy` decides, and this carries it out over `flash`.
+///
+/// ```text
+/// write(page):
+///     stream = policy.place_host(page)
+///     while stream has no room:
+///         if more than `reserve` blocks are free: open one for it
+///         else collect: policy.select_victims; move their valid pages, erase them
+///     program the page; the old version becomes invalid
+/// ```
+///
+/// Nothing is allocated after construction.
+pub struct PageMapped<P, F, O> {
+    pub(crate) policy: P,
+    pub(crate) flash: F,
+    pub(crate) observer: O,
+    pub(crate) drive: Drive,
+    pub(crate) counters: Counters,
+    config: DriveConfig,
+    victims: Victims,
+}
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// An erased drive, or the arithmetic why `config` is too small for the policy.
+    pub fn new(
+        policy: P,
+        config: DriveConfig,
+        flash: F,
+        observer: O,
+    ) -> Result<Self, crate::ConfigError> {
+        let streams = policy.streams();
+        config.verify(&streams)?;
+        let geometry = config.geometry;
+        Ok(Self {
+            counters: Counters::new(streams.len()),
+            drive: Drive::new(geometry, config.logical_pages, streams),
+            victims: Victims::new(geometry.blocks(), geometry.pages_per_block()),
+            policy,
+            flash,
+            observer,
+            config,
+        })
+    }
+
+    /// Writes one page; the write path.
+    #[inline]
+    pub(crate) fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), FtlError<F::Error>> {
+        self.drive.tick();
+        let stream = self.policy.place_host(HostWrite::new(lpn), &self.drive);
+        if !self.drive.has_room(stream) {
+            self.make_room(stream)?;
+        }
+        let to = self.drive.next_page(stream);
+        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        if let Some(block) = self.drive.invalidate(lpn) {
+            self.policy.on_invalidate(block, &self.drive);
+        }
+        self.drive.append(stream, lpn);
+        self.observer.host_write(lpn, to, stream);
+        if self.drive.free_blocks() < self.config.gc_start_blocks {
+            self.collect_early()?;
+        }
+        Ok(())
+    }
+
+    /// Gives up the content of one page.
+    pub(crate) fn trim_page(&mut self, lpn: Lpn) {
+        if let Some(block) = self.drive.invalidate(lpn) {
+            self.drive.unmap(lpn);
+            self.counters.trims += 1;
+            self.policy.on_invalidate(block, &self.drive);
+            self.policy.on_trim(lpn, &self.drive);
+        }
+    }
+
+    /// Reads one page into `data`; false, and `data` untouched, if it holds nothing.
+    pub(crate) fn read_page(
+        &mut self,
+        lpn: Lpn,
+        data: &mut [u8],
+    ) -> Result<bool, FtlError<F::Error>> {
+        match self.drive.flash_page(lpn) {
+            Some(page) => self.flash.read(page, data).map(|()| true).map_err(FtlError::Flash),
+            None => Ok(false),
+        }
+    }
+
+    /// Opens a block for a host write to `stream`, after as many collections as that takes.
+    #[cold]
+    fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        self.seal(stream);
+        while self.drive.free_blocks() <= self.config.reserve_blocks {
+            self.collect()?;
+            if self.drive.has_room(stream) {
+                return Ok(());
+            }
+        }
+        self.open(stream)
+    }
+
+    /// One collection that has to succeed. Each frees at least one invalid page, of which there is a
+    /// finite number, and [`DriveConfig::verify`] saw to it that they suffice: so this comes to an end.
+    fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.victims.begin(self.drive.pages_per_block());
+        self.policy.select_victims(&self.drive, &mut self.victims);
+        if self.victims.invalid_pages() == 0 {
+            return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
+        }
+        self.reclaim_victims()
+    }
+
+    /// One collection ahead of need, of blocks with enough invalid pages, if there are any.
+    #[cold]
+    fn collect_early(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.victims.begin(self.config.early_valid_pages_max);
+        self.policy.select_victims(&self.drive, &mut self.victims);
+        self.reclaim_victims()
+    }
+
+    fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.counters.collections += u64::from(!self.victims.is_empty());
+        for index in 0..self.victims.blocks().len() {
+            self.reclaim(self.victims.blocks()[index])?;
+        }
+        Ok(())
+    }
+
+    /// Moves the valid pages of `victim`, in page order, and erases it.
+    fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+        let from = self.drive.stream_of(victim);
+        let moved = self.drive.valid_pages(victim);
+        self.observer.collection(victim, from, moved);
+        let first = self.drive.geometry().first_page(victim).0;
+        let end = first + self.drive.pages_per_block();
+        let words = first / 64..=(end - 1) / 64;
+        let mut upcoming = self.fetch_word(*words.start(), first, end);
+        for word in words {
+            let bits = upcoming;
+            upcoming =
+                if (word + 1) * 64 < end { self.fetch_word(word + 1, first, end) } else { 0 };
+            self.relocate_word(victim, from, word, bits)?;
+        }
+        self.drive.valid_pages[victim.index()] = 0;
+        self.flash.erase(victim).map_err(FtlError::Flash)?;
+        self.drive.release(victim);
+        self.policy.on_block_erased(victim, &self.drive);
+        let counters = &mut self.counters.streams[from.index()];
+        counters.relocations += u64::from(moved);
+        counters.erases += 1;
+        Ok(())
+    }
+
+    /// The valid pages among 64 of a victim, their mapping entries on the way to the cache.
+    #[inline]
+    fn fetch_word(&self, word: u32, first: u32, end: u32) -> u64 {
+        let valid = self.drive.valid_word(word, first, end);
+        let mut bits = valid;
+        while bits != 0 {
+            self.drive.prefetch_mapping(self.drive.owner(Ppn(word * 64 + bits.trailing_zeros())));
+            bits &= bits - 1;
+        }
+        valid
+    }
+
+    #[inline]
+    fn relocate_word(
+        &mut self,
+        victim: BlockId,
+        from: StreamId,
+        word: u32,
+        mut bits: u64,
+    ) -> Result<(), FtlError<F::Error>> {
+        while bits != 0 {
+            let source = Ppn(word * 64 + bits.trailing_zeros());
+            bits &= bits - 1;
+            let lpn = self.drive.owner(source);
+            let page = Relocation::new(lpn, victim, from);
+            let stream = self.policy.place_relocation(page, &self.drive);
+            if !self.drive.has_room(stream) {
+                self.open(stream)?;
+            }
+            let to = self.drive.next_page(stream);
+            self.flash.copyback(source, to, lpn).map_err(FtlError::Flash)?;
+            self.drive.append(stream, lpn);
+            self.observer.relocation(lpn, source, to, stream);
+        }
+        Ok(())
+    }
+
+    /// Gives `stream`, which has no room, a new open block.
+    #[cold]
+    fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        self.seal(stream);
+        let block = self.drive.open(stream).ok_or(FtlError::NoFreeBlock)?;
+        self.policy.on_block_opened(block, &self.drive);
+        Ok(())
+    }
+
+    /// Seals the full open block of `stream`, if it has one: its stream asks for another.
+    fn seal(&mut self, stream: StreamId) {
+        if let Some(full) = self.drive.seal(stream) {
+            self.policy.on_block_sealed(full, &self.drive);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The page-mapped engine as an [`Ftl`].
+
+use crate::page::{PageMapped, Policy};
+use crate::{Broken, Counters, ErrorOf, Ftl, MemoryBytes, Observer, PageBatch, StreamUse};
+use ftlab_flash::{Flash, Lpn};
+
+/// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
+const FETCH_MAPPING_AHEAD: usize = 24;
+
+/// How many writes ahead the valid bit of the old version is fetched, its mapping entry being there.
+const FETCH_VALID_BIT_AHEAD: usize = 12;
+
+impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
+    type Flash = F;
+    type Observer = O;
+
+    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
+        self.write_page(lpn, data)
+    }
+
+    fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
+        self.trim_page(lpn);
+        Ok(())
+    }
+
+    fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
+        self.read_page(lpn, data)
+    }
+
+    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
+        let mut written = 0;
+        for trim in &batch.trims {
+            let before = trim.after_writes as usize;
+            self.write_pages(&batch.writes[written..before])?;
+            written = before;
+            for lpn in trim.first.0..trim.first.0 + trim.pages {
+                self.trim_page(Lpn(lpn));
+            }
+        }
+        self.write_pages(&batch.writes[written..])
+    }
+
+    fn counters(&self) -> Counters {
+        Counters { host_writes: self.drive.write_clock(), ..self.counters.clone() }
+    }
+
+    fn streams(&self) -> Vec<StreamUse> {
+        let streams = self.drive.streams().iter().zip(&self.drive.stream_blocks);
+        streams
+            .map(|(stream, &blocks)| StreamUse { name: stream.name, cold: stream.cold, blocks })
+            .collect()
+    }
+
+    fn memory_bytes(&self) -> MemoryBytes {
+        MemoryBytes { drive: self.drive.bytes(), policy: self.policy.metadata_bytes() }
+    }
+
+    fn check(&self) -> Result<(), Broken> {
+        self.drive.check().and_then(|()| self.policy.check(&self.drive)).map_err(Broken)
+    }
+
+    fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
+    fn observer(&self) -> &O {
+        &self.observer
+    }
+}
+
+impl<P: Policy, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
+    /// Writes pages in order, fetching ahead what the later ones need.
+    fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
+        for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
+            self.drive.prefetch_mapping(lpn);
+        }
+        for (index, &lpn) in pages.iter().enumerate() {
+            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
+                self.drive.prefetch_mapping(soon);
+            }
+            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD) {
+                self.drive.prefetch_valid_bit(soon);
+            }
+            self.write_page(lpn, &[])?;
+        }
+        Ok(())
+    }
+}

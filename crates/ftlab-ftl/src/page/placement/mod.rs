@@ -1,0 +1,36 @@
+//! Placements: which open block takes a page.
+
+mod sep_gc;
+mod single;
+
+pub use sep_gc::SepGc;
+pub use single::Single;
+
+use crate::page::Drive;
+use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
+use ftlab_flash::Lpn;
+
+/// Chooses the stream of every page; any victim rule goes with it.
+pub trait Placement: Send {
+    /// The streams, in order of their ids.
+    fn streams(&self) -> Vec<Stream>;
+
+    /// Which open block takes a page that the host writes.
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
+
+    /// Which open block takes a valid page of a victim.
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+
+    /// The host trimmed `lpn`, which held data.
+    fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
+
+    /// Bytes of memory that the placement takes.
+    fn metadata_bytes(&self) -> usize {
+        0
+    }
+
+    /// Verifies the placement's own invariants.
+    fn check(&self, _drive: &Drive) -> Result<(), String> {
+        Ok(())
+    }
+}

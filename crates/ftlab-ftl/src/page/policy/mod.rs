@@ -1,0 +1,173 @@
+//! What the engine knows of an algorithm.
+
+mod two_r_fifo;
+mod two_r_greedy;
+mod two_r_plus_plus;
+
+pub use two_r_fifo::TwoRFifo;
+pub use two_r_greedy::TwoRGreedy;
+pub use two_r_plus_plus::TwoRPlusPlus;
+
+use crate::page::Drive;
+use ftlab_flash::{BlockId, Lpn};
+
+/// A write frontier: a sequence of blocks, one open at a time, that take pages in order of arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(pub u8);
+
+impl StreamId {
+    /// The stream as an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a stream is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stream {
+    /// Its name in reports, such as "cold".
+    pub name: &'static str,
+    /// True if it takes pages that garbage collection moves.
+    pub takes_relocations: bool,
+    /// True if its blocks count as the cold region in reports.
+    pub cold: bool,
+}
+
+/// A page that the host writes.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HostWrite {
+    /// Which page.
+    pub lpn: Lpn,
+}
+
+/// A valid page that garbage collection moves out of a victim.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Relocation {
+    /// Which page.
+    pub lpn: Lpn,
+    /// The block that it leaves.
+    pub victim: BlockId,
+    /// The stream of that block.
+    pub from: StreamId,
+}
+
+impl HostWrite {
+    pub(crate) fn new(lpn: Lpn) -> Self {
+        Self { lpn }
+    }
+}
+
+impl Relocation {
+    pub(crate) fn new(lpn: Lpn, victim: BlockId, from: StreamId) -> Self {
+        Self { lpn, victim, from }
+    }
+}
+
+/// The blocks that a policy has chosen for one collection.
+#[derive(Debug)]
+pub struct Victims {
+    blocks: Vec<BlockId>,
+    pages_per_block: u32,
+    valid_pages_max: u32,
+    invalid_pages: u32,
+}
+
+impl Victims {
+    pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
+        Self {
+            blocks: Vec::with_capacity(blocks as usize),
+            pages_per_block,
+            valid_pages_max: pages_per_block,
+            invalid_pages: 0,
+        }
+    }
+
+    /// Starts a choice among blocks with at most `valid_pages_max` valid pages.
+    pub(crate) fn begin(&mut self, valid_pages_max: u32) {
+        self.blocks.clear();
+        self.invalid_pages = 0;
+        self.valid_pages_max = valid_pages_max;
+    }
+
+    /// Chooses `block`, which has `valid_pages` valid pages.
+    pub fn push(&mut self, block: BlockId, valid_pages: u32) {
+        debug_assert!(valid_pages <= self.valid_pages_max);
+        self.blocks.push(block);
+        self.invalid_pages += self.pages_per_block - valid_pages;
+    }
+
+    /// The most valid pages that a victim may have: fewer than a block holds if this collection is
+    /// not urgent, and fuller blocks had better wait.
+    pub fn valid_pages_max(&self) -> u32 {
+        self.valid_pages_max
+    }
+
+    /// True if the invalid pages of the victims make up a block.
+    pub fn free_a_block(&self) -> bool {
+        self.invalid_pages >= self.pages_per_block
+    }
+
+    /// Invalid pages of the victims: what the collection gains.
+    pub fn invalid_pages(&self) -> u32 {
+        self.invalid_pages
+    }
+
+    /// True if no block is chosen.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Blocks chosen, in the order in which they are collected.
+    pub fn blocks(&self) -> &[BlockId] {
+        &self.blocks
+    }
+}
+
+/// An FTL algorithm: it decides, the engine carries out.
+///
+/// The engine guarantees that every hook is called with the drive as it stands after the event, that
+/// `place_*` and `select_victims` see a consistent drive, and that all victims of a selection are
+/// collected before the next selection.
+pub trait Policy: Send {
+    /// The streams, in order of their ids; constant over the life of the policy.
+    fn streams(&self) -> Vec<Stream>;
+
+    /// Which open block takes a page that the host writes. Called before the old version becomes
+    /// invalid.
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
+
+    /// Which open block takes a valid page of a victim.
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+
+    /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
+    ///
+    /// If that limit is a whole block, the choice must contain at least one invalid page wherever
+    /// any sealed block has one: that is what makes collection come to an end.
+    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims);
+
+    /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
+    fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// `block` is full; from now on it may be a victim.
+    fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// One more page of `block` is invalid.
+    fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// `block` has been collected and erased.
+    fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// The host trimmed `lpn`, which held data.
+    fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
+
+    /// Bytes of memory that the policy takes beside the drive's own tables.
+    fn metadata_bytes(&self) -> usize;
+
+    /// Verifies the policy's own invariants; the message says what is broken.
+    fn check(&self, _drive: &Drive) -> Result<(), String> {
+        Ok(())
+    }
+}

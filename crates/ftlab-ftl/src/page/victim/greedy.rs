@@ -1,0 +1,52 @@
+//! `greedy`: the block with the fewest valid pages.
+//!
+//! # Idea
+//! The cheapest block to collect now.
+//!
+//! # Rule
+//! The sealed block with the fewest valid pages, one per collection.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Where the paper is silent
+//! Ties go to the block that was allocated first.
+//!
+//! # Reference
+//! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
+//! section 2.1; Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014.
+
+use crate::page::policy::Victims;
+use crate::page::victim::{VictimRule, keep_block_list};
+use crate::page::{BlockList, Drive};
+use crate::registry::{Size, VictimEntry};
+use ftlab_spec::NoParameters;
+
+/// Fewest valid pages first.
+pub struct Greedy {
+    list: BlockList,
+}
+
+impl VictimEntry for Greedy {
+    type Parameters = NoParameters;
+    const NAME: &'static str = "greedy";
+    const SUMMARY: &'static str = "the block with the fewest valid pages";
+    const SOURCE: &'static str = "2R (PVLDB 2020), section 2.1";
+
+    fn new(_parameters: &NoParameters, size: Size) -> Self {
+        Self { list: BlockList::new(size.blocks) }
+    }
+}
+
+impl VictimRule for Greedy {
+    fn select(&mut self, _drive: &Drive, victims: &mut Victims) {
+        if let Some(slot) = self.list.min() {
+            let valid_pages = self.list.valid_pages(slot);
+            if valid_pages <= victims.valid_pages_max() {
+                victims.push(self.list.take(slot), valid_pages);
+            }
+        }
+    }
+
+    keep_block_list!();
+}

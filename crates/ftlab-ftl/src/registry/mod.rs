@@ -1,0 +1,181 @@
+//! Every FTL by name: the one place where names are resolved, and from which help and docs derive.
+
+mod macros;
+
+use crate::page::placement::{self, Placement};
+use crate::page::policy::{self, Policy};
+use crate::page::victim::{self, VictimRule};
+use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
+use crate::{Ftl, Observer};
+use ftlab_flash::{Flash, Geometry};
+use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
+use macros::{entry_of, registry};
+use thiserror::Error;
+
+registry! {
+    policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus;
+    presets: "1r-greedy" => (placement::Single, victim::Greedy),
+             "fifo" => (placement::Single, victim::Fifo);
+    placements: placement::Single, placement::SepGc;
+    victims: victim::Greedy, victim::Fifo;
+}
+
+/// What a policy may know of the drive when it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Erase blocks.
+    pub blocks: u32,
+    /// Pages in each.
+    pub pages_per_block: u32,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+}
+
+impl Size {
+    /// The size of a drive.
+    pub fn new(geometry: &Geometry, logical_pages: u32) -> Self {
+        let (blocks, pages_per_block) = (geometry.blocks(), geometry.pages_per_block());
+        Self { blocks, pages_per_block, logical_pages }
+    }
+}
+
+macro_rules! entry_traits {
+    ($($(#[$doc:meta])+ $entry:ident: $kind:ident;)+) => {$(
+        $(#[$doc])+
+        pub trait $entry: $kind + Sized + 'static {
+            /// Its parameters.
+            type Parameters: Parameters;
+            /// Its name in commands, files and figures.
+            const NAME: &'static str;
+            /// One line for lists.
+            const SUMMARY: &'static str;
+            /// Paper and section.
+            const SOURCE: &'static str;
+
+            /// Makes one for a drive of the given size.
+            fn new(parameters: &Self::Parameters, size: Size) -> Self;
+        }
+    )+};
+}
+
+entry_traits! {
+    /// A policy that can be registered.
+    PolicyEntry: Policy;
+    /// A placement that can be registered.
+    PlacementEntry: Placement;
+    /// A victim rule that can be registered.
+    VictimEntry: VictimRule;
+}
+
+/// What a registered name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole FTL.
+    Ftl,
+    /// The part of an FTL before the slash.
+    Placement,
+    /// The part of an FTL after the slash.
+    Victim,
+}
+
+/// A registered name, for lists and docs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What it stands for.
+    pub kind: Kind,
+    /// The name.
+    pub name: &'static str,
+    /// One line.
+    pub summary: String,
+    /// Paper and section.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// Takes a policy whose type a name decided.
+pub trait PolicyVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called with the policy.
+    fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output;
+}
+
+/// Why an FTL cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BuildError {
+    /// The name or a parameter is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The drive is too small.
+    #[error("{ftl}: {source}")]
+    Config {
+        /// Which FTL.
+        ftl: String,
+        /// Why.
+        source: ConfigError,
+    },
+}
+
+/// An FTL of any mapping over `F`, watched by `O`.
+pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
+
+/// Builds the FTL that `spec` names.
+pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    struct Build<F, O>(DriveConfig, F, O);
+
+    impl<F: Flash + Send + 'static, O: Observer + 'static> PolicyVisitor for Build<F, O> {
+        type Output = Result<DynFtl<F, O>, ConfigError>;
+
+        fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output {
+            let ftl: DynFtl<F, O> = Box::new(PageMapped::new(policy, self.0, self.1, self.2)?);
+            Ok(ftl)
+        }
+    }
+
+    let size = Size::new(&config.geometry, config.logical_pages);
+    with_policy(spec, size, Build(config, flash, observer))?
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
+/// Every name that stands for a whole FTL: policies, presets, and all pairs of a placement and a
+/// victim rule.
+pub fn ftl_names() -> Vec<String> {
+    let entries = entries();
+    let of = |kind| entries.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.name);
+    let pairs = of(Kind::Placement)
+        .flat_map(|placement| of(Kind::Victim).map(move |victim| format!("{placement}/{victim}")));
+    of(Kind::Ftl).map(str::to_owned).chain(pairs).collect()
+}
+
+fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
+    SpecError::UnknownName { kind, name: name.into(), known }
+}
+
+/// The parameters of a placement and of a victim rule from one spec.
+fn split_parameters<P: Parameters, V: Parameters>(spec: &Spec) -> Result<(P, V), SpecError> {
+    let placement_keys: Vec<_> = P::describe().iter().map(|p| p.name).collect();
+    let mut parts = (Spec::bare(&spec.name), Spec::bare(&spec.name));
+    let known = V::describe();
+    for (key, value) in &spec.arguments {
+        if placement_keys.contains(&key.as_str()) {
+            parts.0.arguments.push((key.clone(), value.clone()));
+        } else if known.iter().any(|parameter| parameter.name == key) {
+            parts.1.arguments.push((key.clone(), value.clone()));
+        } else {
+            let keys = placement_keys.into_iter().chain(known.iter().map(|p| p.name));
+            return Err(SpecError::UnknownParameter {
+                of: spec.name.clone(),
+                key: key.clone(),
+                known: keys.map(str::to_owned).collect(),
+            });
+        }
+    }
+    Ok((P::from_spec(&parts.0)?, V::from_spec(&parts.1)?))
+}

@@ -1,0 +1,72 @@
+//! The golden page sequences: what an independent, slow reference model counted.
+//!
+//! The sequences are too large to ship; the test looks for them in the folder `golden` of
+//! `$FTLAB_SHARED`, or of `shared` beside the project, and says so if they are not there.
+
+use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::{PageBatch, registry};
+use std::path::PathBuf;
+
+/// A sequence, and how many of its first writes are not counted.
+const SEQUENCES: [(&str, usize); 5] =
+    [("U", 65_536), ("Z9", 65_536), ("Z11", 65_536), ("S90", 65_536), ("G", 6_553)];
+
+/// Relocations that the reference model counted on each sequence.
+const RELOCATIONS: [(&str, [u64; 5]); 9] = [
+    ("1r-greedy", [3_760_185, 5_328_832, 6_318_134, 4_566_076, 3_104_390]),
+    ("sep-gc/greedy", [3_791_603, 3_951_864, 3_333_414, 4_021_888, 1_811_060]),
+    ("fifo", [3_937_587, 5_651_761, 6_844_471, 4_894_269, 3_284_486]),
+    ("2r-greedy", [3_822_283, 4_061_093, 3_004_528, 3_981_701, 1_620_375]),
+    ("2r-fifo", [3_821_491, 2_989_256, 1_935_769, 2_218_208, 456_735]),
+    ("2r-fifo:fallback=greedy-in-depth", [3_822_697, 3_052_171, 2_050_668, 2_466_369, 476_364]),
+    ("2r++", [3_857_804, 2_960_590, 1_926_113, 2_084_159, 448_656]),
+    ("2r++:fallback=greedy-in-depth", [3_859_070, 3_156_486, 2_024_278, 2_257_086, 466_710]),
+    ("2r++:victims=cost-benefit", [3_868_260, 2_923_676, 1_600_918, 1_816_509, 354_969]),
+];
+
+/// WAF may differ from the reference by this share.
+const TOLERANCE: f64 = 0.005;
+
+fn golden_folder() -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let shared = std::env::var("FTLAB_SHARED").unwrap_or_else(|_| beside.to_owned());
+    Some(PathBuf::from(shared).join("golden")).filter(|folder| folder.is_dir())
+}
+
+fn read_pages(path: &PathBuf) -> Vec<Lpn> {
+    let bytes = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
+    bytes.chunks_exact(4).map(|page| Lpn(u32::from_le_bytes(page.try_into().unwrap()))).collect()
+}
+
+#[test]
+fn every_ftl_counts_what_the_reference_model_counted() {
+    let Some(folder) = golden_folder() else {
+        println!("skipped: no golden sequences; set FTLAB_SHARED to the folder that holds them");
+        return;
+    };
+    let config = DriveConfig {
+        geometry: Geometry::new(576, 128, 4096).unwrap(),
+        logical_pages: 65_536,
+        reserve_blocks: 4,
+        gc_start_blocks: 0,
+        early_valid_pages_max: 0,
+    };
+    for (column, (sequence, warmup)) in SEQUENCES.into_iter().enumerate() {
+        let pages = read_pages(&folder.join(format!("{sequence}.u32.zst")));
+        for (ftl, relocations) in RELOCATIONS {
+            let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
+            let batch = |pages: &[Lpn]| PageBatch { writes: pages.to_vec(), trims: Vec::new() };
+            run.apply(&batch(&pages[..warmup])).unwrap();
+            let start = run.counters();
+            run.apply(&batch(&pages[warmup..])).unwrap();
+            run.check().unwrap();
+            let counted = run.counters().since(&start);
+            let expected = relocations[column];
+            let waf = |moved: u64| 1.0 + moved as f64 / counted.host_writes as f64;
+            let error = waf(counted.relocations()) / waf(expected) - 1.0;
+            println!("{sequence:4} {ftl:34} {:9} {expected:9} {error:+.5}", counted.relocations());
+            assert!(error.abs() <= TOLERANCE, "{ftl} on {sequence}: {error:+.4}");
+        }
+    }
+}
