@@ -105,7 +105,7 @@ impl PageCounts {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
         let share_of_top = |share: f64| {
-            let pages = (counts.len() as f64 * share).round().max(1.0) as usize;
+            let pages = (counts.len() as f64 * share).floor().max(1.0) as usize;
             let top: u64 = counts.iter().take(pages).map(|count| u64::from(*count)).sum();
             if total == 0 { 0.0 } else { top as f64 / total as f64 }
         };
@@ -118,7 +118,7 @@ impl PageCounts {
 }
 
 /// Share of the page writes, in 0..=1, that goes to the most-written pages. The percentages are of
-/// the pages written at least once, rounded to whole pages, at least one.
+/// the pages written at least once, rounded down to whole pages, at least one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Skew {
     /// To the top 1%.
