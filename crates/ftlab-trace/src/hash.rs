@@ -39,7 +39,7 @@ impl RequestHasher {
                 self.records.chunks_exact_mut(RECORD_BYTES).zip(requests)
             {
                 let addressed = u64::from(*op != Op::Flush);
-                let tail = u64::from(*sectors) * addressed | (*op as u64) << 32;
+                let tail = (u64::from(*sectors) * addressed) | ((*op as u64) << 32);
                 record[..8].copy_from_slice(&(lba * addressed).to_le_bytes());
                 record[8..].copy_from_slice(&tail.to_le_bytes());
             }

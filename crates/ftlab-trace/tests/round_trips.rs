@@ -63,7 +63,9 @@ proptest! {
     ) {
         let mut requests = requests;
         if !has_time {
-            requests.iter_mut().for_each(|request| request.0 = None);
+            for request in &mut requests {
+                request.0 = None;
+            }
         }
         let directory = tempfile::tempdir().unwrap();
         for name in [

@@ -252,8 +252,7 @@ fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
     match rest.first() {
         Some(b'W') if sectors > 0 => Ok((flush, Some(Op::Write))),
         Some(b'R') if sectors > 0 => Ok((flush, Some(Op::Read))),
-        Some(b'D') if sectors > 0 => Ok((flush, Some(Op::Trim))),
-        Some(b'N') if sectors > 0 => Ok((flush, Some(Op::Trim))),
+        Some(b'D' | b'N') if sectors > 0 => Ok((flush, Some(Op::Trim))),
         Some(b'Z') => Err(Verdict::Skip("zone operation")),
         // FF, FN, FS, and a flush that carries no data.
         Some(b'F' | b'N' | b'S' | b'W' | b'M') | None if flush => Ok((true, None)),

@@ -10,6 +10,9 @@ pub mod parquet;
 use crate::{Input, OpenOptions, TraceError, TraceSource};
 use ftlab_spec::{Parameter, Spec, SpecError};
 
+/// Opens a trace of one format, with the parameters of that format.
+pub type OpenFormat = fn(Input, &Spec, &OpenOptions) -> Result<Box<dyn TraceSource>, TraceError>;
+
 /// One format: how it is called, recognised and read.
 pub struct FormatInfo {
     /// The name to type.
@@ -26,7 +29,7 @@ pub struct FormatInfo {
     /// Whether a trace that begins with these bytes (unpacked, up to 64 KiB) is of this format.
     pub detect: fn(head: &[u8]) -> bool,
     /// Opens a trace of this format.
-    pub open: fn(Input, &Spec, &OpenOptions) -> Result<Box<dyn TraceSource>, TraceError>,
+    pub open: OpenFormat,
 }
 
 /// Every format, in the order in which content is tried.

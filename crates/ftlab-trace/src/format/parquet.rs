@@ -14,6 +14,8 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 pub(super) const FORMAT: FormatInfo = FormatInfo {
     name: "parquet",
@@ -35,6 +37,25 @@ fn open(
 ) -> Result<Box<dyn TraceSource>, TraceError> {
     NoParameters::from_spec(spec)?;
     let name = input.name().to_owned();
+    guarded(&name.clone(), || open_guarded(name, input, spec, options))
+}
+
+/// Runs `work`, in which the parquet library may panic over a damaged file, and makes an error of
+/// that. What `work` was changing must not be used after an error.
+fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T, TraceError>) -> Result<T, TraceError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(TraceError::parquet(name, text.unwrap_or_else(|| "its metadata is damaged".into())))
+    })
+}
+
+fn open_guarded(
+    name: String,
+    input: Input,
+    spec: &Spec,
+    options: &OpenOptions,
+) -> Result<Box<dyn TraceSource>, TraceError> {
     let damaged = |error| TraceError::parquet(&name, error);
     let file: Box<dyn FileReader> = match input.into_random_access()? {
         RandomAccess::File(file) => Box::new(SerializedFileReader::new(file).map_err(damaged)?),
@@ -47,7 +68,7 @@ fn open(
         return Err(TraceError::NoRequests { name, lines: 0, skipped });
     }
     Ok(Box::new(ParquetSource {
-        name,
+        name: name.into(),
         file,
         columns,
         metadata,
@@ -74,7 +95,8 @@ fn describe(file: &dyn FileReader, spec: &Spec) -> TraceMetadata {
 }
 
 struct ParquetSource {
-    name: String,
+    /// Shared, so that guarding a batch costs no allocation.
+    name: Arc<str>,
     file: Box<dyn FileReader>,
     columns: Columns,
     metadata: TraceMetadata,
@@ -111,19 +133,8 @@ impl TraceSource for ParquetSource {
     }
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
-        batch.clear();
-        if !self.open_group()? {
-            return Ok(false);
-        }
-        let rows = self.group_rows.min(batch.limit());
-        self.columns.read(rows, batch).map_err(|problem| TraceError::Damaged {
-            name: self.name.clone(),
-            what: format!("rows from {}: {problem}", self.read_rows),
-            remedy: "check that the file is complete and was written in the native form".into(),
-        })?;
-        self.group_rows -= rows;
-        self.read_rows += rows as u64;
-        Ok(true)
+        let name = Arc::clone(&self.name);
+        guarded(&name, || self.fill(batch))
     }
 
     fn skipped(&self) -> &Skipped {
@@ -133,6 +144,24 @@ impl TraceSource for ParquetSource {
     fn progress(&self) -> Option<f64> {
         let requests = self.metadata.requests.filter(|requests| *requests > 0)?;
         Some((self.read_rows as f64 / requests as f64).min(1.0))
+    }
+}
+
+impl ParquetSource {
+    fn fill(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        batch.clear();
+        if !self.open_group()? {
+            return Ok(false);
+        }
+        let rows = self.group_rows.min(batch.limit());
+        self.columns.read(rows, batch).map_err(|problem| TraceError::Damaged {
+            name: self.name.to_string(),
+            what: format!("rows from {}: {problem}", self.read_rows),
+            remedy: "check that the file is complete and was written in the native form".into(),
+        })?;
+        self.group_rows -= rows;
+        self.read_rows += rows as u64;
+        Ok(true)
     }
 }
 

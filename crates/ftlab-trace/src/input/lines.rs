@@ -234,6 +234,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write;
 
     /// Hands out one byte at a time.
     struct Trickle(Vec<u8>);
@@ -270,7 +271,10 @@ mod tests {
 
     #[test]
     fn a_buffer_is_refilled_in_the_middle_of_a_line() {
-        let text: String = (0..100_000).map(|n| format!("line {n}\n")).collect();
+        let mut text = String::new();
+        for n in 0..100_000 {
+            writeln!(text, "line {n}").unwrap();
+        }
         let lines = cut(Input::from_bytes("big", text.into_bytes()).unwrap()).unwrap();
         assert_eq!(lines.len(), 100_000);
         assert!(lines.iter().enumerate().all(|(n, line)| line.1 == format!("line {n}").as_bytes()));

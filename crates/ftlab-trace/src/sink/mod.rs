@@ -53,6 +53,8 @@ impl Written {
     }
 }
 
+type Create = fn(PartialFile, &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError>;
+
 /// One format that can be written.
 pub struct WriterInfo {
     /// The name to type; a reader of [`format::FORMATS`] has the same.
@@ -61,7 +63,7 @@ pub struct WriterInfo {
     pub extensions: &'static [&'static str],
     /// What is kept and what is left out, in one line.
     pub summary: &'static str,
-    create: fn(PartialFile, &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError>,
+    create: Create,
 }
 
 /// Every format that can be written.

@@ -26,6 +26,7 @@ pub(super) const WRITER: WriterInfo = WriterInfo {
 const GROUP_ROWS: usize = 1 << 20;
 const ZSTD_LEVEL: i32 = 3;
 
+#[expect(clippy::unnecessary_wraps, reason = "the registry's signature")]
 fn create(file: PartialFile, options: &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError> {
     Ok(Box::new(ParquetSink {
         file,
@@ -126,18 +127,20 @@ fn write_rows(
     rows: &RequestBatch,
 ) -> Result<(), ParquetError> {
     let mut columns: Vec<Values> = Vec::new();
-    let signed = |values: &[u64]| Values::Wide(values.iter().map(|v| *v as i64).collect());
+    let signed = |values: &[u64]| Values::Wide(values.iter().map(|v| v.cast_signed()).collect());
     if !rows.time_us.is_empty() {
         columns.push(signed(&rows.time_us));
     }
     columns.push(Values::Narrow(rows.op.iter().map(|op| *op as i32).collect()));
     columns.push(signed(&rows.lba));
-    columns.push(Values::Narrow(rows.sectors.iter().map(|sectors| *sectors as i32).collect()));
+    columns
+        .push(Values::Narrow(rows.sectors.iter().map(|sectors| sectors.cast_signed()).collect()));
     if !rows.stream.is_empty() {
         columns.push(Values::Narrow(rows.stream.iter().map(|s| i32::from(*s)).collect()));
     }
     if !rows.volume.is_empty() {
-        columns.push(Values::Narrow(rows.volume.iter().map(|volume| *volume as i32).collect()));
+        columns
+            .push(Values::Narrow(rows.volume.iter().map(|volume| volume.cast_signed()).collect()));
     }
     let mut group = writer.next_row_group()?;
     for values in columns {

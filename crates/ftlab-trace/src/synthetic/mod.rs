@@ -23,6 +23,8 @@ pub struct Space {
     pub seed: u64,
 }
 
+type Build = fn(&Spec, &Space) -> Result<Box<dyn PageSequence>, TraceError>;
+
 /// One generator: how it is called, described and built.
 pub struct GeneratorInfo {
     /// The name to type.
@@ -34,7 +36,7 @@ pub struct GeneratorInfo {
     /// Its parameters.
     pub parameters: fn() -> Vec<Parameter>,
     /// Builds the sequence of pages.
-    build: fn(&Spec, &Space) -> Result<Box<dyn PageSequence>, TraceError>,
+    build: Build,
 }
 
 /// Every generator.

@@ -81,7 +81,7 @@ const ZETA_TERMS_MAX: u64 = 10_000_000;
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = ZipfParameters::from_spec(spec)?;
     let ZipfParameters { theta, hash } = parameters;
-    if theta == 1.0 {
+    if (theta - 1.0).abs() < f64::EPSILON {
         return Err(SpecError::BadValue {
             of: spec.name.clone(),
             key: "theta".into(),

@@ -200,7 +200,7 @@ impl Parser {
         };
         let row = cut(line, self.delimiter, &columns.slots);
         let named = self.map.columns().any(|column| matches!(column, ColumnName::Header(_)));
-        let is_word = |field: &[u8]| field.first().is_some_and(|b| b.is_ascii_alphabetic());
+        let is_word = |field: &[u8]| field.first().is_some_and(u8::is_ascii_alphabetic);
         let verdict = if named || row[OFFSET].is_some_and(is_word) {
             Verdict::Skip("header")
         } else {

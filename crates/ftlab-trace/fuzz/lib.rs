@@ -1,0 +1,36 @@
+//! What every fuzz target does: read all of it, expand it to pages, and never panic.
+
+use ftlab_trace::analyze::Inspector;
+use ftlab_trace::{Input, OpenOptions, RequestBatch, RequestHasher, TraceError, open_input};
+
+/// Reads `bytes` as `format` (by content if `None`), strictly and with tolerance.
+pub fn read(bytes: &[u8], format: Option<&str>) {
+    for skip_bad_percent in [0.0, 100.0] {
+        let options = OpenOptions {
+            format: format.map(Into::into),
+            skip_bad_percent,
+            ..OpenOptions::default()
+        };
+        // Errors are right for rubbish.
+        let _ = read_all(bytes, &options);
+    }
+}
+
+fn read_all(bytes: &[u8], options: &OpenOptions) -> Result<(), TraceError> {
+    let mut source = open_input(Input::from_bytes("fuzz", bytes.to_vec())?, options)?;
+    let mut batch = RequestBatch::with_limit(100);
+    let mut hasher = RequestHasher::new();
+    let mut inspector = Inspector::new(4096)?;
+    while source.next_batch(&mut batch)? {
+        assert!(!batch.is_empty());
+        assert!(batch.time_us.is_empty() || batch.time_us.len() == batch.len());
+        hasher.update(&batch);
+        // Counting terabytes page by page would only be slow.
+        if batch.sectors.iter().all(|sectors| *sectors < 1 << 16) {
+            inspector.update(&batch)?;
+        }
+    }
+    hasher.finish();
+    inspector.finish(source.as_ref());
+    Ok(())
+}
