@@ -1,13 +1,13 @@
 //! The two hints that the hot path gives to the machine; the only unsafe code of the FTLs.
 //!
-//! Both change speed and never a result. What they bring is in the benchmark `program_cost`: on a
+//! Both change speed and never a result. The benchmark `ftlab-bench` shows what they bring: on a
 //! large drive the mapping tables exceed every cache and every TLB, and a flash page program is
 //! mostly the wait for one mapping entry.
 #![allow(unsafe_code)]
 
 /// Asks the processor to fetch `slice[index]` for a write that comes soon; out of range is ignored.
 #[inline]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = slice.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -20,7 +20,7 @@ pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
 }
 
 /// A table of `len` copies of `value`, in huge pages where the system offers them.
-pub(crate) fn table<T: Copy + Default>(len: usize, value: T) -> Vec<T> {
+pub fn table<T: Copy + Default>(len: usize, value: T) -> Vec<T> {
     // Filled only after the advice, so that the first touch of each page is a huge one.
     let mut table = Vec::with_capacity(len);
     advise_huge_pages(&mut table);

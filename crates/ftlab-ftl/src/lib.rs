@@ -29,7 +29,7 @@
 //! ```
 
 mod ftl;
-mod hardware;
+pub mod hardware;
 mod observer;
 pub mod page;
 pub mod registry;

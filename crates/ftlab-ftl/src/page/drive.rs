@@ -23,8 +23,6 @@ pub enum Phase {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) phase: Phase,
-    /// Whose pages it holds; meaningless while free.
-    pub(crate) stream: StreamId,
     /// How many blocks had been allocated before it.
     pub(crate) allocated: u64,
     /// Write clock when it was sealed.
@@ -55,6 +53,8 @@ pub struct Drive {
     /// One bit per flash page.
     pub(crate) valid_bits: Vec<u64>,
     pub(crate) valid_pages: Vec<u32>,
+    /// Whose pages each block holds; meaningless while it is free.
+    pub(crate) stream_of: Vec<StreamId>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) free: VecDeque<BlockId>,
     pub(crate) frontiers: Vec<Frontier>,
@@ -68,7 +68,7 @@ pub struct Drive {
 impl Drive {
     /// An erased drive.
     pub(crate) fn new(geometry: Geometry, logical_pages: u32, streams: Vec<Stream>) -> Self {
-        let erased = Block { phase: Phase::Free, stream: StreamId(0), allocated: 0, sealed_at: 0 };
+        let erased = Block { phase: Phase::Free, allocated: 0, sealed_at: 0 };
         Self {
             geometry,
             block_of: geometry.block_of(),
@@ -76,6 +76,7 @@ impl Drive {
             owner_of: hardware::table(geometry.pages() as usize, NONE),
             valid_bits: hardware::table((geometry.pages() as usize).div_ceil(64), 0),
             valid_pages: vec![0; geometry.blocks() as usize],
+            stream_of: vec![StreamId(0); geometry.blocks() as usize],
             blocks: vec![erased; geometry.blocks() as usize],
             free: (0..geometry.blocks()).map(BlockId).collect(),
             frontiers: vec![Frontier { next: 0, end: 0 }; streams.len()],
@@ -146,7 +147,7 @@ impl Drive {
     /// The stream whose pages a block holds.
     #[inline]
     pub fn stream_of(&self, block: BlockId) -> StreamId {
-        self.blocks[block.index()].stream
+        self.stream_of[block.index()]
     }
 
     /// How many blocks had been allocated before this one: orders blocks by allocation.
@@ -170,6 +171,7 @@ impl Drive {
             + size_of_val(&self.owner_of[..])
             + size_of_val(&self.valid_bits[..])
             + size_of_val(&self.valid_pages[..])
+            + size_of_val(&self.stream_of[..])
             + size_of_val(&self.blocks[..])
             + self.free.capacity() * size_of::<BlockId>()
     }
@@ -201,7 +203,7 @@ impl Drive {
         self.valid_pages[id.index()] = pages;
         let block = &mut self.blocks[id.index()];
         block.phase = Phase::Open;
-        block.stream = stream;
+        self.stream_of[id.index()] = stream;
         block.allocated = self.allocations;
         self.allocations += 1;
         self.stream_blocks[stream.index()] += 1;
@@ -225,9 +227,8 @@ impl Drive {
     /// Puts an erased block, which held no valid pages any more, on the free list.
     pub(crate) fn release(&mut self, id: BlockId) {
         debug_assert_eq!(self.valid_pages[id.index()], 0);
-        let block = &mut self.blocks[id.index()];
-        block.phase = Phase::Free;
-        self.stream_blocks[block.stream.index()] -= 1;
+        self.blocks[id.index()].phase = Phase::Free;
+        self.stream_blocks[self.stream_of[id.index()].index()] -= 1;
         self.free.push_back(id);
     }
 

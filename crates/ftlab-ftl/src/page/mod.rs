@@ -11,6 +11,8 @@ mod config;
 mod drive;
 mod engine;
 mod ftl;
+#[cfg(test)]
+mod naive;
 pub mod placement;
 pub mod policy;
 pub mod scan;

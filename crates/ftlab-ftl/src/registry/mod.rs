@@ -179,3 +179,63 @@ fn split_parameters<P: Parameters, V: Parameters>(spec: &Spec) -> Result<(P, V),
     }
     Ok((P::from_spec(&parts.0)?, V::from_spec(&parts.1)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    fn sources(folder: &str) -> Vec<(String, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page").join(folder);
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files = files.filter(|path| path.file_name().unwrap() != "mod.rs");
+        files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
+    }
+
+    #[test]
+    fn every_policy_file_is_registered() {
+        let names: Vec<_> = entries().iter().map(|entry| entry.name).collect();
+        for (path, text) in ["policy", "placement", "victim"].into_iter().flat_map(sources) {
+            let name =
+                text.split("NAME: &'static str = \"").nth(1).and_then(|t| t.split('"').next());
+            assert!(
+                name.is_some_and(|name| names.contains(&name)),
+                "{path}: {name:?} in {names:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_policy_file_opens_under_the_fixed_headings() {
+        let headings = ["Idea", "Rule", "Parameters", "Where the paper is silent", "Reference"];
+        for (path, text) in ["policy", "placement", "victim"].into_iter().flat_map(sources) {
+            let found: Vec<_> =
+                text.lines().filter_map(|line| line.strip_prefix("//! # ")).collect();
+            assert_eq!(found, headings, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_or_parameter_is_an_error_that_lists_the_right_ones() {
+        let config = DriveConfig {
+            geometry: Geometry::new(64, 64, 4096).unwrap(),
+            logical_pages: 3000,
+            reserve_blocks: 4,
+            gc_start_blocks: 0,
+            early_valid_pages_max: 0,
+        };
+        for (spec, part) in [
+            ("2r-fifi", "did you mean \"2r-fifo\"?"),
+            ("single/greedi", "unknown victim rule \"greedi\" (did you mean \"greedy\"?)"),
+            ("singel/greedy", "unknown placement \"singel\" (did you mean \"single\"?)"),
+            ("2r-fifo:blk-util=1.5", "blk-util=1.5 is not a number in 0.0..=1.0"),
+            ("1r-greedy:x=1", "1r-greedy has no parameter \"x\"; it has none"),
+            ("sep-gc/fifo:x=1", "sep-gc/fifo has no parameter \"x\"; it has none"),
+        ] {
+            let error = build(&spec.parse().unwrap(), config, ftlab_flash::NoPayload, ());
+            let message = error.err().expect(spec).to_string();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What a flash page program costs: nanoseconds per host write and relocation, every FTL beside a
+//! plain greedy loop in the same run, with the answers checked.
+//!
+//! ```text
+//! cargo run --release -p ftlab-bench            the 8 GiB drive
+//! cargo run --release -p ftlab-bench -- large   the 512 GiB drive (needs 1.5 GB of memory)
+//! ```
+//!
+//! Machines differ and are noisy: the ratio to the reference loop is what to compare.
+
+mod reference;
+
+use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{self, DynFtl};
+use ftlab_ftl::{Counters, PageBatch};
+use ftlab_trace::pages::{PageSink, expand, page_sectors};
+use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::{RequestBatch, TraceSource};
+use reference::Reference;
+use std::time::{Duration, Instant};
+
+type Failure = Box<dyn std::error::Error>;
+
+const PAGE_BYTES: u32 = 4096;
+
+/// Writes handed over at a time; generating them is not measured.
+const BATCH_WRITES: u64 = 1 << 18;
+
+/// One drive under one workload.
+struct Row {
+    drive: &'static str,
+    workload: &'static str,
+    logical_pages: u32,
+    pages_per_block: u32,
+    op_ratio: f64,
+    /// Drive writes before the measurement, the sequential fill not included.
+    warmup: f64,
+    /// Drive writes that are measured.
+    measured: f64,
+    ftls: &'static [&'static str],
+}
+
+const FTLS: &[&str] = &["1r-greedy", "2r-greedy", "2r-fifo", "2r++"];
+
+const SMALL: [Row; 2] = [
+    Row {
+        drive: "8 GiB",
+        workload: "zipf:theta=0.9",
+        logical_pages: 1 << 21,
+        pages_per_block: 1024,
+        op_ratio: 0.125,
+        warmup: 4.0,
+        measured: 8.0,
+        ftls: FTLS,
+    },
+    Row {
+        drive: "8 GiB",
+        workload: "uniform",
+        logical_pages: 1 << 21,
+        pages_per_block: 1024,
+        op_ratio: 0.125,
+        warmup: 4.0,
+        measured: 8.0,
+        ftls: FTLS,
+    },
+];
+
+const LARGE: [Row; 1] = [Row {
+    drive: "512 GiB",
+    workload: "hotcold:writes=0.9,pages=0.1",
+    logical_pages: 1 << 27,
+    pages_per_block: 8192,
+    op_ratio: 0.125,
+    warmup: 0.6,
+    measured: 0.4,
+    ftls: FTLS,
+}];
+
+/// What is measured: something that takes batches of writes.
+trait Subject {
+    fn write(&mut self, batch: &PageBatch) -> Result<(), Failure>;
+    fn counters(&self) -> (u64, u64);
+    fn bytes(&self) -> usize;
+    fn verify(&self) -> Result<(), Failure>;
+}
+
+impl Subject for DynFtl<NoPayload, ()> {
+    fn write(&mut self, batch: &PageBatch) -> Result<(), Failure> {
+        Ok(self.apply(batch)?)
+    }
+
+    fn counters(&self) -> (u64, u64) {
+        let counters: Counters = (**self).counters();
+        (counters.host_writes, counters.relocations())
+    }
+
+    fn bytes(&self) -> usize {
+        let bytes = self.memory_bytes();
+        bytes.drive + bytes.policy
+    }
+
+    fn verify(&self) -> Result<(), Failure> {
+        Ok(self.check()?)
+    }
+}
+
+impl Subject for Reference {
+    fn write(&mut self, batch: &PageBatch) -> Result<(), Failure> {
+        self.write_pages(&batch.writes);
+        Ok(())
+    }
+
+    fn counters(&self) -> (u64, u64) {
+        (self.host_writes, self.relocations)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn verify(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Collects generated page numbers.
+struct Pages<'a>(&'a mut PageBatch);
+
+impl PageSink for Pages<'_> {
+    fn write(&mut self, first_page: u64, pages: u64) {
+        self.0.writes.extend((first_page..first_page + pages).map(|page| Lpn(page as u32)));
+    }
+}
+
+/// Hands `writes` generated writes to `subject` and returns the time that it took over them.
+fn drive(
+    source: &mut dyn TraceSource,
+    subject: &mut dyn Subject,
+    writes: u64,
+) -> Result<Duration, Failure> {
+    let (mut requests, mut batch) = (RequestBatch::new(), PageBatch::default());
+    let mut left = writes;
+    let mut taken = Duration::ZERO;
+    while left > 0 {
+        batch.clear();
+        while (batch.writes.len() as u64) < BATCH_WRITES.min(left) {
+            source.next_batch(&mut requests)?;
+            expand(&requests, page_sectors(PAGE_BYTES)?, &mut Pages(&mut batch))?;
+        }
+        batch.writes.truncate(left as usize);
+        left -= batch.writes.len() as u64;
+        let start = Instant::now();
+        subject.write(&batch)?;
+        taken += start.elapsed();
+    }
+    Ok(taken)
+}
+
+fn fill(subject: &mut dyn Subject, logical_pages: u32) -> Result<(), Failure> {
+    let mut batch = PageBatch::default();
+    for first in (0..logical_pages).step_by(BATCH_WRITES as usize) {
+        batch.clear();
+        let end = logical_pages.min(first + BATCH_WRITES as u32);
+        batch.writes.extend((first..end).map(Lpn));
+        subject.write(&batch)?;
+    }
+    Ok(())
+}
+
+/// Measures one subject; returns nanoseconds per program.
+fn measure(row: &Row, name: &str, mut subject: Box<dyn Subject>) -> Result<(f64, f64), Failure> {
+    let space =
+        Space { logical_pages: u64::from(row.logical_pages), page_bytes: PAGE_BYTES, seed: 1 };
+    let mut source = build(&row.workload.parse()?, &space)?;
+    fill(&mut *subject, row.logical_pages)?;
+    let drive_writes = |share: f64| (share * f64::from(row.logical_pages)) as u64;
+    drive(&mut *source, &mut *subject, drive_writes(row.warmup))?;
+    let before = subject.counters();
+    let taken = drive(&mut *source, &mut *subject, drive_writes(row.measured))?;
+    let after = subject.counters();
+    let (host, moved) = (after.0 - before.0, after.1 - before.1);
+    subject.verify()?;
+    let programs = (host + moved) as f64;
+    let waf = programs / host as f64;
+    let ns = taken.as_nanos() as f64 / programs;
+    let million_writes = host as f64 / taken.as_secs_f64() / 1e6;
+    let flash_pages = f64::from(row.logical_pages) * (1.0 + row.op_ratio);
+    let bytes = subject.bytes() as f64 / flash_pages;
+    print!(
+        "{:8} {:30} {name:10} {waf:6.3} {ns:8.2} {million_writes:9.1} {bytes:8.2}",
+        row.drive, row.workload
+    );
+    Ok((ns, waf))
+}
+
+fn run(row: &Row) -> Result<(), Failure> {
+    let blocks = (f64::from(row.logical_pages) * (1.0 + row.op_ratio)
+        / f64::from(row.pages_per_block))
+    .ceil() as u32;
+    let config = DriveConfig {
+        geometry: Geometry::new(blocks, row.pages_per_block, PAGE_BYTES)?,
+        logical_pages: row.logical_pages,
+        reserve_blocks: 4,
+        gc_start_blocks: 0,
+        early_valid_pages_max: 0,
+    };
+    let reference = Reference::new(row.logical_pages, blocks, row.pages_per_block);
+    let (reference_ns, reference_waf) = measure(row, "reference", Box::new(reference))?;
+    println!();
+    for name in row.ftls {
+        let ftl = registry::build(&name.parse()?, config, NoPayload, ())?;
+        let (ns, waf) = measure(row, name, Box::new(ftl))?;
+        println!(" {:6.2}", ns / reference_ns);
+        if *name == "1r-greedy" {
+            let off = (waf / reference_waf - 1.0).abs();
+            assert!(off < 0.01, "1r-greedy: {waf:.4}, the reference loop {reference_waf:.4}");
+        }
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Failure> {
+    let rows: &[Row] =
+        if std::env::args().any(|argument| argument == "large") { &LARGE } else { &SMALL };
+    println!(
+        "{:8} {:30} {:10} {:>6} {:>8} {:>9} {:>8} {:>6}",
+        "drive", "workload", "ftl", "waf", "ns/prog", "M writes/s", "B/page", "ratio"
+    );
+    rows.iter().try_for_each(run)
+}

@@ -1,0 +1,110 @@
+//! A plain greedy FTL in one loop: what a page-mapped FTL costs with nothing around it.
+
+use ftlab_flash::Lpn;
+use ftlab_ftl::hardware::{prefetch, table};
+
+const NONE: u32 = u32::MAX;
+const RESERVE_BLOCKS: usize = 4;
+const FETCH_AHEAD: usize = 24;
+
+/// Two mapping tables, a valid count per block, a free list; nothing else.
+pub(crate) struct Reference {
+    flash_page_of: Vec<u32>,
+    owner_of: Vec<u32>,
+    valid_pages: Vec<u32>,
+    free: Vec<u32>,
+    pages_per_block: u32,
+    next: u32,
+    end: u32,
+    pub(crate) host_writes: u64,
+    pub(crate) relocations: u64,
+}
+
+impl Reference {
+    pub(crate) fn new(logical_pages: u32, blocks: u32, pages_per_block: u32) -> Self {
+        Self {
+            flash_page_of: table(logical_pages as usize, NONE),
+            owner_of: table((blocks * pages_per_block) as usize, NONE),
+            valid_pages: vec![0; blocks as usize],
+            free: (0..blocks).rev().collect(),
+            pages_per_block,
+            next: 0,
+            end: 0,
+            host_writes: 0,
+            relocations: 0,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        4 * (self.flash_page_of.len() + self.owner_of.len() + 2 * self.valid_pages.len())
+    }
+
+    pub(crate) fn write_pages(&mut self, pages: &[Lpn]) {
+        for (index, lpn) in pages.iter().enumerate() {
+            if let Some(soon) = pages.get(index + FETCH_AHEAD) {
+                prefetch(&self.flash_page_of, soon.index());
+            }
+            if let Some(soon) = pages.get(index + FETCH_AHEAD / 2)
+                && let Some(&page) = self.flash_page_of.get(soon.index())
+            {
+                prefetch(&self.owner_of, page as usize);
+            }
+            self.write(lpn.0);
+        }
+    }
+
+    fn write(&mut self, lpn: u32) {
+        self.host_writes += 1;
+        if self.next == self.end {
+            while self.next == self.end && self.free.len() <= RESERVE_BLOCKS {
+                self.collect();
+            }
+            if self.next == self.end {
+                self.open();
+            }
+        }
+        let old = self.flash_page_of[lpn as usize];
+        if old != NONE {
+            self.owner_of[old as usize] = NONE;
+            self.valid_pages[(old / self.pages_per_block) as usize] -= 1;
+        }
+        self.program(lpn);
+    }
+
+    fn program(&mut self, lpn: u32) {
+        self.owner_of[self.next as usize] = lpn;
+        self.flash_page_of[lpn as usize] = self.next;
+        self.next += 1;
+    }
+
+    fn open(&mut self) {
+        let block = self.free.pop().expect("a free block");
+        self.valid_pages[block as usize] = self.pages_per_block;
+        self.next = block * self.pages_per_block;
+        self.end = self.next + self.pages_per_block;
+    }
+
+    fn collect(&mut self) {
+        // Free blocks have no valid page and must not be chosen; the full open block may be.
+        let fewest = self.valid_pages.iter().map(|&valid| valid.wrapping_sub(1)).min();
+        let fewest = fewest.expect("a block").wrapping_add(1);
+        let victim = self.valid_pages.iter().position(|&valid| valid == fewest).expect("a victim");
+        let first = victim as u32 * self.pages_per_block;
+        for page in first..first + self.pages_per_block {
+            if let Some(&soon) = self.owner_of.get(page as usize + FETCH_AHEAD) {
+                prefetch(&self.flash_page_of, soon as usize);
+            }
+            let lpn = self.owner_of[page as usize];
+            if lpn != NONE {
+                if self.next == self.end {
+                    self.open();
+                }
+                self.program(lpn);
+                self.relocations += 1;
+            }
+        }
+        self.owner_of[first as usize..(first + self.pages_per_block) as usize].fill(NONE);
+        self.valid_pages[victim] = 0;
+        self.free.insert(0, victim as u32);
+    }
+}

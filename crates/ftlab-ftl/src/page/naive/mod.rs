@@ -1,0 +1,192 @@
+//! The engine and its policies once more, without cleverness: what the fast ones must equal.
+//!
+//! Hash maps, linear scans and whole copies; every operation is slow and easy to believe.
+
+mod policies;
+mod tests;
+
+use crate::page::drive::Frontier;
+use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
+use crate::page::{Drive, DriveConfig, Phase};
+use ftlab_flash::{BlockId, Lpn, Ppn};
+use std::collections::{HashMap, VecDeque};
+
+/// An erase block as a list of what it holds.
+#[derive(Clone)]
+struct Block {
+    phase: Phase,
+    stream: StreamId,
+    allocated: u64,
+    sealed_at: u64,
+    /// What was programmed, in order; `None` once it is invalid.
+    pages: Vec<Option<Lpn>>,
+}
+
+/// A page-mapped FTL that keeps everything in the obvious way.
+struct NaiveFtl {
+    policy: Box<dyn Policy>,
+    config: DriveConfig,
+    mapping: HashMap<Lpn, (BlockId, usize)>,
+    blocks: Vec<Block>,
+    free: VecDeque<BlockId>,
+    open: Vec<Option<BlockId>>,
+    write_clock: u64,
+    allocations: u64,
+    relocations: u64,
+    erases: u64,
+    trims: u64,
+}
+
+impl NaiveFtl {
+    fn new(policy: Box<dyn Policy>, config: DriveConfig) -> Self {
+        let erased = Block {
+            phase: Phase::Free,
+            stream: StreamId(0),
+            allocated: 0,
+            sealed_at: 0,
+            pages: Vec::new(),
+        };
+        Self {
+            open: vec![None; policy.streams().len()],
+            blocks: vec![erased; config.geometry.blocks() as usize],
+            free: (0..config.geometry.blocks()).map(BlockId).collect(),
+            mapping: HashMap::new(),
+            policy,
+            config,
+            write_clock: 0,
+            allocations: 0,
+            relocations: 0,
+            erases: 0,
+            trims: 0,
+        }
+    }
+
+    /// The drive as a policy sees it, built from nothing.
+    fn drive(&self) -> Drive {
+        let geometry = self.config.geometry;
+        let mut drive = Drive::new(geometry, self.config.logical_pages, self.policy.streams());
+        (0..self.write_clock).for_each(|_| drive.tick());
+        for (&lpn, &(block, page)) in &self.mapping {
+            drive.flash_page_of[lpn.index()] = geometry.first_page(block).0 + page as u32;
+        }
+        for (index, block) in self.blocks.iter().enumerate() {
+            let invalid = block.pages.iter().filter(|page| page.is_none()).count() as u32;
+            if block.phase != Phase::Free {
+                drive.valid_pages[index] = geometry.pages_per_block() - invalid;
+                drive.stream_blocks[block.stream.index()] += 1;
+            }
+            drive.stream_of[index] = block.stream;
+            drive.blocks[index].phase = block.phase;
+            drive.blocks[index].allocated = block.allocated;
+            drive.blocks[index].sealed_at = block.sealed_at;
+        }
+        for (frontier, open) in drive.frontiers.iter_mut().zip(&self.open) {
+            if let Some(block) = open {
+                let first = geometry.first_page(*block).0;
+                let next = first + self.blocks[block.index()].pages.len() as u32;
+                *frontier = Frontier { next, end: first + geometry.pages_per_block() };
+            }
+        }
+        drive.free.clone_from(&self.free);
+        drive
+    }
+
+    fn has_room(&self, stream: StreamId) -> bool {
+        let pages = self.config.geometry.pages_per_block() as usize;
+        self.open[stream.index()].is_some_and(|b| self.blocks[b.index()].pages.len() < pages)
+    }
+
+    fn write(&mut self, lpn: Lpn) {
+        self.write_clock += 1;
+        let drive = self.drive();
+        let stream = self.policy.place_host(HostWrite::new(lpn), &drive);
+        if !self.has_room(stream) {
+            self.seal(stream);
+        }
+        while !self.has_room(stream) {
+            if self.free.len() as u32 > self.config.reserve_blocks {
+                self.open(stream);
+            } else {
+                self.collect(self.config.geometry.pages_per_block());
+            }
+        }
+        self.invalidate(lpn);
+        self.program(stream, lpn);
+        if (self.free.len() as u32) < self.config.gc_start_blocks {
+            self.collect(self.config.early_valid_pages_max);
+        }
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        if self.mapping.contains_key(&lpn) {
+            self.trims += 1;
+            self.invalidate(lpn);
+            self.policy.on_trim(lpn, &self.drive());
+        }
+    }
+
+    fn invalidate(&mut self, lpn: Lpn) {
+        if let Some((block, page)) = self.mapping.remove(&lpn) {
+            self.blocks[block.index()].pages[page] = None;
+            self.policy.on_invalidate(block, &self.drive());
+        }
+    }
+
+    fn program(&mut self, stream: StreamId, lpn: Lpn) {
+        let id = self.open[stream.index()].expect("an open block");
+        let pages = &mut self.blocks[id.index()].pages;
+        self.mapping.insert(lpn, (id, pages.len()));
+        pages.push(Some(lpn));
+    }
+
+    fn seal(&mut self, stream: StreamId) {
+        if let Some(id) = self.open[stream.index()].take() {
+            let block = &mut self.blocks[id.index()];
+            block.phase = Phase::Sealed;
+            block.sealed_at = self.write_clock;
+            self.policy.on_block_sealed(id, &self.drive());
+        }
+    }
+
+    fn open(&mut self, stream: StreamId) {
+        self.seal(stream);
+        let id = self.free.pop_front().expect("a free block");
+        let allocated = self.allocations;
+        self.allocations += 1;
+        let sealed_at = self.blocks[id.index()].sealed_at;
+        self.blocks[id.index()] =
+            Block { phase: Phase::Open, stream, allocated, sealed_at, pages: Vec::new() };
+        self.open[stream.index()] = Some(id);
+        self.policy.on_block_opened(id, &self.drive());
+    }
+
+    fn collect(&mut self, valid_pages_max: u32) {
+        let geometry = self.config.geometry;
+        let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+        victims.begin(valid_pages_max);
+        self.policy.select_victims(&self.drive(), &mut victims);
+        for &victim in victims.blocks() {
+            let from = self.blocks[victim.index()].stream;
+            for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
+                let page = Relocation::new(lpn, victim, from);
+                let stream = self.policy.place_relocation(page, &self.drive());
+                if !self.has_room(stream) {
+                    self.open(stream);
+                }
+                self.program(stream, lpn);
+                self.relocations += 1;
+            }
+            let block = &mut self.blocks[victim.index()];
+            block.phase = Phase::Free;
+            block.pages.clear();
+            self.erases += 1;
+            self.free.push_back(victim);
+            self.policy.on_block_erased(victim, &self.drive());
+        }
+    }
+
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
+        let (block, page) = *self.mapping.get(&lpn)?;
+        Some(Ppn(self.config.geometry.first_page(block).0 + page as u32))
+    }
+}

@@ -1,0 +1,241 @@
+//! The engine equals its naive twin, operation by operation, and keeps data.
+
+use super::NaiveFtl;
+use super::policies::NaivePolicy;
+use crate::page::policy::Policy;
+use crate::page::{DriveConfig, PageMapped, Phase};
+use crate::registry::{PolicyVisitor, Size, ftl_names, with_policy};
+use crate::{Ftl, PageBatch};
+use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
+use ftlab_spec::Spec;
+use proptest::prelude::*;
+
+/// Further parameters of registered FTLs that change decisions.
+const VARIANTS: [&str; 7] = [
+    "2r-fifo:fallback=greedy-in-depth",
+    "2r-fifo:fallback=greedy",
+    "2r-fifo:fallback=fifo",
+    "2r-fifo:blk-util=0.3,scan-depth=0.4",
+    "2r++:regions=3",
+    "2r++:victims=region-fifo",
+    "2r++:victims=cost-benefit",
+];
+
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Write(Lpn),
+    Trim(Lpn),
+    Read(Lpn),
+}
+
+#[derive(Debug, Clone)]
+struct Scenario {
+    config: DriveConfig,
+    operations: Vec<Operation>,
+}
+
+/// Small drives of any shape, barely large enough or larger, and skewed operations.
+fn scenarios() -> impl Strategy<Value = Scenario> {
+    let sizes = (2_u32..20, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>());
+    (sizes, prop::collection::vec((0_u8..20, any::<u32>(), 0_u32..3), 50..600)).prop_map(
+        |((pages_per_block, data_blocks, extra_blocks, reserve_blocks, early), steps)| {
+            let blocks = data_blocks + reserve_blocks + 4 + extra_blocks;
+            let logical_pages = data_blocks * pages_per_block - u32::from(data_blocks % 2 == 0);
+            let config = DriveConfig {
+                geometry: Geometry::new(blocks, pages_per_block, 8).unwrap(),
+                logical_pages,
+                reserve_blocks,
+                gc_start_blocks: if early { reserve_blocks + 3 } else { 0 },
+                early_valid_pages_max: pages_per_block / 2,
+            };
+            let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
+                let pages = (logical_pages >> (skew * 2)).max(1);
+                let lpn = Lpn(number % pages);
+                let next = Lpn((lpn.0 + 1) % logical_pages);
+                match kind {
+                    0 => vec![Operation::Trim(lpn), Operation::Trim(next)],
+                    1 => vec![Operation::Read(lpn)],
+                    2..=4 => (0..pages_per_block * 2)
+                        .map(|ahead| {
+                            Operation::Write(Lpn((number % logical_pages + ahead) % logical_pages))
+                        })
+                        .collect(),
+                    _ => vec![Operation::Write(lpn), Operation::Write(next)],
+                }
+            });
+            Scenario { config, operations: operations.collect() }
+        },
+    )
+}
+
+/// Everything that the two must agree on.
+fn compare<P: Policy, F: Flash + Send>(
+    step: usize,
+    fast: &PageMapped<P, F, ()>,
+    naive: &NaiveFtl,
+) -> Result<(), TestCaseError> {
+    let expected = naive.drive();
+    let drive = &fast.drive;
+    prop_assert_eq!(&drive.flash_page_of, &expected.flash_page_of, "mapping, step {}", step);
+    prop_assert_eq!(&drive.free, &expected.free, "free list, step {}", step);
+    for block in (0..drive.geometry().blocks()).map(BlockId) {
+        prop_assert_eq!(
+            drive.phase(block),
+            expected.phase(block),
+            "block {}, step {}",
+            block,
+            step
+        );
+        if drive.phase(block) != Phase::Free {
+            prop_assert_eq!(drive.valid_pages(block), expected.valid_pages(block));
+            prop_assert_eq!(drive.stream_of(block), expected.stream_of(block));
+            prop_assert_eq!(drive.allocated(block), expected.allocated(block));
+        }
+        if drive.phase(block) == Phase::Sealed {
+            prop_assert_eq!(drive.sealed_at(block), expected.sealed_at(block));
+        }
+    }
+    let counters = fast.counters();
+    prop_assert_eq!(counters.host_writes, naive.write_clock);
+    prop_assert_eq!(counters.relocations(), naive.relocations);
+    prop_assert_eq!(counters.erases(), naive.erases);
+    prop_assert_eq!(counters.trims, naive.trims);
+    Ok(())
+}
+
+/// Content of a page that tells page and version.
+fn content(lpn: Lpn, version: usize) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&lpn.0.to_le_bytes());
+    bytes[4..].copy_from_slice(&(version as u32).to_le_bytes());
+    bytes
+}
+
+/// Runs a scenario over flash in memory: equal to the twin at every step, invariants hold, and every
+/// read returns the last write.
+struct AgainstTwin<'a>(&'a Scenario, Box<dyn Policy>);
+
+impl PolicyVisitor for AgainstTwin<'_> {
+    type Output = Result<(), TestCaseError>;
+
+    fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output {
+        let Scenario { config, operations } = self.0;
+        let flash = Memory::new(config.geometry);
+        let mut fast = PageMapped::new(policy, *config, flash, ()).unwrap();
+        let mut naive = NaiveFtl::new(self.1, *config);
+        let mut written = vec![None; config.logical_pages as usize];
+        for (step, operation) in operations.iter().enumerate() {
+            match *operation {
+                Operation::Write(lpn) => {
+                    fast.write(lpn, &content(lpn, step)).unwrap();
+                    naive.write(lpn);
+                    written[lpn.index()] = Some(content(lpn, step));
+                }
+                Operation::Trim(lpn) => {
+                    fast.trim(lpn).unwrap();
+                    naive.trim(lpn);
+                    written[lpn.index()] = None;
+                }
+                Operation::Read(lpn) => {
+                    let mut data = [0; 8];
+                    let found = fast.read(lpn, &mut data).unwrap().then_some(data);
+                    prop_assert_eq!(found, written[lpn.index()], "page {}, step {}", lpn, step);
+                    prop_assert_eq!(fast.drive.flash_page(lpn), naive.flash_page(lpn));
+                }
+            }
+            compare(step, &fast, &naive)?;
+            if step % 8 == 0 {
+                prop_assert_eq!(fast.check(), Ok(()), "step {}", step);
+            }
+        }
+        for (lpn, expected) in written.iter().enumerate() {
+            let mut data = [0; 8];
+            let found = fast.read(Lpn(lpn as u32), &mut data).unwrap().then_some(data);
+            prop_assert_eq!(found, *expected, "page {} at the end", lpn);
+        }
+        Ok(())
+    }
+}
+
+/// Hands over a policy as a trait object.
+struct Boxed;
+
+impl PolicyVisitor for Boxed {
+    type Output = Box<dyn Policy>;
+
+    fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output {
+        Box::new(policy)
+    }
+}
+
+fn against_twin(
+    name: &str,
+    scenario: &Scenario,
+    twin: Box<dyn Policy>,
+) -> Result<(), TestCaseError> {
+    let spec: Spec = name.parse().unwrap();
+    let size = Size::new(&scenario.config.geometry, scenario.config.logical_pages);
+    with_policy(&spec, size, AgainstTwin(scenario, twin)).unwrap()
+}
+
+fn registered() -> Vec<String> {
+    ftl_names().into_iter().chain(VARIANTS.map(str::to_owned)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_registered_ftl_runs_as_on_the_naive_engine(scenario in scenarios()) {
+        for name in registered() {
+            let spec: Spec = name.parse().unwrap();
+            let size = Size::new(&scenario.config.geometry, scenario.config.logical_pages);
+            let twin = with_policy(&spec, size, Boxed).unwrap();
+            against_twin(&name, &scenario, twin)
+                .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
+        }
+    }
+
+    #[test]
+    fn the_papers_ftls_choose_the_victims_of_linear_scans(scenario in scenarios()) {
+        for name in registered() {
+            if let Some(twin) = NaivePolicy::new(&name) {
+                against_twin(&name, &scenario, Box::new(twin))
+                    .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_does_what_its_operations_do_one_by_one(scenario in scenarios()) {
+        let build = || {
+            crate::registry::build(&"2r++".parse().unwrap(), scenario.config, NoPayload, ()).unwrap()
+        };
+        let (mut single, mut batched, mut batch) = (build(), build(), PageBatch::default());
+        for operation in &scenario.operations {
+            match *operation {
+                Operation::Write(lpn) => {
+                    single.write(lpn, &[]).unwrap();
+                    batch.writes.push(lpn);
+                }
+                Operation::Trim(lpn) => {
+                    single.trim(lpn).unwrap();
+                    batch.trim(lpn, 1);
+                }
+                Operation::Read(_) => {
+                    batched.apply(&batch).unwrap();
+                    batch.clear();
+                }
+            }
+        }
+        batched.apply(&batch).unwrap();
+        prop_assert_eq!(single.counters(), batched.counters());
+    }
+}
+
+#[test]
+fn every_ftl_of_the_papers_has_a_naive_twin() {
+    for name in registered().iter().filter(|name| !name.contains("blk-util")) {
+        assert!(NaivePolicy::new(name).is_some(), "{name} has none");
+    }
+}
