@@ -58,7 +58,7 @@ pub(crate) fn open(
     let by_content = FORMATS.iter().find(|format| (format.detect)(input.head()));
     let by_name = || FORMATS.iter().find(|format| format.extensions.contains(&extension));
     match by_content.or_else(by_name) {
-        // Text that no reader recognises is not better understood because of its name.
+        // A reader that its name alone chose says best what is wrong with the content.
         Some(format) => (format.open)(input, &Spec::bare(format.name), options),
         None => Err(unknown_content(&input)),
     }

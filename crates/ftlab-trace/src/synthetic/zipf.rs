@@ -17,9 +17,8 @@
 //! of the seed matter.
 //!
 //! # What to know
-//! - The hash reaches every page only if n is odd or a power of two times an odd number that
-//!   shares no factor with the multiplier. On 8 GB = 1,953,125 pages only 78% of the pages are
-//!   ever written.
+//! - The hash is one to one where n is a power of two. Elsewhere ranks collide, because the product
+//!   wraps at 2^64 before it is taken modulo n: of 8 GB = 1,953,125 pages only 78% are ever written.
 //! - theta = 1 has no alpha: fio refuses it, and so does this. Where a paper says "zipf 1.0", use
 //!   0.99 and say so.
 //! - zipf never uses fio's random map.

@@ -100,7 +100,7 @@ impl fmt::Display for ColumnMap {
 }
 
 impl Default for ColumnMap {
-    /// No map, which [`super::FORMAT`] refuses unless the file has our own header.
+    /// No map, which opening a file refuses unless the file has our own header.
     fn default() -> Self {
         Self {
             text: String::new(),

@@ -32,6 +32,7 @@
 //! those it covers. A file with the header `t_us,op,lba,sectors` or `op,lba,sectors`, as our own
 //! writer makes it, needs no map.
 
+mod cut;
 mod map;
 
 pub use map::ColumnMap;
@@ -41,6 +42,7 @@ use super::fields::{decimal, fixed_point, sectors_of_bytes};
 use crate::input::{LineParser, LineSource, Verdict};
 use crate::quantity::Bytes;
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource, pages};
+use cut::{Row, UNUSED, cut, for_each_field};
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
 use map::{ColumnName, LengthUnit, TimeUnit};
 
@@ -141,17 +143,13 @@ struct Columns {
     length_unit: u64,
 }
 
-const UNUSED: u8 = u8::MAX;
-const SLOTS: usize = 6;
+// The slots of a [`Row`].
 const TIME: usize = 0;
 const OFFSET: usize = 1;
 const LENGTH: usize = 2;
 const OP: usize = 3;
 const STREAM: usize = 4;
 const VOLUME: usize = 5;
-
-/// The mapped fields of a line.
-type Row<'a> = [Option<&'a [u8]>; SLOTS];
 
 impl LineParser for Parser {
     #[inline]
@@ -319,70 +317,6 @@ fn microseconds(text: &[u8], unit: TimeUnit) -> Option<u64> {
         TimeUnit::Microseconds => fixed_point(text, 0),
         TimeUnit::HundredNanoseconds => Some(fixed_point(text, 0)? / 10),
         TimeUnit::Nanoseconds => Some(fixed_point(text, 0)? / 1000),
-    }
-}
-
-/// The mapped fields of `line`.
-#[inline]
-fn cut<'a>(line: &'a [u8], delimiter: Delimiter, slots: &[u8]) -> Row<'a> {
-    let mut row = [None; SLOTS];
-    for_each_field(line, delimiter, slots.len(), |index, field| {
-        if let Some(place) = row.get_mut(usize::from(slots[index])) {
-            *place = Some(field);
-        }
-    });
-    row
-}
-
-/// Calls `each` with the first `count` fields of `line`, without blanks around them or quotes.
-#[inline]
-fn for_each_field<'a>(
-    line: &'a [u8],
-    delimiter: Delimiter,
-    count: usize,
-    mut each: impl FnMut(usize, &'a [u8]),
-) {
-    let byte = match delimiter {
-        Delimiter::Semicolon => b';',
-        Delimiter::Tab => b'\t',
-        Delimiter::Comma | Delimiter::Auto => b',',
-        Delimiter::Blank => {
-            super::fields::Fields::new(line)
-                .take(count)
-                .enumerate()
-                .for_each(|(index, field)| each(index, unquoted(field)));
-            return;
-        }
-    };
-    let mut rest = line;
-    for index in 0..count {
-        let end = field_end(rest, byte);
-        each(index, unquoted(rest[..end].trim_ascii()));
-        if end == rest.len() {
-            return;
-        }
-        rest = &rest[end + 1..];
-    }
-}
-
-/// Where the first field ends; a delimiter within quotes does not end it.
-#[inline]
-fn field_end(rest: &[u8], delimiter: u8) -> usize {
-    let mut quoted = false;
-    for (index, byte) in rest.iter().enumerate() {
-        if *byte == delimiter && !quoted {
-            return index;
-        }
-        quoted ^= *byte == b'"';
-    }
-    rest.len()
-}
-
-#[inline]
-fn unquoted(field: &[u8]) -> &[u8] {
-    match field {
-        [b'"', inner @ .., b'"'] => inner,
-        _ => field,
     }
 }
 

@@ -1,0 +1,103 @@
+//! What holds for every source: chunks do not matter, parts by time, copies.
+
+mod common;
+
+use common::{fixture, read_all, shared};
+use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::{
+    CreateOptions, Input, OpenOptions, RequestBatch, TraceSource, convert, convert_file, create,
+    open, open_input, window,
+};
+use proptest::prelude::*;
+use std::io::{Cursor, Read};
+
+/// Hands out at most `chunk` bytes at a time.
+struct Chunks {
+    bytes: Cursor<Vec<u8>>,
+    chunk: usize,
+}
+
+impl Read for Chunks {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let bytes = buffer.len().min(self.chunk);
+        self.bytes.read(&mut buffer[..bytes])
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn sizes_of_reads_and_batches_do_not_matter(chunk in 1usize..300, limit in 1usize..50) {
+        for name in ["blkparse.txt", "fio-v2.iolog", "fio-v3.iolog", "fio-zipf-1.1.u32"] {
+            let format = name.ends_with("u32").then(|| "lpn-u32".to_owned());
+            let options = OpenOptions { format, ..OpenOptions::default() };
+            let mut source = open(&fixture(name), &options).unwrap();
+            let whole = read_all(source.as_mut(), 1 << 20).unwrap();
+            let plain = std::fs::read(fixture(name)).unwrap();
+            for bytes in [plain.clone(), zstd::encode_all(&plain[..], 1).unwrap()] {
+                let bytes = Cursor::new(bytes);
+                let input = Input::from_reader(name, Chunks { bytes, chunk }).unwrap();
+                let mut source = open_input(input, &options).unwrap();
+                prop_assert_eq!(&read_all(source.as_mut(), limit).unwrap(), &whole, "{}", name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_window_keeps_the_requests_of_its_time() {
+    let source = || open(&fixture("fio-v3.iolog"), &OpenOptions::default()).unwrap();
+    let all = read_all(source().as_mut(), 8192).unwrap();
+    let (from_us, until_us) = (all[5].0.unwrap(), all[20].0.unwrap());
+    let mut part = window(source(), from_us..until_us);
+    assert_eq!(read_all(part.as_mut(), 8192).unwrap(), all[5..20]);
+    assert_eq!(part.metadata().format, "fio-iolog");
+    let mut none = window(source(), 0..1);
+    assert!(!none.next_batch(&mut RequestBatch::new()).unwrap());
+}
+
+#[test]
+fn a_window_needs_times() {
+    let space = Space { logical_pages: 10, page_bytes: 4096, seed: 1 };
+    let generator = build(&"uniform".parse().unwrap(), &space).unwrap();
+    let error = window(generator, 0..9).next_batch(&mut RequestBatch::new()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "uniform has no times to choose by; take all of it, or a trace with times"
+    );
+}
+
+#[test]
+fn a_copy_stops_exactly_where_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let space = Space { logical_pages: 10, page_bytes: 4096, seed: 1 };
+    let mut generator = build(&"uniform".parse().unwrap(), &space).unwrap();
+    let sink = create(&path, &CreateOptions::default()).unwrap();
+    assert_eq!(convert(generator.as_mut(), sink, Some(8193)).unwrap().requests, 8193);
+    let mut source = open(&path, &OpenOptions::default()).unwrap();
+    assert_eq!(read_all(source.as_mut(), 100).unwrap().len(), 8193);
+}
+
+#[test]
+fn a_converted_file_says_where_it_comes_from() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let options = OpenOptions::default();
+    let written = convert_file(&fixture("blkparse.txt"), &options, &path, None).unwrap();
+    assert_eq!(written.requests, 21);
+    let properties = open(&path, &options).unwrap().metadata().properties.clone();
+    assert_eq!(properties["converted_from"], "blkparse.txt");
+    assert_eq!(properties["converted_format"], "blkparse");
+}
+
+#[test]
+fn the_golden_page_numbers_are_read() {
+    let Some(path) = shared("golden/Z9.u32.zst") else { return };
+    let mut source: Box<dyn TraceSource> = open(&path, &OpenOptions::default()).unwrap();
+    let all = read_all(source.as_mut(), 8192).unwrap();
+    // A sequential fill of 65,536 pages, then a million writes.
+    assert_eq!(all.len(), 1_065_536);
+    assert!((0..65_536).all(|page| all[page].2 == 8 * page as u64));
+}
