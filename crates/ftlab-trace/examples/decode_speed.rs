@@ -2,8 +2,8 @@
 //! wrong answer is a failure. Rows: what, millions per second on one core, whether the count is
 //! right. Run it in release: `cargo run --release -p ftlab-trace --example decode_speed`.
 //!
-//! The rows with captured traces need their directory in `FTLAB_SHARED`, or at `../shared` beside
-//! the workspace; they are left out where there is none.
+//! The rows with captured traces need `FTLAB_SHARED`, a directory with `traces/` in it; they are
+//! left out where there is none.
 
 use ftlab_trace::pages::{PageSink, expand};
 use ftlab_trace::synthetic::{Space, build};

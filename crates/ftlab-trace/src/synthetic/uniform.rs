@@ -4,7 +4,7 @@
 //! page is written twice before all are written once. fio does so by default (its random map),
 //! which lowers the write amplification of every FTL; its order is not reproduced.
 
-use super::permutation::Permutation;
+use super::permutation::{NUMBERS_MAX, Permutation};
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
@@ -31,6 +31,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = UniformParameters::from_spec(spec)?;
     let random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
+    if parameters.map && space.logical_pages > NUMBERS_MAX {
+        return Err(TraceError::Unsupported {
+            what: format!("uniform:map=on over {} pages", space.logical_pages),
+            remedy: format!("use map=off, or a drive of at most {NUMBERS_MAX} pages"),
+        });
+    }
     if parameters.map {
         Ok(Box::new(Passes::new(random, space.logical_pages)))
     } else {
@@ -61,14 +67,13 @@ pub(super) fn draw_below(random: &mut Xoshiro256PlusPlus, limit: u64) -> u64 {
 /// One permutation after the other.
 struct Passes {
     random: Xoshiro256PlusPlus,
-    pages: u64,
     pass: Permutation,
 }
 
 impl Passes {
     fn new(mut random: Xoshiro256PlusPlus, pages: u64) -> Self {
-        let pass = Permutation::new(pages, std::array::from_fn(|_| random.next_u64()));
-        Self { random, pages, pass }
+        let pass = Permutation::new(pages, &mut random);
+        Self { random, pass }
     }
 }
 
@@ -79,8 +84,7 @@ impl PageSequence for Passes {
                 if let Some(page) = self.pass.next() {
                     break page;
                 }
-                let keys = std::array::from_fn(|_| self.random.next_u64());
-                self.pass = Permutation::new(self.pages, keys);
+                self.pass.redraw(&mut self.random);
             };
         }
     }
