@@ -1,2 +1,58 @@
-//! The ftlab command.
-fn main() {}
+//! `ftlab`: a laboratory for flash translation layers.
+
+#![forbid(unsafe_code)]
+
+mod completions;
+mod convert;
+mod error;
+mod header;
+mod inspect;
+mod list;
+mod options;
+mod output;
+mod progress;
+mod run;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
+/// amplification.
+#[derive(Parser)]
+#[command(name = "ftlab", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
+  ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
+  ftlab inspect trace.parquet
+  ftlab list ftls";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Box<run::RunArgs>),
+    List(list::ListArgs),
+    Inspect(inspect::InspectArgs),
+    Convert(convert::ConvertArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::List(args) => list::list(&args),
+        Command::Inspect(args) => inspect::inspect(&args),
+        Command::Convert(args) => convert::convert(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => completions::man(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}

@@ -1,1 +1,57 @@
-//! Runs FTLs over workloads and collects results.
+//! Experiments: one or many FTLs over one workload, decoded once.
+//!
+//! ```
+//! use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+//!
+//! let workload = Workload::parse("zipf:theta=0.9", Default::default())?;
+//! let experiment = Experiment {
+//!     drive: DriveOptions {
+//!         logical: Logical::Pages(16_384),
+//!         pages_per_block: 64,
+//!         ..DriveOptions::default()
+//!     },
+//!     fill: Fill::Sequential,
+//!     length: Length::DriveWrites(3.0),
+//!     ..Experiment::new(workload, vec!["1r-greedy".parse()?, "2r++".parse()?])
+//! };
+//! let result = experiment.run(&mut ())?;
+//! for run in &result.runs {
+//!     println!("{}: {:.2} flash pages per host page", run.ftl, run.waf);
+//! }
+//! assert_eq!(result.runs[0].host_writes, 3 * 16_384);
+//! assert!(result.runs[1].waf < result.runs[0].waf);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Experiment::prepare`] finds everything that can be wrong before anything runs;
+//! [`Prepared::run`] decodes the workload in batches, and while it decodes the next one all FTLs
+//! apply the present one. Results do not depend on threads or batches. A workload is never held as a
+//! whole.
+
+#![forbid(unsafe_code)]
+
+mod drive;
+mod error;
+mod experiment;
+mod feed;
+pub mod format;
+mod lane;
+mod memory;
+mod observe;
+mod output;
+mod precondition;
+pub mod result;
+mod run;
+mod schedule;
+mod steady;
+pub mod summary;
+mod workload;
+
+pub use drive::{DriveOptions, EarlyCollection, Logical, Physical};
+pub use error::SimError;
+pub use experiment::{BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length};
+pub use output::write_results;
+pub use precondition::Fill;
+pub use result::ExperimentResult;
+pub use run::{Phase, Prepared, Progress, Status};
+pub use workload::Workload;

@@ -1,0 +1,42 @@
+//! `ftlab completions` and `ftlab man`.
+
+use crate::Cli;
+use crate::error::CliError;
+use crate::output::print;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+/// Prints a completion script for a shell, such as `source <(ftlab completions bash)`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Which shell.
+    shell: Shell,
+}
+
+/// Prints the manual page, of `ftlab` or of one of its commands.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Which command.
+    command: Option<String>,
+}
+
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "ftlab", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
+    let mut command = Cli::command();
+    command.build();
+    if let Some(name) = &args.command {
+        let known: Vec<_> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        let subcommand = command.find_subcommand(name).cloned();
+        command = subcommand.ok_or_else(|| {
+            CliError::usage(format!("no command {name:?}; there are {}", known.join(", ")))
+        })?;
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.disable_help_subcommand(true)).render(&mut page)?;
+    print(&String::from_utf8_lossy(&page))
+}

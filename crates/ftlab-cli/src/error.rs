@@ -1,0 +1,56 @@
+//! What the command says when it fails, and its exit code.
+
+use crate::output::say;
+use ftlab_sim::SimError;
+use ftlab_spec::SpecError;
+use ftlab_trace::TraceError;
+use std::process::ExitCode;
+
+/// A message and an exit code: 2 if the command was wrong, 1 if its execution failed.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    message: String,
+    code: u8,
+}
+
+impl CliError {
+    /// The command was wrong; `message` says what to type instead.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 2 }
+    }
+
+    /// Something went wrong.
+    pub(crate) fn failure(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 1 }
+    }
+
+    /// Says so and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        say(&format!("error: {}\n", self.message));
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<SimError> for CliError {
+    fn from(error: SimError) -> Self {
+        Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
+    }
+}
+
+impl From<TraceError> for CliError {
+    fn from(error: TraceError) -> Self {
+        SimError::from(error).into()
+    }
+}
+
+impl From<SpecError> for CliError {
+    fn from(error: SpecError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        Self::failure(error.to_string())
+    }
+}

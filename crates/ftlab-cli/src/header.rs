@@ -1,0 +1,107 @@
+//! What is said before a run: what was parsed, and what is simulated.
+
+use crate::output::aligned;
+use ftlab_sim::Prepared;
+use ftlab_sim::format::{bytes, grouped, percent, significant};
+use ftlab_sim::result::{Config, DriveSummary};
+
+pub(crate) fn header(prepared: &Prepared) -> String {
+    let config = prepared.config();
+    let drive = &config.drive;
+    let mut lines = vec![
+        ("workload", workload(prepared)),
+        ("logical", logical(drive)),
+        ("physical", physical(drive)),
+        ("over-prov.", over_provisioning(drive)),
+        ("collection", collection(drive)),
+        ("preparation", preparation(config)),
+        ("counted", counted(config)),
+    ];
+    lines.push(("FTLs", config.ftls.join(", ")));
+    lines.push(("memory", format!("about {}", bytes(prepared.memory_bytes()))));
+    aligned(&lines) + "\n"
+}
+
+fn workload(prepared: &Prepared) -> String {
+    let config = prepared.config();
+    match (&config.format, prepared.requests()) {
+        (Some(format), Some(requests)) => {
+            format!("{} ({format}, {} requests)", config.workload, grouped(requests))
+        }
+        (Some(format), None) => format!("{} ({format})", config.workload),
+        (None, _) => format!("{} (generator, seed {})", config.workload, config.seed),
+    }
+}
+
+fn logical(drive: &DriveSummary) -> String {
+    let rounded = match drive.rounded_bytes {
+        0 => String::new(),
+        added if added > 0 => format!(", rounded up by {added} bytes"),
+        taken => format!(", rounded down by {} bytes", -taken),
+    };
+    let origin = if drive.size_from == "asked" {
+        "as asked".to_owned()
+    } else {
+        format!("the {}", drive.size_from)
+    };
+    format!(
+        "{} = {} pages of {} ({origin}{rounded})",
+        bytes(drive.logical_bytes),
+        grouped(u64::from(drive.logical_pages)),
+        bytes(u64::from(drive.page_bytes))
+    )
+}
+
+fn physical(drive: &DriveSummary) -> String {
+    let block_bytes = u64::from(drive.pages_per_block) * u64::from(drive.page_bytes);
+    format!(
+        "{} = {} blocks of {} pages ({})",
+        bytes(drive.physical_bytes),
+        grouped(u64::from(drive.blocks)),
+        grouped(u64::from(drive.pages_per_block)),
+        bytes(block_bytes)
+    )
+}
+
+fn over_provisioning(drive: &DriveSummary) -> String {
+    let asked = match drive.op_ratio_asked {
+        Some(share) => format!("{} asked, ", percent(share)),
+        None => String::new(),
+    };
+    format!(
+        "{asked}{} as it came out, (physical - logical) / logical; spare factor {}",
+        percent(drive.op_ratio),
+        percent(drive.spare_factor)
+    )
+}
+
+fn collection(drive: &DriveSummary) -> String {
+    let reserve = format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
+    if drive.gc_start_blocks == 0 {
+        return reserve;
+    }
+    format!(
+        "{reserve}; while fewer than {} are free, also of blocks with at most {} valid pages",
+        grouped(u64::from(drive.gc_start_blocks)),
+        grouped(u64::from(drive.early_valid_pages_max))
+    )
+}
+
+fn preparation(config: &Config) -> String {
+    let fill = match config.fill.as_str() {
+        "none" => "none, the drive begins empty".to_owned(),
+        "random" => format!("every page written once in random order (seed {})", config.seed),
+        _ => "every page written once in ascending order".to_owned(),
+    };
+    match config.warmup_writes {
+        0 => fill,
+        writes => format!("{fill}; then {} writes to warm up", grouped(writes)),
+    }
+}
+
+fn counted(config: &Config) -> String {
+    let Some(writes) = config.writes_max else { return "all page writes of the trace".into() };
+    let drives = writes as f64 / f64::from(config.drive.logical_pages);
+    let at_most = if config.format.is_some() { "at most " } else { "" };
+    format!("{at_most}{} page writes = {} drive writes", grouped(writes), significant(drives, 4))
+}

@@ -1,0 +1,151 @@
+//! `ftlab list`: what there is, from the registries.
+
+use crate::error::CliError;
+use crate::output::{print, print_json};
+use clap::{Args, ValueEnum};
+use ftlab_ftl::registry::{self, Kind};
+use ftlab_spec::Parameter;
+use ftlab_trace::WRITERS;
+use ftlab_trace::format::FORMATS;
+use ftlab_trace::synthetic::GENERATORS;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Lists FTLs, generators of workloads, or formats of traces, with their parameters.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    what: What,
+    /// Writes JSON to standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    /// Flash translation layers, and the placements and victim rules that make more.
+    Ftls,
+    /// Generators of workloads.
+    Workloads,
+    /// Formats of traces.
+    Formats,
+}
+
+/// Something with a name and parameters.
+#[derive(Debug, Serialize)]
+struct Item {
+    kind: &'static str,
+    name: &'static str,
+    summary: String,
+    source: &'static str,
+    parameters: Vec<ParameterItem>,
+    /// Endings of file names, of a format.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    extensions: Vec<&'static str>,
+    /// Whether `ftlab convert` writes it, of a format.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+struct ParameterItem {
+    name: &'static str,
+    default: String,
+    expects: String,
+    doc: String,
+    source: &'static str,
+}
+
+impl From<Parameter> for ParameterItem {
+    fn from(parameter: Parameter) -> Self {
+        let Parameter { name, default, expects, doc, source } = parameter;
+        Self { name, default, expects, doc, source }
+    }
+}
+
+pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
+    let items = match args.what {
+        What::Ftls => ftls(),
+        What::Workloads => workloads(),
+        What::Formats => formats(),
+    };
+    if args.json {
+        return print_json(&items);
+    }
+    let mut text: String = items.iter().map(describe).collect();
+    text += match args.what {
+        What::Ftls => "Use an FTL as --ftl NAME:key=value,..., or any PLACEMENT/VICTIM pair.\n",
+        What::Workloads => {
+            "Use a generator as `ftlab run NAME:key=value,...`; a trace by the name of its file.\n"
+        }
+        What::Formats => {
+            "Formats are recognised by content; --format NAME:key=value,... decides where they are \
+             not. gzip and zstd are unpacked.\n"
+        }
+    };
+    print(&text)
+}
+
+fn ftls() -> Vec<Item> {
+    let items = registry::entries().into_iter().map(|entry| Item {
+        kind: match entry.kind {
+            Kind::Ftl => "ftl",
+            Kind::Placement => "placement",
+            Kind::Victim => "victim",
+        },
+        name: entry.name,
+        summary: entry.summary,
+        source: entry.source,
+        parameters: items(entry.parameters),
+        extensions: Vec::new(),
+        written: None,
+    });
+    items.collect()
+}
+
+fn workloads() -> Vec<Item> {
+    let items = GENERATORS.iter().map(|generator| Item {
+        kind: "generator",
+        name: generator.name,
+        summary: generator.summary.to_owned(),
+        source: generator.source,
+        parameters: items((generator.parameters)()),
+        extensions: Vec::new(),
+        written: None,
+    });
+    items.collect()
+}
+
+fn formats() -> Vec<Item> {
+    let items = FORMATS.iter().map(|format| Item {
+        kind: "format",
+        name: format.name,
+        summary: format.summary.to_owned(),
+        source: format.source,
+        parameters: items((format.parameters)()),
+        extensions: format.extensions.to_vec(),
+        written: Some(WRITERS.iter().any(|writer| writer.name == format.name)),
+    });
+    items.collect()
+}
+
+fn items(parameters: Vec<Parameter>) -> Vec<ParameterItem> {
+    parameters.into_iter().map(Into::into).collect()
+}
+
+fn describe(item: &Item) -> String {
+    let mut text = format!("{} ({})\n    {}\n", item.name, item.kind, item.summary);
+    if !item.extensions.is_empty() {
+        let written = if item.written == Some(true) { "read and written" } else { "read only" };
+        let _ = writeln!(text, "    files: .{}; {written}", item.extensions.join(", ."));
+    }
+    let _ = writeln!(text, "    source: {}", item.source);
+    for parameter in &item.parameters {
+        let ParameterItem { name, default, expects, doc, source } = parameter;
+        let default = if default.is_empty() { "\"\"" } else { default };
+        let _ = writeln!(text, "    {name}={default}  {doc}");
+        let _ = writeln!(text, "        {expects}; default from {source}");
+    }
+    text + "\n"
+}

@@ -1,0 +1,35 @@
+//! Writing to standard output and standard error.
+
+use crate::error::CliError;
+use serde::Serialize;
+use std::io::{self, ErrorKind, Write};
+
+/// Writes to standard output. A reader that went away is no error: it has seen enough.
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CliError::failure(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes to standard error; nothing can be done where that fails.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes a value as JSON to standard output.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|error| CliError::failure(format!("the result cannot be written: {error}")))?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Lines of a label and a value, the values below each other.
+pub(crate) fn aligned(lines: &[(&str, String)]) -> String {
+    let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
+    lines.iter().map(|(label, value)| format!("{label:width$}{value}\n")).collect()
+}

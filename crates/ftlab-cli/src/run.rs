@@ -1,0 +1,223 @@
+//! `ftlab run`: FTLs over a workload.
+
+use crate::error::CliError;
+use crate::header::header;
+use crate::options::{ReadingArgs, parse_page_size};
+use crate::output::{print, print_json, say};
+use crate::progress::Bar;
+use crate::table::table;
+use clap::{Args, ValueEnum};
+use ftlab_sim::{
+    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload, summary,
+    write_results,
+};
+use ftlab_spec::{ByteSize, Share, Spec};
+use std::path::PathBuf;
+
+/// Runs one or many FTLs over one workload and compares their write amplification.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab run trace.parquet --op 10% --ftl 2r++
+  ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 1r-greedy --ftl 2r++ --json
+  ftlab run writes.csv --map off:bytes=2,len:bytes=3,op=1 --ftl 2r-fifo:blk-util=0.4")]
+pub(crate) struct RunArgs {
+    /// A trace file (- is standard input), or a generator: uniform, zipf:theta=0.9,
+    /// hotcold:writes=0.9,pages=0.1. See `ftlab list workloads`.
+    workload: Option<String>,
+    /// An FTL with parameters; may be given several times. See `ftlab list ftls`.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
+    ftl: Vec<Spec>,
+    #[command(flatten)]
+    drive: DriveArgs,
+    #[command(flatten)]
+    length: LengthArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Drive")]
+struct DriveArgs {
+    /// What the host can address, such as 8GiB (8G is the same); by default as much as the trace's
+    /// own device, or its highest address.
+    #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
+    logical: Option<ByteSize>,
+    /// The same in pages.
+    #[arg(long, value_name = "N")]
+    logical_pages: Option<u64>,
+    /// Bytes per page, a multiple of 512.
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    page_size: u32,
+    /// Pages per erase block, 2 or more.
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pages_per_block: u32,
+    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is given.
+    #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
+    op: Option<Share>,
+    /// Erase blocks.
+    #[arg(long, value_name = "N")]
+    blocks: Option<u32>,
+    /// Free blocks that host writes may not take.
+    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
+    reserve: u32,
+    /// Collects ahead of need while fewer than this share of the blocks are free; off by default.
+    #[arg(long, value_name = "SHARE")]
+    gc_start: Option<Share>,
+    /// Share of a block that must be invalid for that; 12.5% by default.
+    #[arg(long, value_name = "SHARE", requires = "gc_start")]
+    gc_min_invalid: Option<Share>,
+    /// Addresses beyond the drive are taken modulo its size, instead of being an error.
+    #[arg(long)]
+    wrap: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Length")]
+struct LengthArgs {
+    /// How the drive is filled first; executed and not counted.
+    #[arg(long, value_enum, default_value = "none")]
+    fill: FillArg,
+    /// Host page writes that are executed and not counted, behind the fill.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup_writes: u64,
+    /// Host page writes that are counted at most; all of a trace, 4 drive writes of a generator if
+    /// neither this nor --drive-writes is given.
+    #[arg(long, value_name = "N", conflicts_with = "drive_writes")]
+    writes: Option<u64>,
+    /// The same as a multiple of the logical size.
+    #[arg(long, value_name = "X", value_parser = parse_drive_writes)]
+    drive_writes: Option<f64>,
+    /// Seed of generator and random fill: same seed, same result.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Report")]
+struct ReportArgs {
+    /// Host page writes of an interval of the running write amplification; a quarter of the drive by
+    /// default.
+    #[arg(long, value_name = "N")]
+    interval: Option<u64>,
+    /// Writes results.json and series.parquet into this directory.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Writes JSON to standard output; everything else goes to standard error.
+    #[arg(long)]
+    json: bool,
+    /// Threads; as many as there are processors by default. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// No header and no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FillArg {
+    /// Not at all: the drive begins empty.
+    None,
+    /// Every page once, in ascending order.
+    Sequential,
+    /// Every page once, in random order.
+    Random,
+}
+
+impl From<FillArg> for Fill {
+    fn from(fill: FillArg) -> Self {
+        match fill {
+            FillArg::None => Self::None,
+            FillArg::Sequential => Self::Sequential,
+            FillArg::Random => Self::Random,
+        }
+    }
+}
+
+const GC_MIN_INVALID: Share = Share(0.125);
+
+const NO_WORKLOAD: &str = "no workload; name a trace file or a generator, as in
+  ftlab run trace.parquet --ftl 2r++
+  ftlab run zipf:theta=0.9 --logical 8GiB --ftl 2r++
+see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
+
+pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
+    let experiment = experiment(args)?;
+    let prepared = experiment.prepare()?;
+    // Only JSON may reach standard output where it was asked for.
+    let show = |text: &str| {
+        if args.report.json {
+            say(text);
+            Ok(())
+        } else {
+            print(text)
+        }
+    };
+    if !args.report.quiet {
+        show(&header(&prepared))?;
+    }
+    let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
+    let result = prepared.run(&mut bar)?;
+    bar.finish();
+    show(&table(&result))?;
+    show(&format!("{}\n", summary::sentence(&result)))?;
+    if let Some(directory) = &args.report.out {
+        let files = write_results(&result, directory)?;
+        if !args.report.quiet {
+            let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+            say(&format!("wrote {}\n", names.join(" and ")));
+        }
+    }
+    if args.report.json { print_json(&result) } else { Ok(()) }
+}
+
+fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
+    let Some(workload) = &args.workload else { return Err(CliError::usage(NO_WORKLOAD)) };
+    let workload = Workload::parse(workload, args.reading.open_options(args.drive.page_size))?;
+    Ok(Experiment {
+        drive: drive(&args.drive),
+        length: match (args.length.writes, args.length.drive_writes) {
+            (Some(writes), _) => Length::Writes(writes),
+            (None, Some(drives)) => Length::DriveWrites(drives),
+            (None, None) => Length::OfWorkload,
+        },
+        fill: args.length.fill.into(),
+        warmup_writes: args.length.warmup_writes,
+        interval_writes: args.report.interval,
+        seed: args.length.seed,
+        wrap: args.drive.wrap,
+        threads: args.report.threads.map(usize::from),
+        ..Experiment::new(workload, args.ftl.clone())
+    })
+}
+
+fn drive(args: &DriveArgs) -> DriveOptions {
+    let default = DriveOptions::default();
+    DriveOptions {
+        logical: match (args.logical, args.logical_pages) {
+            (Some(size), _) => Logical::Bytes(size),
+            (None, Some(pages)) => Logical::Pages(pages),
+            (None, None) => default.logical,
+        },
+        page_bytes: args.page_size,
+        pages_per_block: args.pages_per_block,
+        physical: match (args.op, args.blocks) {
+            (Some(share), _) => Physical::OverProvisioning(share),
+            (None, Some(blocks)) => Physical::Blocks(blocks),
+            (None, None) => default.physical,
+        },
+        reserve_blocks: args.reserve,
+        early: args.gc_start.map(|gc_start| EarlyCollection {
+            gc_start,
+            gc_min_invalid: args.gc_min_invalid.unwrap_or(GC_MIN_INVALID),
+        }),
+    }
+}
+
+fn parse_drive_writes(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|drives: &f64| *drives > 0.0 && *drives <= 1e9)
+        .ok_or_else(|| format!("{text:?} is not a positive number such as 4 or 0.5"))
+}

@@ -1,0 +1,191 @@
+//! Why an experiment cannot be run.
+
+use crate::format::grouped;
+use ftlab_flash::GeometryError;
+use ftlab_ftl::registry::BuildError;
+use ftlab_spec::{ByteSize, SpecError};
+use ftlab_trace::TraceError;
+use std::io;
+use thiserror::Error;
+
+/// Why an experiment cannot be set up, run or written; the message names the value, the limit and the
+/// remedy.
+#[derive(Debug, Error)]
+pub enum SimError {
+    /// A name or value that does not parse.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The trace or generator.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The FTL does not exist, or does not work on a drive of this size.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The flash cannot be.
+    #[error("{0}; see --page-size, --pages-per-block and --logical")]
+    Geometry(#[from] GeometryError),
+    /// Neither a file nor a generator.
+    #[error(
+        "unknown workload {text:?}: there is no such file{}, and the generators are {}; a name \
+         with a path separator is always a file, as in ./{text}",
+        near(text, generators),
+        generators.join(", ")
+    )]
+    UnknownWorkload {
+        /// What was typed.
+        text: String,
+        /// Every generator there is.
+        generators: Vec<String>,
+    },
+    /// No FTL was named, or one twice.
+    #[error("{what}; {remedy}")]
+    Unusable {
+        /// What was asked for.
+        what: String,
+        /// What to type instead.
+        remedy: String,
+    },
+    /// A request goes beyond the end of the drive.
+    #[error(
+        "a {operation} of page {page} (byte offset {}) is beyond the drive, which has {} pages \
+         ({}); enlarge it with --logical {}, or map such addresses into it with --wrap",
+        u128::from(*page) * u128::from(*page_bytes),
+        grouped(*logical_pages),
+        ByteSize(logical_pages * u64::from(*page_bytes)),
+        enlarged(*page, *page_bytes)
+    )]
+    BeyondDrive {
+        /// "write" or "trim".
+        operation: &'static str,
+        /// The first page that the drive does not have.
+        page: u64,
+        /// Pages that it has.
+        logical_pages: u64,
+        /// Bytes per page.
+        page_bytes: u32,
+    },
+    /// Nothing was left to count.
+    #[error(
+        "{name}: no page writes to count: {} came before its end, and {} of them were to warm up; \
+         lower --warmup-writes, or take a longer workload",
+        grouped(*writes),
+        grouped(*warmup_writes)
+    )]
+    NothingCounted {
+        /// The workload.
+        name: String,
+        /// Page writes that it had.
+        writes: u64,
+        /// Page writes to warm up.
+        warmup_writes: u64,
+    },
+    /// More memory than there is.
+    #[error(
+        "{ftls} FTLs on this drive need {} of memory, and {} are available; simulate a smaller \
+         drive (--logical), larger pages (--page-size) or fewer FTLs at a time",
+        gib(*needed_bytes),
+        gib(*available_bytes)
+    )]
+    Memory {
+        /// How many FTLs.
+        ftls: usize,
+        /// What they need.
+        needed_bytes: u64,
+        /// What there is.
+        available_bytes: u64,
+    },
+    /// The FTL stopped: a bug.
+    #[error("{ftl}: {reason}")]
+    Ftl {
+        /// Which FTL.
+        ftl: String,
+        /// What it says.
+        reason: String,
+    },
+    /// Results cannot be written.
+    #[error("{name}: {source}")]
+    Output {
+        /// The file or directory.
+        name: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// No threads.
+    #[error("the threads cannot be started: {0}; try --threads 1")]
+    Threads(String),
+}
+
+impl SimError {
+    /// Whether the request was wrong, rather than its execution.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Trace(error) => {
+                matches!(
+                    error,
+                    TraceError::Spec(_)
+                        | TraceError::PageSize { .. }
+                        | TraceError::Unsupported { .. }
+                )
+            }
+            Self::Spec(_)
+            | Self::Build(_)
+            | Self::Geometry(_)
+            | Self::UnknownWorkload { .. }
+            | Self::Unusable { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// Proposes a generator that was mistyped.
+fn near(text: &str, generators: &[String]) -> String {
+    let name = text.split(':').next().unwrap_or(text).to_owned();
+    let unknown = SpecError::UnknownName { kind: "generator", name, known: generators.to_vec() };
+    let message = unknown.to_string();
+    match (message.find(" ("), message.find("; known")) {
+        (Some(start), Some(end)) if start < end => message[start..end].to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// A size that has `page`.
+fn enlarged(page: u64, page_bytes: u32) -> String {
+    let bytes = page.saturating_add(1).saturating_mul(u64::from(page_bytes));
+    let mib = 1 << 20;
+    ByteSize(bytes.checked_next_multiple_of(mib).unwrap_or(bytes)).to_string()
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_beyond_the_drive_names_the_remedies() {
+        let error = SimError::BeyondDrive {
+            operation: "write",
+            page: 300_000,
+            logical_pages: 262_144,
+            page_bytes: 4096,
+        };
+        assert_eq!(
+            error.to_string(),
+            "a write of page 300000 (byte offset 1228800000) is beyond the drive, which has 262,144 \
+             pages (1GiB); enlarge it with --logical 1172MiB, or map such addresses into it with --wrap"
+        );
+    }
+
+    #[test]
+    fn a_mistyped_generator_is_proposed() {
+        let error = SimError::UnknownWorkload {
+            text: "zip:theta=0.9".into(),
+            generators: vec!["uniform".into(), "zipf".into()],
+        };
+        let message = error.to_string();
+        assert!(message.contains("(did you mean \"zipf\"?)"), "{message}");
+        assert!(message.contains("./zip:theta=0.9"), "{message}");
+    }
+}

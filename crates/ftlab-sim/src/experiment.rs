@@ -1,0 +1,238 @@
+//! What to simulate, and getting it ready.
+
+use crate::drive::DriveOptions;
+use crate::feed::{Bounds, Feed};
+use crate::lane::Lane;
+use crate::observe::Watch;
+use crate::precondition::{Fill, fill};
+use crate::result::{Config, ExperimentResult};
+use crate::run::{Prepared, Progress};
+use crate::schedule::Schedule;
+use crate::workload::Workload;
+use crate::{SimError, memory, steady};
+use ftlab_flash::NoPayload;
+use ftlab_ftl::page::{DriveConfig, Policy};
+use ftlab_ftl::registry::{self, PolicyVisitor, Size};
+use ftlab_spec::Spec;
+use ftlab_trace::synthetic::Space;
+use rayon::prelude::*;
+use twox_hash::XxHash3_128;
+
+/// Page writes that are decoded together: 1 MiB of page numbers.
+pub const BATCH_WRITES: u64 = 256 * 1024;
+
+/// Drive writes of a generator that is given no length.
+pub const GENERATOR_DRIVE_WRITES: f64 = 4.0;
+
+/// How many host page writes are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    /// All of a trace; [`GENERATOR_DRIVE_WRITES`] of a generator.
+    OfWorkload,
+    /// So many; fewer if a trace ends before.
+    Writes(u64),
+    /// So many times the drive's logical pages, rounded to a whole page write.
+    DriveWrites(f64),
+}
+
+/// One or many FTLs over one workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// Where the writes come from.
+    pub workload: Workload,
+    /// What serves them.
+    pub ftls: Vec<Spec>,
+    /// On which drive.
+    pub drive: DriveOptions,
+    /// How many host writes are counted.
+    pub length: Length,
+    /// How the drive is filled first.
+    pub fill: Fill,
+    /// Host writes that are executed and not counted, behind the fill.
+    pub warmup_writes: u64,
+    /// Host writes of an interval of the running write amplification; a quarter of the drive, at
+    /// least 1, if `None`.
+    pub interval_writes: Option<u64>,
+    /// Seed of generator and random fill.
+    pub seed: u64,
+    /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
+    pub wrap: bool,
+    /// Threads; as many as there are processors if `None`. Results do not depend on it.
+    pub threads: Option<usize>,
+    /// Host writes that are decoded together. Results do not depend on it.
+    pub batch_writes: u64,
+}
+
+impl Experiment {
+    /// An experiment with the default drive, an empty one, and all of the workload.
+    pub fn new(workload: Workload, ftls: Vec<Spec>) -> Self {
+        Self {
+            workload,
+            ftls,
+            drive: DriveOptions::default(),
+            length: Length::OfWorkload,
+            fill: Fill::None,
+            warmup_writes: 0,
+            interval_writes: None,
+            seed: 1,
+            wrap: false,
+            threads: None,
+            batch_writes: BATCH_WRITES,
+        }
+    }
+
+    /// Runs everything.
+    pub fn run(&self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
+        self.prepare()?.run(progress)
+    }
+
+    /// Opens the workload, sizes the drive and builds every FTL, so that whatever is wrong is known
+    /// before anything runs.
+    pub fn prepare(&self) -> Result<Prepared, SimError> {
+        self.check_ftls()?;
+        let trace = self.workload.open_trace(self.drive.page_bytes)?;
+        let wanted = self.workload.logical_size(
+            self.drive.logical,
+            self.drive.page_bytes,
+            trace.as_deref(),
+        )?;
+        let (drive_config, drive) = self.drive.configure(wanted)?;
+        let writes_max = self.writes_max(drive.logical_pages)?;
+        let interval_writes = self.interval_writes(drive.logical_pages)?;
+        let space = Space {
+            logical_pages: u64::from(drive.logical_pages),
+            page_bytes: drive.page_bytes,
+            seed: self.seed,
+        };
+        let source = match trace {
+            Some(trace) => trace,
+            None => self.workload.generate(&space)?,
+        };
+        let is_trace = !self.workload.is_generator();
+        let config = Config {
+            workload: self.workload.name(),
+            format: is_trace.then(|| source.metadata().format.clone()),
+            drive,
+            ftls: self.ftls.iter().map(Spec::to_string).collect(),
+            fill: self.fill.to_string(),
+            warmup_writes: self.warmup_writes,
+            writes_max,
+            interval_writes,
+            seed: self.seed,
+            wrap: self.wrap,
+        };
+        let pool = self.threads()?;
+        let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
+        let lanes = pool.install(|| self.build(drive_config))?;
+        let requests = source.metadata().requests;
+        let bounds = Bounds {
+            logical_pages: config.drive.logical_pages,
+            page_bytes: config.drive.page_bytes,
+            wrap: self.wrap,
+        };
+        let round_writes = steady::round_writes(config.drive.logical_pages);
+        let schedule =
+            Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
+        let fill = match fill(self.fill, &space)? {
+            Some(source) => {
+                let schedule = Schedule::uncounted(space.logical_pages);
+                Some(Feed::new(source, bounds, schedule, self.batch_writes)?)
+            }
+            None => None,
+        };
+        let feed = Feed::new(source, bounds, schedule, self.batch_writes)?;
+        Ok(Prepared { config, requests, memory_bytes, fill, feed, lanes, pool })
+    }
+
+    /// Refuses unknown FTLs and parameters, whatever the drive will be.
+    fn check_ftls(&self) -> Result<(), SimError> {
+        struct Nothing;
+
+        impl PolicyVisitor for Nothing {
+            type Output = ();
+
+            fn visit<P: Policy + 'static>(self, _policy: P) {}
+        }
+
+        if self.ftls.is_empty() {
+            return Err(SimError::Unusable {
+                what: "no FTL is named".into(),
+                remedy: format!(
+                    "add --ftl NAME, once for each FTL to compare; known: {}",
+                    registry::ftl_names().join(", ")
+                ),
+            });
+        }
+        for (index, ftl) in self.ftls.iter().enumerate() {
+            let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512 };
+            registry::with_policy(ftl, size, Nothing)?;
+            if self.ftls[..index].contains(ftl) {
+                return Err(SimError::Unusable {
+                    what: format!("{ftl} is named twice, and would give the same result twice"),
+                    remedy: "name each FTL once; the same name with other parameters is another"
+                        .into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
+        let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
+        let writes = match self.length {
+            Length::OfWorkload if !self.workload.is_generator() => return Ok(None),
+            Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
+            Length::Writes(writes) => writes,
+            Length::DriveWrites(drives) => of_drive(drives),
+        };
+        if writes == 0 {
+            return Err(SimError::Unusable {
+                what: "a run of no writes has no result".into(),
+                remedy: "give --writes 1 or more, or a larger --drive-writes".into(),
+            });
+        }
+        Ok(Some(writes))
+    }
+
+    fn interval_writes(&self, logical_pages: u32) -> Result<u64, SimError> {
+        match self.interval_writes {
+            Some(0) => Err(SimError::Unusable {
+                what: "an interval of no writes".into(),
+                remedy: "give --interval 1 or more, or leave it out".into(),
+            }),
+            Some(writes) => Ok(writes),
+            None => Ok(u64::from(logical_pages / 4).max(1)),
+        }
+    }
+
+    fn threads(&self) -> Result<rayon::ThreadPool, SimError> {
+        // 0 is rayon's word for one per processor.
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads.unwrap_or(0))
+            .build()
+            .map_err(|error| SimError::Threads(error.to_string()))
+    }
+
+    fn build(&self, config: DriveConfig) -> Result<Vec<Lane>, SimError> {
+        let geometry = config.geometry;
+        self.ftls
+            .par_iter()
+            .map(|spec| {
+                let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
+                let ftl = registry::build(spec, config, NoPayload, watch)?;
+                Ok(Lane::new(spec.to_string(), geometry, ftl))
+            })
+            .collect()
+    }
+}
+
+/// The hash of everything that decides a run besides its trace.
+pub(crate) fn config_hash(version: &str, config: &Config, ftl: &str) -> String {
+    let is_trace = config.format.is_some();
+    let mut config = Config { ftls: vec![ftl.to_owned()], ..config.clone() };
+    if is_trace {
+        config.workload = String::new();
+    }
+    let text = serde_json::to_string(&(version, config)).unwrap_or_default();
+    format!("{:032x}", XxHash3_128::oneshot(text.as_bytes()))
+}

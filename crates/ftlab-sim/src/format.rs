@@ -1,0 +1,57 @@
+//! Numbers as people read them.
+
+/// A whole number with commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with `digits` significant digits, without an exponent.
+pub fn significant(number: f64, digits: i32) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number:.0}");
+    }
+    let before_point = number.abs().log10().floor() as i32 + 1;
+    format!("{number:.*}", usize::try_from(digits - before_point).unwrap_or(0))
+}
+
+/// A share as a percentage with at most two decimals, such as `12.5%`.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 1e2)
+}
+
+/// Bytes in a binary unit with four digits at most, such as `1.074 GiB`.
+pub fn bytes(bytes: u64) -> String {
+    let units = [("TiB", 1_u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let Some((unit, unit_bytes)) = units.into_iter().find(|(_, size)| bytes >= *size) else {
+        return format!("{bytes} B");
+    };
+    if bytes.is_multiple_of(unit_bytes) {
+        return format!("{} {unit}", bytes / unit_bytes);
+    }
+    format!("{} {unit}", significant(bytes as f64 / unit_bytes as f64, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_exact_enough() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        let texts = [4.821_491, 12.345_678, 0.012_345_67, 123_456.7].map(|n| significant(n, 4));
+        assert_eq!(texts, ["4.821", "12.35", "0.01235", "123457"]);
+        assert_eq!([0.125, 0.1, 1.0 / 3.0].map(percent), ["12.5%", "10%", "33.33%"]);
+        assert_eq!(
+            [100, 4096, 1 << 30, 1_181_116_006].map(bytes),
+            ["100 B", "4 KiB", "1 GiB", "1.100 GiB"]
+        );
+    }
+}

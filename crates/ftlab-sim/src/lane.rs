@@ -1,0 +1,229 @@
+//! One FTL on its way through the workload.
+
+use crate::SimError;
+use crate::feed::{Chunk, Segment};
+use crate::observe::Watch;
+use crate::result::{Memory, RunResult, StreamResult};
+use crate::steady::Rounds;
+use ftlab_flash::{Geometry, NoPayload};
+use ftlab_ftl::registry::DynFtl;
+use ftlab_ftl::{Counters, Ftl};
+use std::time::{Duration, Instant};
+
+/// An FTL, and what is recorded of it.
+pub(crate) struct Lane {
+    name: String,
+    geometry: Geometry,
+    ftl: DynFtl<NoPayload, Watch>,
+    /// As it was when counting began.
+    base: Option<(Counters, Watch)>,
+    series: Series,
+    rounds: Rounds,
+    round_start: Totals,
+    /// Totals at even distances, for the last tenth.
+    checkpoints: Vec<Totals>,
+    time: Duration,
+}
+
+/// Counts since counting began.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    host_writes: u64,
+    relocations: u64,
+    erases: u64,
+}
+
+impl Totals {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            host_writes: self.host_writes - earlier.host_writes,
+            relocations: self.relocations - earlier.relocations,
+            erases: self.erases - earlier.erases,
+        }
+    }
+
+    fn waf(self) -> f64 {
+        (self.host_writes + self.relocations) as f64 / self.host_writes as f64
+    }
+}
+
+#[derive(Debug, Default)]
+struct Series {
+    start: Totals,
+    waf: Vec<f64>,
+    relocations: Vec<u64>,
+    erases: Vec<u64>,
+    cold_region_share: Vec<f64>,
+}
+
+impl Lane {
+    pub(crate) fn new(name: String, geometry: Geometry, ftl: DynFtl<NoPayload, Watch>) -> Self {
+        Self {
+            name,
+            geometry,
+            ftl,
+            base: None,
+            series: Series::default(),
+            rounds: Rounds::default(),
+            round_start: Totals::default(),
+            checkpoints: vec![Totals::default()],
+            time: Duration::ZERO,
+        }
+    }
+
+    /// Counts from here on.
+    pub(crate) fn begin(&mut self) {
+        self.base = Some((self.ftl.counters(), self.ftl.observer().clone()));
+    }
+
+    /// Carries out the writes and trims of a chunk.
+    pub(crate) fn apply(&mut self, chunk: &Chunk) -> Result<(), SimError> {
+        for segment in chunk.segments() {
+            let start = Instant::now();
+            self.ftl.apply(&segment.batch).map_err(|error| SimError::Ftl {
+                ftl: self.name.clone(),
+                reason: error.to_string(),
+            })?;
+            if self.base.is_some() {
+                self.time += start.elapsed();
+            }
+            self.record(segment);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, segment: &Segment) {
+        let marks = segment.marks;
+        if marks.begin {
+            self.begin();
+        }
+        if !(marks.interval || marks.window || marks.checkpoint) {
+            return;
+        }
+        let totals = self.totals();
+        if marks.interval {
+            let interval = totals.since(self.series.start);
+            self.series.start = totals;
+            self.series.waf.push(interval.waf());
+            self.series.relocations.push(interval.relocations);
+            self.series.erases.push(interval.erases);
+            self.series.cold_region_share.extend(self.cold_region_share());
+        }
+        if marks.window {
+            let round = totals.since(self.round_start);
+            self.round_start = totals;
+            self.rounds.push(round.waf(), round.erases);
+        }
+        if marks.checkpoint {
+            self.checkpoints.push(totals);
+        }
+        if marks.thin_out {
+            let mut index = 0;
+            self.checkpoints.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        let Some((base, _)) = &self.base else { return Totals::default() };
+        let counters = self.ftl.counters();
+        Totals {
+            host_writes: counters.host_writes - base.host_writes,
+            relocations: counters.relocations() - base.relocations(),
+            erases: counters.erases() - base.erases(),
+        }
+    }
+
+    /// Write amplification so far, for progress.
+    pub(crate) fn waf(&self) -> Option<f64> {
+        let totals = self.totals();
+        (totals.host_writes > 0).then(|| totals.waf())
+    }
+
+    fn cold_region_share(&self) -> Option<f64> {
+        let streams = self.ftl.streams();
+        let cold = streams.iter().filter(|stream| stream.cold);
+        let blocks: u32 = cold.clone().map(|stream| stream.blocks).sum();
+        (cold.count() > 0).then(|| f64::from(blocks) / f64::from(self.geometry.blocks()))
+    }
+
+    /// What happened in the last tenth of the host writes, from the nearest checkpoint on.
+    fn last_tenth(&self, totals: Totals) -> Totals {
+        let wanted = totals.host_writes - totals.host_writes.div_ceil(10);
+        let nearest = self
+            .checkpoints
+            .iter()
+            .filter(|checkpoint| checkpoint.host_writes < totals.host_writes)
+            .min_by_key(|checkpoint| checkpoint.host_writes.abs_diff(wanted));
+        totals.since(nearest.copied().unwrap_or_default())
+    }
+
+    /// The result; `config_hash` is that of the run.
+    pub(crate) fn finish(self, config_hash: String) -> Result<RunResult, SimError> {
+        self.ftl.check().map_err(|broken| SimError::Ftl {
+            ftl: self.name.clone(),
+            reason: format!("{broken}; please report the command"),
+        })?;
+        let (base, watched) =
+            self.base.clone().unwrap_or_else(|| (self.ftl.counters(), self.ftl.observer().clone()));
+        let counters = self.ftl.counters().since(&base);
+        let seen = self.ftl.observer().since(&watched);
+        let totals = self.totals();
+        let last_tenth = self.last_tenth(totals);
+        let cold_region_share = self.cold_region_share();
+        let programs = totals.host_writes + totals.relocations;
+        Ok(RunResult {
+            config_hash,
+            host_writes: totals.host_writes,
+            relocations: totals.relocations,
+            erases: totals.erases,
+            trims: counters.trims,
+            collections: counters.collections,
+            waf: totals.waf(),
+            waf_last_tenth: last_tenth.waf(),
+            last_tenth_host_writes: last_tenth.host_writes,
+            steady_state: self.rounds.is_steady(),
+            running_waf: self.series.waf,
+            running_relocations: self.series.relocations,
+            running_erases: self.series.erases,
+            running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
+            cold_region_share,
+            victim_utilisation: seen.victim_utilisation(),
+            streams: streams(self.ftl.as_ref(), &counters, self.geometry.pages_per_block()),
+            erase_counts: seen.erase_counts(),
+            memory: memory(self.ftl.as_ref(), self.geometry),
+            seconds: self.time.as_secs_f64(),
+            nanoseconds_per_program: self.time.as_nanos() as f64 / programs as f64,
+            ftl: self.name,
+        })
+    }
+}
+
+type Simulated = dyn Ftl<Flash = NoPayload, Observer = Watch>;
+
+fn streams(ftl: &Simulated, counters: &Counters, pages_per_block: u32) -> Vec<StreamResult> {
+    let streams = ftl.streams().into_iter().zip(&counters.streams);
+    streams
+        .map(|(stream, counts)| StreamResult {
+            name: stream.name.to_owned(),
+            cold: stream.cold,
+            blocks: stream.blocks,
+            erases: counts.erases,
+            relocations: counts.relocations,
+            victim_utilisation: (counts.erases > 0).then(|| {
+                counts.relocations as f64 / (counts.erases * u64::from(pages_per_block)) as f64
+            }),
+        })
+        .collect()
+}
+
+fn memory(ftl: &Simulated, geometry: Geometry) -> Memory {
+    let bytes = ftl.memory_bytes();
+    Memory {
+        drive_bytes: bytes.drive as u64,
+        policy_bytes: bytes.policy as u64,
+        bytes_per_flash_page: (bytes.drive + bytes.policy) as f64 / f64::from(geometry.pages()),
+    }
+}

@@ -1,0 +1,60 @@
+//! How much memory a drive takes, and how much there is.
+
+use crate::SimError;
+use ftlab_ftl::page::DriveConfig;
+
+/// Bytes per logical page: its place on the flash.
+const LOGICAL_PAGE_BYTES: u64 = 4;
+/// Bytes per flash page, in eighths: its owner, and a valid bit.
+const FLASH_PAGE_EIGHTHS: u64 = 33;
+/// Bytes per erase block: state, lists of the policy, erase counts.
+const BLOCK_BYTES: u64 = 96;
+
+/// Bytes that one FTL takes on this drive, within a few percent; policies with state per page take
+/// more.
+pub(crate) fn needed_bytes(config: &DriveConfig) -> u64 {
+    u64::from(config.logical_pages) * LOGICAL_PAGE_BYTES
+        + u64::from(config.geometry.pages()) * FLASH_PAGE_EIGHTHS / 8
+        + u64::from(config.geometry.blocks()) * BLOCK_BYTES
+}
+
+/// Refuses drives that do not fit into memory.
+pub(crate) fn check(config: &DriveConfig, ftls: usize) -> Result<u64, SimError> {
+    let needed_bytes = needed_bytes(config).saturating_mul(ftls as u64);
+    match available_bytes() {
+        Some(available_bytes) if needed_bytes > available_bytes => {
+            Err(SimError::Memory { ftls, needed_bytes, available_bytes })
+        }
+        _ => Ok(needed_bytes),
+    }
+}
+
+/// Memory that can be had without swapping; `None` where the system does not say.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_flash::{Geometry, NoPayload};
+    use ftlab_ftl::registry;
+
+    #[test]
+    fn the_estimate_is_close() {
+        let config = DriveConfig {
+            geometry: Geometry::new(1200, 1000, 4096).unwrap(),
+            logical_pages: 1_000_000,
+            reserve_blocks: 4,
+            gc_start_blocks: 0,
+            early_valid_pages_max: 0,
+        };
+        let ftl = registry::build(&"2r++".parse().unwrap(), config, NoPayload, ()).unwrap();
+        let real = (ftl.memory_bytes().drive + ftl.memory_bytes().policy) as f64;
+        let estimated = needed_bytes(&config) as f64;
+        assert!((estimated / real - 1.0).abs() < 0.05, "{estimated} for {real}");
+    }
+}

@@ -1,0 +1,88 @@
+//! What is watched besides the counters of the FTL: victims, and erases of each block.
+
+use crate::result::{EraseCounts, VictimUtilisation};
+use ftlab_flash::BlockId;
+use ftlab_ftl::Observer;
+use ftlab_ftl::page::StreamId;
+
+/// Bins of the histogram of victims by utilisation.
+pub(crate) const BINS: usize = 20;
+
+/// Watches collections only, so that page writes cost nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    pages_per_block: u32,
+    /// Victims by utilisation.
+    victims: [u64; BINS],
+    valid_pages: u64,
+    /// Erases of each block.
+    erases: Vec<u32>,
+}
+
+impl Watch {
+    pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
+        let erases = vec![0; blocks as usize];
+        Self { pages_per_block, victims: [0; BINS], valid_pages: 0, erases }
+    }
+
+    /// What has been seen since `earlier`, a copy of `self` then.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let pairs = self.erases.iter().zip(&earlier.erases);
+        Self {
+            pages_per_block: self.pages_per_block,
+            victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
+            valid_pages: self.valid_pages - earlier.valid_pages,
+            erases: pairs.map(|(now, then)| now - then).collect(),
+        }
+    }
+
+    pub(crate) fn victim_utilisation(&self) -> VictimUtilisation {
+        let victims: u64 = self.victims.iter().sum();
+        let pages = victims * u64::from(self.pages_per_block);
+        VictimUtilisation {
+            mean: (victims > 0).then(|| self.valid_pages as f64 / pages as f64),
+            histogram: self.victims.to_vec(),
+        }
+    }
+
+    pub(crate) fn erase_counts(&self) -> EraseCounts {
+        let total: u64 = self.erases.iter().map(|erases| u64::from(*erases)).sum();
+        EraseCounts {
+            min: self.erases.iter().copied().min().unwrap_or(0),
+            mean: total as f64 / self.erases.len().max(1) as f64,
+            max: self.erases.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn collection(&mut self, victim: BlockId, _stream: StreamId, valid_pages: u32) {
+        let bin = u64::from(valid_pages) * BINS as u64 / u64::from(self.pages_per_block);
+        // A block that is full of valid pages belongs to the last bin.
+        self.victims[(bin as usize).min(BINS - 1)] += 1;
+        self.valid_pages += u64::from(valid_pages);
+        self.erases[victim.index()] += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn victims_are_counted_by_utilisation_and_block() {
+        let mut watch = Watch::new(4, 128);
+        watch.collection(BlockId(1), StreamId(0), 0);
+        let earlier = watch.clone();
+        for (block, valid) in [(1, 6), (1, 7), (2, 128), (1, 64)] {
+            watch.collection(BlockId(block), StreamId(0), valid);
+        }
+        let seen = watch.since(&earlier);
+        let utilisation = seen.victim_utilisation();
+        let bins = &utilisation.histogram;
+        assert_eq!((bins[0], bins[1], bins[10], bins[19]), (1, 1, 1, 1));
+        assert_eq!(utilisation.mean, Some((6.0 + 7.0 + 128.0 + 64.0) / 512.0));
+        assert_eq!(seen.erase_counts(), EraseCounts { min: 0, mean: 1.0, max: 3 });
+        assert_eq!(Watch::new(1, 2).victim_utilisation().mean, None);
+    }
+}

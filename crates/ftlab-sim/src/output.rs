@@ -1,0 +1,132 @@
+//! Results as files: `results.json`, and the running numbers as `series.parquet`.
+
+use crate::SimError;
+use crate::result::{ExperimentResult, RunResult};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One row for each interval of each run; `host_writes` is the count at the end of the interval, the
+/// other columns are of the interval itself.
+const SCHEMA: &str = "message series {
+    required binary ftl (string);
+    required int64 host_writes (integer(64,false));
+    required int64 relocations (integer(64,false));
+    required int64 erases (integer(64,false));
+    required double waf;
+    optional double cold_region_share;
+}";
+
+/// Writes `results.json` and `series.parquet` into `directory`, which is made if it does not exist,
+/// and returns their paths. Files of these names are replaced.
+pub fn write_results(
+    result: &ExperimentResult,
+    directory: &Path,
+) -> Result<Vec<PathBuf>, SimError> {
+    let at = |path: &Path| {
+        let name = path.display().to_string();
+        move |source| SimError::Output { name, source }
+    };
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    let json = directory.join("results.json");
+    let series = directory.join("series.parquet");
+    let text = serde_json::to_string_pretty(result).map_err(|e| at(&json)(e.into()))?;
+    replace(&json, |path| fs::write(path, text + "\n")).map_err(at(&json))?;
+    replace(&series, |path| {
+        write_series(result, File::create(path)?)
+            .map_err(|error| io::Error::other(error.to_string()))
+    })
+    .map_err(at(&series))?;
+    Ok(vec![json, series])
+}
+
+/// Writes a file under a provisional name first, so that it is complete or not there.
+fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let partial = path.with_extension("partial");
+    write(&partial).and_then(|()| fs::rename(&partial, path)).inspect_err(|_| {
+        // Nothing can be done here about a file that cannot be removed.
+        let _ = fs::remove_file(&partial);
+    })
+}
+
+fn write_series(result: &ExperimentResult, file: File) -> Result<(), ParquetError> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let pairs = [
+        ("version", result.version.clone()),
+        ("trace_hash", result.trace_hash.clone()),
+        ("interval_writes", result.config.interval_writes.to_string()),
+    ];
+    let pairs = pairs.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_created_by(format!("ftlab {}", result.version))
+        .set_key_value_metadata(Some(pairs.collect()))
+        .build();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    for run in &result.runs {
+        write_run(&mut writer, run, result.config.interval_writes)?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// One row group for each run.
+fn write_run(
+    writer: &mut SerializedFileWriter<File>,
+    run: &RunResult,
+    interval_writes: u64,
+) -> Result<(), ParquetError> {
+    let rows = run.running_waf.len();
+    let ends = (1..=rows as u64).map(|interval| interval * interval_writes);
+    let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
+    let mut columns = [
+        Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
+        Values::Whole(ends.map(u64::cast_signed).collect()),
+        Values::Whole(signed(&run.running_relocations)),
+        Values::Whole(signed(&run.running_erases)),
+        Values::Real(run.running_waf.clone()),
+        Values::Optional(run.running_cold_region_share.clone().unwrap_or_default(), rows),
+    ]
+    .into_iter();
+    let mut group = writer.next_row_group()?;
+    while let Some(mut column) = group.next_column()? {
+        match (column.untyped(), columns.next()) {
+            (ColumnWriter::ByteArrayColumnWriter(writer), Some(Values::Text(values))) => {
+                writer.write_batch(&values, None, None)?
+            }
+            (ColumnWriter::Int64ColumnWriter(writer), Some(Values::Whole(values))) => {
+                writer.write_batch(&values, None, None)?
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Real(values))) => {
+                writer.write_batch(&values, None, None)?
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Optional(values, rows))) => {
+                let present = i16::from(!values.is_empty());
+                writer.write_batch(&values, Some(&vec![present; rows]), None)?
+            }
+            _ => {
+                return Err(ParquetError::General("the columns are not those of the schema".into()));
+            }
+        };
+        column.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+enum Values {
+    Text(Vec<ByteArray>),
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    /// No values at all stand for as many missing ones.
+    Optional(Vec<f64>, usize),
+}

@@ -1,0 +1,69 @@
+//! Filling the drive before anything is counted.
+
+use crate::SimError;
+use ftlab_spec::Spec;
+use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+
+ftlab_spec::choices! {
+    /// How the drive is filled; executed and not counted.
+    pub enum Fill {
+        /// Not at all: the drive begins empty.
+        None = "none",
+        /// Every page once, in ascending order.
+        Sequential = "sequential",
+        /// Every page once, in random order.
+        Random = "random",
+    }
+}
+
+/// Added to the seed, so that the fill's order is not that of `uniform:map=on`.
+const FILL_SEED: u64 = 0x66_696c_6c00;
+
+/// The writes that fill a drive; they have no end, and the caller stops after one drive.
+pub(crate) fn fill(fill: Fill, space: &Space) -> Result<Option<Box<dyn TraceSource>>, SimError> {
+    match fill {
+        Fill::None => Ok(None),
+        Fill::Sequential => Ok(Some(Box::new(Sequential {
+            page_sectors: pages::page_sectors(space.page_bytes)?,
+            next_page: 0,
+            logical_pages: space.logical_pages,
+            metadata: TraceMetadata::default(),
+            skipped: Skipped::default(),
+        }))),
+        Fill::Random => {
+            let space = Space { seed: space.seed.wrapping_add(FILL_SEED), ..*space };
+            let mut spec = Spec::bare("uniform");
+            spec.arguments.push(("map".into(), "on".into()));
+            Ok(Some(build(&spec, &space)?))
+        }
+    }
+}
+
+struct Sequential {
+    page_sectors: u32,
+    next_page: u64,
+    logical_pages: u64,
+    metadata: TraceMetadata,
+    skipped: Skipped,
+}
+
+impl TraceSource for Sequential {
+    fn metadata(&self) -> &TraceMetadata {
+        &self.metadata
+    }
+
+    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        batch.clear();
+        let end = self.logical_pages.min(self.next_page + batch.limit() as u64);
+        for page in self.next_page..end {
+            batch.push(Op::Write, page * u64::from(self.page_sectors), self.page_sectors);
+        }
+        self.next_page = end;
+        Ok(!batch.is_empty())
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}

@@ -1,0 +1,213 @@
+//! What an experiment yields.
+//!
+//! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
+//! of a run exclude fill and warm-up.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything that an experiment yields; `results.json` holds one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Results of ftlab run")]
+pub struct ExperimentResult {
+    /// Version of ftlab.
+    pub version: String,
+    /// What was simulated.
+    pub config: Config,
+    /// What the workload turned out to be.
+    pub workload: WorkloadSummary,
+    /// XXH3-128 over operation, address and length of the requests that were taken, warm-up included:
+    /// 32 hexadecimal digits. Independent of container, compression and page size; a request of which
+    /// only a part was needed counts whole. The fill is not in it.
+    pub trace_hash: String,
+    /// One run for each FTL, in the order in which they were named.
+    pub runs: Vec<RunResult>,
+}
+
+/// What is simulated. Together with the trace it decides every number but the times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
+    /// The trace as it was named, or the generator with its parameters.
+    pub workload: String,
+    /// The format of the trace with its parameters; none for a generator.
+    pub format: Option<String>,
+    /// The drive.
+    pub drive: DriveSummary,
+    /// FTLs as they were named.
+    pub ftls: Vec<String>,
+    /// How the drive is filled before anything is counted: "none", "sequential" or "random".
+    pub fill: String,
+    /// Host page writes that are executed and not counted, behind the fill.
+    pub warmup_writes: u64,
+    /// Host page writes that are counted at most; all of the trace if none.
+    pub writes_max: Option<u64>,
+    /// Host page writes of an interval of the running write amplification.
+    pub interval_writes: u64,
+    /// Seed of generator and random fill.
+    pub seed: u64,
+    /// Whether addresses beyond the drive are taken modulo its size.
+    pub wrap: bool,
+}
+
+/// The simulated drive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DriveSummary {
+    /// Bytes per page.
+    pub page_bytes: u32,
+    /// Pages per erase block.
+    pub pages_per_block: u32,
+    /// Erase blocks.
+    pub blocks: u32,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// The same in bytes.
+    pub logical_bytes: u64,
+    /// Bytes of flash.
+    pub physical_bytes: u64,
+    /// Where the logical size comes from: "asked", "device of the trace" or "highest address of the
+    /// trace".
+    pub size_from: String,
+    /// Bytes that rounding to whole pages added; negative if it took some away.
+    pub rounded_bytes: i64,
+    /// Over-provisioning as asked for, (physical - logical) / logical; none if blocks were given.
+    pub op_ratio_asked: Option<f64>,
+    /// Over-provisioning as it came out, (physical - logical) / logical.
+    pub op_ratio: f64,
+    /// (physical - logical) / physical.
+    pub spare_factor: f64,
+    /// Free blocks that host writes may not take.
+    pub reserve_blocks: u32,
+    /// While fewer blocks are free, blocks are collected ahead of need; 0 is never.
+    pub gc_start_blocks: u32,
+    /// The most valid pages of a block that is collected ahead of need.
+    pub early_valid_pages_max: u32,
+}
+
+/// What a workload turned out to be.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadSummary {
+    /// Requests that were taken, by operation: write, trim, flush, read. Reads and flushes do nothing.
+    pub requests: BTreeMap<String, u64>,
+    /// Host page writes, warm-up included.
+    pub page_writes: u64,
+    /// Lines of the trace that were passed over.
+    pub skipped_lines: u64,
+    /// The same by reason.
+    pub skipped: Vec<SkippedSummary>,
+}
+
+/// Lines that were passed over for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedSummary {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// Number of the first, from 1.
+    pub first_line: u64,
+    /// Its text, cut if long.
+    pub first_text: String,
+}
+
+/// What one FTL did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// The FTL as it was named.
+    pub ftl: String,
+    /// XXH3-128 of everything that decides the result besides the trace: version, `config` without the
+    /// name of the trace and the other FTLs, and this FTL. 32 hexadecimal digits.
+    pub config_hash: String,
+    /// Pages that the host wrote.
+    pub host_writes: u64,
+    /// Valid pages that garbage collection moved.
+    pub relocations: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Trimmed pages that held data.
+    pub trims: u64,
+    /// Collections; each takes one victim or more.
+    pub collections: u64,
+    /// Write amplification: (`host_writes` + `relocations`) / `host_writes`.
+    pub waf: f64,
+    /// Write amplification over the last tenth of the host writes.
+    pub waf_last_tenth: f64,
+    /// Host writes of that last tenth, exact to a thousandth of all.
+    pub last_tenth_host_writes: u64,
+    /// Whether the last five rounds of a quarter drive write agree: range of their write amplification
+    /// within 20% of the mean, slope within 10%, and something erased in each.
+    pub steady_state: bool,
+    /// Write amplification of each whole interval of `config.interval_writes`.
+    pub running_waf: Vec<f64>,
+    /// Relocations in each of these.
+    pub running_relocations: Vec<u64>,
+    /// Erases in each of these.
+    pub running_erases: Vec<u64>,
+    /// `cold_region_share` at the end of each; none if the FTL has no cold stream.
+    pub running_cold_region_share: Option<Vec<f64>>,
+    /// Share of the drive's erase blocks that hold pages of cold streams, at the end; none if the FTL
+    /// has no cold stream.
+    pub cold_region_share: Option<f64>,
+    /// Valid share of the collected blocks.
+    pub victim_utilisation: VictimUtilisation,
+    /// The streams that the FTL keeps apart.
+    pub streams: Vec<StreamResult>,
+    /// Erases of each block.
+    pub erase_counts: EraseCounts,
+    /// Memory of the FTL.
+    pub memory: Memory,
+    /// Seconds in the FTL, decoding excluded. Varies from run to run.
+    pub seconds: f64,
+    /// Nanoseconds in the FTL per flash page program (host write or relocation). Varies from run to
+    /// run.
+    pub nanoseconds_per_program: f64,
+}
+
+/// Valid share of collected blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct VictimUtilisation {
+    /// The mean; none if nothing was collected.
+    pub mean: Option<f64>,
+    /// Victims in twenty bins of 5% each, the lower border of a bin included; the last one has full
+    /// blocks too.
+    pub histogram: Vec<u64>,
+}
+
+/// A stream of pages that an FTL keeps apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamResult {
+    /// Its name.
+    pub name: String,
+    /// Whether its blocks are the cold region, or a part of it.
+    pub cold: bool,
+    /// Blocks that hold its pages at the end.
+    pub blocks: u32,
+    /// Its blocks that were erased.
+    pub erases: u64,
+    /// Valid pages that were moved out of its blocks.
+    pub relocations: u64,
+    /// Mean valid share of its collected blocks; none if there were none.
+    pub victim_utilisation: Option<f64>,
+}
+
+/// Erases of each block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EraseCounts {
+    /// Of the block with fewest.
+    pub min: u32,
+    /// The mean over all blocks.
+    pub mean: f64,
+    /// Of the block with most.
+    pub max: u32,
+}
+
+/// Memory of an FTL.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Bytes of mapping tables, valid bits, block states and free list, which every FTL has.
+    pub drive_bytes: u64,
+    /// Bytes that the policy keeps beside them.
+    pub policy_bytes: u64,
+    /// Both per flash page.
+    pub bytes_per_flash_page: f64,
+}

@@ -1,0 +1,168 @@
+//! The loop: the next batch is decoded while all FTLs apply the present one.
+
+use crate::SimError;
+use crate::experiment::config_hash;
+use crate::feed::{Chunk, Feed};
+use crate::lane::Lane;
+use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
+use ftlab_trace::Op;
+use rayon::prelude::*;
+
+/// What is going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The drive is filled.
+    Fill,
+    /// Writes are executed and not counted.
+    WarmUp,
+    /// Writes are counted.
+    Count,
+}
+
+/// How far an experiment is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// What is going on.
+    pub phase: Phase,
+    /// Host page writes so far in the fill, or else behind it.
+    pub writes: u64,
+    /// Share of the fill, or else of what follows it, in 0..=1, where it is known.
+    pub share: Option<f64>,
+    /// Each FTL's write amplification so far, once there is one.
+    pub wafs: Vec<Option<f64>>,
+}
+
+/// Is told how far an experiment is, some hundred times a second at most; `()` does not care.
+pub trait Progress {
+    /// Called between two batches.
+    fn update(&mut self, status: &Status) {
+        let _ = status;
+    }
+}
+
+impl Progress for () {}
+
+/// An experiment that is ready to run: whatever could be wrong with it has been found.
+pub struct Prepared {
+    pub(crate) config: Config,
+    pub(crate) requests: Option<u64>,
+    pub(crate) memory_bytes: u64,
+    pub(crate) fill: Option<Feed>,
+    pub(crate) feed: Feed,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) pool: rayon::ThreadPool,
+}
+
+impl Prepared {
+    /// What will be simulated.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Requests in the trace, where it says so.
+    pub fn requests(&self) -> Option<u64> {
+        self.requests
+    }
+
+    /// Bytes of memory that all FTLs take together, about.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    /// Runs it.
+    pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
+        let Self { config, fill, mut feed, mut lanes, pool, .. } = self;
+        if let Some(mut fill) = fill {
+            pump(&pool, &mut fill, &mut lanes, |_| Phase::Fill, progress)?;
+        }
+        if config.warmup_writes == 0 {
+            lanes.iter_mut().for_each(Lane::begin);
+        }
+        let phase = |feed: &Feed| {
+            if feed.schedule().counted_so_far() > 0 { Phase::Count } else { Phase::WarmUp }
+        };
+        pump(&pool, &mut feed, &mut lanes, phase, progress)?;
+        if feed.schedule().counted_so_far() == 0 {
+            return Err(SimError::NothingCounted {
+                name: config.workload,
+                writes: feed.schedule().done(),
+                warmup_writes: config.warmup_writes,
+            });
+        }
+        finish(config, &feed, lanes)
+    }
+}
+
+/// Runs everything that `feed` has through all lanes.
+fn pump(
+    pool: &rayon::ThreadPool,
+    feed: &mut Feed,
+    lanes: &mut [Lane],
+    phase: impl Fn(&Feed) -> Phase,
+    progress: &mut impl Progress,
+) -> Result<(), SimError> {
+    let (mut present, mut next) = (Chunk::default(), Chunk::default());
+    let mut more = feed.next_chunk(&mut present)?;
+    while more {
+        let status = Status {
+            phase: phase(feed),
+            writes: feed.schedule().done(),
+            share: share(feed),
+            wafs: lanes.iter().map(Lane::waf).collect(),
+        };
+        progress.update(&status);
+        let (decoded, applied) = pool.install(|| {
+            rayon::join(
+                || feed.next_chunk(&mut next),
+                || lanes.par_iter_mut().try_for_each(|lane| lane.apply(&present)),
+            )
+        });
+        applied?;
+        more = decoded?;
+        std::mem::swap(&mut present, &mut next);
+    }
+    Ok(())
+}
+
+/// Share of the feed that has been decoded.
+fn share(feed: &Feed) -> Option<f64> {
+    let by_writes = feed.schedule().end().map(|end| feed.schedule().done() as f64 / end as f64);
+    match (by_writes, feed.source().progress()) {
+        // A trace may end before the writes that were asked for.
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn finish(config: Config, feed: &Feed, lanes: Vec<Lane>) -> Result<ExperimentResult, SimError> {
+    let version = env!("CARGO_PKG_VERSION");
+    let requests = Op::ALL.into_iter().zip(feed.operations());
+    let skipped = feed.source().skipped();
+    let workload = WorkloadSummary {
+        requests: requests.map(|(op, count)| (op.name().to_owned(), count)).collect(),
+        page_writes: feed.schedule().done(),
+        skipped_lines: skipped.total(),
+        skipped: skipped
+            .iter()
+            .map(|lines| SkippedSummary {
+                reason: lines.reason.to_string(),
+                count: lines.count,
+                first_line: lines.first_line,
+                first_text: lines.first_text.clone(),
+            })
+            .collect(),
+    };
+    let names = config.ftls.iter();
+    let runs = lanes
+        .into_iter()
+        .zip(names)
+        .map(|(lane, ftl)| lane.finish(config_hash(version, &config, ftl)))
+        .collect::<Result<_, _>>()?;
+    Ok(ExperimentResult {
+        version: version.to_owned(),
+        trace_hash: feed.hash(),
+        workload,
+        runs,
+        config,
+    })
+}

@@ -1,0 +1,163 @@
+//! Where the stream of writes is cut.
+
+/// Checkpoints that are kept: between half of this and this many, evenly spaced.
+const CHECKPOINTS_MAX: u64 = 2048;
+
+/// What happens behind the last write of a segment.
+#[expect(clippy::struct_excessive_bools, reason = "a set of independent events")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Counting begins.
+    pub(crate) begin: bool,
+    /// An interval of the running write amplification ends.
+    pub(crate) interval: bool,
+    /// A window of the steady-state test ends.
+    pub(crate) window: bool,
+    /// A checkpoint for the last tenth.
+    pub(crate) checkpoint: bool,
+    /// From here on checkpoints are twice as far apart, and every other one is dropped.
+    pub(crate) thin_out: bool,
+}
+
+/// Cuts writes at the end of warm-up, of intervals, of windows, at checkpoints, and at the end.
+///
+/// The cuts depend on the number of writes alone, never on the size of batches.
+#[derive(Debug, Clone)]
+pub(crate) struct Schedule {
+    /// Writes before counting begins.
+    warmup: u64,
+    /// Writes after which the run ends, warm-up included.
+    end: Option<u64>,
+    interval: u64,
+    window: u64,
+    checkpoint: u64,
+    checkpoints: u64,
+    /// Writes so far.
+    done: u64,
+}
+
+impl Schedule {
+    /// Counts `counted` writes, or all there are, after `warmup`.
+    pub(crate) fn counted(warmup: u64, counted: Option<u64>, interval: u64, window: u64) -> Self {
+        let end = counted.map(|counted| warmup.saturating_add(counted));
+        Self { warmup, end, interval, window, checkpoint: 1, checkpoints: 0, done: 0 }
+    }
+
+    /// Passes `writes` without any cut.
+    pub(crate) fn uncounted(writes: u64) -> Self {
+        Self { end: Some(writes), ..Self::counted(u64::MAX, None, 1, 1) }
+    }
+
+    /// Writes so far.
+    pub(crate) fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Writes up to the end, if there is one.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// Writes that are counted so far.
+    pub(crate) fn counted_so_far(&self) -> u64 {
+        self.done.saturating_sub(self.warmup)
+    }
+
+    /// Writes up to the next cut; 0 at the end.
+    pub(crate) fn room(&self) -> u64 {
+        let to_end = self.end.map_or(u64::MAX, |end| end - self.done);
+        let to_cut = if self.done < self.warmup {
+            self.warmup - self.done
+        } else {
+            let counted = self.done - self.warmup;
+            [self.interval, self.window, self.checkpoint]
+                .into_iter()
+                .map(|every| every - counted % every)
+                .min()
+                .unwrap_or(u64::MAX)
+        };
+        to_end.min(to_cut)
+    }
+
+    /// Goes on by `writes`, at most [`room`](Self::room), and says what happens there.
+    pub(crate) fn advance(&mut self, writes: u64) -> Marks {
+        debug_assert!(writes <= self.room());
+        self.done += writes;
+        if writes == 0 || self.done < self.warmup {
+            return Marks::default();
+        }
+        let counted = self.done - self.warmup;
+        if counted == 0 {
+            return Marks { begin: true, ..Marks::default() };
+        }
+        let mut marks = Marks {
+            begin: false,
+            interval: counted.is_multiple_of(self.interval),
+            window: counted.is_multiple_of(self.window),
+            checkpoint: counted.is_multiple_of(self.checkpoint),
+            thin_out: false,
+        };
+        self.checkpoints += u64::from(marks.checkpoint);
+        if self.checkpoints == CHECKPOINTS_MAX {
+            marks.thin_out = true;
+            self.checkpoint *= 2;
+            self.checkpoints /= 2;
+        }
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cut positions of a kind, with at most `batch` writes at a time.
+    fn cuts(mut schedule: Schedule, batch: u64, kind: fn(&Marks) -> bool) -> Vec<u64> {
+        let mut cuts = Vec::new();
+        while schedule.room() > 0 {
+            let marks = schedule.advance(schedule.room().min(batch));
+            if kind(&marks) {
+                cuts.push(schedule.done());
+            }
+        }
+        cuts
+    }
+
+    #[test]
+    fn cuts_are_where_they_belong_whatever_the_batch() {
+        for batch in [1, 3, 64, u64::MAX] {
+            let schedule = || Schedule::counted(7, Some(40), 10, 16);
+            assert_eq!(cuts(schedule(), batch, |m| m.begin), [7]);
+            assert_eq!(cuts(schedule(), batch, |m| m.interval), [17, 27, 37, 47]);
+            assert_eq!(cuts(schedule(), batch, |m| m.window), [23, 39]);
+            assert_eq!(cuts(schedule(), batch, |m| m.checkpoint).len(), 40);
+        }
+    }
+
+    #[test]
+    fn checkpoints_stay_few_and_close() {
+        let total = 10_000_000;
+        let mut kept: Vec<u64> = Vec::new();
+        let mut schedule = Schedule::counted(0, Some(total), total, total);
+        let mut segments = 0;
+        while schedule.room() > 0 {
+            let marks = schedule.advance(schedule.room());
+            segments += 1;
+            if marks.checkpoint {
+                kept.push(schedule.done());
+            }
+            if marks.thin_out {
+                kept = kept.into_iter().skip(1).step_by(2).collect();
+            }
+        }
+        assert!(kept.len() as u64 <= CHECKPOINTS_MAX && segments < 20_000, "{segments}");
+        let widest = kept.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+        assert!(widest <= total / 1000, "{widest}");
+        assert!(kept.windows(2).all(|pair| pair[1] - pair[0] == widest));
+    }
+
+    #[test]
+    fn an_uncounted_run_has_no_marks() {
+        assert!(cuts(Schedule::uncounted(100), 7, |marks| *marks != Marks::default()).is_empty());
+    }
+}

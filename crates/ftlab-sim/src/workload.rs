@@ -1,0 +1,151 @@
+//! Where the writes come from.
+
+use crate::SimError;
+use crate::drive::{Logical, Origin, Wanted};
+use ftlab_spec::Spec;
+use ftlab_trace::synthetic::{GENERATORS, Space};
+use ftlab_trace::{OpenOptions, TraceSource, address_range, open, synthetic};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+/// A trace or a generator.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Workload {
+    /// A file of requests; `-` is standard input.
+    Trace {
+        /// Where it is.
+        path: PathBuf,
+        /// How it is read; the page size is that of the drive.
+        options: OpenOptions,
+    },
+    /// Requests without end.
+    Generator(Spec),
+}
+
+impl Workload {
+    /// What `text` stands for: `-`, a path that exists, or a text with a path separator is a trace,
+    /// anything else a generator such as `zipf:theta=0.9`.
+    pub fn parse(text: &str, options: OpenOptions) -> Result<Self, SimError> {
+        let path = Path::new(text);
+        let separated = text.contains(['/', MAIN_SEPARATOR]);
+        if text == "-" || separated || path.exists() {
+            return Ok(Self::Trace { path: path.into(), options });
+        }
+        let unknown = || SimError::UnknownWorkload {
+            text: text.into(),
+            generators: GENERATORS.iter().map(|info| info.name.to_owned()).collect(),
+        };
+        let name = text.split(':').next().unwrap_or(text);
+        if GENERATORS.iter().all(|info| info.name != name) {
+            return Err(unknown());
+        }
+        let spec: Spec = text.parse()?;
+        // Wrong parameters are found here, whatever the size of the drive will be.
+        synthetic::build(&spec, &Space { logical_pages: 1 << 10, page_bytes: 4096, seed: 0 })?;
+        Ok(Self::Generator(spec))
+    }
+
+    /// Its name for messages and results.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Trace { path, .. } => path.display().to_string(),
+            Self::Generator(spec) => spec.to_string(),
+        }
+    }
+
+    /// Whether it has no end.
+    pub fn is_generator(&self) -> bool {
+        matches!(self, Self::Generator(_))
+    }
+
+    /// Opens the trace; `None` for a generator, which needs to know the drive first.
+    pub(crate) fn open_trace(
+        &self,
+        page_bytes: u32,
+    ) -> Result<Option<Box<dyn TraceSource>>, SimError> {
+        match self {
+            Self::Trace { path, options } => Ok(Some(open(path, &reading(options, page_bytes))?)),
+            Self::Generator(_) => Ok(None),
+        }
+    }
+
+    /// The generator's requests for this drive, or those of the trace.
+    pub(crate) fn generate(&self, space: &Space) -> Result<Box<dyn TraceSource>, SimError> {
+        Ok(match self {
+            Self::Generator(spec) => synthetic::build(spec, space)?,
+            Self::Trace { path, options } => open(path, &reading(options, space.page_bytes))?,
+        })
+    }
+
+    /// The logical size: as asked, or else of the trace's device, or else from a first pass over the
+    /// trace for its highest address.
+    pub(crate) fn logical_size(
+        &self,
+        logical: Logical,
+        page_bytes: u32,
+        source: Option<&dyn TraceSource>,
+    ) -> Result<Wanted, SimError> {
+        let asked = |bytes| Ok(Wanted { bytes, origin: Origin::Asked });
+        match logical {
+            Logical::Bytes(size) => return asked(u128::from(size.0)),
+            Logical::Pages(pages) => return asked(u128::from(pages) * u128::from(page_bytes)),
+            Logical::OfWorkload => {}
+        }
+        let Self::Trace { path, options } = self else {
+            return Err(SimError::Unusable {
+                what: format!("the generator {} has no size of its own", self.name()),
+                remedy: "give the drive's: --logical 8GiB, or --logical-pages 2097152".into(),
+            });
+        };
+        if let Some(bytes) = source.and_then(|source| source.metadata().device_bytes) {
+            return Ok(Wanted { bytes: u128::from(bytes), origin: Origin::Device });
+        }
+        if path == Path::new("-") {
+            return Err(SimError::Unusable {
+                what: "standard input can be read once only, and the drive's size comes first"
+                    .into(),
+                remedy: "give it: --logical 8GiB, or --logical-pages 2097152".into(),
+            });
+        }
+        let range = address_range(path, &reading(options, page_bytes))?;
+        let bytes = u128::from(range.end_sector) * u128::from(ftlab_trace::pages::SECTOR_BYTES);
+        if bytes == 0 {
+            return Err(SimError::NothingCounted {
+                name: self.name(),
+                writes: 0,
+                warmup_writes: 0,
+            });
+        }
+        Ok(Wanted { bytes, origin: Origin::HighestAddress })
+    }
+}
+
+fn reading(options: &OpenOptions, page_bytes: u32) -> OpenOptions {
+    OpenOptions { page_bytes, need_time: false, ..options.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Workload, String> {
+        Workload::parse(text, OpenOptions::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn paths_win_over_generators() {
+        assert!(!parse("-").unwrap().is_generator());
+        assert!(!parse("./uniform").unwrap().is_generator());
+        assert!(!parse("Cargo.toml").unwrap().is_generator(), "it exists");
+        assert!(parse("zipf:theta=1.1").unwrap().is_generator());
+    }
+
+    #[test]
+    fn wrong_names_and_parameters_say_what_is_right() {
+        let error = parse("zipff").unwrap_err();
+        assert!(error.contains("did you mean \"zipf\"") && error.contains("./zipff"), "{error}");
+        let error = parse("zipf:theta=x").unwrap_err();
+        assert_eq!(error, "zipf: theta=x is not a number");
+        let error = parse("hotcold:hot=1").unwrap_err();
+        assert!(error.contains("it has writes, pages"), "{error}");
+    }
+}
