@@ -3,12 +3,14 @@
 //!
 //! ```text
 //! cargo run --release -p ftlab-bench            the 8 GiB drive
-//! cargo run --release -p ftlab-bench -- large   the 512 GiB drive (needs 1.5 GB of memory)
+//! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
+//! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
 mod reference;
+mod table_3;
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
@@ -220,12 +222,19 @@ fn run(row: &Row) -> Result<(), Failure> {
     Ok(())
 }
 
-fn main() -> Result<(), Failure> {
-    let rows: &[Row] =
-        if std::env::args().any(|argument| argument == "large") { &LARGE } else { &SMALL };
+fn program_cost(rows: &[Row]) -> Result<(), Failure> {
     println!(
         "{:8} {:30} {:10} {:>6} {:>8} {:>9} {:>8} {:>6}",
         "drive", "workload", "ftl", "waf", "ns/prog", "M writes/s", "B/page", "ratio"
     );
     rows.iter().try_for_each(run)
+}
+
+fn main() -> Result<(), Failure> {
+    match std::env::args().nth(1).as_deref() {
+        None => program_cost(&SMALL),
+        Some("large") => program_cost(&LARGE),
+        Some("table-3") => table_3::run(),
+        Some(other) => Err(format!("no benchmark {other:?}; there are large and table-3").into()),
+    }
 }

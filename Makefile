@@ -1,0 +1,48 @@
+# What people type. `make` alone lists it.
+
+CARGO ?= cargo
+FTLAB := target/release/ftlab
+DEMO := demo/tpcc-mariadb.parquet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test check fmt bench bench-large bench-traces table-3 setup-system
+
+help: ## lists the commands
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+demo: build ## four FTLs side by side on a real database trace
+	$(FTLAB) run $(DEMO) --fill sequential \
+		--ftl 1r-greedy --ftl 2r-greedy --ftl 2r-fifo --ftl 2r++
+
+build: setup-system ## builds target/release/ftlab
+	$(CARGO) build --release --locked --package ftlab-cli
+
+test: check ## everything: lints, docs, and all tests
+	$(CARGO) test --locked --workspace
+
+check: setup-system ## lints and docs
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
+
+fmt: ## formats the code
+	$(CARGO) fmt --all
+
+bench: ## nanoseconds per flash page program, on an 8 GiB drive
+	$(CARGO) run --release --locked --package ftlab-bench
+
+bench-large: ## the same on a 512 GiB drive; needs 1.5 GB of memory
+	$(CARGO) run --release --locked --package ftlab-bench -- large
+
+bench-traces: ## page writes per second of every trace reader and generator
+	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed
+
+table-3: ## the 2R++ paper's table 3, published and measured
+	$(CARGO) run --release --locked --package ftlab-bench -- table-3
+
+setup-system: ## installs what the build needs and the system lacks
+	@command -v $(CARGO) >/dev/null || { \
+		echo "cargo is missing: install Rust 1.88 or later from https://rustup.rs" >&2; exit 1; }
+	@command -v cc >/dev/null || { \
+		echo "a C compiler is missing; installing it (Zstandard is written in C)"; \
+		apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev; }

@@ -1,0 +1,45 @@
+//! Holds the crates to the arrows of ARCHITECTURE.md.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
+const MAY_USE: [(&str, &[&str]); 8] = [
+    ("ftlab-spec", &[]),
+    ("ftlab-flash", &[]),
+    ("ftlab-ftl", &["ftlab-flash"]),
+    ("ftlab-trace", &[]),
+    ("ftlab-model", &[]),
+    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-trace"]),
+    ("ftlab-cli", &["ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
+];
+
+#[test]
+fn crates_use_only_what_the_architecture_lets_them() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let names: BTreeSet<_> =
+        packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    let known: BTreeSet<_> = MAY_USE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, known, "a crate is missing here or in ARCHITECTURE.md");
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let may_use = MAY_USE.iter().find(|(known, _)| *known == name).unwrap().1;
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let used = dependency["name"].as_str().unwrap();
+            // Tests may look further than the code that they test.
+            if dependency["kind"] == "dev" || !used.starts_with("ftlab-") || used == "ftlab-spec" {
+                continue;
+            }
+            assert!(may_use.contains(&used), "{name} must not use {used}");
+        }
+    }
+}
