@@ -115,18 +115,19 @@ fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Limited, CliError> {
 }
 
 fn describe(args: &ConvertArgs, written: &Written, source: &dyn TraceSource) -> String {
-    let mut text =
-        format!("wrote {} requests to {}\n", grouped(written.requests), args.output.display());
-    let left_out: Vec<_> =
-        written.left_out.iter().map(|(op, count)| format!("{} x {op}", grouped(*count))).collect();
+    let requests = grouped(written.requests);
+    let mut lines = vec![format!("wrote {requests} requests to {}", args.output.display())];
+    let left_out: Vec<_> = written
+        .left_out
+        .iter()
+        .map(|(operation, count)| format!("{} x {operation}", grouped(*count)))
+        .collect();
     if !left_out.is_empty() {
-        text += &format!(
-            "left out, because the format has no place for them: {}\n",
-            left_out.join(", ")
-        );
+        let left_out = left_out.join(", ");
+        lines.push(format!("left out, because the format has no place for them: {left_out}"));
     }
     if !source.skipped().is_empty() {
-        text += &format!("passed over: {}\n", source.skipped());
+        lines.push(format!("passed over: {}", source.skipped()));
     }
-    text
+    lines.join("\n") + "\n"
 }

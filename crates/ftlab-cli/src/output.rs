@@ -31,5 +31,9 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
 /// Lines of a label and a value, the values below each other.
 pub(crate) fn aligned(lines: &[(&str, String)]) -> String {
     let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
-    lines.iter().map(|(label, value)| format!("{label:width$}{value}\n")).collect()
+    let mut text = String::new();
+    for (label, value) in lines {
+        text.extend([&format!("{label:width$}"), value.as_str(), "\n"]);
+    }
+    text
 }

@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 const STEPS: u64 = 10_000;
 
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    inner: ProgressBar,
     ftls: Vec<String>,
     phase: Option<Phase>,
 }
@@ -24,37 +24,35 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        Self { bar, ftls: prepared.config().ftls.clone(), phase: None }
+        Self { inner: bar, ftls: prepared.config().ftls.clone(), phase: None }
     }
 
     pub(crate) fn hidden() -> Self {
-        Self { bar: ProgressBar::hidden(), ftls: Vec::new(), phase: None }
+        Self { inner: ProgressBar::hidden(), ftls: Vec::new(), phase: None }
     }
 
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.inner.finish_and_clear();
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.inner.finish_and_clear();
     }
 }
 
 impl Progress for Bar {
     fn update(&mut self, status: &Status) {
-        if self.bar.is_hidden() {
+        if self.inner.is_hidden() {
             return;
         }
-        if status.phase == Phase::Fill && self.phase.is_none() || self.phase == Some(Phase::Fill) {
-            // Filling and counting go at different speeds.
-            if self.phase != Some(status.phase) {
-                self.bar.reset();
-            }
+        if self.phase == Some(Phase::Fill) && status.phase != Phase::Fill {
+            // Filling goes at another speed, and has a bar of its own.
+            self.inner.reset();
         }
         self.phase = Some(status.phase);
-        self.bar.set_prefix(match status.phase {
+        self.inner.set_prefix(match status.phase {
             Phase::Fill => "filling ",
             Phase::WarmUp => "warm-up ",
             Phase::Count => "running ",
@@ -70,7 +68,7 @@ impl Progress for Bar {
         } else {
             format!("WAF {}", wafs.join(", "))
         };
-        self.bar.set_message(message);
-        self.bar.set_position((status.share.unwrap_or(0.0) * STEPS as f64) as u64);
+        self.inner.set_message(message);
+        self.inner.set_position((status.share.unwrap_or(0.0) * STEPS as f64) as u64);
     }
 }

@@ -3,13 +3,15 @@
 use crate::SimError;
 use crate::schedule::{Marks, Schedule};
 use ftlab_flash::Lpn;
-use ftlab_ftl::PageBatch;
+use ftlab_ftl::{PageBatch, Trim};
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
-use std::collections::VecDeque;
 
 /// Segments in a chunk at most, where cuts are close.
 const SEGMENTS_MAX: usize = 4096;
+
+/// Requests that are read together: few enough that they, and their pages, stay in the cache.
+const REQUESTS: usize = 1024;
 
 /// Page writes, and what happens behind the last.
 #[derive(Debug, Default)]
@@ -76,7 +78,7 @@ impl Feed {
     ) -> Result<Self, SimError> {
         Ok(Self {
             source,
-            requests: RequestBatch::new(),
+            requests: RequestBatch::with_limit(REQUESTS),
             page_sectors: page_sectors(bounds.page_bytes)?,
             pages: Pages::new(bounds, schedule.end()),
             schedule,
@@ -109,38 +111,50 @@ impl Feed {
 
     /// Puts the next `room` page writes into `batch`; fewer at the end of the source.
     fn fill(&mut self, batch: &mut PageBatch, room: u64) -> Result<(), SimError> {
-        std::mem::swap(batch, &mut self.pages.batch);
-        self.pages.room = room as usize;
-        self.pages.take_overflow();
-        while !self.pages.is_full() && self.source.next_batch(&mut self.requests)? {
-            expand(&self.requests, self.page_sectors, &mut self.pages)?;
-            if let Some(error) = self.pages.beyond.take() {
-                return Err(error);
-            }
-            if self.pages.is_past_end() {
-                self.cut_requests()?;
-            }
-            self.hasher.update(&self.requests);
-            for (count, op) in self.operations.iter_mut().zip(Op::ALL) {
-                *count += self.requests.op.iter().filter(|other| **other == op).count() as u64;
+        let room = room as usize;
+        loop {
+            self.pages.move_to(batch, room);
+            if batch.writes.len() == room || !self.read_requests()? {
+                return Ok(());
             }
         }
-        std::mem::swap(batch, &mut self.pages.batch);
-        Ok(())
     }
 
-    /// Drops the requests behind the one that has the last page write of the run.
-    fn cut_requests(&mut self) -> Result<(), SimError> {
-        let mut pages = self.pages.pulled_before_batch(&self.requests, self.page_sectors)?;
+    /// Reads requests and expands them to pages; false at the end of the source.
+    fn read_requests(&mut self) -> Result<bool, SimError> {
+        if !self.source.next_batch(&mut self.requests)? {
+            return Ok(false);
+        }
+        let pulled = self.pages.pulled();
+        if !self.pages.add_single_pages(&self.requests, self.page_sectors) {
+            expand(&self.requests, self.page_sectors, &mut self.pages)?;
+        }
+        if let Some(error) = self.pages.beyond.take() {
+            return Err(error);
+        }
+        if self.pages.is_past_end() {
+            self.cut_requests(pulled)?;
+        }
+        self.hasher.update(&self.requests);
+        for (total, op) in self.operations.iter_mut().zip(Op::ALL) {
+            *total += count(&self.requests.op, op);
+        }
+        Ok(true)
+    }
+
+    /// Drops the requests behind the one that has the last page write of the run; `pulled` page
+    /// writes came before all of them.
+    fn cut_requests(&mut self, pulled: u64) -> Result<(), SimError> {
+        let mut count = PageCount { pulled };
         let mut one = RequestBatch::with_limit(1);
         for index in 0..self.requests.len() {
-            if pages.is_past_end() {
+            if count.pulled >= self.pages.end {
                 self.requests.truncate(index);
                 return Ok(());
             }
             one.clear();
             one.push_from(&self.requests, index);
-            expand(&one, self.page_sectors, &mut pages)?;
+            expand(&one, self.page_sectors, &mut count)?;
         }
         Ok(())
     }
@@ -163,23 +177,22 @@ impl Feed {
     }
 }
 
-/// A run of pages that did not fit into the batch.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    trim: bool,
-    first_page: u64,
-    pages: u64,
+/// How many of `ops` are `op`; sums of bytes, which the compiler makes vectors of.
+fn count(ops: &[Op], op: Op) -> u64 {
+    let sums = ops.chunks(usize::from(u8::MAX));
+    sums.map(|ops| u64::from(ops.iter().map(|other| u8::from(*other == op)).sum::<u8>())).sum()
 }
 
-/// Checks addresses and fills a batch up to its room; what is more waits for the next.
+/// Checks addresses, and keeps the pages of the requests that were read until they are asked for.
 struct Pages {
-    batch: PageBatch,
-    room: usize,
-    overflow: VecDeque<Run>,
+    staged: PageBatch,
+    /// Writes and trims of `staged` that have been moved on.
+    moved_writes: usize,
+    moved_trims: usize,
     bounds: Bounds,
-    drive_pages: u64,
-    /// Page writes so far, those that wait included.
-    pulled: u64,
+    size_pages: u64,
+    /// Page writes that came before those in `staged`.
+    before_staged: u64,
     /// Page writes that are wanted.
     end: u64,
     beyond: Option<SimError>,
@@ -188,96 +201,109 @@ struct Pages {
 impl Pages {
     fn new(bounds: Bounds, end: Option<u64>) -> Self {
         Self {
-            batch: PageBatch::default(),
-            room: 0,
-            overflow: VecDeque::new(),
+            staged: PageBatch::default(),
+            moved_writes: 0,
+            moved_trims: 0,
             bounds,
-            drive_pages: u64::from(bounds.logical_pages),
-            pulled: 0,
+            size_pages: u64::from(bounds.logical_pages),
+            before_staged: 0,
             end: end.unwrap_or(u64::MAX),
             beyond: None,
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.batch.writes.len() >= self.room
+    /// Page writes so far, those that are staged included.
+    fn pulled(&self) -> u64 {
+        self.before_staged + self.staged.writes.len() as u64
     }
 
     fn is_past_end(&self) -> bool {
-        self.pulled >= self.end
+        self.pulled() >= self.end
     }
 
-    /// Counts as `self` did before the requests of `batch`.
-    fn pulled_before_batch(
-        &self,
-        batch: &RequestBatch,
-        page_sectors: u32,
-    ) -> Result<PageCount, SimError> {
-        let mut count = PageCount { pulled: 0, end: u64::MAX };
-        expand(batch, page_sectors, &mut count)?;
-        Ok(PageCount { pulled: self.pulled - count.pulled, end: self.end })
-    }
-
-    /// Moves waiting runs into the batch, as far as there is room.
-    fn take_overflow(&mut self) {
-        while !self.is_full() {
-            let Some(run) = self.overflow.pop_front() else { return };
-            let taken = self.append(run);
-            if taken < run.pages {
-                let rest =
-                    Run { first_page: run.first_page + taken, pages: run.pages - taken, ..run };
-                self.overflow.push_front(rest);
+    /// Moves on what is staged, until `batch` has `room` writes. Trims behind the last of these wait
+    /// for the next batch.
+    fn move_to(&mut self, batch: &mut PageBatch, room: usize) {
+        let first = self.moved_writes;
+        let end = self.staged.writes.len().min(first + room - batch.writes.len());
+        let offset = batch.writes.len();
+        batch.writes.extend_from_slice(&self.staged.writes[first..end]);
+        self.moved_writes = end;
+        let is_full = batch.writes.len() == room;
+        for trim in &self.staged.trims[self.moved_trims..] {
+            let after = trim.after_writes as usize;
+            if after > end || after == end && is_full {
+                break;
             }
+            batch.trims.push(Trim { after_writes: (after - first + offset) as u32, ..*trim });
+            self.moved_trims += 1;
+        }
+        if end == self.staged.writes.len() && self.moved_trims == self.staged.trims.len() {
+            self.before_staged += end as u64;
+            self.staged.clear();
+            (self.moved_writes, self.moved_trims) = (0, 0);
         }
     }
 
-    /// Adds as much of a run as there is room for, at least one page, and returns how much.
-    fn append(&mut self, run: Run) -> u64 {
-        if run.trim && run.pages >= self.drive_pages {
-            self.batch.trim(Lpn(0), self.bounds.logical_pages);
-            return run.pages;
+    /// Adds the most usual batch, writes of one whole page each, in loops without branches; does
+    /// nothing and returns false if it is any other.
+    fn add_single_pages(&mut self, requests: &RequestBatch, page_sectors: u32) -> bool {
+        let shift = page_sectors.trailing_zeros();
+        let offset = (1 << shift) - 1;
+        let odd_ops = requests.op.iter().fold(0, |odd, op| odd | *op as u8);
+        let odd_sizes = requests.sectors.iter().fold(0, |odd, size| odd | (size ^ page_sectors));
+        let odd_offsets = requests.lba.iter().fold(0, |odd, lba| odd | (lba & offset));
+        let last_page = requests.lba.iter().copied().max().unwrap_or(0) >> shift;
+        if !page_sectors.is_power_of_two()
+            || odd_ops != Op::Write as u8
+            || odd_sizes != 0
+            || odd_offsets != 0
+            || last_page >= self.size_pages
+        {
+            return false;
         }
-        let room = if run.trim { u64::MAX } else { (self.room - self.batch.writes.len()) as u64 };
-        let pages = run.pages.min(room);
-        let (mut first, mut left) = (run.first_page, pages);
-        while left > 0 {
-            if first >= self.drive_pages {
-                first %= self.drive_pages; // only where addresses wrap
-            }
-            let length = left.min(self.drive_pages - first);
-            if run.trim {
-                self.batch.trim(Lpn(first as u32), length as u32);
-            } else {
-                self.batch.writes.extend((first as u32..(first + length) as u32).map(Lpn));
-            }
-            first += length;
-            left -= length;
-        }
-        pages
+        self.staged.writes.extend(requests.lba.iter().map(|lba| Lpn((lba >> shift) as u32)));
+        true
     }
 
+    /// Any run but a write of one page of the drive.
     #[inline(never)]
-    fn add_slowly(&mut self, run: Run) {
-        let end = run.first_page.saturating_add(run.pages);
-        if end > self.drive_pages && !self.bounds.wrap {
-            if self.beyond.is_none() && !(self.is_past_end()) {
+    fn add_run(&mut self, trim: bool, first_page: u64, pages: u64) {
+        let is_beyond = first_page.saturating_add(pages) > self.size_pages;
+        if is_beyond && !self.bounds.wrap {
+            // What comes behind the end of the run does not matter.
+            if self.beyond.is_none() && !self.is_past_end() {
                 self.beyond = Some(SimError::BeyondDrive {
-                    operation: if run.trim { "trim" } else { "write" },
-                    page: run.first_page.max(self.drive_pages),
-                    logical_pages: self.drive_pages,
+                    operation: if trim { "trim" } else { "write" },
+                    page: first_page.max(self.size_pages),
+                    logical_pages: self.size_pages,
                     page_bytes: self.bounds.page_bytes,
                 });
             }
             return;
         }
-        if self.is_full() {
-            self.overflow.push_back(run);
-            return;
+        let first = if is_beyond { first_page % self.size_pages } else { first_page };
+        if trim {
+            self.add_trim(first, pages.min(self.size_pages));
+        } else {
+            self.add_write(first, pages);
         }
-        let taken = self.append(run);
-        if taken < run.pages {
-            let rest = Run { first_page: run.first_page + taken, pages: run.pages - taken, ..run };
-            self.overflow.push_back(rest);
+    }
+
+    fn add_write(&mut self, mut first: u64, mut pages: u64) {
+        while pages > 0 {
+            let length = pages.min(self.size_pages - first);
+            self.staged.writes.extend((first as u32..(first + length) as u32).map(Lpn));
+            first = 0;
+            pages -= length;
+        }
+    }
+
+    fn add_trim(&mut self, first: u64, pages: u64) {
+        let length = pages.min(self.size_pages - first);
+        self.staged.trim(Lpn(first as u32), length as u32);
+        if length < pages {
+            self.staged.trim(Lpn(0), (pages - length) as u32);
         }
     }
 }
@@ -285,33 +311,118 @@ impl Pages {
 impl PageSink for Pages {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        if pages == 1 && first_page < self.drive_pages && !self.is_full() {
-            self.batch.writes.push(Lpn(first_page as u32));
+        if pages == 1 && first_page < self.size_pages {
+            self.staged.writes.push(Lpn(first_page as u32));
         } else {
-            self.add_slowly(Run { trim: false, first_page, pages });
+            self.add_run(false, first_page, pages);
         }
-        self.pulled += pages;
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
-        self.add_slowly(Run { trim: true, first_page, pages });
+        self.add_run(true, first_page, pages);
     }
 }
 
 /// Counts page writes.
 struct PageCount {
     pulled: u64,
-    end: u64,
-}
-
-impl PageCount {
-    fn is_past_end(&self) -> bool {
-        self.pulled >= self.end
-    }
 }
 
 impl PageSink for PageCount {
     fn write(&mut self, _first_page: u64, pages: u64) {
         self.pulled += pages;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_trace::{Input, OpenOptions, open_input};
+
+    const BOUNDS: Bounds = Bounds { logical_pages: 100, page_bytes: 4096, wrap: false };
+
+    /// A trace of (operation, first page, pages).
+    fn feed(requests: &[(&str, u64, u64)], bounds: Bounds, schedule: Schedule, chunk: u64) -> Feed {
+        let lines = requests.iter().map(|(op, page, pages)| format!("{op},{page},{pages}\n"));
+        let input = Input::from_bytes("test", lines.collect::<String>().into_bytes()).unwrap();
+        let options = OpenOptions {
+            map: Some("op=1,off:pages=2,len:pages=3".into()),
+            ..OpenOptions::default()
+        };
+        Feed::new(open_input(input, &options).unwrap(), bounds, schedule, chunk).unwrap()
+    }
+
+    fn all(limit: Option<u64>) -> Schedule {
+        Schedule::counted(0, limit, 1 << 40, 1 << 40)
+    }
+
+    /// Every write as (page, false) and every trimmed page as (page, true), in order.
+    fn drain(feed: &mut Feed) -> Result<Vec<(u32, bool)>, SimError> {
+        let mut events = Vec::new();
+        let mut chunk = Chunk::default();
+        while feed.next_chunk(&mut chunk)? {
+            for Segment { batch, .. } in chunk.segments() {
+                let mut written = 0;
+                for trim in &batch.trims {
+                    let before = trim.after_writes as usize;
+                    events.extend(batch.writes[written..before].iter().map(|lpn| (lpn.0, false)));
+                    events.extend((trim.first.0..trim.first.0 + trim.pages).map(|p| (p, true)));
+                    written = before;
+                }
+                events.extend(batch.writes[written..].iter().map(|lpn| (lpn.0, false)));
+            }
+        }
+        Ok(events)
+    }
+
+    const REQUESTS: &[(&str, u64, u64)] = &[
+        ("W", 3, 1),
+        ("W", 90, 10),
+        ("T", 91, 3),
+        ("T", 0, 1),
+        ("W", 5, 2),
+        ("R", 999, 1),
+        ("T", 7, 1),
+    ];
+
+    #[test]
+    fn order_is_kept_whatever_the_batch() {
+        let mut expected: Vec<_> = vec![(3, false)];
+        expected.extend((90..100).map(|page| (page, false)));
+        expected.extend([91, 92, 93, 0].map(|page| (page, true)));
+        expected.extend([(5, false), (6, false), (7, true)]);
+        for chunk in [1, 2, 5, 100] {
+            let events = drain(&mut feed(REQUESTS, BOUNDS, all(None), chunk)).unwrap();
+            assert_eq!(events, expected, "{chunk}");
+        }
+    }
+
+    #[test]
+    fn a_cut_run_takes_and_hashes_only_the_requests_it_needs() {
+        for chunk in [1, 2, 100] {
+            let mut cut = feed(REQUESTS, BOUNDS, all(Some(4)), chunk);
+            let events = drain(&mut cut).unwrap();
+            assert_eq!(events, [(3, false), (90, false), (91, false), (92, false)]);
+            let mut short = feed(&REQUESTS[..2], BOUNDS, all(None), chunk);
+            drain(&mut short).unwrap();
+            assert_eq!((cut.hash(), cut.operations()), (short.hash(), [2, 0, 0, 0]));
+        }
+    }
+
+    #[test]
+    fn addresses_beyond_the_drive_are_an_error_or_wrap() {
+        let requests = [("W", 98, 4), ("T", 199, 2), ("W", 345, 1)];
+        let error = drain(&mut feed(&requests, BOUNDS, all(None), 9)).unwrap_err().to_string();
+        assert!(error.starts_with("a write of page 100 (byte offset 409600)"), "{error}");
+        let wrapping = Bounds { wrap: true, ..BOUNDS };
+        let events = drain(&mut feed(&requests, wrapping, all(None), 9)).unwrap();
+        let writes = [98, 99, 0, 1].map(|page| (page, false));
+        assert_eq!(events, [&writes[..], &[(99, true), (0, true), (45, false)]].concat());
+    }
+
+    #[test]
+    fn what_comes_behind_the_cut_may_be_beyond_the_drive() {
+        let requests = [("W", 1, 1), ("W", 500, 1)];
+        assert_eq!(drain(&mut feed(&requests, BOUNDS, all(Some(1)), 9)).unwrap(), [(1, false)]);
     }
 }

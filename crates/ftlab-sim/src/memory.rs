@@ -20,8 +20,16 @@ pub(crate) fn needed_bytes(config: &DriveConfig) -> u64 {
 
 /// Refuses drives that do not fit into memory.
 pub(crate) fn check(config: &DriveConfig, ftls: usize) -> Result<u64, SimError> {
+    check_against(config, ftls, available_bytes())
+}
+
+fn check_against(
+    config: &DriveConfig,
+    ftls: usize,
+    available_bytes: Option<u64>,
+) -> Result<u64, SimError> {
     let needed_bytes = needed_bytes(config).saturating_mul(ftls as u64);
-    match available_bytes() {
+    match available_bytes {
         Some(available_bytes) if needed_bytes > available_bytes => {
             Err(SimError::Memory { ftls, needed_bytes, available_bytes })
         }
@@ -43,18 +51,32 @@ mod tests {
     use ftlab_flash::{Geometry, NoPayload};
     use ftlab_ftl::registry;
 
-    #[test]
-    fn the_estimate_is_close() {
-        let config = DriveConfig {
+    fn config() -> DriveConfig {
+        DriveConfig {
             geometry: Geometry::new(1200, 1000, 4096).unwrap(),
             logical_pages: 1_000_000,
             reserve_blocks: 4,
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
-        };
-        let ftl = registry::build(&"2r++".parse().unwrap(), config, NoPayload, ()).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_estimate_is_close() {
+        let ftl = registry::build(&"2r++".parse().unwrap(), config(), NoPayload, ()).unwrap();
         let real = (ftl.memory_bytes().drive + ftl.memory_bytes().policy) as f64;
-        let estimated = needed_bytes(&config) as f64;
+        let estimated = needed_bytes(&config()) as f64;
         assert!((estimated / real - 1.0).abs() < 0.05, "{estimated} for {real}");
+    }
+
+    #[test]
+    fn a_drive_beyond_the_memory_is_refused_with_the_numbers() {
+        assert!(check_against(&config(), 100, Some(1 << 30)).is_ok());
+        assert!(check_against(&config(), 100_000, None).is_ok());
+        let error = check_against(&config(), 1000, Some(1 << 30)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("1000 FTLs on this drive need 8.4 GiB of memory, and 1.0 GiB"),
+            "{error}"
+        );
     }
 }

@@ -114,7 +114,9 @@ fn write_run(
                 writer.write_batch(&values, Some(&vec![present; rows]), None)?
             }
             _ => {
-                return Err(ParquetError::General("the columns are not those of the schema".into()));
+                return Err(ParquetError::General(
+                    "the columns are not those of the schema".into(),
+                ));
             }
         };
         column.close()?;

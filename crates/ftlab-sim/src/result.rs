@@ -211,3 +211,11 @@ pub struct Memory {
     /// Both per flash page.
     pub bytes_per_flash_page: f64,
 }
+
+/// The JSON Schema of [`ExperimentResult`], as published.
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(ExperimentResult);
+    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -65,7 +65,9 @@ mod tests {
 
     fn is_steady(values: &[f64]) -> bool {
         let mut rounds = Rounds::default();
-        values.iter().for_each(|waf| rounds.push(*waf, 1));
+        for waf in values {
+            rounds.push(*waf, 1);
+        }
         rounds.is_steady()
     }
 

@@ -112,3 +112,80 @@ fn list(runs: &[&RunResult]) -> String {
 fn short_percent(share: f64) -> String {
     if share >= 0.01 { format!("{:.0}%", 100.0 * share) } else { percent(share) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DriveOptions, Experiment, Length, Logical, Workload};
+
+    /// A real result, to be changed.
+    fn result(ftls: &[(&str, f64, f64)]) -> ExperimentResult {
+        let workload = Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
+        let experiment = Experiment {
+            drive: DriveOptions {
+                logical: Logical::Pages(4096),
+                pages_per_block: 32,
+                ..DriveOptions::default()
+            },
+            length: Length::DriveWrites(4.0),
+            ..Experiment::new(workload, vec!["1r-greedy".parse().unwrap()])
+        };
+        let mut result = experiment.run(&mut ()).unwrap();
+        let run = result.runs[0].clone();
+        result.runs = ftls
+            .iter()
+            .map(|(ftl, waf, valid)| {
+                let mut run =
+                    RunResult { ftl: (*ftl).into(), waf: *waf, steady_state: true, ..run.clone() };
+                run.victim_utilisation.mean = Some(*valid);
+                run
+            })
+            .collect();
+        result
+    }
+
+    #[test]
+    fn the_best_is_compared_with_the_worst() {
+        let result =
+            result(&[("1r-greedy", 2.1034, 0.52), ("2r-fifo", 1.5, 0.3), ("2r++", 1.31, 0.234)]);
+        assert_eq!(
+            sentence(&result),
+            "2r++ writes 1.310 flash pages per host page, 38% less than 1r-greedy (2.103): its victims \
+             are 23% valid on average, not 52%."
+        );
+    }
+
+    #[test]
+    fn ties_are_level() {
+        let both = result(&[("2r-fifo", 3.0, 0.5), ("2r++", 3.003, 0.5)]);
+        assert_eq!(
+            sentence(&both),
+            "2r-fifo and 2r++ are level: they write 3.000 to 3.003 flash pages per host page."
+        );
+        let two = result(&[("2r-fifo", 3.0, 0.5), ("2r++", 3.003, 0.5), ("fifo", 4.0, 0.5)]);
+        assert_eq!(
+            sentence(&two),
+            "2r-fifo and 2r++ write about 3.000 flash pages per host page, 25% less than fifo (4.000)."
+        );
+    }
+
+    #[test]
+    fn a_single_run_is_explained_by_its_victims() {
+        let mut one = result(&[("2r++", 3.0, 0.667)]);
+        assert!(sentence(&one).contains("are still 67% valid on average"), "{}", sentence(&one));
+        one.runs[0].relocations = 0;
+        one.runs[0].steady_state = false;
+        let text = sentence(&one);
+        assert!(text.contains("no block that it collects holds a valid page"), "{text}");
+        assert!(text.ends_with("; this has not settled yet."), "{text}");
+    }
+
+    #[test]
+    fn where_nothing_was_collected_it_says_why() {
+        let mut none = result(&[("2r++", 1.0, 0.0)]);
+        none.runs[0].erases = 0;
+        none.runs[0].host_writes = 2048;
+        let text = sentence(&none);
+        assert!(text.contains("the workload wrote only 0.500 drive sizes"), "{text}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The running write amplification as a figure.
+
+use crate::error::CliError;
+use ftlab_sim::ExperimentResult;
+use plotters::prelude::*;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (960, 480);
+
+/// Colours that stay apart for colour-blind readers and in print (Okabe and Ito, 2008).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(213, 94, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+];
+
+/// Draws the running write amplification of every FTL against host writes, in drive writes, as SVG.
+pub(crate) fn write_figure(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
+    draw(result, path)
+        .map_err(|error| CliError::Figure { path: path.into(), reason: error.to_string() })
+}
+
+fn draw(result: &ExperimentResult, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let interval_drives =
+        result.config.interval_writes as f64 / f64::from(result.config.drive.logical_pages);
+    let longest = result.runs.iter().map(|run| run.running_waf.len()).max().unwrap_or(0);
+    let top = result.runs.iter().flat_map(|run| &run.running_waf).fold(1.0_f64, |a, &b| a.max(b));
+    let area = SVGBackend::new(path, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&area)
+        .margin(16)
+        .x_label_area_size(44)
+        .y_label_area_size(56)
+        .caption(&result.config.workload, ("sans-serif", 18))
+        .build_cartesian_2d(
+            0.0..(longest as f64 * interval_drives).max(1e-9),
+            1.0..1.0 + (top - 1.0).max(0.1) * 1.05,
+        )?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(WHITE)
+        .x_desc("host writes, in sizes of the drive")
+        .y_desc("write amplification")
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    for (run, colour) in result.runs.iter().zip(COLOURS.into_iter().cycle()) {
+        let points = run.running_waf.iter().enumerate();
+        let points = points.map(|(index, &waf)| ((index + 1) as f64 * interval_drives, waf));
+        chart
+            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            .label(&run.ftl)
+            .legend(move |(x, y)| {
+                PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2))
+            });
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE.mix(0.8))
+        .border_style(BLACK.mix(0.2))
+        .label_font(("sans-serif", 14))
+        .draw()?;
+    area.present()?;
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Runs the binary as a user does.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// What a command left behind.
+pub(crate) struct Output {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Output {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {:?}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Asserts that the command failed with `code` and said every one of `parts`; a command that was
+    /// wrong (2) prints nothing on standard output.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
+        // The help of options wraps messages at blanks.
+        let said = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in parts {
+            assert!(said.contains(part), "{part:?} is not in {said:?}");
+        }
+        assert!(code != 2 || self.stdout.is_empty(), "{}", self.stdout);
+    }
+}
+
+/// A directory to work in.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path().join(name), content).unwrap();
+    }
+
+    /// `ftlab` with these arguments, separated by blanks.
+    pub(crate) fn ftlab(&self, arguments: &str) -> Output {
+        self.ftlab_with_input(arguments, b"")
+    }
+
+    pub(crate) fn ftlab_with_input(&self, arguments: &str, input: &[u8]) -> Output {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that fails early does not read its input.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        Output {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ftlab"));
+        command.current_dir(self.path()).args(arguments.split_whitespace());
+        command
+    }
+}
+
+/// A golden sequence or captured trace, which is too large to ship; `None`, said aloud, where it is
+/// absent.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let directory = std::env::var_os("FTLAB_SHARED").map_or(beside, PathBuf::from);
+    let path = directory.join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces", path.display());
+    None
+}

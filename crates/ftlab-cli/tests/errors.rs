@@ -1,0 +1,188 @@
+//! Every wrong command says what to type instead.
+
+mod common;
+
+use common::Place;
+
+#[test]
+fn run_without_a_workload_shows_how_to_name_one() {
+    Place::new()
+        .ftlab("run --ftl 2r++")
+        .fails(2, &["no workload", "ftlab run trace.parquet --ftl 2r++"]);
+}
+
+#[test]
+fn run_without_an_ftl_lists_them() {
+    Place::new().ftlab("run uniform --logical 1MiB").fails(2, &["add --ftl NAME", "1r-greedy, "]);
+}
+
+#[test]
+fn an_unknown_workload_lists_generators_and_says_how_to_name_a_file() {
+    let place = Place::new();
+    place.ftlab("run zip --logical 8MiB --ftl 2r++").fails(
+        2,
+        &["unknown workload \"zip\"", "did you mean \"zipf\"?", "uniform, zipf, hotcold", "./zip"],
+    );
+    place.ftlab("run ./zipf --ftl 2r++").fails(1, &["./zipf: No such file"]);
+}
+
+#[test]
+fn an_unknown_ftl_is_refused_with_the_nearest_one() {
+    Place::new()
+        .ftlab("run uniform --logical 8MiB --ftl 2r-fif")
+        .fails(2, &["unknown FTL \"2r-fif\" (did you mean \"2r-fifo\"?)", "known: 1r-greedy"]);
+}
+
+#[test]
+fn an_unknown_parameter_is_refused_with_those_there_are() {
+    let place = Place::new();
+    place
+        .ftlab("run uniform --logical 8MiB --ftl 2r-fifo:blk-utl=0.4")
+        .fails(2, &["2r-fifo has no parameter \"blk-utl\" (did you mean \"blk-util\"?)"]);
+    place
+        .ftlab("run uniform --logical 8MiB --ftl 2r-fifo:blk-util=4")
+        .fails(2, &["blk-util=4 is not a number in 0.0..=1.0"]);
+    place
+        .ftlab("run zipf:theta=x --logical 8MiB --ftl fifo")
+        .fails(2, &["theta=x is not a number"]);
+}
+
+#[test]
+fn one_ftl_twice_is_refused() {
+    Place::new()
+        .ftlab("run uniform --logical 8MiB --ftl fifo --ftl fifo")
+        .fails(2, &["fifo is named twice", "with other parameters"]);
+}
+
+#[test]
+fn a_bad_size_shows_good_ones() {
+    let place = Place::new();
+    place
+        .ftlab("run uniform --logical 8Gigs --ftl fifo")
+        .fails(2, &["\"8Gigs\" is not a size such as 8GiB"]);
+    place
+        .ftlab("run uniform --logical 8MiB --page-size 1000 --ftl fifo")
+        .fails(2, &["not a multiple of 512 bytes"]);
+    place
+        .ftlab("run uniform --logical 100 --ftl fifo")
+        .fails(2, &["has no whole page of 4096 bytes"]);
+    place
+        .ftlab("run uniform --logical 64MiB --pages-per-block 1 --ftl fifo")
+        .fails(2, &["pages per block is 1; it must be at least 2"]);
+}
+
+#[test]
+fn a_generator_needs_a_size() {
+    Place::new()
+        .ftlab("run uniform --ftl fifo")
+        .fails(2, &["no size of its own", "--logical 8GiB"]);
+}
+
+#[test]
+fn too_little_over_provisioning_is_refused_with_the_arithmetic() {
+    Place::new()
+        .ftlab("run uniform --logical 64MiB --pages-per-block 128 --op 1% --ftl 2r++")
+        .fails(
+            2,
+            &[
+                "2r++: 130 blocks of 128 pages are too few",
+                "16384 logical pages fill 128",
+                "4 in reserve",
+                "--op 7% is enough",
+            ],
+        );
+}
+
+#[test]
+fn both_op_and_blocks_are_refused() {
+    Place::new()
+        .ftlab("run uniform --logical 64MiB --op 10% --blocks 100 --ftl fifo")
+        .fails(2, &["'--op <SHARE>' cannot be used with '--blocks <N>'"]);
+}
+
+#[test]
+fn a_drive_with_too_many_pages_proposes_larger_ones() {
+    Place::new()
+        .ftlab("run uniform --logical 1000TiB --ftl fifo")
+        .fails(2, &["at most 4294967293 are possible", "--page-size 16KiB"]);
+}
+
+#[test]
+fn an_address_beyond_the_drive_names_the_remedies() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,80000,8\n");
+    place.ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo").fails(1, &[
+        "a write of page 10000 (byte offset 40960000) is beyond the drive, which has 256 pages (1MiB)",
+        "enlarge it with --logical 40MiB",
+        "--wrap",
+    ]);
+    let wrapped = place
+        .ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo --wrap --json");
+    assert_eq!(wrapped.json()["runs"][0]["host_writes"], 2);
+}
+
+#[test]
+fn an_empty_trace_is_an_error() {
+    let place = Place::new();
+    place.write("empty.csv", "");
+    place
+        .ftlab("run empty.csv --map op=1,off=2 --ftl fifo")
+        .fails(1, &["empty.csv", "no requests"]);
+    place.write("reads.csv", "op,lba,sectors\nread,0,8\n");
+    place
+        .ftlab("run reads.csv --op 900% --pages-per-block 2 --logical 1MiB --ftl fifo")
+        .fails(1, &["no page writes to count"]);
+}
+
+#[test]
+fn a_malformed_line_is_shown_with_its_number() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,x,8\nwrite,8,8\n");
+    let arguments = "run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo --json";
+    place.ftlab(arguments).fails(1, &["t.csv, line 3", "\"write,x,8\"", "--skip-bad"]);
+    let skipped = place.ftlab(&format!("{arguments} --skip-bad 50%")).json();
+    assert_eq!(skipped["workload"]["page_writes"], 2);
+    assert_eq!(skipped["workload"]["skipped"][1]["first_line"], 3, "{skipped}");
+}
+
+#[test]
+fn unknown_content_lists_the_formats() {
+    let place = Place::new();
+    place.write("t.bin", [1, 2, 3, 0, 5]);
+    place.ftlab("run t.bin --ftl fifo").fails(1, &["of no format that is recognised", "lpn-u32"]);
+}
+
+#[test]
+fn a_warm_up_longer_than_the_trace_is_an_error() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
+    place
+        .ftlab(
+            "run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo --warmup-writes 5",
+        )
+        .fails(1, &["1 came before its end", "--warmup-writes"]);
+}
+
+#[test]
+fn early_collection_needs_a_start() {
+    Place::new()
+        .ftlab("run uniform --logical 64MiB --gc-min-invalid 10% --ftl fifo")
+        .fails(2, &["--gc-start <SHARE>"]);
+}
+
+#[test]
+fn standard_input_needs_the_drives_size() {
+    Place::new()
+        .ftlab_with_input("run - --map op:*=W,off=1 --ftl fifo", b"0\n")
+        .fails(2, &["standard input can be read once only", "--logical"]);
+}
+
+#[test]
+fn no_writes_at_all_are_refused() {
+    let place = Place::new();
+    place
+        .ftlab("run uniform --logical 64MiB --writes 0 --ftl fifo")
+        .fails(2, &["a run of no writes"]);
+    place.ftlab("run uniform --logical 64MiB --interval 0 --ftl fifo").fails(2, &["--interval 1"]);
+    place.ftlab("run uniform --logical 64MiB --drive-writes -1 --ftl fifo").fails(2, &["-1"]);
+}

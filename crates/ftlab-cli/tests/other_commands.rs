@@ -1,0 +1,98 @@
+//! `ftlab list`, `inspect`, `convert`, `completions`, `man` and `--version`.
+
+mod common;
+
+use common::Place;
+
+#[test]
+fn the_version_is_printed() {
+    let output = Place::new().ftlab("--version");
+    assert_eq!(output.stdout, format!("ftlab {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn lists_come_from_the_registries() {
+    let place = Place::new();
+    for (what, parts) in [
+        ("ftls", ["2r++ (ftl)", "blk-util=0.5", "greedy (victim)"]),
+        ("workloads", ["zipf (generator)", "theta=0.9", "a number in 0.0..=10.0"]),
+        ("formats", ["blkparse (format)", "read and written", "--format NAME"]),
+    ] {
+        let text = place.ftlab(&format!("list {what}")).stdout;
+        for part in parts {
+            assert!(text.contains(part), "{part:?} is not in\n{text}");
+        }
+        let json = place.ftlab(&format!("list {what} --json")).json();
+        for item in json.as_array().unwrap() {
+            assert!(text.contains(item["name"].as_str().unwrap()));
+            assert!(item["parameters"].is_array());
+        }
+    }
+    place.ftlab("list policies").fails(2, &["ftls, workloads, formats"]);
+}
+
+#[test]
+fn inspect_says_what_was_parsed() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,9,8\n# note\ntrim,0,8\nread,0,1\n");
+    let text = place.ftlab("inspect t.csv").stdout;
+    for part in [
+        "4: 2 writes, 1 trims, 0 flushes, 1 reads",
+        "3 of 4 KiB to 3 distinct pages; 1 requests do not begin and end",
+        "1 x comment",
+        "sectors 0 to 16",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let json = place.ftlab("inspect t.csv --json").json();
+    assert_eq!((&json["page_writes"], &json["requests"]["trim"]), (&3.into(), &1.into()));
+}
+
+#[test]
+fn a_converted_trace_is_the_same_trace() {
+    let place = Place::new();
+    let made =
+        place.ftlab("convert zipf:theta=0.9 z.parquet --logical 16MiB --writes 5000 --seed 3");
+    assert_eq!(made.stdout, "wrote 5,000 requests to z.parquet\n", "{}", made.stderr);
+    place.ftlab("convert z.parquet z.u32.zst");
+    place.ftlab("convert z.u32.zst z.blkparse.gz --limit 4000");
+    let hash = |arguments: &str| {
+        let run = format!(
+            "run {arguments} --logical 16MiB --pages-per-block 64 --writes 4000 --ftl fifo --json --quiet"
+        );
+        place.ftlab(&run).json()["trace_hash"].clone()
+    };
+    let expected = hash("zipf:theta=0.9 --seed 3");
+    assert_eq!(hash("z.parquet"), expected);
+    assert_eq!(hash("z.u32.zst"), expected);
+    assert_eq!(hash("z.blkparse.gz"), expected);
+}
+
+#[test]
+fn convert_says_what_a_format_has_no_place_for() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\ntrim,0,8\n");
+    let text = place.ftlab("convert t.csv t.u32").stdout;
+    assert!(text.contains("wrote 1 requests") && text.contains("1 x trim"), "{text}");
+}
+
+#[test]
+fn wrong_conversions_say_what_is_missing() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
+    place.ftlab("convert uniform u.parquet").fails(2, &["--logical 8GiB --writes 1000000"]);
+    place.ftlab("convert t.csv t.xyz").fails(2, &["\"xyz\" does not say which format", ".parquet"]);
+    place.ftlab("convert t.csv t.parquet --writes 3").fails(2, &["--limit N"]);
+    place
+        .ftlab("convert t.csv t.parquet --from-phase run")
+        .fails(2, &["no phase \"run\"; it names none"]);
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let place = Place::new();
+    assert!(place.ftlab("completions bash").stdout.contains("ftlab"));
+    assert!(place.ftlab("man").stdout.contains(".TH ftlab 1"));
+    assert!(place.ftlab("man run").stdout.contains("drive\\-writes"));
+    place.ftlab("man sweep").fails(2, &["no command \"sweep\"; there are run, list"]);
+}

@@ -1,0 +1,179 @@
+//! `ftlab run` as a user runs it.
+
+mod common;
+
+use common::{Place, shared};
+use serde_json::Value;
+use std::process::Stdio;
+
+const SMALL: &str = "--logical 16MiB --pages-per-block 64 --op 20%";
+
+/// JSON without what differs from run to run.
+fn without_times(mut result: Value) -> Value {
+    for run in result["runs"].as_array_mut().unwrap() {
+        let run = run.as_object_mut().unwrap();
+        assert!(run.remove("seconds").unwrap().is_f64());
+        assert!(run.remove("nanoseconds_per_program").unwrap().is_f64());
+    }
+    result
+}
+
+#[test]
+fn a_golden_sequence_gives_the_golden_counts() {
+    let Some(trace) = shared("golden/U.u32.zst") else { return };
+    let output = Place::new().ftlab(&format!(
+        "run {} --format lpn-u32 --logical-pages 65536 --pages-per-block 128 --blocks 576 --reserve 4 \
+         --warmup-writes 65536 --ftl 2r-fifo --json",
+        trace.display()
+    ));
+    let run = &output.json()["runs"][0];
+    assert_eq!((&run["host_writes"], &run["relocations"]), (&1_000_000.into(), &3_821_491.into()));
+    assert_eq!(format!("{:.4}", run["waf"].as_f64().unwrap()), "4.8215");
+}
+
+#[test]
+fn a_captured_trace_runs_with_nothing_but_an_ftl() {
+    let Some(trace) = shared("traces/pgbench-postgresql.parquet") else { return };
+    let arguments = format!("run {} --op 10% --ftl 2r++ --json", trace.display());
+    let result = Place::new().ftlab(&arguments).json();
+    assert_eq!(result["config"]["drive"]["size_from"], "device of the trace");
+    assert_eq!(result["config"]["drive"]["logical_pages"], 393_216);
+    assert_eq!(result["runs"][0]["host_writes"], 2_557_183);
+    assert_eq!(result["workload"]["requests"]["trim"], 228);
+}
+
+#[test]
+fn json_has_standard_output_for_itself() {
+    let output = Place::new().ftlab(&format!("run uniform {SMALL} --ftl fifo --ftl 2r++ --json"));
+    assert!(output.stdout.starts_with('{') && output.stdout.ends_with("}\n"));
+    assert_eq!(output.json()["runs"].as_array().unwrap().len(), 2);
+    assert!(output.stderr.contains("flash pages per host page"), "{}", output.stderr);
+    let quiet = Place::new().ftlab(&format!("run uniform {SMALL} --ftl fifo --json --quiet"));
+    assert!(!quiet.stderr.contains("workload"), "{}", quiet.stderr);
+}
+
+#[test]
+fn a_table_and_a_sentence_are_on_standard_output_without_json() {
+    let output = Place::new().ftlab(&format!("run uniform {SMALL} --ftl fifo --ftl 1r-greedy"));
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
+    for part in [
+        "workload     uniform (generator, seed 1)",
+        "16 MiB = 4,096 pages of 4 KiB (as asked)",
+        "20% asked, 20.31% as it came out",
+        "16,384 page writes = 4.000 drive writes",
+        "relocations",
+        "1r-greedy writes",
+    ] {
+        assert!(output.stdout.contains(part), "{part:?} is not in\n{}", output.stdout);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let run = |threads: u32| {
+        let arguments = format!(
+            "run zipf:theta=0.9 {SMALL} --fill random --ftl fifo --ftl 2r++ --ftl 2r-fifo --json \
+             --threads {threads}"
+        );
+        without_times(Place::new().ftlab(&arguments).json()).to_string()
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let run = |seed: u32| {
+        let arguments =
+            format!("run uniform {SMALL} --fill random --seed {seed} --ftl fifo --json");
+        without_times(Place::new().ftlab(&arguments).json())
+    };
+    assert_eq!(run(7).to_string(), run(7).to_string());
+    assert_ne!(run(7)["trace_hash"], run(8)["trace_hash"]);
+}
+
+#[test]
+fn counts_exclude_fill_and_warm_up() {
+    let arguments = format!(
+        "run uniform {SMALL} --fill sequential --warmup-writes 5000 --writes 3000 --interval 500 --ftl fifo --json"
+    );
+    let result = Place::new().ftlab(&arguments).json();
+    let run = &result["runs"][0];
+    assert_eq!(
+        (&run["host_writes"], &result["workload"]["page_writes"]),
+        (&3000.into(), &8000.into())
+    );
+    let intervals: Vec<u64> = run["running_relocations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_u64().unwrap())
+        .collect();
+    assert_eq!(intervals.len(), 6);
+    assert_eq!(intervals.iter().sum::<u64>(), run["relocations"].as_u64().unwrap());
+    let waf = 1.0 + run["relocations"].as_f64().unwrap() / 3000.0;
+    assert!((run["waf"].as_f64().unwrap() - waf).abs() < 1e-12);
+}
+
+#[test]
+fn results_are_written_as_files_too() {
+    let place = Place::new();
+    let output =
+        place.ftlab(&format!("run uniform {SMALL} --ftl fifo --ftl 2r++ --out results --json"));
+    let file = std::fs::read_to_string(place.path().join("results/results.json")).unwrap();
+    assert_eq!(file, output.stdout);
+    let series = std::fs::read(place.path().join("results/series.parquet")).unwrap();
+    assert!(series.starts_with(b"PAR1") && series.ends_with(b"PAR1"));
+    assert!(output.stderr.contains("wrote results/results.json and results/series.parquet"));
+    let names = std::fs::read_dir(place.path().join("results")).unwrap().count();
+    assert_eq!(names, 2, "nothing provisional is left");
+}
+
+#[test]
+fn a_workload_that_fits_in_the_free_blocks_is_told_so() {
+    let output = Place::new().ftlab(&format!("run uniform {SMALL} --writes 1000 --ftl fifo"));
+    let expected = "Nothing was collected, because the workload wrote only 0.244 drive sizes";
+    assert!(output.stdout.contains(expected), "{}", output.stdout);
+}
+
+#[test]
+fn standard_input_is_a_workload() {
+    let place = Place::new();
+    let trace = b"op,lba,sectors\nwrite,0,8\nwrite,8,16\n";
+    let output =
+        place.ftlab_with_input(&format!("run - {SMALL} --format csv --ftl fifo --json"), trace);
+    assert_eq!(output.json()["runs"][0]["host_writes"], 3, "{}", output.stderr);
+}
+
+#[test]
+fn a_trace_without_a_device_size_is_sized_by_its_highest_address() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,4001,1\n");
+    let result = place.ftlab("run t.csv --op 200% --pages-per-block 16 --ftl fifo --json").json();
+    let drive = &result["config"]["drive"];
+    assert_eq!(drive["logical_pages"], 501);
+    assert_eq!(drive["size_from"], "highest address of the trace");
+    assert_eq!(drive["rounded_bytes"], 501 * 4096 - 4002 * 512);
+}
+
+#[test]
+fn early_collection_keeps_blocks_free() {
+    let waf = |options: &str| {
+        let arguments =
+            format!("run uniform {SMALL} --fill sequential {options} --ftl 1r-greedy --json");
+        Place::new().ftlab(&arguments).json()["runs"][0]["waf"].as_f64().unwrap()
+    };
+    assert!(waf("--gc-start 12% --gc-min-invalid 20%") > waf(""));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    let mut child =
+        place.command("list ftls").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -1,0 +1,45 @@
+//! Every registered FTL over a small trace, to the last relocation.
+//!
+//! `tests/data/small.u32.zst` and `small-trims.csv.zst` are made by `ftlab convert` and by hand; see
+//! `tests/data/README.md`.
+
+use ftlab_ftl::registry;
+use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Physical, Workload};
+use ftlab_trace::OpenOptions;
+use std::fmt::Write;
+use std::path::Path;
+
+const TABLE: &str = include_str!("data/golden_counters.txt");
+
+fn experiment(ftls: Vec<ftlab_spec::Spec>) -> Experiment {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small.parquet");
+    let workload = Workload::parse(&path.display().to_string(), OpenOptions::default()).unwrap();
+    Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(8192),
+            pages_per_block: 64,
+            physical: Physical::Blocks(148),
+            ..DriveOptions::default()
+        },
+        fill: Fill::Sequential,
+        ..Experiment::new(workload, ftls)
+    }
+}
+
+#[test]
+fn every_ftl_counts_exactly_what_the_table_says() {
+    let ftls = registry::ftl_names().iter().map(|name| name.parse().unwrap()).collect();
+    let result = experiment(ftls).run(&mut ()).unwrap();
+    let mut found = String::from("# FTL host_writes relocations erases trims\n");
+    for run in &result.runs {
+        let (host, relocations) = (run.host_writes, run.relocations);
+        let _ = writeln!(found, "{} {host} {relocations} {} {}", run.ftl, run.erases, run.trims);
+    }
+    let changed: Vec<_> = found.lines().filter(|line| !TABLE.lines().any(|l| l == *line)).collect();
+    assert!(
+        found == TABLE,
+        "these counts are not those of tests/data/golden_counters.txt:\n  {}\na changed number is a \
+         decision: name it in the commit and the change log, and then make the whole table\n\n{found}",
+        changed.join("\n  ")
+    );
+}

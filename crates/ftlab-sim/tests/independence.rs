@@ -1,0 +1,98 @@
+//! Results depend on the workload, the drive and the seed, and on nothing else.
+
+use ftlab_sim::result::ExperimentResult;
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_trace::OpenOptions;
+use proptest::prelude::*;
+use std::io::Write;
+
+/// A result without the times, which differ from run to run.
+fn without_times(mut result: ExperimentResult) -> ExperimentResult {
+    for run in &mut result.runs {
+        run.seconds = 0.0;
+        run.nanoseconds_per_program = 0.0;
+    }
+    result
+}
+
+fn experiment(workload: Workload) -> Experiment {
+    let ftls = ["1r-greedy", "2r-fifo", "2r++"].map(|name| name.parse().unwrap());
+    Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(1024),
+            pages_per_block: 16,
+            physical: ftlab_sim::Physical::Blocks(80),
+            ..DriveOptions::default()
+        },
+        ..Experiment::new(workload, ftls.to_vec())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn results_do_not_depend_on_batches_or_threads(
+        requests in prop::collection::vec((0u8..10, 0u64..1000, 1u64..24), 200..400),
+        batch_writes in 1u64..3000,
+        interval in 1u64..2000,
+        warmup_writes in 0u64..300,
+        writes in prop::option::of(1u64..3000),
+        threads in 1usize..4,
+    ) {
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+        for (op, page, pages) in &requests {
+            let op = ["T", "R", "F", "W"][usize::from(*op).min(3)];
+            writeln!(file, "{op},{page},{pages}").unwrap();
+        }
+        let options = OpenOptions {
+            map: Some("op=1,off:pages=2,len:pages=3".into()),
+            ..OpenOptions::default()
+        };
+        let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
+        let base = Experiment {
+            warmup_writes,
+            interval_writes: Some(interval),
+            length: writes.map_or(Length::OfWorkload, Length::Writes),
+            threads: Some(1),
+            ..experiment(workload)
+        };
+        let other = Experiment { batch_writes, threads: Some(threads), ..base.clone() };
+        let (base, other) = (base.run(&mut ()), other.run(&mut ()));
+        match (base, other) {
+            (Ok(base), Ok(other)) => prop_assert_eq!(without_times(base), without_times(other)),
+            (Err(base), Err(other)) => prop_assert_eq!(base.to_string(), other.to_string()),
+            (base, other) => prop_assert!(false, "{:?} and {:?}", base.is_ok(), other.is_ok()),
+        }
+    }
+}
+
+#[test]
+fn a_random_fill_is_the_same_for_the_same_seed_and_is_not_counted() {
+    let run = |seed| {
+        let workload = Workload::parse("uniform:map=on", OpenOptions::default()).unwrap();
+        let experiment = Experiment {
+            fill: Fill::Random,
+            length: Length::DriveWrites(2.0),
+            seed,
+            ..experiment(workload)
+        };
+        without_times(experiment.run(&mut ()).unwrap())
+    };
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7).runs[0].relocations, run(8).runs[0].relocations);
+    assert!(run(7).runs.iter().all(|run| run.host_writes == 2048 && run.running_waf[0] > 1.0));
+}
+
+#[test]
+fn the_last_tenth_is_a_tenth() {
+    let workload = Workload::parse("uniform", OpenOptions::default()).unwrap();
+    for writes in [10, 999, 5000, 123_457] {
+        let experiment =
+            Experiment { length: Length::Writes(writes), ..experiment(workload.clone()) };
+        let run = &experiment.run(&mut ()).unwrap().runs[0];
+        let tenth = writes.div_ceil(10);
+        assert!(run.last_tenth_host_writes.abs_diff(tenth) * 1000 <= writes, "{writes}");
+        assert!(run.waf_last_tenth >= 1.0);
+    }
+}
