@@ -1,50 +1,54 @@
 //! The final table.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::result::RunResult;
 
-const HEADINGS: [&str; 9] = [
+const COLUMNS: usize = 9;
+
+/// On two lines, so that the table stays narrow.
+const HEADINGS: [&str; COLUMNS] = [
     "FTL",
     "WAF",
-    "last 10%",
+    "WAF,\nlast 10%",
     "relocations",
     "erases",
-    "victims valid",
-    "cold region",
-    "ms / 1 M writes",
-    "steady",
+    "victims\nvalid",
+    "cold\nregion",
+    "ms per\n1 M writes",
+    "steady\nstate",
 ];
 
+/// A line above, one below the headings, one at the end.
+const LINES: TableStyle = TableStyle::new()
+    .top_border(LineStyle::none().fill('─').junction('─'))
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
+
 pub(crate) fn table(result: &ExperimentResult) -> String {
-    let mut table = plain(&HEADINGS);
+    let mut table = Table::new();
+    table.load_style(LINES);
+    // Cells that are broken in two are harder to read than lines that the terminal breaks.
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(HEADINGS);
     for run in &result.runs {
-        table.add_row(row(run).map(|(text, alignment)| Cell::new(text).set_alignment(alignment)));
+        table.add_row(row(run).map(Cell::new));
     }
     for (index, column) in table.column_iter_mut().enumerate() {
-        if index > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        let is_name = index == 0;
+        column.set_padding(if is_name { (0, 0) } else { (2, 0) });
+        let alignment = if is_name { CellAlignment::Left } else { CellAlignment::Right };
+        column.set_cell_alignment(alignment);
     }
     format!("{table}\n\n")
 }
 
-/// An empty table with these headings.
-pub(crate) fn plain(headings: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(headings);
-    table
-}
-
-fn row(run: &RunResult) -> [(String, CellAlignment); 9] {
+fn row(run: &RunResult) -> [String; COLUMNS] {
     let share = |share: Option<f64>| {
         share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
     };
-    let ms_per_million = run.seconds * 1e9 / run.host_writes as f64;
-    let mut texts = [
+    [
         run.ftl.clone(),
         significant(run.waf, 5),
         significant(run.waf_last_tenth, 5),
@@ -52,10 +56,7 @@ fn row(run: &RunResult) -> [(String, CellAlignment); 9] {
         grouped(run.erases),
         share(run.victim_utilisation.mean),
         share(run.cold_region_share),
-        significant(ms_per_million, 4),
+        significant(run.seconds * 1e9 / run.host_writes as f64, 4),
         if run.steady_state { "yes" } else { "no" }.to_owned(),
     ]
-    .map(|text| (text, CellAlignment::Right));
-    texts[0].1 = CellAlignment::Left;
-    texts
 }

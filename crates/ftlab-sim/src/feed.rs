@@ -61,7 +61,7 @@ pub(crate) struct Feed {
     source: Box<dyn TraceSource>,
     requests: RequestBatch,
     page_sectors: u32,
-    pages: Pages,
+    pages: Expander,
     schedule: Schedule,
     chunk_writes: u64,
     ended: bool,
@@ -80,7 +80,7 @@ impl Feed {
             source,
             requests: RequestBatch::with_limit(REQUESTS),
             page_sectors: page_sectors(bounds.page_bytes)?,
-            pages: Pages::new(bounds, schedule.end()),
+            pages: Expander::new(bounds, schedule.end()),
             schedule,
             chunk_writes: chunk_writes.max(1),
             ended: false,
@@ -184,13 +184,13 @@ fn count(ops: &[Op], op: Op) -> u64 {
 }
 
 /// Checks addresses, and keeps the pages of the requests that were read until they are asked for.
-struct Pages {
+struct Expander {
     staged: PageBatch,
     /// Writes and trims of `staged` that have been moved on.
     moved_writes: usize,
     moved_trims: usize,
     bounds: Bounds,
-    size_pages: u64,
+    logical_pages: u64,
     /// Page writes that came before those in `staged`.
     before_staged: u64,
     /// Page writes that are wanted.
@@ -198,14 +198,14 @@ struct Pages {
     beyond: Option<SimError>,
 }
 
-impl Pages {
+impl Expander {
     fn new(bounds: Bounds, end: Option<u64>) -> Self {
         Self {
             staged: PageBatch::default(),
             moved_writes: 0,
             moved_trims: 0,
             bounds,
-            size_pages: u64::from(bounds.logical_pages),
+            logical_pages: u64::from(bounds.logical_pages),
             before_staged: 0,
             end: end.unwrap_or(u64::MAX),
             beyond: None,
@@ -258,7 +258,7 @@ impl Pages {
             || odd_ops != Op::Write as u8
             || odd_sizes != 0
             || odd_offsets != 0
-            || last_page >= self.size_pages
+            || last_page >= self.logical_pages
         {
             return false;
         }
@@ -269,22 +269,22 @@ impl Pages {
     /// Any run but a write of one page of the drive.
     #[inline(never)]
     fn add_run(&mut self, trim: bool, first_page: u64, pages: u64) {
-        let is_beyond = first_page.saturating_add(pages) > self.size_pages;
+        let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
         if is_beyond && !self.bounds.wrap {
             // What comes behind the end of the run does not matter.
             if self.beyond.is_none() && !self.is_past_end() {
                 self.beyond = Some(SimError::BeyondDrive {
                     operation: if trim { "trim" } else { "write" },
-                    page: first_page.max(self.size_pages),
-                    logical_pages: self.size_pages,
+                    page: first_page.max(self.logical_pages),
+                    logical_pages: self.logical_pages,
                     page_bytes: self.bounds.page_bytes,
                 });
             }
             return;
         }
-        let first = if is_beyond { first_page % self.size_pages } else { first_page };
+        let first = if is_beyond { first_page % self.logical_pages } else { first_page };
         if trim {
-            self.add_trim(first, pages.min(self.size_pages));
+            self.add_trim(first, pages.min(self.logical_pages));
         } else {
             self.add_write(first, pages);
         }
@@ -292,7 +292,7 @@ impl Pages {
 
     fn add_write(&mut self, mut first: u64, mut pages: u64) {
         while pages > 0 {
-            let length = pages.min(self.size_pages - first);
+            let length = pages.min(self.logical_pages - first);
             self.staged.writes.extend((first as u32..(first + length) as u32).map(Lpn));
             first = 0;
             pages -= length;
@@ -300,7 +300,7 @@ impl Pages {
     }
 
     fn add_trim(&mut self, first: u64, pages: u64) {
-        let length = pages.min(self.size_pages - first);
+        let length = pages.min(self.logical_pages - first);
         self.staged.trim(Lpn(first as u32), length as u32);
         if length < pages {
             self.staged.trim(Lpn(0), (pages - length) as u32);
@@ -308,10 +308,10 @@ impl Pages {
     }
 }
 
-impl PageSink for Pages {
+impl PageSink for Expander {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        if pages == 1 && first_page < self.size_pages {
+        if pages == 1 && first_page < self.logical_pages {
             self.staged.writes.push(Lpn(first_page as u32));
         } else {
             self.add_run(false, first_page, pages);

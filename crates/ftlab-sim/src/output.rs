@@ -132,3 +132,39 @@ enum Values {
     /// No values at all stand for as many missing ones.
     Optional(Vec<f64>, usize),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DriveOptions, Experiment, Logical, Workload};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    #[test]
+    fn the_series_reads_back_as_it_is_in_the_result() {
+        let workload = Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
+        let drive = DriveOptions {
+            logical: Logical::Pages(4096),
+            pages_per_block: 32,
+            ..DriveOptions::default()
+        };
+        let ftls = vec!["1r-greedy".parse().unwrap(), "2r++".parse().unwrap()];
+        let experiment = Experiment { drive, ..Experiment::new(workload, ftls) };
+        let result = experiment.run(&mut ()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let files = write_results(&result, &directory.path().join("a/b")).unwrap();
+        let reader = SerializedFileReader::new(File::open(&files[1]).unwrap()).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), 2 * 16);
+        for (index, row) in rows.iter().enumerate() {
+            let (run, interval) = (&result.runs[index / 16], index % 16);
+            assert_eq!(row.get_string(0).unwrap(), &run.ftl);
+            assert_eq!(row.get_ulong(1).unwrap(), 1024 * (interval as u64 + 1));
+            assert_eq!(row.get_ulong(2).unwrap(), run.running_relocations[interval]);
+            assert_eq!(row.get_ulong(3).unwrap(), run.running_erases[interval]);
+            assert!((row.get_double(4).unwrap() - run.running_waf[interval]).abs() < 1e-15);
+            let shares = run.running_cold_region_share.as_ref().map(|shares| shares[interval]);
+            assert_eq!(row.get_double(5).ok(), shares);
+        }
+    }
+}

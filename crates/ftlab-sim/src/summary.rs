@@ -26,7 +26,7 @@ pub fn sentence(result: &ExperimentResult) -> String {
     } else {
         compared(&runs, worst)
     };
-    sentence + settled(result, &runs) + "."
+    sentence + &lately(&runs) + settled(result, &runs) + "."
 }
 
 fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
@@ -72,6 +72,21 @@ fn compared(runs: &[&RunResult], worst: &RunResult) -> String {
             short_percent(high)
         ),
         _ => comparison,
+    }
+}
+
+/// Says so if another FTL has come to be better than the best on the whole.
+fn lately(runs: &[&RunResult]) -> String {
+    let best = runs[0];
+    let lately = runs.iter().min_by(|a, b| a.waf_last_tenth.total_cmp(&b.waf_last_tenth));
+    match lately {
+        Some(now) if now.waf_last_tenth < best.waf_last_tenth * (1.0 - LEVEL) => format!(
+            "; over the last tenth of the writes {} does better ({}, not {})",
+            now.ftl,
+            significant(now.waf_last_tenth, 4),
+            significant(best.waf_last_tenth, 4)
+        ),
+        _ => String::new(),
     }
 }
 
@@ -167,6 +182,16 @@ mod tests {
             sentence(&two),
             "2r-fifo and 2r++ write about 3.000 flash pages per host page, 25% less than fifo (4.000)."
         );
+    }
+
+    #[test]
+    fn whoever_is_better_by_now_is_named() {
+        let mut result = result(&[("1r-greedy", 1.262, 0.24), ("2r++", 1.271, 0.25)]);
+        result.runs[0].waf_last_tenth = 1.41;
+        result.runs[1].waf_last_tenth = 1.364;
+        let text = sentence(&result);
+        let expected = "; over the last tenth of the writes 2r++ does better (1.364, not 1.410).";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]
