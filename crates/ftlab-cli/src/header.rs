@@ -1,9 +1,10 @@
-//! What is said before a run: what was parsed, and what is simulated.
+//! What is said of the workload and the drive: before a run what is simulated, and behind it what was
+//! parsed.
 
 use crate::output::aligned;
-use ftlab_sim::Prepared;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
-use ftlab_sim::result::{Config, DriveSummary};
+use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, WorkloadSummary};
+use ftlab_sim::{ExperimentResult, Prepared};
 
 pub(crate) fn header(prepared: &Prepared) -> String {
     let config = prepared.config();
@@ -19,6 +20,35 @@ pub(crate) fn header(prepared: &Prepared) -> String {
     ];
     lines.push(("FTLs", config.ftls.join(", ")));
     lines.push(("memory", format!("about {}", bytes(prepared.memory_bytes()))));
+    aligned(&lines) + "\n"
+}
+
+/// What a trace turned out to hold; empty for a generator.
+pub(crate) fn parsed(result: &ExperimentResult) -> String {
+    if result.config.format.is_none() {
+        return String::new();
+    }
+    let WorkloadSummary { requests, page_writes, skipped_lines, skipped } = &result.workload;
+    let count = |operation: &str| grouped(requests.get(operation).copied().unwrap_or(0));
+    let mut lines = vec![
+        (
+            "parsed",
+            format!(
+                "{} writes of {} pages, {} trims, {} flushes, {} reads",
+                count("write"),
+                grouped(*page_writes),
+                count("trim"),
+                count("flush"),
+                count("read")
+            ),
+        ),
+        ("passed over", format!("{} lines", grouped(*skipped_lines))),
+    ];
+    for entry in skipped {
+        let SkippedSummary { reason, count, first_line, first_text } = entry;
+        let count = grouped(*count);
+        lines.push(("", format!("{count} x {reason}, first line {first_line}: {first_text:?}")));
+    }
     aligned(&lines) + "\n"
 }
 

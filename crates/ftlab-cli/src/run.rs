@@ -1,7 +1,7 @@
 //! `ftlab run`: FTLs over a workload.
 
 use crate::error::CliError;
-use crate::header::header;
+use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::Bar;
@@ -160,6 +160,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let result = prepared.run(&mut bar)?;
     bar.finish();
+    if !args.report.quiet {
+        show(&parsed(&result))?;
+    }
     show(&table(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
     if let Some(directory) = &args.report.out {

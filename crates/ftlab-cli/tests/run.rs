@@ -158,6 +158,16 @@ fn a_trace_without_a_device_size_is_sized_by_its_highest_address() {
 }
 
 #[test]
+fn what_was_parsed_and_passed_over_is_said() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,80\n# note\ntrim,0,8\nread,0,8\n");
+    let text =
+        place.ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo").stdout;
+    assert!(text.contains("1 writes of 10 pages, 1 trims, 0 flushes, 1 reads"), "{text}");
+    assert!(text.contains("1 x comment, first line 3: \"# note\""), "{text}");
+}
+
+#[test]
 fn early_collection_keeps_blocks_free() {
     let waf = |options: &str| {
         let arguments =

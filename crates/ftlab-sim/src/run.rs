@@ -89,7 +89,7 @@ impl Prepared {
                 warmup_writes: config.warmup_writes,
             });
         }
-        finish(config, &feed, lanes)
+        finish(config, &feed, lanes, &pool)
     }
 }
 
@@ -134,7 +134,13 @@ fn share(feed: &Feed) -> Option<f64> {
     }
 }
 
-fn finish(config: Config, feed: &Feed, lanes: Vec<Lane>) -> Result<ExperimentResult, SimError> {
+/// Checks every FTL, which takes a pass over its tables, and collects the results.
+fn finish(
+    config: Config,
+    feed: &Feed,
+    lanes: Vec<Lane>,
+    pool: &rayon::ThreadPool,
+) -> Result<ExperimentResult, SimError> {
     let version = env!("CARGO_PKG_VERSION");
     let requests = Op::ALL.into_iter().zip(feed.operations());
     let skipped = feed.source().skipped();
@@ -152,12 +158,12 @@ fn finish(config: Config, feed: &Feed, lanes: Vec<Lane>) -> Result<ExperimentRes
             })
             .collect(),
     };
-    let names = config.ftls.iter();
-    let runs = lanes
-        .into_iter()
-        .zip(names)
-        .map(|(lane, ftl)| lane.finish(config_hash(version, &config, ftl)))
-        .collect::<Result<_, _>>()?;
+    let runs = pool.install(|| {
+        let lanes = lanes.into_par_iter().zip(&config.ftls);
+        lanes
+            .map(|(lane, ftl)| lane.finish(config_hash(version, &config, ftl)))
+            .collect::<Result<_, _>>()
+    })?;
     Ok(ExperimentResult {
         version: version.to_owned(),
         trace_hash: feed.hash(),
