@@ -5,7 +5,7 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check fmt bench bench-large bench-traces table-3 setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces table-3 setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,15 @@ check: setup-system ## lints and docs
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
+
+audit: target/tools/bin/typos ## spelling, and licences and sources of dependencies
+	target/tools/bin/typos
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny --locked check licenses bans sources
+
+target/tools/bin/typos:
+	python3 -m venv target/tools
+	target/tools/bin/pip install --quiet typos==1.52.0
 
 fmt: ## formats the code
 	$(CARGO) fmt --all

@@ -20,14 +20,14 @@ const COLOURS: [RGBColor; 7] = [
 
 /// Draws the running write amplification of every FTL against host writes, in drive writes, as SVG.
 pub(crate) fn write_figure(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
-    draw(result, path)
-        .map_err(|error| CliError::Figure { path: path.into(), reason: error.to_string() })
+    draw(result, path).map_err(|error| {
+        CliError::failure(format!("cannot write the figure {}: {error}", path.display()))
+    })
 }
 
 fn draw(result: &ExperimentResult, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let interval_drives =
-        result.config.interval_writes as f64 / f64::from(result.config.drive.logical_pages);
-    let longest = result.runs.iter().map(|run| run.running_waf.len()).max().unwrap_or(0);
+    let drive_writes = |writes: u64| writes as f64 / f64::from(result.config.drive.logical_pages);
+    let longest = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
     let top = result.runs.iter().flat_map(|run| &run.running_waf).fold(1.0_f64, |a, &b| a.max(b));
     let area = SVGBackend::new(path, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
@@ -37,7 +37,7 @@ fn draw(result: &ExperimentResult, path: &Path) -> Result<(), Box<dyn std::error
         .y_label_area_size(56)
         .caption(&result.config.workload, ("sans-serif", 18))
         .build_cartesian_2d(
-            0.0..(longest as f64 * interval_drives).max(1e-9),
+            0.0..drive_writes(longest).max(1e-9),
             1.0..1.0 + (top - 1.0).max(0.1) * 1.05,
         )?;
     chart
@@ -50,13 +50,15 @@ fn draw(result: &ExperimentResult, path: &Path) -> Result<(), Box<dyn std::error
         .draw()?;
     for (run, colour) in result.runs.iter().zip(COLOURS.into_iter().cycle()) {
         let points = run.running_waf.iter().enumerate();
-        let points = points.map(|(index, &waf)| ((index + 1) as f64 * interval_drives, waf));
+        // The last interval may be a short one.
+        let points = points.map(|(index, &waf)| {
+            let end = (index as u64 + 1) * result.config.interval_writes;
+            (drive_writes(end.min(run.host_writes)), waf)
+        });
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
             .label(&run.ftl)
-            .legend(move |(x, y)| {
-                PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2))
-            });
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
     }
     chart
         .configure_series_labels()

@@ -5,6 +5,7 @@
 mod completions;
 mod convert;
 mod error;
+mod figure;
 mod header;
 mod inspect;
 mod list;

@@ -1,6 +1,7 @@
 //! `ftlab run`: FTLs over a workload.
 
 use crate::error::CliError;
+use crate::figure::write_figure;
 use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
@@ -104,6 +105,9 @@ struct ReportArgs {
     /// Writes results.json and series.parquet into this directory.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Draws the running write amplification as SVG into this file.
+    #[arg(long, value_name = "FILE.svg")]
+    figure: Option<PathBuf>,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
@@ -171,6 +175,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
             let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
             say(&format!("wrote {}\n", names.join(" and ")));
         }
+    }
+    if let Some(path) = &args.report.figure {
+        write_figure(&result, path)?;
     }
     if args.report.json { print_json(&result) } else { Ok(()) }
 }

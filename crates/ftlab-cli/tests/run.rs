@@ -187,3 +187,17 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn a_figure_shows_every_ftl_and_a_bad_path_is_an_error() {
+    let place = Place::new();
+    let run = format!("run uniform {SMALL} --ftl 1r-greedy --ftl 2r++ --figure");
+    let output = place.ftlab(&format!("{run} waf.svg"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let figure = std::fs::read_to_string(place.path().join("waf.svg")).unwrap();
+    for part in ["<svg", "1r-greedy", "2r++", "write amplification"] {
+        assert!(figure.contains(part), "{part}");
+    }
+    let output = place.ftlab(&format!("{run} no/such/folder.svg"));
+    output.fails(1, &["cannot write the figure no/such/folder.svg"]);
+}
