@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Physical, Workload};
+use ftlab_trace::OpenOptions;
 use std::time::Instant;
 
 /// Theta, and what the paper prints for 2R and 2R++.
@@ -22,7 +23,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     println!("{:6} {:8} {:>10} {:>9} {:>8}", "theta", "ftl", "published", "measured", "seconds");
     let start = Instant::now();
     for (theta, published) in PUBLISHED {
-        let workload = Workload::parse(&format!("zipf:theta={theta}"), Default::default())?;
+        let workload = Workload::parse(&format!("zipf:theta={theta}"), OpenOptions::default())?;
         let ftls = FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?;
         let experiment = Experiment {
             drive: DriveOptions {
