@@ -1,6 +1,6 @@
 //! Page-mapped FTLs: one engine, and policies that only decide.
 //!
-//! The write path is [`engine`]: `write_page`, `make_room`, `collect`, `reclaim`. What it keeps is
+//! The write path is in `engine.rs`: `write_page`, `make_room`, `collect`, `reclaim`. What it keeps is
 //! [`Drive`], what decides is a [`Policy`], and what a policy remembers of the blocks is mostly a
 //! [`BlockList`].
 
