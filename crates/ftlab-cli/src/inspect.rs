@@ -7,6 +7,7 @@ use clap::Args;
 use ftlab_sim::format::{bytes, grouped};
 use ftlab_trace::analyze::{Inspection, Operations};
 use ftlab_trace::{analyze, open};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Shows what was parsed of a trace: operations, pages, addresses, skew, and what was passed over.
@@ -27,7 +28,21 @@ pub(crate) struct InspectArgs {
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
     let mut source = open(&args.trace, &args.reading.open_options(args.page_size))?;
     let inspection = analyze::inspect(source.as_mut(), args.page_size)?;
-    if args.json { print_json(&inspection) } else { print(&describe(args, &inspection)) }
+    if args.json {
+        return print_json(&inspection);
+    }
+    print(&describe(args, &inspection))?;
+    print(&provenance(&source.metadata().properties))
+}
+
+/// What the trace says of itself.
+fn provenance(properties: &BTreeMap<String, String>) -> String {
+    let mut text = String::new();
+    for (key, value) in properties {
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        text += &format!("  {key}: {value}\n");
+    }
+    if text.is_empty() { text } else { format!("\nthe trace says of itself\n{text}") }
 }
 
 fn describe(args: &InspectArgs, inspection: &Inspection) -> String {

@@ -6,6 +6,7 @@
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::{PageBatch, registry};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// A sequence, and how many of its first writes are not counted.
@@ -42,7 +43,9 @@ fn read_pages(path: &PathBuf) -> Vec<Lpn> {
 #[test]
 fn every_ftl_counts_what_the_reference_model_counted() {
     let Some(folder) = golden_folder() else {
-        println!("skipped: no golden sequences; set FTLAB_SHARED to the folder that holds them");
+        // Not `println!`, which is shown only if the test fails.
+        let message = "SKIPPED: no golden sequences; set FTLAB_SHARED to the folder above `golden`";
+        writeln!(std::io::stderr(), "{message}").unwrap();
         return;
     };
     let config = DriveConfig {

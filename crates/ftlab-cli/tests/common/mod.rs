@@ -89,6 +89,12 @@ pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces", path.display());
+    // Not `eprintln!`, which is shown only if the test fails.
+    writeln!(
+        std::io::stderr(),
+        "SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces",
+        path.display()
+    )
+    .unwrap();
     None
 }

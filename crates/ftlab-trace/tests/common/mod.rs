@@ -3,6 +3,7 @@
 
 use ftlab_trace::pages::{PageSink, expand};
 use ftlab_trace::{Op, RequestBatch, TraceError, TraceSource};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A request with everything that a batch can carry.
@@ -21,7 +22,13 @@ pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces", path.display());
+    // Not `eprintln!`, which is shown only if the test fails.
+    writeln!(
+        std::io::stderr(),
+        "SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces",
+        path.display()
+    )
+    .unwrap();
     None
 }
 
