@@ -37,12 +37,14 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
 
 /// What the trace says of itself.
 fn provenance(properties: &BTreeMap<String, String>) -> String {
-    let mut text = String::new();
-    for (key, value) in properties {
-        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-        text += &format!("  {key}: {value}\n");
+    if properties.is_empty() {
+        return String::new();
     }
-    if text.is_empty() { text } else { format!("\nthe trace says of itself\n{text}") }
+    let lines = properties.iter().map(|(key, value)| {
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("  {key}: {value}\n")
+    });
+    format!("\nthe trace says of itself\n{}", lines.collect::<String>())
 }
 
 fn describe(args: &InspectArgs, inspection: &Inspection) -> String {

@@ -22,13 +22,10 @@ pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
+    let message =
+        format!("SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces\n", path.display());
     // Not `eprintln!`, which is shown only if the test fails.
-    writeln!(
-        std::io::stderr(),
-        "SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces",
-        path.display()
-    )
-    .unwrap();
+    std::io::stderr().write_all(message.as_bytes()).unwrap();
     None
 }
 
