@@ -11,7 +11,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
     ("ftlab-ftl", &["ftlab-flash"]),
     ("ftlab-trace", &[]),
     ("ftlab-model", &[]),
-    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-trace"]),
+    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
     ("ftlab-cli", &["ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
 ];

@@ -6,6 +6,9 @@ use thiserror::Error;
 /// The most flash pages that a drive may have: page numbers are `u32`, and one value means "none".
 pub const PAGES_MAX: u32 = u32::MAX - 1;
 
+/// The most erase blocks, and the most pages in one; far beyond any drive that fits in memory.
+pub const BLOCKS_MAX: u32 = 1 << 30;
+
 macro_rules! numbers {
     ($($(#[$doc:meta])+ $name:ident;)+) => {$(
         $(#[$doc])+
@@ -51,6 +54,14 @@ pub enum GeometryError {
         /// The least that works.
         min: u32,
     },
+    /// More blocks, or pages in a block, than can be managed.
+    #[error("{what} is {value}; it must be at most {BLOCKS_MAX}")]
+    TooLarge {
+        /// Which measure.
+        what: &'static str,
+        /// Its value.
+        value: u32,
+    },
     /// More pages than a page number can count.
     #[error(
         "{blocks} blocks of {pages_per_block} pages are {} pages; at most {PAGES_MAX} are possible: \
@@ -83,6 +94,13 @@ impl Geometry {
         ] {
             if value < min {
                 return Err(GeometryError::TooSmall { what, value, min });
+            }
+        }
+        for (what, value) in
+            [("the number of erase blocks", blocks), ("pages per block", pages_per_block)]
+        {
+            if value > BLOCKS_MAX {
+                return Err(GeometryError::TooLarge { what, value });
             }
         }
         match blocks.checked_mul(pages_per_block) {
@@ -146,7 +164,7 @@ mod tests {
 
     #[test]
     fn division_by_reciprocal_is_exact() {
-        for pages_per_block in [2, 3, 7, 64, 1000, 1024, 1152, 8191, 65_537, PAGES_MAX] {
+        for pages_per_block in [2, 3, 7, 64, 1000, 1024, 1152, 8191, 65_537, BLOCKS_MAX] {
             let block_of = Geometry::new(1, pages_per_block, 1).unwrap().block_of();
             let edges = (0..40).flat_map(|k| {
                 let multiple = (u64::from(u32::MAX) / 40 * k / u64::from(pages_per_block))
@@ -166,6 +184,11 @@ mod tests {
         assert!(Geometry::new(0, 64, 4096).is_err());
         let error = Geometry::new(1, 1, 4096).unwrap_err().to_string();
         assert_eq!(error, "pages per block is 1; it must be at least 2");
-        assert_eq!(Geometry::new(2, PAGES_MAX / 2, 1).unwrap().pages(), PAGES_MAX);
+        let error = Geometry::new(BLOCKS_MAX + 1, 2, 4096).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the number of erase blocks is 1073741825; it must be at most 1073741824"
+        );
+        assert_eq!(Geometry::new(6, PAGES_MAX / 6, 1).unwrap().pages(), PAGES_MAX / 6 * 6);
     }
 }

@@ -24,7 +24,7 @@ mod geometry;
 mod memory;
 mod no_payload;
 
-pub use geometry::{BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
+pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 

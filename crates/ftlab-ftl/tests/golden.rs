@@ -1,7 +1,7 @@
 //! The golden page sequences: what an independent, slow reference model counted.
 //!
-//! The sequences are too large to ship; the test looks for them in the folder `golden` of
-//! `$FTLAB_SHARED`, or of `shared` beside the project, and says so if they are not there.
+//! The sequences are too large to ship; the test looks for them in `$FTLAB_SHARED/golden`, and says so
+//! if they are not there.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
@@ -26,13 +26,22 @@ const RELOCATIONS: [(&str, [u64; 5]); 9] = [
     ("2r++:victims=cost-benefit", [3_868_260, 2_923_676, 1_600_918, 1_816_509, 354_969]),
 ];
 
-/// WAF may differ from the reference by this share.
+/// Where the engine counts otherwise, and what: see docs/reproduction.md.
+const DIFFERENT: [(&str, [Option<u64>; 5]); 3] = [
+    ("sep-gc/greedy", [None, Some(3_948_926), Some(3_336_704), None, None]),
+    ("2r-greedy", [None, Some(4_055_177), Some(3_002_870), Some(3_997_034), Some(1_615_137)]),
+    (
+        "2r++:victims=cost-benefit",
+        [Some(3_864_887), Some(2_925_744), Some(1_604_238), Some(1_821_007), Some(351_898)],
+    ),
+];
+
+/// How far write amplification may be from the reference even there.
 const TOLERANCE: f64 = 0.005;
 
 fn golden_folder() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let shared = std::env::var("FTLAB_SHARED").unwrap_or_else(|_| beside.to_owned());
-    Some(PathBuf::from(shared).join("golden")).filter(|folder| folder.is_dir())
+    let folder = PathBuf::from(std::env::var_os("FTLAB_SHARED")?).join("golden");
+    folder.is_dir().then_some(folder)
 }
 
 fn read_pages(path: &PathBuf) -> Vec<Lpn> {
@@ -66,10 +75,13 @@ fn every_ftl_counts_what_the_reference_model_counted() {
             run.apply(&batch(&pages[warmup..])).unwrap();
             run.check().unwrap();
             let counted = run.counters().since(&start);
-            let expected = relocations[column];
+            let reference = relocations[column];
+            let different = DIFFERENT.iter().find(|(name, _)| *name == ftl);
+            let expected = different.and_then(|(_, ours)| ours[column]).unwrap_or(reference);
+            assert_eq!(counted.relocations(), expected, "{ftl} on {sequence}");
             let waf = |moved: u64| 1.0 + moved as f64 / counted.host_writes as f64;
-            let error = waf(counted.relocations()) / waf(expected) - 1.0;
-            println!("{sequence:4} {ftl:34} {:9} {expected:9} {error:+.5}", counted.relocations());
+            let error = waf(expected) / waf(reference) - 1.0;
+            println!("{sequence:4} {ftl:34} {expected:9} {reference:9} {error:+.5}");
             assert!(error.abs() <= TOLERANCE, "{ftl} on {sequence}: {error:+.4}");
         }
     }

@@ -27,8 +27,8 @@ pub enum ConfigError {
     #[error(
         "{blocks} blocks of {pages_per_block} pages are too few: {logical_pages} logical pages fill \
          {data_blocks}, and the FTL needs {reserve_blocks} in reserve, {streams} open (one per \
-         stream) and 1 to collect into, {needed} in all; raise --op or --blocks (--op {op_percent}% \
-         is enough){}",
+         stream) and 1 to collect into, {needed} in all; raise --op or --blocks ({} is enough){}",
+        enough(*needed, *op_percent),
         if *reserve_blocks > 1 { ", or lower --reserve" } else { "" }
     )]
     TooFewBlocks {
@@ -45,9 +45,9 @@ pub enum ConfigError {
         /// Streams of the FTL.
         streams: u32,
         /// Erase blocks that would be enough.
-        needed: u32,
+        needed: u64,
         /// Over-provisioning in percent that would be enough.
-        op_percent: u32,
+        op_percent: u64,
     },
     /// A reserve that collection could use up.
     #[error(
@@ -63,6 +63,11 @@ pub enum ConfigError {
     /// No logical pages.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,
+}
+
+/// What to type; over-provisioning beyond reason is better said in blocks.
+fn enough(needed: u64, op_percent: u64) -> String {
+    if op_percent < 100 { format!("--op {op_percent}%") } else { format!("--blocks {needed}") }
 }
 
 impl DriveConfig {
@@ -85,10 +90,10 @@ impl DriveConfig {
         }
         let data_blocks = self.logical_pages.div_ceil(self.geometry.pages_per_block());
         let streams = streams.len() as u32;
-        let needed = data_blocks.saturating_add(self.reserve_blocks).saturating_add(streams + 1);
-        if self.geometry.blocks() < needed {
+        let needed = [data_blocks, self.reserve_blocks, streams, 1].map(u64::from).iter().sum();
+        if u64::from(self.geometry.blocks()) < needed {
             let pages_per_block = self.geometry.pages_per_block();
-            let needed_pages = u64::from(needed) * u64::from(pages_per_block);
+            let needed_pages = needed * u64::from(pages_per_block);
             let spare_pages = needed_pages - u64::from(self.logical_pages);
             return Err(ConfigError::TooFewBlocks {
                 blocks: self.geometry.blocks(),
@@ -98,7 +103,7 @@ impl DriveConfig {
                 reserve_blocks: self.reserve_blocks,
                 streams,
                 needed,
-                op_percent: (100 * spare_pages).div_ceil(u64::from(self.logical_pages)) as u32,
+                op_percent: (100 * spare_pages).div_ceil(u64::from(self.logical_pages)),
             });
         }
         Ok(())
@@ -130,6 +135,15 @@ mod tests {
         for part in ["518 blocks", "fill 512", "4 in reserve", "2 open", "519 in all", "--op 2%"] {
             assert!(error.contains(part), "{part} is not in: {error}");
         }
+    }
+
+    #[test]
+    fn a_tiny_drive_is_advised_in_blocks() {
+        let tiny = DriveConfig { logical_pages: 1, ..config(3, 4) };
+        let error = tiny.verify(&streams(2)).unwrap_err().to_string();
+        assert!(error.contains("8 in all") && error.contains("--blocks 8 is enough"), "{error}");
+        let huge = config(600, u32::MAX).verify(&streams(2)).unwrap_err().to_string();
+        assert!(huge.contains("4294967810 in all"), "{huge}");
     }
 
     #[test]

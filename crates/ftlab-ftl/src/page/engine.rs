@@ -139,12 +139,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.observer.collection(victim, from, moved);
         let first = self.drive.geometry().first_page(victim).0;
         let end = first + self.drive.pages_per_block();
-        let words = first / 64..=(end - 1) / 64;
-        let mut upcoming = self.fetch_word(*words.start(), first, end);
-        for word in words {
+        let last = (end - 1) / 64;
+        let mut upcoming = self.fetch_word(first / 64, first, end);
+        for word in first / 64..=last {
             let bits = upcoming;
-            upcoming =
-                if (word + 1) * 64 < end { self.fetch_word(word + 1, first, end) } else { 0 };
+            upcoming = if word < last { self.fetch_word(word + 1, first, end) } else { 0 };
             self.relocate_word(victim, from, word, bits)?;
         }
         self.drive.valid_pages[victim.index()] = 0;

@@ -115,7 +115,10 @@ impl Policy for TwoRPlusPlus {
         let region_of = |block: BlockId| regions[drive.stream_of(block).index()];
         match self.victims {
             VictimChoice::FifoScan => self.scan.select(&mut self.list, region_of, victims),
-            VictimChoice::RegionFifo => take_oldest(&mut self.list, drive, region_of, victims),
+            VictimChoice::RegionFifo => {
+                let count = usize::from(regions[COLD.index()]) + 1;
+                take_oldest(&mut self.list, drive, count, region_of, victims);
+            }
             VictimChoice::CostBenefit => take_best(&mut self.list, drive, victims),
         }
         if victims.invalid_pages() == 0 {
@@ -131,11 +134,13 @@ impl Policy for TwoRPlusPlus {
 fn take_oldest(
     list: &mut BlockList,
     drive: &Drive,
+    regions: usize,
     region_of: impl Fn(BlockId) -> u8,
     victims: &mut Victims,
 ) {
     let threshold = victims.valid_pages_max().saturating_add(1);
     let mut oldest: [Option<u32>; 3] = [None; 3];
+    let oldest = &mut oldest[..regions];
     let mut from = 0;
     while let Some(slot) = list.next_below(from..list.end(), drive.pages_per_block() + 1)
         && oldest.contains(&None)
@@ -143,7 +148,7 @@ fn take_oldest(
         oldest[usize::from(region_of(list.block(slot)))].get_or_insert(slot);
         from = slot + 1;
     }
-    let emptier = oldest.into_iter().flatten().min_by_key(|&slot| list.valid_pages(slot));
+    let emptier = oldest.iter().flatten().copied().min_by_key(|&slot| list.valid_pages(slot));
     let Some(region) = emptier.map(|slot| region_of(list.block(slot))) else { return };
     let mut from = 0;
     while !victims.free_a_block()
