@@ -50,7 +50,7 @@ mod workload;
 pub use drive::{DriveOptions, EarlyCollection, Logical, Physical};
 pub use error::SimError;
 pub use experiment::{BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length};
-pub use output::write_results;
+pub use output::{check_results, write_results};
 pub use precondition::Fill;
 pub use result::ExperimentResult;
 pub use run::{Phase, Prepared, Progress, Status};

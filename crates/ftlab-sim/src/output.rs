@@ -2,6 +2,7 @@
 
 use crate::SimError;
 use crate::result::{ExperimentResult, RunResult};
+use ftlab_trace::PartialFile;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -11,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,36 +27,44 @@ const SCHEMA: &str = "message series {
     optional double cold_region_share;
 }";
 
+/// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
+/// better known before a long run than behind it.
+pub fn check_results(directory: &Path) -> Result<(), SimError> {
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    for path in paths(directory) {
+        PartialFile::check(&path)?;
+    }
+    Ok(())
+}
+
 /// Writes `results.json` and `series.parquet` into `directory`, which is made if it does not exist,
 /// and returns their paths. Files of these names are replaced.
 pub fn write_results(
     result: &ExperimentResult,
     directory: &Path,
 ) -> Result<Vec<PathBuf>, SimError> {
-    let at = |path: &Path| {
-        let name = path.display().to_string();
-        move |source| SimError::Output { name, source }
-    };
     fs::create_dir_all(directory).map_err(at(directory))?;
-    let json = directory.join("results.json");
-    let series = directory.join("series.parquet");
+    let [json, series] = paths(directory);
     let text = serde_json::to_string_pretty(result).map_err(|e| at(&json)(e.into()))?;
-    replace(&json, |path| fs::write(path, text + "\n")).map_err(at(&json))?;
-    replace(&series, |path| {
-        write_series(result, File::create(path)?)
-            .map_err(|error| io::Error::other(error.to_string()))
-    })
-    .map_err(at(&series))?;
+    replace(&json, |mut file| writeln!(file, "{text}"))?;
+    replace(&series, |file| write_series(result, file).map_err(io::Error::other))?;
     Ok(vec![json, series])
 }
 
-/// Writes a file under a provisional name first, so that it is complete or not there.
-fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-    let partial = path.with_extension("partial");
-    write(&partial).and_then(|()| fs::rename(&partial, path)).inspect_err(|_| {
-        // Nothing can be done here about a file that cannot be removed.
-        let _ = fs::remove_file(&partial);
-    })
+fn paths(directory: &Path) -> [PathBuf; 2] {
+    ["results.json", "series.parquet"].map(|name| directory.join(name))
+}
+
+/// Writes a file so that it is complete or not there.
+fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), SimError> {
+    let partial = PartialFile::create(path)?;
+    partial.handle().and_then(write).map_err(at(path))?;
+    Ok(partial.complete()?)
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> SimError {
+    let name = path.display().to_string();
+    move |source| SimError::Output { name: name.clone(), source }
 }
 
 fn write_series(result: &ExperimentResult, file: File) -> Result<(), ParquetError> {

@@ -1,9 +1,9 @@
 //! Writes `lpn-u32`: page numbers as raw little-endian u32, one per page write.
 
-use super::output::{Encoder, PartialFile, StreamSink};
+use super::output::{Encoder, StreamSink};
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
 use crate::pages::{self, PageSink};
-use crate::{Op, RequestBatch, TraceError};
+use crate::{Op, PartialFile, RequestBatch, TraceError};
 
 pub(super) const WRITER: WriterInfo = WriterInfo {
     name: "lpn-u32",

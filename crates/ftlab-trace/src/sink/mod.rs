@@ -5,9 +5,10 @@ mod output;
 mod parquet;
 mod text;
 
-use crate::{Op, OpenOptions, RequestBatch, TraceError, TraceMetadata, TraceSource, format};
+use crate::{
+    Op, OpenOptions, PartialFile, RequestBatch, TraceError, TraceMetadata, TraceSource, format,
+};
 use ftlab_spec::SpecError;
-use output::PartialFile;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,7 +75,7 @@ pub static WRITERS: &[WriterInfo] =
 /// `lpn-u32` are compressed if the name ends with `.gz` or `.zst`.
 ///
 /// The file appears under its name when [`TraceSink::finish`] returns, and not at all if it does
-/// not; an existing file is replaced.
+/// not; an existing file is replaced, and anything else that has the name is an error.
 pub fn create(path: &Path, options: &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError> {
     crate::pages::page_sectors(options.page_bytes)?;
     let name = path.display().to_string();

@@ -1,57 +1,15 @@
-//! Files that appear only when they are complete, compressed by the ending of their name.
+//! Sinks that encode, and compress by the ending of the name.
 
 use super::{TraceSink, Written};
-use crate::{RequestBatch, TraceError};
+use crate::{PartialFile, RequestBatch, TraceError};
 use flate2::write::GzEncoder;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Good compression of traces at about 300 MB/s.
 const ZSTD_LEVEL: i32 = 3;
-
-/// A file under a provisional name, removed again unless it is completed.
-pub(super) struct PartialFile {
-    path: PathBuf,
-    partial_path: PathBuf,
-    file: Option<File>,
-}
-
-impl PartialFile {
-    pub(super) fn create(path: &Path) -> Result<Self, TraceError> {
-        let mut partial_path = path.as_os_str().to_owned();
-        partial_path.push(".partial");
-        let partial_path = PathBuf::from(partial_path);
-        let file = File::create(&partial_path)
-            .map_err(|error| TraceError::io(&partial_path.display().to_string(), error))?;
-        Ok(Self { path: path.into(), partial_path, file: Some(file) })
-    }
-
-    pub(super) fn name(&self) -> String {
-        self.path.display().to_string()
-    }
-
-    /// A second handle of the file for the writer of its content.
-    pub(super) fn handle(&self) -> io::Result<File> {
-        self.file.as_ref().ok_or(io::ErrorKind::NotFound)?.try_clone()
-    }
-
-    /// Gives the file its name.
-    pub(super) fn complete(mut self) -> io::Result<()> {
-        self.file = None;
-        fs::rename(&self.partial_path, &self.path)
-    }
-}
-
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        if self.file.take().is_some() {
-            // Nothing can be done here about a file that cannot be removed.
-            let _ = fs::remove_file(&self.partial_path);
-        }
-    }
-}
 
 enum Packer {
     Plain(BufWriter<File>),
@@ -122,7 +80,7 @@ impl<E: Encoder + 'static> StreamSink<E> {
         file: PartialFile,
         mut encoder: E,
     ) -> Result<Box<dyn TraceSink>, TraceError> {
-        let name = file.name();
+        let name = file.name().to_owned();
         let packer = file.handle().and_then(|handle| Packer::new(handle, &name));
         let packer = packer.map_err(|error| TraceError::io(&name, error))?;
         let mut buffer = Vec::new();
@@ -136,18 +94,17 @@ impl<E: Encoder> TraceSink for StreamSink<E> {
         self.encoder.encode(batch, &mut self.buffer, &mut self.written)?;
         let result = self.packer.write_all(&self.buffer);
         self.buffer.clear();
-        result.map_err(|error| TraceError::io(&self.file.name(), error))
+        result.map_err(|error| TraceError::io(self.file.name(), error))
     }
 
     fn finish(self: Box<Self>) -> Result<Written, TraceError> {
         let Self { file, mut packer, mut encoder, mut buffer, written } = *self;
-        let name = file.name();
         encoder.trailer(&mut buffer);
         packer
             .write_all(&buffer)
             .and_then(|()| packer.finish())
-            .and_then(|()| file.complete())
-            .map_err(|error| TraceError::io(&name, error))?;
+            .map_err(|error| TraceError::io(file.name(), error))?;
+        file.complete()?;
         Ok(written)
     }
 }

@@ -1,8 +1,7 @@
 //! Writes the native form: Parquet with Zstandard, provenance in its key-value metadata.
 
-use super::output::PartialFile;
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
-use crate::{RequestBatch, TraceError, TraceMetadata};
+use crate::{PartialFile, RequestBatch, TraceError, TraceMetadata};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::errors::ParquetError;
@@ -54,21 +53,21 @@ impl TraceSink for ParquetSink {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
-        let name = self.file.name();
+        let name = self.file.name().to_owned();
         if !self.rows.is_empty() || self.writer.is_none() {
             self.write_group()?;
         }
         if let Some(writer) = self.writer.take() {
             writer.close().map_err(|error| cannot_write(&name, &error))?;
         }
-        self.file.complete().map_err(|error| TraceError::io(&name, error))?;
+        self.file.complete()?;
         Ok(Written { requests: self.requests, ..Written::default() })
     }
 }
 
 impl ParquetSink {
     fn write_group(&mut self) -> Result<(), TraceError> {
-        let name = self.file.name();
+        let name = self.file.name().to_owned();
         if self.writer.is_none() {
             let file = self.file.handle().map_err(|error| TraceError::io(&name, error))?;
             let writer = open_writer(file, &self.rows, &self.metadata);

@@ -1,10 +1,10 @@
 //! Writes text: `blkparse`, `fio-iolog` and `csv`.
 
-use super::output::{Encoder, PartialFile, StreamSink};
+use super::output::{Encoder, StreamSink};
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
 use crate::format::csv::OWN_HEADERS;
 use crate::pages::SECTOR_BYTES;
-use crate::{Op, RequestBatch, TraceError};
+use crate::{Op, PartialFile, RequestBatch, TraceError};
 use std::io::Write;
 
 pub(super) const BLKPARSE: WriterInfo = WriterInfo {
