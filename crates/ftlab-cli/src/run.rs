@@ -1,7 +1,7 @@
 //! `ftlab run`: FTLs over a workload.
 
 use crate::error::CliError;
-use crate::figure::write_figure;
+use crate::figure::{check_figure, write_figure};
 use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
@@ -9,8 +9,8 @@ use crate::progress::Bar;
 use crate::table::table;
 use clap::{Args, ValueEnum};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload, summary,
-    write_results,
+    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
+    check_results, summary, write_results,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::PathBuf;
@@ -161,6 +161,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     if !args.report.quiet {
         show(&header(&prepared))?;
     }
+    if let Some(directory) = &args.report.out {
+        check_results(directory)?;
+    }
+    if let Some(path) = &args.report.figure {
+        check_figure(&prepared, path)?;
+    }
     let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let result = prepared.run(&mut bar)?;
     bar.finish();
@@ -169,6 +175,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     show(&table(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
+    if args.report.json {
+        print_json(&result)?;
+    }
     if let Some(directory) = &args.report.out {
         let files = write_results(&result, directory)?;
         if !args.report.quiet {
@@ -179,7 +188,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     if let Some(path) = &args.report.figure {
         write_figure(&result, path)?;
     }
-    if args.report.json { print_json(&result) } else { Ok(()) }
+    Ok(())
 }
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {

@@ -199,5 +199,52 @@ fn a_figure_shows_every_ftl_and_a_bad_path_is_an_error() {
         assert!(figure.contains(part), "{part}");
     }
     let output = place.ftlab(&format!("{run} no/such/folder.svg"));
-    output.fails(1, &["cannot write the figure no/such/folder.svg"]);
+    output.fails(1, &["no/such/folder.svg", "No such file"]);
+    assert!(!output.stdout.contains("steady"), "known before the run: {}", output.stdout);
+}
+
+#[test]
+fn a_figure_without_a_whole_interval_is_refused() {
+    let place = Place::new();
+    place
+        .ftlab(&format!("run uniform {SMALL} --ftl fifo --writes 1000 --figure waf.svg --quiet"))
+        .fails(2, &["1,000 counted writes hold no whole interval of 1,024", "--interval"]);
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
+    let output =
+        place.ftlab(&format!("run t.csv {SMALL} --ftl fifo --figure waf.svg --quiet --json"));
+    output.fails(1, &["1 counted writes hold no whole interval of 1,024", "--interval"]);
+    assert_eq!(output.json()["runs"][0]["host_writes"], 1, "the result is not lost");
+    assert!(!place.path().join("waf.svg").exists());
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_known_before_the_run() {
+    let place = Place::new();
+    place.write("file", "");
+    let output = place.ftlab(&format!("run uniform {SMALL} --ftl fifo --out file/results --json"));
+    output.fails(1, &["file/results"]);
+    assert_eq!(output.stdout, "");
+}
+
+#[cfg(unix)]
+#[test]
+fn results_replace_no_pipes_and_follow_links() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let place = Place::new();
+    let at = |name: &str| place.path().join(name);
+    let mkfifo = std::process::Command::new("mkfifo").arg(at("results.json")).status().unwrap();
+    assert!(mkfifo.success());
+    let run = format!("run uniform {SMALL} --ftl fifo --quiet");
+    place.ftlab(&format!("{run} --out .")).fails(2, &["results.json is a device, pipe or socket"]);
+    place.ftlab(&format!("{run} --figure results.json")).fails(2, &["pipe"]);
+    place
+        .ftlab("convert uniform results.json --to csv --logical 1MiB --writes 9")
+        .fails(2, &["results.json is a device, pipe or socket", "name a regular file"]);
+    assert!(std::fs::metadata(at("results.json")).unwrap().file_type().is_fifo());
+    place.write("old.csv", "old");
+    symlink("old.csv", at("link.csv")).unwrap();
+    assert_eq!(place.ftlab("convert uniform link.csv --logical 1MiB --writes 9").code, 0);
+    assert!(at("link.csv").is_symlink());
+    assert!(std::fs::read_to_string(at("old.csv")).unwrap().starts_with("op,lba,sectors"));
 }
