@@ -3,15 +3,19 @@
 use crate::SimError;
 use crate::schedule::{Marks, Schedule};
 use ftlab_flash::Lpn;
-use ftlab_ftl::{PageBatch, Trim};
+use ftlab_ftl::PageBatch;
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
+use std::collections::VecDeque;
 
 /// Segments in a chunk at most, where cuts are close.
 const SEGMENTS_MAX: usize = 4096;
 
-/// Requests that are read together: few enough that they, and their pages, stay in the cache.
+/// Requests that are read together: few enough that they stay in the cache.
 const REQUESTS: usize = 1024;
+
+/// Trims in a segment after which it ends, so that trims without writes take no more memory.
+const TRIMS_MAX: usize = 64 * 1024;
 
 /// Page writes, and what happens behind the last.
 #[derive(Debug, Default)]
@@ -100,24 +104,24 @@ impl Feed {
                 break;
             }
             let segment = chunk.next();
-            self.fill(&mut segment.batch, room)?;
+            self.ended = !self.fill(&mut segment.batch, room as usize)?;
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
-            self.ended = writes < room;
-            left -= writes;
+            left = left.saturating_sub(writes + segment.batch.trims.len() as u64);
         }
         Ok(chunk.used > 0)
     }
 
-    /// Puts the next `room` page writes into `batch`; fewer at the end of the source.
-    fn fill(&mut self, batch: &mut PageBatch, room: u64) -> Result<(), SimError> {
-        let room = room as usize;
-        loop {
-            self.pages.move_to(batch, room);
-            if batch.writes.len() == room || !self.read_requests()? {
-                return Ok(());
-            }
+    /// Puts the next `room` page writes into `batch`; fewer behind very many trims. False at the end
+    /// of the source.
+    fn fill(&mut self, batch: &mut PageBatch, room: usize) -> Result<bool, SimError> {
+        self.pages.begin(batch, room);
+        let mut is_full = self.pages.move_waiting();
+        while !is_full && self.read_requests()? {
+            is_full = self.pages.is_full();
         }
+        std::mem::swap(batch, &mut self.pages.batch);
+        Ok(is_full)
     }
 
     /// Reads requests and expands them to pages; false at the end of the source.
@@ -125,7 +129,7 @@ impl Feed {
         if !self.source.next_batch(&mut self.requests)? {
             return Ok(false);
         }
-        let pulled = self.pages.pulled();
+        let pulled = self.pages.pulled;
         if !self.pages.add_single_pages(&self.requests, self.page_sectors) {
             expand(&self.requests, self.page_sectors, &mut self.pages)?;
         }
@@ -183,16 +187,29 @@ fn count(ops: &[Op], op: Op) -> u64 {
     sums.map(|ops| u64::from(ops.iter().map(|other| u8::from(*other == op)).sum::<u8>())).sum()
 }
 
-/// Checks addresses, and keeps the pages of the requests that were read until they are asked for.
+/// Pages that follow each other; beyond the last page of the drive they go on at its first.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: u32,
+    pages: u64,
+    is_trim: bool,
+}
+
+/// Checks addresses and expands runs of pages into a batch. Runs that do not fit wait as runs,
+/// because one request may ask for more pages than memory has room for.
 struct Expander {
-    staged: PageBatch,
-    /// Writes and trims of `staged` that have been moved on.
-    moved_writes: usize,
-    moved_trims: usize,
+    /// What is being filled.
+    batch: PageBatch,
+    /// Writes that it takes.
+    room: usize,
+    /// The same while nothing waits, else 0.
+    direct_room: usize,
+    /// What waits for the next batch.
+    waiting: VecDeque<Run>,
     bounds: Bounds,
     logical_pages: u64,
-    /// Page writes that came before those in `staged`.
-    before_staged: u64,
+    /// Page writes so far, those that wait included.
+    pulled: u64,
     /// Page writes that are wanted.
     end: u64,
     beyond: Option<SimError>,
@@ -201,52 +218,76 @@ struct Expander {
 impl Expander {
     fn new(bounds: Bounds, end: Option<u64>) -> Self {
         Self {
-            staged: PageBatch::default(),
-            moved_writes: 0,
-            moved_trims: 0,
+            batch: PageBatch::default(),
+            room: 0,
+            direct_room: 0,
+            waiting: VecDeque::new(),
             bounds,
             logical_pages: u64::from(bounds.logical_pages),
-            before_staged: 0,
+            pulled: 0,
             end: end.unwrap_or(u64::MAX),
             beyond: None,
         }
     }
 
-    /// Page writes so far, those that are staged included.
-    fn pulled(&self) -> u64 {
-        self.before_staged + self.staged.writes.len() as u64
-    }
-
     fn is_past_end(&self) -> bool {
-        self.pulled() >= self.end
+        self.pulled >= self.end
     }
 
-    /// Moves on what is staged, until `batch` has `room` writes. Trims behind the last of these wait
-    /// for the next batch.
-    fn move_to(&mut self, batch: &mut PageBatch, room: usize) {
-        let first = self.moved_writes;
-        let end = self.staged.writes.len().min(first + room - batch.writes.len());
-        let offset = batch.writes.len();
-        batch.writes.extend_from_slice(&self.staged.writes[first..end]);
-        self.moved_writes = end;
-        let is_full = batch.writes.len() == room;
-        for trim in &self.staged.trims[self.moved_trims..] {
-            let after = trim.after_writes as usize;
-            if after > end || after == end && is_full {
-                break;
+    fn is_full(&self) -> bool {
+        self.batch.writes.len() == self.room || self.batch.trims.len() >= TRIMS_MAX
+    }
+
+    /// Fills `batch`, which is swapped for the one before, from here on.
+    fn begin(&mut self, batch: &mut PageBatch, room: usize) {
+        std::mem::swap(batch, &mut self.batch);
+        self.room = room;
+        self.direct_room = if self.waiting.is_empty() { room } else { 0 };
+    }
+
+    /// Puts what waits into the batch; true if that is full then. Trims behind its last write go on
+    /// waiting.
+    fn move_waiting(&mut self) -> bool {
+        while let Some(mut run) = self.waiting.pop_front() {
+            if !self.put(&mut run) {
+                self.waiting.push_front(run);
+                return true;
             }
-            batch.trims.push(Trim { after_writes: (after - first + offset) as u32, ..*trim });
-            self.moved_trims += 1;
         }
-        if end == self.staged.writes.len() && self.moved_trims == self.staged.trims.len() {
-            self.before_staged += end as u64;
-            self.staged.clear();
-            (self.moved_writes, self.moved_trims) = (0, 0);
+        self.direct_room = self.room;
+        self.is_full()
+    }
+
+    /// Puts as much of `run` into the batch as it takes; true if that is all.
+    fn put(&mut self, run: &mut Run) -> bool {
+        if self.is_full() {
+            return false;
         }
+        if run.is_trim {
+            let to_end = self.logical_pages - u64::from(run.first);
+            self.batch.trim(Lpn(run.first), run.pages.min(to_end) as u32);
+            if run.pages > to_end {
+                self.batch.trim(Lpn(0), (run.pages - to_end) as u32);
+            }
+            return true;
+        }
+        let writes = &mut self.batch.writes;
+        let mut left = run.pages.min((self.room - writes.len()) as u64);
+        run.pages -= left;
+        while left > 0 {
+            let length = left.min(self.logical_pages - u64::from(run.first)) as u32;
+            writes.extend((run.first..run.first + length).map(Lpn));
+            run.first += length;
+            if run.first == self.bounds.logical_pages {
+                run.first = 0;
+            }
+            left -= u64::from(length);
+        }
+        run.pages == 0
     }
 
     /// Adds the most usual batch, writes of one whole page each, in loops without branches; does
-    /// nothing and returns false if it is any other.
+    /// nothing and returns false if it is any other, or does not fit.
     fn add_single_pages(&mut self, requests: &RequestBatch, page_sectors: u32) -> bool {
         let shift = page_sectors.trailing_zeros();
         let offset = (1 << shift) - 1;
@@ -259,22 +300,24 @@ impl Expander {
             || odd_sizes != 0
             || odd_offsets != 0
             || last_page >= self.logical_pages
+            || self.batch.writes.len() + requests.len() > self.direct_room
         {
             return false;
         }
-        self.staged.writes.extend(requests.lba.iter().map(|lba| Lpn((lba >> shift) as u32)));
+        self.batch.writes.extend(requests.lba.iter().map(|lba| Lpn((lba >> shift) as u32)));
+        self.pulled += requests.len() as u64;
         true
     }
 
-    /// Any run but a write of one page of the drive.
+    /// Any run but a write of one page of the drive for which there is room.
     #[inline(never)]
-    fn add_run(&mut self, trim: bool, first_page: u64, pages: u64) {
+    fn add_run(&mut self, is_trim: bool, first_page: u64, pages: u64) {
         let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
         if is_beyond && !self.bounds.wrap {
             // What comes behind the end of the run does not matter.
             if self.beyond.is_none() && !self.is_past_end() {
                 self.beyond = Some(SimError::BeyondDrive {
-                    operation: if trim { "trim" } else { "write" },
+                    operation: if is_trim { "trim" } else { "write" },
                     page: first_page.max(self.logical_pages),
                     logical_pages: self.logical_pages,
                     page_bytes: self.bounds.page_bytes,
@@ -282,28 +325,13 @@ impl Expander {
             }
             return;
         }
-        let first = if is_beyond { first_page % self.logical_pages } else { first_page };
-        if trim {
-            self.add_trim(first, pages.min(self.logical_pages));
-        } else {
-            self.add_write(first, pages);
-        }
-    }
-
-    fn add_write(&mut self, mut first: u64, mut pages: u64) {
-        while pages > 0 {
-            let length = pages.min(self.logical_pages - first);
-            self.staged.writes.extend((first as u32..(first + length) as u32).map(Lpn));
-            first = 0;
-            pages -= length;
-        }
-    }
-
-    fn add_trim(&mut self, first: u64, pages: u64) {
-        let length = pages.min(self.logical_pages - first);
-        self.staged.trim(Lpn(first as u32), length as u32);
-        if length < pages {
-            self.staged.trim(Lpn(0), (pages - length) as u32);
+        let first = (first_page % self.logical_pages) as u32;
+        let pages = if is_trim { pages.min(self.logical_pages) } else { pages };
+        let mut run = Run { first, pages, is_trim };
+        self.pulled += if is_trim { 0 } else { pages };
+        if !self.waiting.is_empty() || !self.put(&mut run) {
+            self.waiting.push_back(run);
+            self.direct_room = 0;
         }
     }
 }
@@ -311,8 +339,10 @@ impl Expander {
 impl PageSink for Expander {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        if pages == 1 && first_page < self.logical_pages {
-            self.staged.writes.push(Lpn(first_page as u32));
+        let is_direct = self.batch.writes.len() < self.direct_room;
+        if pages == 1 && first_page < self.logical_pages && is_direct {
+            self.batch.writes.push(Lpn(first_page as u32));
+            self.pulled += 1;
         } else {
             self.add_run(false, first_page, pages);
         }
@@ -424,5 +454,37 @@ mod tests {
     fn what_comes_behind_the_cut_may_be_beyond_the_drive() {
         let requests = [("W", 1, 1), ("W", 500, 1)];
         assert_eq!(drain(&mut feed(&requests, BOUNDS, all(Some(1)), 9)).unwrap(), [(1, false)]);
+    }
+
+    #[test]
+    fn a_huge_request_is_expanded_only_as_far_as_it_is_wanted() {
+        let wrapping = Bounds { wrap: true, ..BOUNDS };
+        let mut requests = [("W", 0, 500_000_000); 8];
+        requests[0] = ("W", 1, 1);
+        for chunk in [1, 7, 1000] {
+            let mut feed = feed(&requests, wrapping, all(Some(1000)), chunk);
+            let events = drain(&mut feed).unwrap();
+            let expected = std::iter::once(1).chain((0..999).map(|page| page % 100));
+            assert!(events.into_iter().eq(expected.map(|page| (page, false))), "{chunk}");
+            assert_eq!(feed.operations(), [2, 0, 0, 0]);
+            assert!(feed.pages.waiting.capacity() <= 2 * super::REQUESTS);
+        }
+    }
+
+    #[test]
+    fn trims_without_end_are_handed_on_in_parts() {
+        let mut requests = vec![("T", 98, 5); 2 * TRIMS_MAX];
+        requests.push(("W", 7, 1));
+        let wrapping = Bounds { wrap: true, ..BOUNDS };
+        let mut feed = feed(&requests, wrapping, all(None), 10);
+        let (mut chunk, mut trims, mut writes) = (Chunk::default(), 0, 0);
+        while feed.next_chunk(&mut chunk).unwrap() {
+            for Segment { batch, .. } in chunk.segments() {
+                assert!(batch.trims.len() <= TRIMS_MAX + 1);
+                trims += batch.trims.len();
+                writes += batch.writes.len();
+            }
+        }
+        assert_eq!((trims, writes), (4 * TRIMS_MAX, 1));
     }
 }
