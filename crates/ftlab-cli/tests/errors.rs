@@ -129,9 +129,11 @@ fn an_empty_trace_is_an_error() {
         .ftlab("run empty.csv --map op=1,off=2 --ftl fifo")
         .fails(1, &["empty.csv", "no requests"]);
     place.write("reads.csv", "op,lba,sectors\nread,0,8\n");
+    place.write("flushes.csv", "op,lba,sectors\nflush,0,0\n");
+    place.ftlab("run flushes.csv --ftl fifo").fails(1, &["flushes.csv: it has no page writes"]);
     place
         .ftlab("run reads.csv --op 900% --pages-per-block 2 --logical 1MiB --ftl fifo")
-        .fails(1, &["no page writes to count"]);
+        .fails(1, &["reads.csv: it has no page writes at all; take a workload that writes"]);
 }
 
 #[test]
@@ -185,4 +187,58 @@ fn no_writes_at_all_are_refused() {
         .fails(2, &["a run of no writes"]);
     place.ftlab("run uniform --logical 64MiB --interval 0 --ftl fifo").fails(2, &["--interval 1"]);
     place.ftlab("run uniform --logical 64MiB --drive-writes -1 --ftl fifo").fails(2, &["-1"]);
+}
+
+#[test]
+fn wrong_numbers_are_found_before_the_trace_is_read() {
+    let place = Place::new();
+    for (arguments, part) in [
+        ("--interval 0", "--interval 1 or more"),
+        ("--writes 0", "a run of no writes"),
+        ("--pages-per-block 1", "pages per block is 1"),
+        ("--blocks 0", "the number of erase blocks is 0"),
+        ("--gc-start 2", "--gc-start 200% is more than the whole"),
+        ("--logical 100", "has no whole page"),
+    ] {
+        place.ftlab(&format!("run ./absent --ftl fifo {arguments}")).fails(2, &[part]);
+    }
+}
+
+#[test]
+fn options_of_traces_are_refused_for_generators() {
+    let place = Place::new();
+    for option in ["--map off=1", "--format csv", "--skip-bad 1%"] {
+        let name = option.split(' ').next().unwrap();
+        let said = format!("{name} is for traces, and uniform is a generator");
+        place.ftlab(&format!("run uniform --logical 8MiB --ftl fifo {option}")).fails(2, &[&said]);
+        place
+            .ftlab(&format!("convert uniform u.csv --logical 8MiB --writes 9 {option}"))
+            .fails(2, &[&said]);
+    }
+}
+
+#[test]
+fn too_many_intervals_are_refused_with_a_number_that_works() {
+    let place = Place::new();
+    let run = "run uniform --logical 8MiB --pages-per-block 16 --ftl fifo --quiet";
+    place.ftlab(&format!("{run} --writes 1500000 --interval 1")).fails(
+        2,
+        &["1,500,000 writes are 1,500,000 intervals of 1", "1,000,000", "--interval 2 or more"],
+    );
+    assert_eq!(place.ftlab(&format!("{run} --writes 1500000 --interval 2")).code, 0);
+}
+
+#[test]
+fn a_huge_request_takes_no_more_memory_than_is_asked_for() {
+    let place = Place::new();
+    place.write("t.csv", "W,0,500000000\n".repeat(8));
+    let run = "run t.csv --map op=1,off:pages=2,len:pages=3 --logical 16MiB --pages-per-block 64 \
+               --wrap --writes 1000 --ftl fifo --json";
+    assert_eq!(place.ftlab(run).json()["runs"][0]["host_writes"], 1000);
+}
+
+#[test]
+fn more_threads_than_work_do_no_harm() {
+    let run = "run uniform --logical 8MiB --pages-per-block 16 --ftl fifo --threads 65535 --quiet";
+    assert_eq!(Place::new().ftlab(run).code, 0);
 }

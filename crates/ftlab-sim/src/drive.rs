@@ -9,6 +9,7 @@ use crate::result::DriveSummary;
 use ftlab_flash::{Geometry, PAGES_MAX};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_spec::{ByteSize, Share};
+use ftlab_trace::pages::page_sectors;
 
 /// How large the drive is to be, and when it collects.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +87,23 @@ pub(crate) struct Wanted {
 }
 
 impl DriveOptions {
+    /// Refuses what is wrong whatever the workload is.
+    pub(crate) fn check(&self) -> Result<(), SimError> {
+        let blocks = match self.physical {
+            Physical::Blocks(blocks) => blocks,
+            Physical::OverProvisioning(_) => 1,
+        };
+        Geometry::new(blocks, self.pages_per_block, self.page_bytes)?;
+        page_sectors(self.page_bytes)?;
+        self.early_limits(blocks)?;
+        let bytes = match self.logical {
+            Logical::OfWorkload => return Ok(()),
+            Logical::Bytes(size) => u128::from(size.0),
+            Logical::Pages(pages) => u128::from(pages) * u128::from(self.page_bytes),
+        };
+        self.configure(Wanted { bytes, origin: Origin::Asked }).map(drop)
+    }
+
     /// The drive for a logical size that is known by now.
     pub(crate) fn configure(
         &self,

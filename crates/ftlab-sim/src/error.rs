@@ -1,6 +1,7 @@
 //! Why an experiment cannot be run.
 
 use crate::format::grouped;
+use crate::schedule::INTERVALS_MAX;
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
 use ftlab_spec::{ByteSize, SpecError};
@@ -78,6 +79,23 @@ pub enum SimError {
         writes: u64,
         /// Page writes to warm up.
         warmup_writes: u64,
+    },
+    /// The workload writes nothing.
+    #[error("{name}: it has no page writes at all; take a workload that writes")]
+    NoWrites {
+        /// The workload.
+        name: String,
+    },
+    /// The running write amplification would take too much memory.
+    #[error(
+        "the workload goes on beyond {} intervals of {} page writes, which are as many as are \
+         recorded; give a larger --interval, or fewer --writes",
+        grouped(INTERVALS_MAX),
+        grouped(*interval_writes)
+    )]
+    TooManyIntervals {
+        /// Host writes of an interval.
+        interval_writes: u64,
     },
     /// More memory than there is.
     #[error(

@@ -2,12 +2,13 @@
 
 use crate::drive::DriveOptions;
 use crate::feed::{Bounds, Feed};
+use crate::format::grouped;
 use crate::lane::Lane;
 use crate::observe::Watch;
 use crate::precondition::{Fill, fill};
 use crate::result::{Config, ExperimentResult};
 use crate::run::{Prepared, Progress};
-use crate::schedule::Schedule;
+use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::workload::Workload;
 use crate::{SimError, memory, steady};
 use ftlab_flash::NoPayload;
@@ -57,7 +58,7 @@ pub struct Experiment {
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
     pub wrap: bool,
-    /// Threads; as many as there are processors if `None`. Results do not depend on it.
+    /// Threads at most; as many as there are processors if `None`. Results do not depend on it.
     pub threads: Option<usize>,
     /// Host writes that are decoded together. Results do not depend on it.
     pub batch_writes: u64,
@@ -90,6 +91,7 @@ impl Experiment {
     /// before anything runs.
     pub fn prepare(&self) -> Result<Prepared, SimError> {
         self.check_ftls()?;
+        self.check_numbers()?;
         let trace = self.workload.open_trace(self.drive.page_bytes)?;
         let wanted = self.workload.logical_size(
             self.drive.logical,
@@ -98,7 +100,7 @@ impl Experiment {
         )?;
         let (drive_config, drive) = self.drive.configure(wanted)?;
         let writes_max = self.writes_max(drive.logical_pages)?;
-        let interval_writes = self.interval_writes(drive.logical_pages)?;
+        let interval_writes = self.interval_writes(drive.logical_pages, writes_max)?;
         let space = Space {
             logical_pages: u64::from(drive.logical_pages),
             page_bytes: drive.page_bytes,
@@ -177,6 +179,20 @@ impl Experiment {
         Ok(())
     }
 
+    /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
+    fn check_numbers(&self) -> Result<(), SimError> {
+        if self.length == Length::Writes(0) {
+            return Err(no_writes());
+        }
+        if self.interval_writes == Some(0) {
+            return Err(SimError::Unusable {
+                what: "an interval of no writes".into(),
+                remedy: "give --interval 1 or more, or leave it out".into(),
+            });
+        }
+        self.drive.check()
+    }
+
     fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
@@ -185,30 +201,39 @@ impl Experiment {
             Length::Writes(writes) => writes,
             Length::DriveWrites(drives) => of_drive(drives),
         };
-        if writes == 0 {
+        if writes == 0 { Err(no_writes()) } else { Ok(Some(writes)) }
+    }
+
+    fn interval_writes(
+        &self,
+        logical_pages: u32,
+        writes_max: Option<u64>,
+    ) -> Result<u64, SimError> {
+        let interval = self.interval_writes.unwrap_or(u64::from(logical_pages / 4)).max(1);
+        // A trace may end before; if it does not, the run stops there.
+        let writes = writes_max.filter(|_| self.workload.is_generator()).unwrap_or(0);
+        let intervals = writes / interval;
+        if intervals > INTERVALS_MAX {
             return Err(SimError::Unusable {
-                what: "a run of no writes has no result".into(),
-                remedy: "give --writes 1 or more, or a larger --drive-writes".into(),
+                what: format!(
+                    "{} writes are {} intervals of {}, and at most {} are recorded",
+                    grouped(writes),
+                    grouped(intervals),
+                    grouped(interval),
+                    grouped(INTERVALS_MAX)
+                ),
+                remedy: format!("give --interval {} or more", writes.div_ceil(INTERVALS_MAX)),
             });
         }
-        Ok(Some(writes))
+        Ok(interval)
     }
 
-    fn interval_writes(&self, logical_pages: u32) -> Result<u64, SimError> {
-        match self.interval_writes {
-            Some(0) => Err(SimError::Unusable {
-                what: "an interval of no writes".into(),
-                remedy: "give --interval 1 or more, or leave it out".into(),
-            }),
-            Some(writes) => Ok(writes),
-            None => Ok(u64::from(logical_pages / 4).max(1)),
-        }
-    }
-
+    /// No more threads than there is work for: one for each FTL, and one that decodes.
     fn threads(&self) -> Result<rayon::ThreadPool, SimError> {
-        // 0 is rayon's word for one per processor.
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.unwrap_or_else(processors).min(self.ftls.len() + 1);
         rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads.unwrap_or(0))
+            .num_threads(threads.max(1))
             .build()
             .map_err(|error| SimError::Threads(error.to_string()))
     }
@@ -223,6 +248,13 @@ impl Experiment {
                 Ok(Lane::new(spec.to_string(), geometry, ftl))
             })
             .collect()
+    }
+}
+
+fn no_writes() -> SimError {
+    SimError::Unusable {
+        what: "a run of no writes has no result".into(),
+        remedy: "give --writes 1 or more, or a larger --drive-writes".into(),
     }
 }
 

@@ -107,6 +107,7 @@ impl Feed {
             self.ended = !self.fill(&mut segment.batch, room as usize)?;
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
+            self.schedule.check_intervals()?;
             left = left.saturating_sub(writes + segment.batch.trims.len() as u64);
         }
         Ok(chunk.used > 0)
@@ -309,7 +310,7 @@ impl Expander {
         true
     }
 
-    /// Any run but a write of one page of the drive for which there is room.
+    /// Any run but a write to the drive for which there is room.
     #[inline(never)]
     fn add_run(&mut self, is_trim: bool, first_page: u64, pages: u64) {
         let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
@@ -339,12 +340,17 @@ impl Expander {
 impl PageSink for Expander {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        let is_direct = self.batch.writes.len() < self.direct_room;
-        if pages == 1 && first_page < self.logical_pages && is_direct {
-            self.batch.writes.push(Lpn(first_page as u32));
-            self.pulled += 1;
-        } else {
+        let room = self.direct_room.saturating_sub(self.batch.writes.len()) as u64;
+        let after = first_page.saturating_add(pages);
+        if pages > room || after > self.logical_pages {
             self.add_run(false, first_page, pages);
+            return;
+        }
+        self.pulled += pages;
+        if pages == 1 {
+            self.batch.writes.push(Lpn(first_page as u32));
+        } else {
+            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
         }
     }
 

@@ -97,7 +97,7 @@ impl Lane {
         if marks.begin {
             self.begin();
         }
-        if !(marks.interval || marks.window || marks.checkpoint) {
+        if !(marks.interval || marks.round || marks.checkpoint) {
             return;
         }
         let totals = self.totals();
@@ -109,7 +109,7 @@ impl Lane {
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
         }
-        if marks.window {
+        if marks.round {
             let round = totals.since(self.round_start);
             self.round_start = totals;
             self.rounds.push(round.waf(), round.erases);

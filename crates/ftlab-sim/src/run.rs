@@ -82,6 +82,9 @@ impl Prepared {
             if feed.schedule().counted_so_far() > 0 { Phase::Count } else { Phase::WarmUp }
         };
         pump(&pool, &mut feed, &mut lanes, phase, progress)?;
+        if feed.schedule().done() == 0 {
+            return Err(SimError::NoWrites { name: config.workload });
+        }
         if feed.schedule().counted_so_far() == 0 {
             return Err(SimError::NothingCounted {
                 name: config.workload,

@@ -1,5 +1,10 @@
 //! Where the stream of writes is cut.
 
+use crate::SimError;
+
+/// Intervals of the running write amplification that are recorded.
+pub(crate) const INTERVALS_MAX: u64 = 1_000_000;
+
 /// Checkpoints that are kept: between half of this and this many, evenly spaced.
 const CHECKPOINTS_MAX: u64 = 2048;
 
@@ -11,15 +16,15 @@ pub(crate) struct Marks {
     pub(crate) begin: bool,
     /// An interval of the running write amplification ends.
     pub(crate) interval: bool,
-    /// A window of the steady-state test ends.
-    pub(crate) window: bool,
+    /// A round of the steady-state test ends.
+    pub(crate) round: bool,
     /// A checkpoint for the last tenth.
     pub(crate) checkpoint: bool,
     /// From here on checkpoints are twice as far apart, and every other one is dropped.
     pub(crate) thin_out: bool,
 }
 
-/// Cuts writes at the end of warm-up, of intervals, of windows, at checkpoints, and at the end.
+/// Cuts writes at the end of warm-up, of intervals, of rounds, at checkpoints, and at the end.
 ///
 /// The cuts depend on the number of writes alone, never on the size of batches.
 #[derive(Debug, Clone)]
@@ -29,7 +34,7 @@ pub(crate) struct Schedule {
     /// Writes after which the run ends, warm-up included.
     end: Option<u64>,
     interval: u64,
-    window: u64,
+    round: u64,
     checkpoint: u64,
     checkpoints: u64,
     /// Writes so far.
@@ -38,9 +43,9 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// Counts `counted` writes, or all there are, after `warmup`.
-    pub(crate) fn counted(warmup: u64, counted: Option<u64>, interval: u64, window: u64) -> Self {
+    pub(crate) fn counted(warmup: u64, counted: Option<u64>, interval: u64, round: u64) -> Self {
         let end = counted.map(|counted| warmup.saturating_add(counted));
-        Self { warmup, end, interval, window, checkpoint: 1, checkpoints: 0, done: 0 }
+        Self { warmup, end, interval, round, checkpoint: 1, checkpoints: 0, done: 0 }
     }
 
     /// Passes `writes` without any cut.
@@ -63,6 +68,14 @@ impl Schedule {
         self.done.saturating_sub(self.warmup)
     }
 
+    /// Refuses to record more intervals than there is memory for.
+    pub(crate) fn check_intervals(&self) -> Result<(), SimError> {
+        if self.counted_so_far() / self.interval <= INTERVALS_MAX {
+            return Ok(());
+        }
+        Err(SimError::TooManyIntervals { interval_writes: self.interval })
+    }
+
     /// Writes up to the next cut; 0 at the end.
     pub(crate) fn room(&self) -> u64 {
         let to_end = self.end.map_or(u64::MAX, |end| end - self.done);
@@ -70,7 +83,7 @@ impl Schedule {
             self.warmup - self.done
         } else {
             let counted = self.done - self.warmup;
-            [self.interval, self.window, self.checkpoint]
+            [self.interval, self.round, self.checkpoint]
                 .into_iter()
                 .map(|every| every - counted % every)
                 .min()
@@ -93,7 +106,7 @@ impl Schedule {
         let mut marks = Marks {
             begin: false,
             interval: counted.is_multiple_of(self.interval),
-            window: counted.is_multiple_of(self.window),
+            round: counted.is_multiple_of(self.round),
             checkpoint: counted.is_multiple_of(self.checkpoint),
             thin_out: false,
         };
@@ -129,7 +142,7 @@ mod tests {
             let schedule = || Schedule::counted(7, Some(40), 10, 16);
             assert_eq!(cuts(schedule(), batch, |m| m.begin), [7]);
             assert_eq!(cuts(schedule(), batch, |m| m.interval), [17, 27, 37, 47]);
-            assert_eq!(cuts(schedule(), batch, |m| m.window), [23, 39]);
+            assert_eq!(cuts(schedule(), batch, |m| m.round), [23, 39]);
             assert_eq!(cuts(schedule(), batch, |m| m.checkpoint).len(), 40);
         }
     }
@@ -154,6 +167,20 @@ mod tests {
         let widest = kept.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
         assert!(widest <= total / 1000, "{widest}");
         assert!(kept.windows(2).all(|pair| pair[1] - pair[0] == widest));
+    }
+
+    #[test]
+    fn intervals_are_limited() {
+        let mut schedule = Schedule::counted(5, None, 1, 1 << 40);
+        schedule.advance(5);
+        for _ in 0..INTERVALS_MAX {
+            schedule.advance(1);
+        }
+        schedule.check_intervals().unwrap();
+        schedule.advance(1);
+        let error = schedule.check_intervals().unwrap_err().to_string();
+        assert!(error.contains("1,000,000 intervals of 1 page writes"), "{error}");
+        assert!(error.contains("a larger --interval"), "{error}");
     }
 
     #[test]

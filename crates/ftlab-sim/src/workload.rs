@@ -39,6 +39,7 @@ impl Workload {
             return Err(unknown());
         }
         let spec: Spec = text.parse()?;
+        refuse_trace_options(text, &options)?;
         // Wrong parameters are found here, whatever the size of the drive will be.
         synthetic::build(&spec, &Space { logical_pages: 1 << 10, page_bytes: 4096, seed: 0 })?;
         Ok(Self::Generator(spec))
@@ -109,13 +110,25 @@ impl Workload {
         let range = address_range(path, &reading(options, page_bytes))?;
         let bytes = u128::from(range.end_sector) * u128::from(ftlab_trace::pages::SECTOR_BYTES);
         if bytes == 0 {
-            return Err(SimError::NothingCounted {
-                name: self.name(),
-                writes: 0,
-                warmup_writes: 0,
-            });
+            return Err(SimError::NoWrites { name: self.name() });
         }
         Ok(Wanted { bytes, origin: Origin::HighestAddress })
+    }
+}
+
+/// What says how a trace is read says nothing of a generator.
+fn refuse_trace_options(generator: &str, options: &OpenOptions) -> Result<(), SimError> {
+    let given = [
+        ("--format", options.format.is_some()),
+        ("--map", options.map.is_some()),
+        ("--skip-bad", options.skip_bad_percent > 0.0),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(SimError::Unusable {
+            what: format!("{option} is for traces, and {generator} is a generator"),
+            remedy: format!("leave out {option}, or name a file"),
+        }),
     }
 }
 
