@@ -8,8 +8,12 @@ use ftlab_sim::Workload;
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::synthetic::{Space, build};
-use ftlab_trace::{CreateOptions, TraceSource, Written, create, open, window};
+use ftlab_trace::{
+    Converted, CreateOptions, OpenOptions, Part, Skipped, Written, convert_file, create,
+};
 use std::path::{Path, PathBuf};
+
+const DEFAULT_SEED: u64 = 1;
 
 /// Converts a trace, or writes what a generator yields, to another format.
 #[derive(Debug, Args)]
@@ -26,7 +30,7 @@ pub(crate) struct ConvertArgs {
     /// Begins at this named moment of the trace, such as run.
     #[arg(long, value_name = "PHASE")]
     from_phase: Option<String>,
-    /// Requests at most.
+    /// Requests of a trace at most.
     #[arg(long, value_name = "N", conflicts_with = "writes")]
     limit: Option<u64>,
     /// Writes of a generator.
@@ -41,9 +45,9 @@ pub(crate) struct ConvertArgs {
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Seed of a generator.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    /// Seed of a generator; 1 by default.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
@@ -51,70 +55,59 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn convert(args: &ConvertArgs) -> Result<(), CliError> {
     let workload = Workload::parse(&args.input, args.reading.open_options(args.page_size))?;
-    let (mut source, limit) = match &workload {
-        Workload::Trace { path, .. } => (trace(args, path)?, args.limit),
+    let Converted { written, skipped } = match &workload {
+        Workload::Trace { path, options } => trace(args, path, options)?,
         Workload::Generator(spec) => generator(args, spec)?,
     };
-    let mut metadata = source.metadata().clone();
-    if !workload.is_generator() {
-        let from = Path::new(&args.input).file_name().unwrap_or_default().to_string_lossy();
-        let format = metadata.format.clone();
-        metadata.properties.entry("converted_from".into()).or_insert(from.into_owned());
-        metadata.properties.entry("converted_format".into()).or_insert(format);
-    }
-    let options = CreateOptions { format: args.to.clone(), page_bytes: args.page_size, metadata };
-    let sink = create(&args.output, &options)?;
-    let written = ftlab_trace::convert(source.as_mut(), sink, limit)?;
-    if args.json { print_json(&written) } else { print(&describe(args, &written, source.as_ref())) }
+    if args.json { print_json(&written) } else { print(&describe(args, &written, &skipped)) }
 }
 
-fn trace(args: &ConvertArgs, path: &Path) -> Result<Box<dyn TraceSource>, CliError> {
+fn trace(args: &ConvertArgs, path: &Path, options: &OpenOptions) -> Result<Converted, CliError> {
     let generator_only = [
-        ("--writes", args.writes),
-        ("--logical-pages", args.logical_pages),
-        ("--logical", args.logical.map(|size| size.0)),
+        ("--writes", args.writes.is_some()),
+        ("--logical-pages", args.logical_pages.is_some()),
+        ("--logical", args.logical.is_some()),
+        ("--seed", args.seed.is_some()),
     ];
-    if let Some((option, _)) = generator_only.into_iter().find(|(_, value)| value.is_some()) {
+    if let Some((option, _)) = generator_only.into_iter().find(|(_, is_given)| *is_given) {
         return Err(CliError::usage(format!(
             "{option} is for generators, and {} is a trace; --limit N takes its first N requests",
             path.display()
         )));
     }
-    let source = open(path, &args.reading.open_options(args.page_size))?;
-    let Some(phase) = &args.from_phase else { return Ok(source) };
-    let Some(start_us) = source.metadata().phase_us(phase) else {
-        let phases: Vec<_> =
-            source.metadata().phases_us().into_iter().map(|(name, _)| name).collect();
-        let known = if phases.is_empty() {
-            "it names none".to_owned()
-        } else {
-            format!("it has {}", phases.join(", "))
-        };
-        return Err(CliError::usage(format!("{} has no phase {phase:?}; {known}", path.display())));
-    };
-    Ok(window(source, start_us..u64::MAX))
+    let part = Part { from_phase: args.from_phase.clone(), requests_max: args.limit };
+    Ok(convert_file(path, options, &args.output, args.to.as_deref(), &part)?)
 }
 
-type Limited = (Box<dyn TraceSource>, Option<u64>);
-
-fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Limited, CliError> {
+fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Converted, CliError> {
+    let trace_only =
+        [("--from-phase", args.from_phase.is_some()), ("--limit", args.limit.is_some())];
+    if let Some((option, _)) = trace_only.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(CliError::usage(format!(
+            "{option} is for traces, and {spec} is a generator; --writes N takes its first N writes"
+        )));
+    }
     let page_bytes = u64::from(args.page_size);
     let pages = args.logical_pages.or(args.logical.map(|size| size.0 / page_bytes));
-    let (Some(logical_pages), Some(writes)) = (pages, args.writes.or(args.limit)) else {
+    let (Some(logical_pages), Some(writes)) = (pages, args.writes) else {
         return Err(CliError::usage(format!(
             "the generator {spec} has neither size nor end; give both, as in --logical 8GiB --writes 1000000"
         )));
     };
-    if args.from_phase.is_some() {
-        return Err(CliError::usage(format!(
-            "the generator {spec} has no phases; leave out --from-phase"
-        )));
+    if writes == 0 {
+        return Err(CliError::usage("a trace of no writes; give --writes 1 or more"));
     }
-    let space = Space { logical_pages, page_bytes: args.page_size, seed: args.seed };
-    Ok((build(spec, &space)?, Some(writes)))
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
+    let space = Space { logical_pages, page_bytes: args.page_size, seed };
+    let mut source = build(spec, &space)?;
+    let metadata = source.metadata().clone();
+    let options = CreateOptions { format: args.to.clone(), page_bytes: args.page_size, metadata };
+    let sink = create(&args.output, &options)?;
+    let written = ftlab_trace::convert(source.as_mut(), sink, Some(writes))?;
+    Ok(Converted { written, skipped: source.skipped().clone() })
 }
 
-fn describe(args: &ConvertArgs, written: &Written, source: &dyn TraceSource) -> String {
+fn describe(args: &ConvertArgs, written: &Written, skipped: &Skipped) -> String {
     let requests = grouped(written.requests);
     let mut lines = vec![format!("wrote {requests} requests to {}", args.output.display())];
     let left_out: Vec<_> = written
@@ -126,8 +119,8 @@ fn describe(args: &ConvertArgs, written: &Written, source: &dyn TraceSource) -> 
         let left_out = left_out.join(", ");
         lines.push(format!("left out, because the format has no place for them: {left_out}"));
     }
-    if !source.skipped().is_empty() {
-        lines.push(format!("passed over: {}", source.skipped()));
+    if !skipped.is_empty() {
+        lines.push(format!("passed over: {skipped}"));
     }
     lines.join("\n") + "\n"
 }

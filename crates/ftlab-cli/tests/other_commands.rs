@@ -86,6 +86,12 @@ fn wrong_conversions_say_what_is_missing() {
     place
         .ftlab("convert t.csv t.parquet --from-phase run")
         .fails(2, &["no phase \"run\"; it names none"]);
+    place
+        .ftlab("convert uniform u.parquet --logical 1MiB --limit 9")
+        .fails(2, &["--limit is for traces, and uniform is a generator; --writes N"]);
+    place.ftlab("convert t.csv t.parquet --seed 3").fails(2, &["--seed is for generators"]);
+    place.ftlab("convert t.csv t.parquet --limit 0").fails(1, &["nothing to write"]);
+    assert!(!place.path().join("t.parquet").exists());
 }
 
 #[test]

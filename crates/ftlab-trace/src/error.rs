@@ -89,6 +89,23 @@ pub enum TraceError {
         /// Why they were passed over.
         skipped: String,
     },
+    /// A conversion has no request to write.
+    #[error(
+        "nothing to write: {}",
+        if *taken == 0 {
+            format!("that part of the trace ({format}) has no requests; take an earlier \
+                     --from-phase, or a --limit of 1 or more")
+        } else {
+            format!("the format has no place for any of the {taken} requests; write parquet, \
+                     which keeps everything")
+        }
+    )]
+    NothingToWrite {
+        /// Format of the trace that was read.
+        format: String,
+        /// Requests that were read.
+        taken: u64,
+    },
     /// A binary file ends in the middle of a record, or is damaged.
     #[error("{name}: {what}; {remedy}")]
     Damaged {

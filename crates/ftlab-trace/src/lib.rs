@@ -59,7 +59,8 @@ pub use quantity::Bytes;
 pub use range::{AddressRange, address_range, window};
 pub use request::{BATCH_REQUESTS, Op, RequestBatch};
 pub use sink::{
-    CreateOptions, TraceSink, WRITERS, WriterInfo, Written, convert, convert_file, create,
+    Converted, CreateOptions, Part, TraceSink, WRITERS, WriterInfo, Written, convert, convert_file,
+    create,
 };
 pub use skipped::{Skipped, SkippedLines};
 pub use source::{OpenOptions, TraceMetadata, TraceSource, open, open_input};

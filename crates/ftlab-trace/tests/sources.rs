@@ -5,8 +5,8 @@ mod common;
 use common::{fixture, read_all, shared};
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{
-    CreateOptions, Input, OpenOptions, RequestBatch, TraceSource, convert, convert_file, create,
-    open, open_input, window,
+    CreateOptions, Input, Op, OpenOptions, Part, RequestBatch, TraceMetadata, TraceSource, convert,
+    convert_file, create, open, open_input, window,
 };
 use proptest::prelude::*;
 use std::io::{Cursor, Read};
@@ -85,11 +85,51 @@ fn a_converted_file_says_where_it_comes_from() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
     let options = OpenOptions::default();
-    let written = convert_file(&fixture("blkparse.txt"), &options, &path, None).unwrap();
-    assert_eq!(written.requests, 21);
+    let all = Part::default();
+    let from = fixture("blkparse.txt");
+    let converted = convert_file(&from, &options, &path, None, &all).unwrap();
+    assert_eq!(converted.written.requests, 21);
     let properties = open(&path, &options).unwrap().metadata().properties.clone();
     assert_eq!(properties["converted_from"], "blkparse.txt");
     assert_eq!(properties["converted_format"], "blkparse");
+    assert!(!properties.contains_key("converted_part"));
+
+    let (part, more) = (directory.path().join("b.parquet"), directory.path().join("c.parquet"));
+    let of = |requests| Part { requests_max: Some(requests), ..Part::default() };
+    convert_file(&path, &options, &part, None, &of(9)).unwrap();
+    let converted = convert_file(&part, &options, &more, None, &of(5)).unwrap();
+    assert_eq!(converted.written.requests, 5);
+    let properties = open(&more, &options).unwrap().metadata().properties.clone();
+    assert_eq!(properties["converted_from"], "blkparse.txt");
+    assert_eq!(properties["converted_part"], "at most 9 requests, at most 5 requests");
+}
+
+#[test]
+fn a_part_without_requests_is_an_error_and_makes_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let mut metadata = TraceMetadata::default();
+    metadata.properties.insert("phases_us".into(), r#"[["run", 0], ["end", 99]]"#.into());
+    let mut batch = RequestBatch::new();
+    batch.push(Op::Trim, 0, 8);
+    batch.time_us.push(1);
+    let create_options = CreateOptions { metadata, ..CreateOptions::default() };
+    let mut sink = create(&at("a.parquet"), &create_options).unwrap();
+    sink.write(&batch).unwrap();
+    sink.finish().unwrap();
+    let options = OpenOptions::default();
+    for (to, phase, limit, said) in [
+        ("b.csv", Some("end"), None, "that part of the trace (parquet) has no requests"),
+        ("b.csv", None, Some(0), "a --limit of 1 or more"),
+        ("b.u32", None, None, "no place for any of the 1 requests; write parquet"),
+        ("b.csv", Some("start"), None, "has no phase \"start\"; it has run, end"),
+    ] {
+        let part = Part { from_phase: phase.map(Into::into), requests_max: limit };
+        let result = convert_file(&at("a.parquet"), &options, &at(to), None, &part);
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "{said}");
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@ mod parquet;
 mod text;
 
 use crate::{
-    Op, OpenOptions, PartialFile, RequestBatch, TraceError, TraceMetadata, TraceSource, format,
+    Op, OpenOptions, PartialFile, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
+    format, window,
 };
 use ftlab_spec::SpecError;
 use serde::Serialize;
@@ -34,6 +35,9 @@ impl Default for CreateOptions {
 pub trait TraceSink: Send {
     /// Adds requests. All batches must have the same columns.
     fn write(&mut self, batch: &RequestBatch) -> Result<(), TraceError>;
+
+    /// Requests that were added so far, without those that the format has no place for.
+    fn requests(&self) -> u64;
 
     /// Completes the file; without this it never appears under its name.
     fn finish(self: Box<Self>) -> Result<Written, TraceError>;
@@ -100,40 +104,92 @@ pub fn create(path: &Path, options: &CreateOptions) -> Result<Box<dyn TraceSink>
     (writer.create)(PartialFile::create(path)?, options)
 }
 
-/// Copies requests from `source` to `sink` (at most `requests_max` of them) and finishes the file.
+/// Copies requests from `source` to `sink` (at most `requests_max` of them) and finishes the file;
+/// an error, and no file, if there is no request to put into it.
 pub fn convert(
     source: &mut dyn TraceSource,
     mut sink: Box<dyn TraceSink>,
     requests_max: Option<u64>,
 ) -> Result<Written, TraceError> {
     let mut batch = RequestBatch::new();
-    let mut left = requests_max.unwrap_or(u64::MAX);
-    while left > 0 && source.next_batch(&mut batch)? {
-        batch.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+    let mut taken = 0;
+    let limit = requests_max.unwrap_or(u64::MAX);
+    while taken < limit && source.next_batch(&mut batch)? {
+        batch.truncate(usize::try_from(limit - taken).unwrap_or(usize::MAX));
         sink.write(&batch)?;
-        left -= batch.len() as u64;
+        taken += batch.len() as u64;
+    }
+    if sink.requests() == 0 {
+        return Err(TraceError::NothingToWrite { format: source.metadata().format.clone(), taken });
     }
     sink.finish()
 }
 
-/// Opens `from`, writes it to `to` with the provenance of the original: format, name of the file
-/// and whatever it says of itself.
+/// What of a trace is converted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Begins at this named moment of the trace; at its start if `None`.
+    pub from_phase: Option<String>,
+    /// Requests at most.
+    pub requests_max: Option<u64>,
+}
+
+/// A trace that was converted.
+#[derive(Debug)]
+pub struct Converted {
+    /// What the new file has.
+    pub written: Written,
+    /// What was passed over in the old one.
+    pub skipped: Skipped,
+}
+
+/// Opens `from` and writes `part` of it to `to`, in the format of its ending unless `format` names
+/// one, with the provenance of the original: format, name of the file and whatever it says of
+/// itself. A part is called one (`converted_part`), because its phases remain those of the whole.
 pub fn convert_file(
     from: &Path,
     open_options: &OpenOptions,
     to: &Path,
     format: Option<&str>,
-) -> Result<Written, TraceError> {
+    part: &Part,
+) -> Result<Converted, TraceError> {
     let mut source = crate::open(from, open_options)?;
     let mut metadata = source.metadata().clone();
+    if let Some(phase) = &part.from_phase {
+        let start_us = metadata.phase_us(phase).ok_or_else(|| no_phase(from, phase, &metadata))?;
+        source = window(source, start_us..u64::MAX);
+    }
     let file_name = from.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    metadata.properties.entry("converted_from".into()).or_insert(file_name);
-    metadata.properties.entry("converted_format".into()).or_insert(metadata.format.clone());
+    let properties = &mut metadata.properties;
+    properties.entry("converted_from".into()).or_insert(file_name);
+    properties.entry("converted_format".into()).or_insert(metadata.format.clone());
+    let names = [
+        part.from_phase.as_ref().map(|phase| format!("from phase {phase}")),
+        part.requests_max.map(|requests| format!("at most {requests} requests")),
+    ];
+    let names: Vec<_> = names.into_iter().flatten().collect();
+    if !names.is_empty() {
+        let earlier = properties.remove("converted_part").into_iter();
+        let all: Vec<_> = earlier.chain(names).collect();
+        properties.insert("converted_part".into(), all.join(", "));
+    }
     let options = CreateOptions {
         format: format.map(Into::into),
         page_bytes: open_options.page_bytes,
         metadata,
     };
-    let sink = create(to, &options)?;
-    convert(source.as_mut(), sink, None)
+    let written = convert(source.as_mut(), create(to, &options)?, part.requests_max)?;
+    Ok(Converted { written, skipped: source.skipped().clone() })
+}
+
+fn no_phase(from: &Path, phase: &str, metadata: &TraceMetadata) -> TraceError {
+    let known: Vec<_> = metadata.phases_us().into_iter().map(|(name, _)| name).collect();
+    TraceError::Unsupported {
+        what: format!("{} has no phase {phase:?}", from.display()),
+        remedy: if known.is_empty() {
+            "it names none; leave out --from-phase".into()
+        } else {
+            format!("it has {}", known.join(", "))
+        },
+    }
 }

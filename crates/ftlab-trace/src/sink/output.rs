@@ -97,6 +97,10 @@ impl<E: Encoder> TraceSink for StreamSink<E> {
         result.map_err(|error| TraceError::io(self.file.name(), error))
     }
 
+    fn requests(&self) -> u64 {
+        self.written.requests
+    }
+
     fn finish(self: Box<Self>) -> Result<Written, TraceError> {
         let Self { file, mut packer, mut encoder, mut buffer, written } = *self;
         encoder.trailer(&mut buffer);

@@ -52,6 +52,10 @@ impl TraceSink for ParquetSink {
         if self.rows.is_full() { self.write_group() } else { Ok(()) }
     }
 
+    fn requests(&self) -> u64 {
+        self.requests + self.rows.len() as u64
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
         let name = self.file.name().to_owned();
         if !self.rows.is_empty() || self.writer.is_none() {
