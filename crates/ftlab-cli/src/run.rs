@@ -7,7 +7,7 @@ use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::Bar;
 use crate::table::table;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
     check_results, summary, write_results,
@@ -77,9 +77,10 @@ struct DriveArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Length")]
 struct LengthArgs {
-    /// How the drive is filled first; executed and not counted.
-    #[arg(long, value_enum, default_value = "none")]
-    fill: FillArg,
+    /// How the drive is filled first, executed and not counted: none, every page once in ascending
+    /// order (sequential), or every page once in random order (random).
+    #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
+    fill: Fill,
     /// Host page writes that are executed and not counted, behind the fill.
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup_writes: u64,
@@ -117,26 +118,6 @@ struct ReportArgs {
     /// No header and no progress.
     #[arg(long, short)]
     quiet: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FillArg {
-    /// Not at all: the drive begins empty.
-    None,
-    /// Every page once, in ascending order.
-    Sequential,
-    /// Every page once, in random order.
-    Random,
-}
-
-impl From<FillArg> for Fill {
-    fn from(fill: FillArg) -> Self {
-        match fill {
-            FillArg::None => Self::None,
-            FillArg::Sequential => Self::Sequential,
-            FillArg::Random => Self::Random,
-        }
-    }
 }
 
 const GC_MIN_INVALID: Share = Share(0.125);
@@ -201,7 +182,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
             (None, Some(drives)) => Length::DriveWrites(drives),
             (None, None) => Length::OfWorkload,
         },
-        fill: args.length.fill.into(),
+        fill: args.length.fill,
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         seed: args.length.seed,

@@ -242,3 +242,10 @@ fn more_threads_than_work_do_no_harm() {
     let run = "run uniform --logical 8MiB --pages-per-block 16 --ftl fifo --threads 65535 --quiet";
     assert_eq!(Place::new().ftlab(run).code, 0);
 }
+
+#[test]
+fn an_unknown_fill_lists_those_there_are() {
+    Place::new()
+        .ftlab("run uniform --logical 8MiB --ftl fifo --fill sequentially")
+        .fails(2, &["\"sequentially\" is not one of none, sequential, random"]);
+}

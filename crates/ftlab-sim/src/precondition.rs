@@ -1,9 +1,10 @@
 //! Filling the drive before anything is counted.
 
 use crate::SimError;
-use ftlab_spec::Spec;
+use ftlab_spec::{Spec, SpecError, Value};
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use std::str::FromStr;
 
 ftlab_spec::choices! {
     /// How the drive is filled; executed and not counted.
@@ -14,6 +15,17 @@ ftlab_spec::choices! {
         Sequential = "sequential",
         /// Every page once, in random order.
         Random = "random",
+    }
+}
+
+impl FromStr for Fill {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        Self::parse(text).ok_or_else(|| SpecError::Quantity {
+            text: text.into(),
+            expects: "one of none, sequential, random",
+        })
     }
 }
 
