@@ -172,13 +172,12 @@ fn captured(shared: &Path) -> Result<bool, TraceError> {
 }
 
 fn main() -> Result<(), TraceError> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = std::env::var_os("FTLAB_SHARED").map_or(beside, PathBuf::from);
+    let shared = std::env::var_os("FTLAB_SHARED").map(PathBuf::from);
     let mut is_right = kernels()? & generators()? & text_formats()?;
-    if shared.join("traces").is_dir() {
+    if let Some(shared) = shared.filter(|shared| shared.join("traces").is_dir()) {
         is_right &= captured(&shared)?;
     } else {
-        println!("no captured traces at {}; set FTLAB_SHARED", shared.display());
+        println!("SKIPPED: no traces; set FTLAB_SHARED to the folder that holds traces and golden");
     }
     assert!(is_right, "a rate above belongs to a wrong answer");
     Ok(())

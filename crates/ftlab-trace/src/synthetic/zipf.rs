@@ -60,7 +60,7 @@ ftlab_spec::parameters! {
     /// How unequal the pages are.
     pub struct ZipfParameters {
         /// The exponent: 0 is uniform, larger is more skewed; 1 itself has no formula.
-        theta: f64 = 0.9, "theta" in 0.0..=10.0, from "the captured fio logs";
+        theta: f64 = 0.9, "theta" in 0.0..=10.0, from "our choice";
         /// How ranks are spread over the drive.
         hash: RankHash = RankHash::New, "hash", from "fio 3.33";
     }

@@ -16,14 +16,13 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
 
 /// A captured trace or sample, which is too large to ship; `None`, said aloud, where it is absent.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let directory = std::env::var_os("FTLAB_SHARED").map_or(beside, PathBuf::from);
-    let path = directory.join(name);
-    if path.exists() {
+    let path = std::env::var_os("FTLAB_SHARED").map(|folder| PathBuf::from(folder).join(name));
+    if let Some(path) = path.filter(|path| path.exists()) {
         return Some(path);
     }
-    let message =
-        format!("SKIPPED: {} is absent; set FTLAB_SHARED to the captured traces\n", path.display());
+    let message = format!(
+        "SKIPPED: {name} is absent; set FTLAB_SHARED to the folder that holds traces and golden\n"
+    );
     // Not `eprintln!`, which is shown only if the test fails.
     std::io::stderr().write_all(message.as_bytes()).unwrap();
     None
