@@ -54,7 +54,7 @@ fn row(run: &RunResult) -> [String; COLUMNS] {
         significant(run.waf_last_tenth, 5),
         grouped(run.relocations),
         grouped(run.erases),
-        share(run.victim_utilisation.mean),
+        share(run.victim_valid_share.mean),
         share(run.cold_region_share),
         significant(run.seconds * 1e9 / run.host_writes as f64, 4),
         if run.steady_state { "yes" } else { "no" }.to_owned(),

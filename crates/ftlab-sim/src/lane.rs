@@ -190,7 +190,7 @@ impl Lane {
             running_erases: self.series.erases,
             running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
             cold_region_share,
-            victim_utilisation: seen.victim_utilisation(),
+            victim_valid_share: seen.victim_valid_share(),
             streams: streams(self.ftl.as_ref(), &counters, self.geometry.pages_per_block()),
             erase_counts: seen.erase_counts(),
             memory: memory(self.ftl.as_ref(), self.geometry),
@@ -212,7 +212,7 @@ fn streams(ftl: &Simulated, counters: &Counters, pages_per_block: u32) -> Vec<St
             blocks: stream.blocks,
             erases: counts.erases,
             relocations: counts.relocations,
-            victim_utilisation: (counts.erases > 0).then(|| {
+            victim_valid_share: (counts.erases > 0).then(|| {
                 counts.relocations as f64 / (counts.erases * u64::from(pages_per_block)) as f64
             }),
         })

@@ -1,18 +1,18 @@
 //! What is watched besides the counters of the FTL: victims, and erases of each block.
 
-use crate::result::{EraseCounts, VictimUtilisation};
+use crate::result::{EraseCounts, VictimValidShare};
 use ftlab_flash::BlockId;
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
 
-/// Bins of the histogram of victims by utilisation.
+/// Bins of the histogram of victims by valid share.
 pub(crate) const BINS: usize = 20;
 
 /// Watches collections only, so that page writes cost nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     pages_per_block: u32,
-    /// Victims by utilisation.
+    /// Victims by valid share.
     victims: [u64; BINS],
     valid_pages: u64,
     /// Erases of each block.
@@ -36,10 +36,10 @@ impl Watch {
         }
     }
 
-    pub(crate) fn victim_utilisation(&self) -> VictimUtilisation {
+    pub(crate) fn victim_valid_share(&self) -> VictimValidShare {
         let victims: u64 = self.victims.iter().sum();
         let pages = victims * u64::from(self.pages_per_block);
-        VictimUtilisation {
+        VictimValidShare {
             mean: (victims > 0).then(|| self.valid_pages as f64 / pages as f64),
             histogram: self.victims.to_vec(),
         }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn victims_are_counted_by_utilisation_and_block() {
+    fn victims_are_counted_by_valid_share_and_block() {
         let mut watch = Watch::new(4, 128);
         watch.collection(BlockId(1), StreamId(0), 0);
         let earlier = watch.clone();
@@ -78,11 +78,11 @@ mod tests {
             watch.collection(BlockId(block), StreamId(0), valid);
         }
         let seen = watch.since(&earlier);
-        let utilisation = seen.victim_utilisation();
-        let bins = &utilisation.histogram;
+        let share = seen.victim_valid_share();
+        let bins = &share.histogram;
         assert_eq!((bins[0], bins[1], bins[10], bins[19]), (1, 1, 1, 1));
-        assert_eq!(utilisation.mean, Some((6.0 + 7.0 + 128.0 + 64.0) / 512.0));
+        assert_eq!(share.mean, Some((6.0 + 7.0 + 128.0 + 64.0) / 512.0));
         assert_eq!(seen.erase_counts(), EraseCounts { min: 0, mean: 1.0, max: 3 });
-        assert_eq!(Watch::new(1, 2).victim_utilisation().mean, None);
+        assert_eq!(Watch::new(1, 2).victim_valid_share().mean, None);
     }
 }

@@ -149,7 +149,7 @@ pub struct RunResult {
     /// has no cold stream.
     pub cold_region_share: Option<f64>,
     /// Valid share of the collected blocks.
-    pub victim_utilisation: VictimUtilisation,
+    pub victim_valid_share: VictimValidShare,
     /// The streams that the FTL keeps apart.
     pub streams: Vec<StreamResult>,
     /// Erases of each block.
@@ -165,7 +165,7 @@ pub struct RunResult {
 
 /// Valid share of collected blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct VictimUtilisation {
+pub struct VictimValidShare {
     /// The mean; none if nothing was collected.
     pub mean: Option<f64>,
     /// Victims in twenty bins of 5% each, the lower border of a bin included; the last one has full
@@ -187,7 +187,7 @@ pub struct StreamResult {
     /// Valid pages that were moved out of its blocks.
     pub relocations: u64,
     /// Mean valid share of its collected blocks; none if there were none.
-    pub victim_utilisation: Option<f64>,
+    pub victim_valid_share: Option<f64>,
 }
 
 /// Erases of each block.

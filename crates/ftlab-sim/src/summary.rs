@@ -1,7 +1,8 @@
 //! What a result means, in one sentence.
 
+use crate::Fill;
 use crate::format::{percent, significant};
-use crate::result::{ExperimentResult, RunResult};
+use crate::result::{Config, ExperimentResult, RunResult};
 
 /// Write amplifications closer than this are level: another seed moves them by as much.
 const LEVEL: f64 = 0.005;
@@ -30,18 +31,37 @@ pub fn sentence(result: &ExperimentResult) -> String {
 }
 
 fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
-    let drives = run.host_writes as f64 / f64::from(result.config.drive.logical_pages);
+    let Config { drive, fill, writes_max, .. } = &result.config;
+    let logical_pages = f64::from(drive.logical_pages);
+    // Writes of all the flash leave no free block, whichever pages they go to.
+    let flash = 1.0 + drive.op_ratio;
+    let is_empty_at_first = *fill == Fill::None.to_string();
+    let written = result.workload.page_writes as f64 / logical_pages;
+    let is_cut = writes_max.is_some_and(|writes| writes <= run.host_writes);
+    let mut remedies = vec![if is_cut {
+        format!("write more (--drive-writes {})", flash.ceil())
+    } else {
+        "take a longer trace".to_owned()
+    }];
+    if is_empty_at_first && written + 1.0 >= flash {
+        remedies.push("fill the drive first (--fill random)".to_owned());
+    }
+    if drive.op_ratio > 1.0 {
+        remedies.push("simulate less flash (--op 10%)".to_owned());
+    }
+    let filled = if is_empty_at_first { "" } else { " behind the fill" };
     format!(
-        "Nothing was collected, because the workload wrote only {} drive sizes and free blocks were \
-         left: write more (--drive-writes 4), fill the drive first (--fill random), or simulate a \
-         smaller one (--logical).",
-        significant(drives, 3)
+        "Nothing was collected, because free blocks were left: the workload wrote {} drive sizes\
+         {filled}, and the flash holds {}: {}.",
+        significant(written, 3),
+        significant(flash, 3),
+        remedies.join(", or ")
     )
 }
 
 fn alone(run: &RunResult) -> String {
     let per_host_page = format!("{} writes {}", run.ftl, pages(run.waf));
-    match run.victim_utilisation.mean {
+    match run.victim_valid_share.mean {
         Some(valid) if run.relocations > 0 => format!(
             "{per_host_page}: the blocks that it collects are still {} valid on average, and those \
              pages have to be moved",
@@ -65,7 +85,7 @@ fn compared(runs: &[&RunResult], worst: &RunResult) -> String {
         worst.ftl,
         significant(worst.waf, 4)
     );
-    match (best.victim_utilisation.mean, worst.victim_utilisation.mean) {
+    match (best.victim_valid_share.mean, worst.victim_valid_share.mean) {
         (Some(low), Some(high)) if high - low >= 0.01 => format!(
             "{comparison}: {their} victims are {} valid on average, not {}",
             short_percent(low),
@@ -123,15 +143,19 @@ fn list(runs: &[&RunResult]) -> String {
     }
 }
 
-/// Whole percents where there is more than one.
+/// Whole percents where there is more than one; not quite all is never shown as all.
 fn short_percent(share: f64) -> String {
-    if share >= 0.01 { format!("{:.0}%", 100.0 * share) } else { percent(share) }
+    match share {
+        _ if share < 0.01 => percent(share),
+        _ if share <= 0.99 || share >= 1.0 => format!("{:.0}%", 100.0 * share),
+        _ => format!("{:.1}%", (1000.0 * share).floor() / 10.0),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DriveOptions, Experiment, Length, Logical, Workload};
+    use crate::{DriveOptions, Experiment, Length, Logical, Physical, Workload};
 
     /// A real result, to be changed.
     fn result(ftls: &[(&str, f64, f64)]) -> ExperimentResult {
@@ -152,7 +176,7 @@ mod tests {
             .map(|(ftl, waf, valid)| {
                 let mut run =
                     RunResult { ftl: (*ftl).into(), waf: *waf, steady_state: true, ..run.clone() };
-                run.victim_utilisation.mean = Some(*valid);
+                run.victim_valid_share.mean = Some(*valid);
                 run
             })
             .collect();
@@ -206,11 +230,52 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_collected_it_says_why() {
-        let mut none = result(&[("2r++", 1.0, 0.0)]);
-        none.runs[0].erases = 0;
-        none.runs[0].host_writes = 2048;
+    fn not_quite_all_is_not_all() {
+        let shares = [0.004, 0.234, 0.989, 0.9912, 0.999, 0.9999, 1.0].map(short_percent);
+        assert_eq!(shares, ["0.4%", "23%", "99%", "99.1%", "99.9%", "99.9%", "100%"]);
+    }
+
+    fn sparse(fill: Fill, op: f64, length: Length) -> ExperimentResult {
+        let workload = Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
+        let experiment = Experiment {
+            drive: DriveOptions {
+                logical: Logical::Pages(4096),
+                pages_per_block: 32,
+                physical: Physical::OverProvisioning(ftlab_spec::Share(op)),
+                ..DriveOptions::default()
+            },
+            fill,
+            length,
+            ..Experiment::new(workload, vec!["2r++".parse().unwrap()])
+        };
+        experiment.run(&mut ()).unwrap()
+    }
+
+    #[test]
+    fn where_nothing_was_collected_the_advice_works() {
+        let text = sentence(&sparse(Fill::None, 0.25, Length::DriveWrites(0.5)));
+        assert_eq!(
+            text,
+            "Nothing was collected, because free blocks were left: the workload wrote 0.500 drive \
+             sizes, and the flash holds 1.25: write more (--drive-writes 2), or fill the drive first \
+             (--fill random)."
+        );
+        assert!(sparse(Fill::None, 0.25, Length::DriveWrites(2.0)).runs[0].erases > 0);
+        assert!(sparse(Fill::Random, 0.25, Length::DriveWrites(0.5)).runs[0].erases > 0);
+
+        let text = sentence(&sparse(Fill::Random, 40.0, Length::DriveWrites(20.0)));
+        assert!(text.contains("wrote 20.0 drive sizes behind the fill, and the flash holds 41.0"));
+        let advice = ": write more (--drive-writes 41), or simulate less flash (--op 10%).";
+        assert!(text.ends_with(advice), "{text}");
+        assert!(sparse(Fill::Random, 40.0, Length::DriveWrites(41.0)).runs[0].erases > 0);
+        assert!(sparse(Fill::Random, 0.1, Length::DriveWrites(20.0)).runs[0].erases > 0);
+    }
+
+    #[test]
+    fn a_trace_that_ended_cannot_be_told_to_write_more() {
+        let mut none = sparse(Fill::None, 0.25, Length::DriveWrites(0.5));
+        none.config.writes_max = None;
         let text = sentence(&none);
-        assert!(text.contains("the workload wrote only 0.500 drive sizes"), "{text}");
+        assert!(text.contains(": take a longer trace, or fill the drive first"), "{text}");
     }
 }

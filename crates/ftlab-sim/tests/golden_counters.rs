@@ -1,7 +1,6 @@
 //! Every registered FTL over a small trace, to the last relocation.
 //!
-//! `tests/data/small.u32.zst` and `small-trims.csv.zst` are made by `ftlab convert` and by hand; see
-//! `tests/data/README.md`.
+//! `tests/data/README.md` says what is in the trace, `tests/data/small.parquet`.
 
 use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Physical, Workload};
