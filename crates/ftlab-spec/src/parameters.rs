@@ -29,6 +29,11 @@ pub trait Parameters: Sized + Default {
 
     /// Every parameter with its present value, as text that parses back.
     fn values(&self) -> Vec<(&'static str, String)>;
+
+    /// The values that `spec` comes to: what means the same gives the same.
+    fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
+        Self::from_spec(spec).map(|parameters| parameters.values())
+    }
 }
 
 /// A type that a parameter may have.
@@ -278,5 +283,7 @@ mod tests {
         );
         let values = parse("e:share=0.25").unwrap().values();
         assert_eq!(values, [("share", "0.25".to_owned()), ("order", "fifo".to_owned())]);
+        let resolved = |text: &str| Example::resolve(&text.parse().unwrap()).unwrap();
+        assert_eq!(resolved("e:order=fifo,share=.50"), resolved("e"));
     }
 }

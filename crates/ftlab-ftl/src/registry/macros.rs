@@ -1,6 +1,6 @@
 //! What turns the registry's lists into functions.
 
-/// Makes `entries` and `with_policy` from the lists above.
+/// Makes `entries` and `dispatch` from the lists above.
 macro_rules! registry {
     (
         policies: $($policy:ty),+;
@@ -35,23 +35,26 @@ macro_rules! registry {
             entries
         }
 
-        /// Makes the policy that `spec` names and hands it, with its type, to `visitor`.
-        pub fn with_policy<V: PolicyVisitor>(
+        /// What `visitor` makes of the policy that `spec` names, and all parameters of that.
+        fn dispatch<V: PolicyVisitor>(
             spec: &Spec,
             size: Size,
             visitor: V,
-        ) -> Result<V::Output, SpecError> {
+        ) -> Result<(V::Output, Values), SpecError> {
             match spec.name.as_str() {
                 $($preset => {
                     let (placement, victim) = split_parameters(spec)?;
-                    return Ok(visitor.visit(Composed {
+                    let values = values_of_both(&placement, &victim);
+                    let policy = Composed {
                         placement: <$preset_placement as PlacementEntry>::new(&placement, size),
                         victim: <$preset_victim as VictimEntry>::new(&victim, size),
-                    }));
+                    };
+                    return Ok((visitor.visit(policy), values));
                 })+
                 $(<$policy as PolicyEntry>::NAME => {
                     let parameters = <$policy as PolicyEntry>::Parameters::from_spec(spec)?;
-                    return Ok(visitor.visit(<$policy as PolicyEntry>::new(&parameters, size)));
+                    let policy = <$policy as PolicyEntry>::new(&parameters, size);
+                    return Ok((visitor.visit(policy), parameters.values()));
                 })+
                 _ => {}
             }
@@ -60,9 +63,9 @@ macro_rules! registry {
             };
             match placement {
                 $(<$placement as PlacementEntry>::NAME => {
-                    let (placement, victim) =
+                    let (placement, victim, values) =
                         placement_and_rule::<$placement>(spec, victim, size)?;
-                    Ok(visitor.visit(Composed { placement, victim }))
+                    Ok((visitor.visit(Composed { placement, victim }), values))
                 })+
                 _ => Err(unknown(
                     "placement",
@@ -76,11 +79,13 @@ macro_rules! registry {
             spec: &Spec,
             victim: &str,
             size: Size,
-        ) -> Result<(P, Box<dyn VictimRule>), SpecError> {
+        ) -> Result<(P, Box<dyn VictimRule>, Values), SpecError> {
             match victim {
                 $(<$victim as VictimEntry>::NAME => {
                     let (placement, victim) = split_parameters(spec)?;
-                    Ok((P::new(&placement, size), Box::new(<$victim as VictimEntry>::new(&victim, size))))
+                    let values = values_of_both(&placement, &victim);
+                    let victim = <$victim as VictimEntry>::new(&victim, size);
+                    Ok((P::new(&placement, size), Box::new(victim), values))
                 })+
                 _ => Err(unknown(
                     "victim rule",

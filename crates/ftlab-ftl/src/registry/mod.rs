@@ -102,6 +102,34 @@ pub trait PolicyVisitor {
     fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output;
 }
 
+/// Makes the policy that `spec` names and hands it, with its type, to `visitor`.
+pub fn with_policy<V: PolicyVisitor>(
+    spec: &Spec,
+    size: Size,
+    visitor: V,
+) -> Result<V::Output, SpecError> {
+    dispatch(spec, size, visitor).map(|(output, _)| output)
+}
+
+/// Names of parameters with their values.
+type Values = Vec<(&'static str, String)>;
+
+/// Every parameter of the FTL that `spec` names with the value that it will have, as given or by
+/// default; however `spec` writes them, what means the same gives the same.
+pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
+    struct Nothing;
+
+    impl PolicyVisitor for Nothing {
+        type Output = ();
+
+        fn visit<P: Policy + 'static>(self, _policy: P) {}
+    }
+
+    // Parameters do not depend on the drive.
+    let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512 };
+    dispatch(spec, size, Nothing).map(|((), values)| values)
+}
+
 /// Why an FTL cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
@@ -156,6 +184,10 @@ pub fn ftl_names() -> Vec<String> {
 
 fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
     SpecError::UnknownName { kind, name: name.into(), known }
+}
+
+fn values_of_both(placement: &impl Parameters, victim: &impl Parameters) -> Values {
+    [placement.values(), victim.values()].concat()
 }
 
 /// The parameters of a placement and of a victim rule from one spec.
@@ -214,6 +246,20 @@ mod tests {
                 text.lines().filter_map(|line| line.strip_prefix("//! # ")).collect();
             assert_eq!(found, headings, "{path}");
         }
+    }
+
+    #[test]
+    fn what_means_the_same_resolves_to_the_same() {
+        let resolved = |spec: &str| resolve(&spec.parse().unwrap());
+        for entry in entries().iter().filter(|entry| entry.kind == Kind::Ftl) {
+            let defaults: Vec<_> =
+                entry.parameters.iter().map(|p| (p.name, p.default.clone())).collect();
+            assert_eq!(resolved(entry.name).unwrap(), defaults, "{}", entry.name);
+        }
+        assert_eq!(resolved("2r++"), resolved("2r++:blk-util=.50"));
+        assert_ne!(resolved("2r++"), resolved("2r++:blk-util=0.4"));
+        assert!(resolved("sep-gc/greedy").is_ok());
+        assert!(resolved("2r++:x=1").is_err() && resolved("2r").is_err());
     }
 
     #[test]

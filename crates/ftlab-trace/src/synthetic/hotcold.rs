@@ -26,6 +26,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a share of the writes to the first pages of the drive, the rest behind them",
     source: "Rosenblum and Ousterhout, SOSP 1991",
     parameters: HotColdParameters::describe,
+    resolve: HotColdParameters::resolve,
     build,
 };
 

@@ -35,6 +35,8 @@ pub struct GeneratorInfo {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: fn() -> Vec<Parameter>,
+    /// All parameters of a spec with the values that they will have, as given or by default.
+    pub resolve: fn(&Spec) -> Result<Vec<(&'static str, String)>, SpecError>,
     /// Builds the sequence of pages.
     build: Build,
 }
@@ -69,16 +71,24 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
             remedy: format!("give it 1 to {addressable} pages"),
         });
     }
-    let generator = GENERATORS.iter().find(|info| info.name == spec.name).ok_or_else(|| {
-        let known = GENERATORS.iter().map(|info| info.name.to_owned()).collect();
-        SpecError::UnknownName { kind: "generator", name: spec.name.clone(), known }
-    })?;
-    let sequence = (generator.build)(spec, space)?;
+    let sequence = (generator(spec)?.build)(spec, space)?;
     let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
     metadata.properties.insert("generator".into(), spec.to_string());
     metadata.properties.insert("seed".into(), space.seed.to_string());
     Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped: Skipped::default() }))
+}
+
+/// Every parameter of the generator that `spec` names with the value that it will have.
+pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
+    (generator(spec)?.resolve)(spec)
+}
+
+fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
+    GENERATORS.iter().find(|info| info.name == spec.name).ok_or_else(|| {
+        let known = GENERATORS.iter().map(|info| info.name.to_owned()).collect();
+        SpecError::UnknownName { kind: "generator", name: spec.name.clone(), known }
+    })
 }
 
 /// A sequence of pages as a source of requests.

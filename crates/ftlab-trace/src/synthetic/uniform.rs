@@ -25,6 +25,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "every page equally likely",
     source: "all closed forms of write amplification",
     parameters: UniformParameters::describe,
+    resolve: UniformParameters::resolve,
     build,
 };
 

@@ -71,6 +71,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "fio's zipf, number for number; the seed is fio's randseed",
     source: "fio 3.33, random_distribution=zipf",
     parameters: ZipfParameters::describe,
+    resolve: ZipfParameters::resolve,
     build,
 };
 
