@@ -52,6 +52,9 @@ fn one_ftl_twice_is_refused() {
     Place::new()
         .ftlab("run uniform --logical 8MiB --ftl fifo --ftl fifo")
         .fails(2, &["fifo is named twice", "with other parameters"]);
+    Place::new()
+        .ftlab("run uniform --logical 8MiB --ftl 2r++ --ftl 2r++:blk-util=.50")
+        .fails(2, &["2r++ and 2r++:blk-util=.50 are the same"]);
 }
 
 #[test]

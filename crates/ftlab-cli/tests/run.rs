@@ -248,3 +248,17 @@ fn results_replace_no_pipes_and_follow_links() {
     assert!(at("link.csv").is_symlink());
     assert!(std::fs::read_to_string(at("old.csv")).unwrap().starts_with("op,lba,sectors"));
 }
+
+#[test]
+fn results_record_every_parameter_given_or_not() {
+    let run = format!("run zipf:theta=.5 {SMALL} --ftl 2r++ --ftl 2r++:blk-util=.4 --json");
+    let result = Place::new().ftlab(&run).json();
+    assert_eq!(result["config"]["workload"], "zipf:theta=.5");
+    let parameters = &result["config"]["workload_parameters"];
+    assert_eq!((&parameters["theta"], &parameters["hash"]), (&"0.5".into(), &"new".into()));
+    let runs = &result["runs"];
+    assert_eq!(runs[1]["ftl"], "2r++:blk-util=.4");
+    assert_eq!(runs[0]["parameters"]["blk-util"], "0.5");
+    assert_eq!(runs[1]["parameters"]["blk-util"], "0.4");
+    assert_eq!(runs[0]["parameters"]["scan-depth"], runs[1]["parameters"]["scan-depth"]);
+}

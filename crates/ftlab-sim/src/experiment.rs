@@ -9,11 +9,11 @@ use crate::precondition::{Fill, fill};
 use crate::result::{Config, ExperimentResult};
 use crate::run::{Prepared, Progress};
 use crate::schedule::{INTERVALS_MAX, Schedule};
-use crate::workload::Workload;
+use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
 use ftlab_flash::NoPayload;
-use ftlab_ftl::page::{DriveConfig, Policy};
-use ftlab_ftl::registry::{self, PolicyVisitor, Size};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::Space;
 use rayon::prelude::*;
@@ -113,6 +113,7 @@ impl Experiment {
         let is_trace = !self.workload.is_generator();
         let config = Config {
             workload: self.workload.name(),
+            workload_parameters: self.workload.parameters()?,
             format: is_trace.then(|| source.metadata().format.clone()),
             drive,
             ftls: self.ftls.iter().map(Spec::to_string).collect(),
@@ -148,14 +149,6 @@ impl Experiment {
 
     /// Refuses unknown FTLs and parameters, whatever the drive will be.
     fn check_ftls(&self) -> Result<(), SimError> {
-        struct Nothing;
-
-        impl PolicyVisitor for Nothing {
-            type Output = ();
-
-            fn visit<P: Policy + 'static>(self, _policy: P) {}
-        }
-
         if self.ftls.is_empty() {
             return Err(SimError::Unusable {
                 what: "no FTL is named".into(),
@@ -165,16 +158,22 @@ impl Experiment {
                 ),
             });
         }
-        for (index, ftl) in self.ftls.iter().enumerate() {
-            let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512 };
-            registry::with_policy(ftl, size, Nothing)?;
-            if self.ftls[..index].contains(ftl) {
+        let mut known: Vec<(&Spec, _)> = Vec::new();
+        for ftl in &self.ftls {
+            let resolved = (ftl.name.as_str(), registry::resolve(ftl)?);
+            if let Some((same, _)) = known.iter().find(|(_, other)| *other == resolved) {
+                let what = if *same == ftl {
+                    format!("{ftl} is named twice, and would give the same result twice")
+                } else {
+                    format!("{same} and {ftl} are the same, and would give the same result twice")
+                };
                 return Err(SimError::Unusable {
-                    what: format!("{ftl} is named twice, and would give the same result twice"),
+                    what,
                     remedy: "name each FTL once; the same name with other parameters is another"
                         .into(),
                 });
             }
+            known.push((ftl, resolved));
         }
         Ok(())
     }
@@ -245,7 +244,8 @@ impl Experiment {
             .map(|spec| {
                 let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
                 let ftl = registry::build(spec, config, NoPayload, watch)?;
-                Ok(Lane::new(spec.to_string(), geometry, ftl))
+                let parameters = named(registry::resolve(spec)?);
+                Ok(Lane::new(spec.to_string(), parameters, geometry, ftl))
             })
             .collect()
     }

@@ -8,11 +8,13 @@ use crate::steady::Rounds;
 use ftlab_flash::{Geometry, NoPayload};
 use ftlab_ftl::registry::DynFtl;
 use ftlab_ftl::{Counters, Ftl};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// An FTL, and what is recorded of it.
 pub(crate) struct Lane {
     name: String,
+    parameters: BTreeMap<String, String>,
     geometry: Geometry,
     ftl: DynFtl<NoPayload, Watch>,
     /// As it was when counting began.
@@ -57,9 +59,15 @@ struct Series {
 }
 
 impl Lane {
-    pub(crate) fn new(name: String, geometry: Geometry, ftl: DynFtl<NoPayload, Watch>) -> Self {
+    pub(crate) fn new(
+        name: String,
+        parameters: BTreeMap<String, String>,
+        geometry: Geometry,
+        ftl: DynFtl<NoPayload, Watch>,
+    ) -> Self {
         Self {
             name,
+            parameters,
             geometry,
             ftl,
             base: None,
@@ -175,6 +183,7 @@ impl Lane {
         let cold_region_share = self.cold_region_share();
         let programs = totals.host_writes + totals.relocations;
         Ok(RunResult {
+            parameters: self.parameters,
             config_hash,
             host_writes: totals.host_writes,
             relocations: totals.relocations,

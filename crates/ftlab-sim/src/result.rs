@@ -30,6 +30,8 @@ pub struct ExperimentResult {
 pub struct Config {
     /// The trace as it was named, or the generator with its parameters.
     pub workload: String,
+    /// Every parameter of the generator with its value, given or by default; none for a trace.
+    pub workload_parameters: Option<BTreeMap<String, String>>,
     /// The format of the trace with its parameters; none for a generator.
     pub format: Option<String>,
     /// The drive.
@@ -115,6 +117,8 @@ pub struct SkippedSummary {
 pub struct RunResult {
     /// The FTL as it was named.
     pub ftl: String,
+    /// Every parameter of the FTL with its value, given or by default.
+    pub parameters: BTreeMap<String, String>,
     /// XXH3-128 of everything that decides the result besides the trace: version, `config` without the
     /// name of the trace and the other FTLs, and this FTL. 32 hexadecimal digits.
     pub config_hash: String,

@@ -5,6 +5,7 @@ use crate::drive::{Logical, Origin, Wanted};
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{GENERATORS, Space};
 use ftlab_trace::{OpenOptions, TraceSource, address_range, open, synthetic};
+use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// A trace or a generator.
@@ -51,6 +52,12 @@ impl Workload {
             Self::Trace { path, .. } => path.display().to_string(),
             Self::Generator(spec) => spec.to_string(),
         }
+    }
+
+    /// Every parameter of a generator with its value, given or by default; `None` for a trace.
+    pub(crate) fn parameters(&self) -> Result<Option<BTreeMap<String, String>>, SimError> {
+        let Self::Generator(spec) = self else { return Ok(None) };
+        Ok(Some(named(synthetic::resolve(spec)?)))
     }
 
     /// Whether it has no end.
@@ -114,6 +121,11 @@ impl Workload {
         }
         Ok(Wanted { bytes, origin: Origin::HighestAddress })
     }
+}
+
+/// Parameters as they are in results.
+pub(crate) fn named(values: Vec<(&'static str, String)>) -> BTreeMap<String, String> {
+    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// What says how a trace is read says nothing of a generator.

@@ -25,6 +25,8 @@ pub struct Space {
 
 type Build = fn(&Spec, &Space) -> Result<Box<dyn PageSequence>, TraceError>;
 
+type Resolve = fn(&Spec) -> Result<Vec<(&'static str, String)>, SpecError>;
+
 /// One generator: how it is called, described and built.
 pub struct GeneratorInfo {
     /// The name to type.
@@ -36,7 +38,7 @@ pub struct GeneratorInfo {
     /// Its parameters.
     pub parameters: fn() -> Vec<Parameter>,
     /// All parameters of a spec with the values that they will have, as given or by default.
-    pub resolve: fn(&Spec) -> Result<Vec<(&'static str, String)>, SpecError>,
+    resolve: Resolve,
     /// Builds the sequence of pages.
     build: Build,
 }
