@@ -2,7 +2,9 @@
 //!
 //! Every victim rule of the papers is a question to this list: greedy asks for the block with the
 //! fewest valid pages (ties: the first allocated), FIFO for the oldest, 2R for the next one from
-//! `cur_scan` on that is emptier than a threshold.
+//! `cur_scan` on that is emptier than a threshold; cost-benefit for the one with the highest score, which
+//! [`best`](BlockList::best) finds without looking at most blocks: a group cannot hold a higher score
+//! than its oldest age with its fewest valid pages would have.
 //!
 //! Blocks stand in slots in order of allocation; a collected block leaves a hole, and when the slots
 //! run out the list is compacted (once per as many allocations as there are blocks). Above the slots
@@ -36,6 +38,8 @@ pub struct BlockList {
     blocks: Vec<BlockId>,
     /// Block -> slot.
     slots: Vec<u32>,
+    /// Slot -> when the block was appended; rises with the slot, and is kept in a hole.
+    stamps: Vec<u64>,
     group_min: Vec<u32>,
     top_min: Vec<u32>,
     /// Blocks in each group of slots.
@@ -55,6 +59,7 @@ impl BlockList {
             keys: vec![HOLE; slots],
             blocks: vec![BlockId(0); slots],
             slots: vec![ABSENT; blocks as usize],
+            stamps: vec![0; slots],
             group_min: vec![HOLE; slots / FANOUT],
             top_min: vec![HOLE; slots / TOP_SPAN],
             group_len: vec![0; slots / FANOUT],
@@ -76,8 +81,9 @@ impl BlockList {
 
     /// Appends a block that has just been allocated with `pages` pages; it can't be selected yet.
     ///
-    /// The pages count as valid from the start, so that only invalidations need to be told.
-    pub fn push(&mut self, block: BlockId, pages: u32) {
+    /// The pages count as valid from the start, so that only invalidations need to be told. `stamp`
+    /// is a time, such as the write clock; it never falls from one call to the next.
+    pub fn push(&mut self, block: BlockId, pages: u32, stamp: u64) {
         debug_assert_eq!(self.slots[block.index()], ABSENT, "block {block} is on the list");
         if self.tail as usize == self.keys.len() {
             self.compact();
@@ -85,6 +91,7 @@ impl BlockList {
         let slot = self.tail;
         self.tail += 1;
         self.blocks[slot as usize] = block;
+        self.stamps[slot as usize] = stamp;
         self.slots[block.index()] = slot;
         self.group_len[slot as usize / FANOUT] += 1;
         self.len += 1;
@@ -200,11 +207,58 @@ impl BlockList {
         Some((group * FANOUT + first_min(keys)?.0) as u32)
     }
 
+    /// The slot of the selectable block with the highest positive score; of equal ones the first.
+    ///
+    /// `score(slot, valid_pages)` must never exceed `bound(stamp, valid_pages)` for a block that was
+    /// appended at `stamp` or later and has at least so many valid pages: `bound` rises with age and
+    /// falls with valid pages.
+    pub fn best(
+        &self,
+        bound: impl Fn(u64, u32) -> f64,
+        score: impl Fn(u32, u32) -> f64,
+    ) -> Option<u32> {
+        let mut best = None;
+        let mut best_score = 0.0;
+        for top in 0..(self.tail as usize).div_ceil(TOP_SPAN) {
+            if !self.may_beat(best_score, top * TOP_SPAN, self.top_min[top], &bound) {
+                continue;
+            }
+            let groups = (self.tail as usize).div_ceil(FANOUT).min((top + 1) * FANOUT);
+            for group in top * FANOUT..groups {
+                if !self.may_beat(best_score, group * FANOUT, self.group_min[group], &bound) {
+                    continue;
+                }
+                for slot in group * FANOUT..(group + 1) * FANOUT {
+                    if self.keys[slot] < UNSELECTABLE {
+                        let score = score(slot as u32, self.keys[slot]);
+                        if score > best_score {
+                            (best, best_score) = (Some(slot as u32), score);
+                        }
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// Whether a block at or behind `slot` with at least `fewest` valid pages may have a score above
+    /// `best`.
+    fn may_beat(
+        &self,
+        best: f64,
+        slot: usize,
+        fewest: u32,
+        bound: impl Fn(u64, u32) -> f64,
+    ) -> bool {
+        fewest < UNSELECTABLE && bound(self.stamps[slot], fewest) > best
+    }
+
     /// Bytes of memory that the list takes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.keys[..])
             + size_of_val(&self.blocks[..])
             + size_of_val(&self.slots[..])
+            + size_of_val(&self.stamps[..])
             + size_of_val(&self.group_min[..])
             + size_of_val(&self.top_min[..])
             + size_of_val(&self.group_len[..])
@@ -240,6 +294,7 @@ impl BlockList {
                 let block = self.blocks[from];
                 self.keys[to] = self.keys[from];
                 self.blocks[to] = block;
+                self.stamps[to] = self.stamps[from];
                 self.slots[block.index()] = to as u32;
                 to += 1;
             }
@@ -303,7 +358,7 @@ mod tests {
                 match kind % 8 {
                     0..=2 if !absent.is_empty() => {
                         let block = absent.swap_remove(pick as usize % absent.len());
-                        list.push(block, 50);
+                        list.push(block, 50, 0);
                         naive.entries.push((block, 50, false));
                     }
                     3 if listed > 0 => {
@@ -347,7 +402,7 @@ mod tests {
             if round >= 3 {
                 list.remove(block);
             }
-            list.push(block, 8);
+            list.push(block, 8, 0);
             list.seal(block);
             if round % 3 == 1 {
                 list.set_cursor(list.end() - 1);

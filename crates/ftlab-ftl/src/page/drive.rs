@@ -13,9 +13,9 @@ const NONE: u32 = u32::MAX;
 pub enum Phase {
     /// Erased, on the free list.
     Free,
-    /// The block of a stream, which takes its pages, or is full and the stream has not asked for another.
+    /// The block of a stream, which takes its pages.
     Open,
-    /// Full, and its stream has asked for another block: it may become a victim.
+    /// Full: it may become a victim.
     Sealed,
 }
 
@@ -33,8 +33,7 @@ pub(crate) struct Block {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frontier {
     pub(crate) next: u32,
-    /// One past the last page of the open block: equal to `next` if that is full, both 0 if the
-    /// stream has none.
+    /// One past the last page of the open block; both 0 if the stream has none.
     pub(crate) end: u32,
 }
 
@@ -211,17 +210,16 @@ impl Drive {
         Some(id)
     }
 
-    /// Closes the full open block of `stream`, if it has one.
-    pub(crate) fn seal(&mut self, stream: StreamId) -> Option<BlockId> {
+    /// Closes the open block of `stream`, which is full.
+    pub(crate) fn seal(&mut self, stream: StreamId) -> BlockId {
         debug_assert!(!self.has_room(stream));
-        let frontier = &mut self.frontiers[stream.index()];
-        let last = frontier.end.checked_sub(1)?;
-        *frontier = Frontier { next: 0, end: 0 };
-        let id = self.block_of(Ppn(last));
+        let none = Frontier { next: 0, end: 0 };
+        let full = std::mem::replace(&mut self.frontiers[stream.index()], none);
+        let id = self.block_of(Ppn(full.end - 1));
         let block = &mut self.blocks[id.index()];
         block.phase = Phase::Sealed;
         block.sealed_at = self.write_clock;
-        Some(id)
+        id
     }
 
     /// Puts an erased block, which held no valid pages any more, on the free list.

@@ -64,6 +64,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         self.drive.append(stream, lpn);
         self.observer.host_write(lpn, to, stream);
+        if !self.drive.has_room(stream) {
+            self.seal(stream);
+        }
         if self.drive.free_blocks() < self.config.gc_start_blocks {
             self.collect_early()?;
         }
@@ -95,7 +98,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Opens a block for a host write to `stream`, after as many collections as that takes.
     #[cold]
     fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        self.seal(stream);
         while self.drive.free_blocks() <= self.config.reserve_blocks {
             self.collect()?;
             if self.drive.has_room(stream) {
@@ -189,6 +191,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.flash.copyback(source, to, lpn).map_err(FtlError::Flash)?;
             self.drive.append(stream, lpn);
             self.observer.relocation(lpn, source, to, stream);
+            if !self.drive.has_room(stream) {
+                self.seal(stream);
+            }
         }
         Ok(())
     }
@@ -196,16 +201,15 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Gives `stream`, which has no room, a new open block.
     #[cold]
     fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        self.seal(stream);
         let block = self.drive.open(stream).ok_or(FtlError::NoFreeBlock)?;
         self.policy.on_block_opened(block, &self.drive);
         Ok(())
     }
 
-    /// Seals the full open block of `stream`, if it has one: its stream asks for another.
+    /// Seals the open block of `stream`, which is full.
+    #[cold]
     fn seal(&mut self, stream: StreamId) {
-        if let Some(full) = self.drive.seal(stream) {
-            self.policy.on_block_sealed(full, &self.drive);
-        }
+        let block = self.drive.seal(stream);
+        self.policy.on_block_sealed(block, &self.drive);
     }
 }

@@ -16,6 +16,7 @@ mod naive;
 pub mod placement;
 pub mod policy;
 pub mod scan;
+mod sealed_blocks;
 pub mod victim;
 
 pub use block_list::BlockList;

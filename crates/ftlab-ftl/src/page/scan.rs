@@ -165,6 +165,21 @@ pub(crate) fn take_emptiest<R: Eq + Copy>(
     }
 }
 
+/// Takes the block with the fewest valid pages before `end`, if it has an invalid page.
+pub(crate) fn take_emptiest_one(
+    list: &mut BlockList,
+    end: u32,
+    pages_per_block: u32,
+    victims: &mut Victims,
+) {
+    let most = victims.valid_pages_max().min(pages_per_block - 1);
+    let emptiest = emptiest_before(list, end, |_| true);
+    if let Some(slot) = emptiest.filter(|&slot| list.valid_pages(slot) <= most) {
+        let valid_pages = list.valid_pages(slot);
+        victims.push(list.take(slot), valid_pages);
+    }
+}
+
 /// The first slot before `end` with the fewest valid pages among the blocks that `wanted` lets pass.
 fn emptiest_before(list: &BlockList, end: u32, wanted: impl Fn(BlockId) -> bool) -> Option<u32> {
     let mut best = None;

@@ -4,7 +4,7 @@
 macro_rules! registry {
     (
         policies: $($policy:ty),+;
-        presets: $($preset:literal => ($preset_placement:ty, $preset_victim:ty)),+;
+        presets: $($preset:literal => ($preset_placement:ty, $preset_victim:ty, $arguments:literal)),+;
         placements: $($placement:ty),+;
         victims: $($victim:ty),+;
     ) => {
@@ -22,11 +22,14 @@ macro_rules! registry {
                         <$preset_victim>::NAME
                     ),
                     source: <$preset_victim>::SOURCE,
-                    parameters: [
-                        <$preset_placement as PlacementEntry>::Parameters::describe(),
-                        <$preset_victim as VictimEntry>::Parameters::describe(),
-                    ]
-                    .concat(),
+                    parameters: preset_parameters(
+                        [
+                            <$preset_placement as PlacementEntry>::Parameters::describe(),
+                            <$preset_victim as VictimEntry>::Parameters::describe(),
+                        ]
+                        .concat(),
+                        $arguments,
+                    ),
                 },)+
             ];
             $(entries.push(entry_of!(Ftl, PolicyEntry, $policy));)+
@@ -43,7 +46,7 @@ macro_rules! registry {
         ) -> Result<(V::Output, Values), SpecError> {
             match spec.name.as_str() {
                 $($preset => {
-                    let (placement, victim) = split_parameters(spec)?;
+                    let (placement, victim) = split_parameters(&with_preset(spec, $arguments))?;
                     let values = values_of_both(&placement, &victim);
                     let policy = Composed {
                         placement: <$preset_placement as PlacementEntry>::new(&placement, size),

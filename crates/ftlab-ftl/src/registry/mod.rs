@@ -14,10 +14,14 @@ use thiserror::Error;
 
 registry! {
     policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus;
-    presets: "1r-greedy" => (placement::Single, victim::Greedy),
-             "fifo" => (placement::Single, victim::Fifo);
-    placements: placement::Single, placement::SepGc;
-    victims: victim::Greedy, victim::Fifo;
+    presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
+             "fifo" => (placement::Single, victim::Fifo, ""),
+             "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
+             "dac-cb" => (placement::Dac, victim::CostBenefit, ""),
+             "dac-greedy" => (placement::Dac, victim::Greedy, "");
+    placements: placement::Single, placement::SepGc, placement::Dac;
+    victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
+             victim::WindowedGreedy, victim::Random;
 }
 
 /// What a policy may know of the drive when it is made.
@@ -188,6 +192,29 @@ fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
 
 fn values_of_both(placement: &impl Parameters, victim: &impl Parameters) -> Values {
     [placement.values(), victim.values()].concat()
+}
+
+/// `spec`, and behind it the arguments of its preset that it does not give itself.
+fn with_preset(spec: &Spec, preset: &str) -> Spec {
+    let preset: Spec = format!("preset:{preset}").parse().expect("a preset of ours");
+    let mut spec = spec.clone();
+    for (key, value) in preset.arguments {
+        if spec.get(&key).is_none() {
+            spec.arguments.push((key, value));
+        }
+    }
+    spec
+}
+
+/// The parameters of a preset, their defaults as the preset has them.
+fn preset_parameters(mut parameters: Vec<Parameter>, preset: &str) -> Vec<Parameter> {
+    let preset = with_preset(&Spec::bare("preset"), preset);
+    for parameter in &mut parameters {
+        if let Some(value) = preset.get(parameter.name) {
+            value.clone_into(&mut parameter.default);
+        }
+    }
+    parameters
 }
 
 /// The parameters of a placement and of a victim rule from one spec.

@@ -100,9 +100,6 @@ impl NaiveFtl {
         self.write_clock += 1;
         let drive = self.drive();
         let stream = self.policy.place_host(HostWrite::new(lpn), &drive);
-        if !self.has_room(stream) {
-            self.seal(stream);
-        }
         while !self.has_room(stream) {
             if self.free.len() as u32 > self.config.reserve_blocks {
                 self.open(stream);
@@ -137,6 +134,9 @@ impl NaiveFtl {
         let pages = &mut self.blocks[id.index()].pages;
         self.mapping.insert(lpn, (id, pages.len()));
         pages.push(Some(lpn));
+        if !self.has_room(stream) {
+            self.seal(stream);
+        }
     }
 
     fn seal(&mut self, stream: StreamId) {
@@ -149,7 +149,6 @@ impl NaiveFtl {
     }
 
     fn open(&mut self, stream: StreamId) {
-        self.seal(stream);
         let id = self.free.pop_front().expect("a free block");
         let allocated = self.allocations;
         self.allocations += 1;

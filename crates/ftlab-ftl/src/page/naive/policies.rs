@@ -4,19 +4,30 @@ use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victi
 use crate::page::{Drive, Phase};
 use ftlab_flash::BlockId;
 
-/// Which victims, and from which stream a relocated page goes where.
+/// Where pages go and which victims are chosen, without cleverness.
 pub(super) struct NaivePolicy {
-    pub(super) streams: Vec<Stream>,
-    /// The stream that takes pages of victims of each stream.
-    pub(super) relocation: Vec<u8>,
+    placement: Placement,
     /// The region of each stream.
-    pub(super) region: Vec<u8>,
-    pub(super) rule: Rule,
+    region: Vec<u8>,
+    rule: Rule,
 }
 
-pub(super) enum Rule {
+#[derive(Clone, Copy, PartialEq)]
+enum Placement {
+    Single,
+    /// Host writes, relocated pages.
+    Separate,
+    /// Host writes, second chance, cold.
+    SecondChance,
+    /// Four regions by the block that holds the page.
+    Dac,
+}
+
+enum Rule {
     Greedy,
     Fifo,
+    /// The emptiest of the oldest half.
+    Windowed,
     /// Fewest valid pages first, one region, until the invalid pages make up a block.
     MultiGreedy,
     /// The scan of 2R-FIFO; `next` is how many blocks had been allocated before the one to look at.
@@ -27,41 +38,56 @@ pub(super) enum Rule {
         next: u64,
     },
     RegionFifo,
-    CostBenefit,
-}
-
-fn stream(name: &'static str) -> Stream {
-    Stream { name, takes_relocations: true, cold: false }
+    /// Until the invalid pages make up so many pages.
+    CostBenefit {
+        wanted_blocks: u32,
+    },
 }
 
 impl NaivePolicy {
+    /// The twin of a registered FTL; `None` if its choices are random or it keeps a state of its own.
     pub(super) fn new(name: &str) -> Option<Self> {
         let scan = |fallback| Rule::Scan { blk_util: 0.5, scan_depth: 0.8, fallback, next: 0 };
-        let (streams, relocation, region, rule) = match name {
-            "1r-greedy" | "single/greedy" => (vec![stream("a")], vec![0], vec![0], Rule::Greedy),
-            "fifo" | "single/fifo" => (vec![stream("a")], vec![0], vec![0], Rule::Fifo),
-            "sep-gc/greedy" => (vec![stream("h"); 2], vec![1, 1], vec![0, 0], Rule::Greedy),
-            "sep-gc/fifo" => (vec![stream("h"); 2], vec![1, 1], vec![0, 0], Rule::Fifo),
-            "2r-greedy" => (vec![stream("h"); 2], vec![1, 1], vec![0, 1], Rule::MultiGreedy),
-            "2r-fifo" => (vec![stream("h"); 2], vec![1, 1], vec![0, 1], scan("raise")),
+        let (placement, region, rule) = match name {
+            "1r-greedy" => (Placement::Single, vec![0], Rule::Greedy),
+            "fifo" => (Placement::Single, vec![0], Rule::Fifo),
+            "lfs-cb" => (Placement::Single, vec![0], Rule::CostBenefit { wanted_blocks: 8 }),
+            "dac-cb" => (Placement::Dac, vec![0; 4], Rule::CostBenefit { wanted_blocks: 0 }),
+            "dac-greedy" => (Placement::Dac, vec![0; 4], Rule::Greedy),
+            "2r-greedy" => (Placement::Separate, vec![0, 1], Rule::MultiGreedy),
+            "2r-fifo" => (Placement::Separate, vec![0, 1], scan("raise")),
             "2r-fifo:fallback=greedy-in-depth" => {
-                (vec![stream("h"); 2], vec![1, 1], vec![0, 1], scan("greedy-in-depth"))
+                (Placement::Separate, vec![0, 1], scan("greedy-in-depth"))
             }
-            "2r-fifo:fallback=greedy" => {
-                (vec![stream("h"); 2], vec![1, 1], vec![0, 1], scan("greedy"))
-            }
-            "2r-fifo:fallback=fifo" => (vec![stream("h"); 2], vec![1, 1], vec![0, 1], scan("fifo")),
-            "2r++" => (vec![stream("h"); 3], vec![1, 2, 2], vec![0, 0, 1], scan("raise")),
-            "2r++:regions=3" => (vec![stream("h"); 3], vec![1, 2, 2], vec![0, 1, 2], scan("raise")),
+            "2r-fifo:fallback=greedy" => (Placement::Separate, vec![0, 1], scan("greedy")),
+            "2r-fifo:fallback=fifo" => (Placement::Separate, vec![0, 1], scan("fifo")),
+            "2r++" => (Placement::SecondChance, vec![0, 0, 1], scan("raise")),
+            "2r++:regions=3" => (Placement::SecondChance, vec![0, 1, 2], scan("raise")),
             "2r++:victims=region-fifo" => {
-                (vec![stream("h"); 3], vec![1, 2, 2], vec![0, 0, 1], Rule::RegionFifo)
+                (Placement::SecondChance, vec![0, 0, 1], Rule::RegionFifo)
             }
             "2r++:victims=cost-benefit" => {
-                (vec![stream("h"); 3], vec![1, 2, 2], vec![0, 0, 1], Rule::CostBenefit)
+                (Placement::SecondChance, vec![0, 0, 1], Rule::CostBenefit { wanted_blocks: 0 })
             }
-            _ => return None,
+            pair => {
+                let (placement, rule) = pair.split_once('/')?;
+                let (placement, streams) = match placement {
+                    "single" => (Placement::Single, 1),
+                    "sep-gc" => (Placement::Separate, 2),
+                    "dac" => (Placement::Dac, 4),
+                    _ => return None,
+                };
+                let rule = match rule {
+                    "greedy" => Rule::Greedy,
+                    "fifo" => Rule::Fifo,
+                    "windowed-greedy" => Rule::Windowed,
+                    "cost-benefit" => Rule::CostBenefit { wanted_blocks: 0 },
+                    _ => return None,
+                };
+                (placement, vec![0; streams], rule)
+            }
         };
-        Some(Self { streams, relocation, region, rule })
+        Some(Self { placement, region, rule })
     }
 
     fn region_of(&self, block: BlockId, drive: &Drive) -> u8 {
@@ -145,15 +171,26 @@ impl NaivePolicy {
 
 impl Policy for NaivePolicy {
     fn streams(&self) -> Vec<Stream> {
-        self.streams.clone()
+        let stream = Stream { name: "s", takes_relocations: true, cold: false };
+        vec![stream; self.region.len()]
     }
 
-    fn place_host(&mut self, _write: HostWrite, _drive: &Drive) -> StreamId {
-        StreamId(0)
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        match drive.flash_page(write.lpn) {
+            Some(page) if self.placement == Placement::Dac => {
+                StreamId((drive.stream_of(drive.block_of(page)).0 + 1).min(3))
+            }
+            _ => StreamId(0),
+        }
     }
 
     fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
-        StreamId(self.relocation[page.from.index()])
+        StreamId(match self.placement {
+            Placement::Single => 0,
+            Placement::Separate => 1,
+            Placement::SecondChance => (page.from.0 + 1).min(2),
+            Placement::Dac => page.from.0.saturating_sub(1),
+        })
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
@@ -169,6 +206,12 @@ impl Policy for NaivePolicy {
         let mut chosen: Vec<BlockId> = match self.rule {
             Rule::Greedy => not_full.min_by_key(|&b| drive.valid_pages(b)).into_iter().collect(),
             Rule::Fifo => not_full.take(1).collect(),
+            Rule::Windowed => {
+                let oldest = &list[..list.len().div_ceil(2)];
+                let emptiest =
+                    |blocks: &[BlockId]| self.emptiest(blocks, drive, most).into_iter().next();
+                emptiest(oldest).or_else(|| emptiest(&list)).into_iter().collect()
+            }
             Rule::MultiGreedy => self.emptiest(&list, drive, most),
             Rule::Scan { .. } => self.scan(&list, drive, most),
             Rule::RegionFifo => {
@@ -185,19 +228,22 @@ impl Policy for NaivePolicy {
                     self.one_region(&of_region, drive)
                 })
             }
-            Rule::CostBenefit => {
+            Rule::CostBenefit { wanted_blocks } => {
                 let score = |b: BlockId| {
                     let valid = f64::from(drive.valid_pages(b));
                     let age = (drive.write_clock() - drive.sealed_at(b) + 1) as f64;
                     age * (f64::from(pages) - valid) / valid
                 };
-                let mut best: Vec<BlockId> = Vec::new();
-                for block in not_full {
-                    if best.is_empty() || score(block) > score(best[0]) {
-                        best = vec![block];
-                    }
-                }
-                best
+                let mut ranked: Vec<BlockId> = not_full.collect();
+                // Stable, so equal scores stay in order of allocation.
+                ranked.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+                let mut invalid = 0;
+                let enough = |&b: &BlockId| {
+                    let more = invalid == 0 || invalid < wanted_blocks * pages;
+                    invalid += pages - drive.valid_pages(b);
+                    more
+                };
+                ranked.into_iter().take_while(enough).collect()
             }
         };
         if matches!(self.rule, Rule::RegionFifo)

@@ -1,8 +1,10 @@
 //! Placements: which open block takes a page.
 
+mod dac;
 mod sep_gc;
 mod single;
 
+pub use dac::{Dac, DacParameters, Level};
 pub use sep_gc::SepGc;
 pub use single::Single;
 

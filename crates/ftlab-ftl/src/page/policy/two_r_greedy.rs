@@ -96,7 +96,8 @@ impl Policy for TwoRGreedy {
     }
 
     fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
-        self.region(block, drive).push(block, drive.pages_per_block());
+        let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
+        self.region(block, drive).push(block, pages, stamp);
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {

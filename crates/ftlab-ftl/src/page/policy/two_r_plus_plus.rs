@@ -164,19 +164,19 @@ fn take_oldest(
 
 /// Takes the block of the highest age x (1 - u) / u; the next one may be of the other region.
 fn take_best(list: &mut BlockList, drive: &Drive, victims: &mut Victims) {
-    let threshold = drive.pages_per_block().min(victims.valid_pages_max().saturating_add(1));
-    let mut best = None;
-    let mut best_score = 0.0;
-    let mut from = 0;
-    while let Some(slot) = list.next_below(from..list.end(), threshold) {
-        from = slot + 1;
-        let valid = f64::from(list.valid_pages(slot));
-        let age = (drive.write_clock() - drive.sealed_at(list.block(slot)) + 1) as f64;
-        let score = age * (f64::from(drive.pages_per_block()) - valid) / valid;
-        if score > best_score {
-            (best, best_score) = (Some(slot), score);
+    let most = victims.valid_pages_max();
+    let score = |stamp: u64, valid_pages: u32| {
+        let valid = f64::from(valid_pages);
+        let age = (drive.write_clock() - stamp + 1) as f64;
+        age * (f64::from(drive.pages_per_block()) - valid) / valid
+    };
+    // A block is appended to the list when it is opened, and its age counts from when it was sealed.
+    let best = list.best(score, |slot, valid_pages| {
+        if valid_pages > most {
+            return 0.0;
         }
-    }
+        score(drive.sealed_at(list.block(slot)), valid_pages)
+    });
     if let Some(slot) = best {
         let valid_pages = list.valid_pages(slot);
         victims.push(list.take(slot), valid_pages);

@@ -10,9 +10,9 @@
 //! None.
 //!
 //! # Where the paper is silent
-//! Ties go to the block that was allocated first. A full block may be chosen from the moment its
-//! stream asks for another, so a host block that was rewritten while it filled can be the victim of the
-//! very collection that makes room for its successor.
+//! Ties go to the block that was allocated first. A block may be chosen from the moment it is full, so
+//! one that was rewritten while it filled can be the victim of the very collection that makes room for
+//! its successor.
 //!
 //! # Reference
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,

@@ -1,10 +1,18 @@
 //! Victim rules: which blocks a collection takes.
 
+mod cost_benefit;
+mod d_choices;
 mod fifo;
 mod greedy;
+mod random;
+mod windowed_greedy;
 
+pub use cost_benefit::{CostBenefit, CostBenefitParameters, Score};
+pub use d_choices::{DChoices, DChoicesParameters};
 pub use fifo::Fifo;
 pub use greedy::Greedy;
+pub use random::{Random, RandomParameters};
+pub use windowed_greedy::{WindowedGreedy, WindowedGreedyParameters};
 
 use crate::page::Drive;
 use crate::page::policy::Victims;
@@ -39,7 +47,7 @@ pub trait VictimRule: Send {
 macro_rules! keep_block_list {
     () => {
         fn on_block_opened(&mut self, block: ftlab_flash::BlockId, drive: &$crate::page::Drive) {
-            self.list.push(block, drive.pages_per_block());
+            self.list.push(block, drive.pages_per_block(), drive.write_clock());
         }
 
         fn on_block_sealed(&mut self, block: ftlab_flash::BlockId, _drive: &$crate::page::Drive) {

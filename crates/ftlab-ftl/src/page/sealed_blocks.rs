@@ -1,0 +1,100 @@
+//! The sealed blocks in no order, to draw from at random.
+
+use crate::page::{Drive, Phase};
+use ftlab_flash::BlockId;
+
+const ABSENT: u32 = u32::MAX;
+
+/// A set of blocks with a constant-time draw; deterministic in its seed.
+#[derive(Debug, Clone)]
+pub(crate) struct SealedBlocks {
+    blocks: Vec<BlockId>,
+    /// Block -> its place in `blocks`.
+    places: Vec<u32>,
+    /// State of the xorshift generator (Marsaglia, "Xorshift RNGs", 2003); never 0.
+    random: u64,
+}
+
+impl SealedBlocks {
+    /// An empty set with room for `blocks` blocks.
+    pub(crate) fn new(blocks: u32, seed: u64) -> Self {
+        Self {
+            blocks: Vec::with_capacity(blocks as usize),
+            places: vec![ABSENT; blocks as usize],
+            // Spreads small seeds over all bits; odd, hence not 0 for any of them but one.
+            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).max(1),
+        }
+    }
+
+    /// Adds a block.
+    pub(crate) fn insert(&mut self, block: BlockId) {
+        self.places[block.index()] = self.blocks.len() as u32;
+        self.blocks.push(block);
+    }
+
+    /// Removes a block.
+    pub(crate) fn remove(&mut self, block: BlockId) {
+        let place = std::mem::replace(&mut self.places[block.index()], ABSENT) as usize;
+        self.blocks.swap_remove(place);
+        if let Some(moved) = self.blocks.get(place) {
+            self.places[moved.index()] = place as u32;
+        }
+    }
+
+    /// Any block.
+    pub(crate) fn draw(&mut self) -> Option<BlockId> {
+        let place = self.next(self.blocks.len());
+        self.blocks.get(place).copied()
+    }
+
+    /// The first block that `fits`, from a random one on.
+    pub(crate) fn find(&mut self, fits: impl Fn(&BlockId) -> bool) -> Option<BlockId> {
+        let start = self.next(self.blocks.len());
+        let (head, tail) = self.blocks.split_at(start);
+        tail.iter().chain(head).copied().find(fits)
+    }
+
+    /// Bytes of memory that the set takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<BlockId>() + size_of_val(&self.places[..])
+    }
+
+    /// Verifies that exactly the sealed blocks of `drive` are in it.
+    pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
+        for block in (0..drive.geometry().blocks()).map(BlockId) {
+            let place = self.places[block.index()];
+            let listed = self.blocks.get(place as usize) == Some(&block);
+            if listed != (drive.phase(block) == Phase::Sealed) {
+                return Err(format!("block {block} is {:?}, listed: {listed}", drive.phase(block)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A number below `end`, or 0.
+    fn next(&mut self, end: usize) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        ((u128::from(self.random) * end as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_is_drawn_about_as_often() {
+        let mut sealed = SealedBlocks::new(20, 3);
+        assert_eq!(sealed.draw(), None);
+        (0..20).for_each(|block| sealed.insert(BlockId(block)));
+        (0..10).for_each(|block| sealed.remove(BlockId(block * 2)));
+        let mut drawn = [0; 20];
+        (0..100_000).for_each(|_| drawn[sealed.draw().unwrap().index()] += 1);
+        for (block, count) in drawn.into_iter().enumerate() {
+            let expected = if block % 2 == 0 { 0..=0 } else { 9_500..=10_500 };
+            assert!(expected.contains(&count), "block {block}: {count}");
+        }
+    }
+}
