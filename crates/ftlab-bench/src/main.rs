@@ -43,7 +43,16 @@ struct Row {
     ftls: &'static [&'static str],
 }
 
-const FTLS: &[&str] = &["1r-greedy", "2r-greedy", "2r-fifo", "2r++"];
+const FTLS: &[&str] = &[
+    "1r-greedy",
+    "2r-greedy",
+    "2r-fifo",
+    "2r++",
+    "lfs-cb",
+    "sep-gc/cost-benefit",
+    "dac-cb",
+    "dac-greedy",
+];
 
 const SMALL: [Row; 2] = [
     Row {
@@ -190,7 +199,7 @@ fn measure(row: &Row, name: &str, mut subject: Box<dyn Subject>) -> Result<(f64,
     let flash_pages = f64::from(row.logical_pages) * (1.0 + row.op_ratio);
     let bytes = subject.bytes() as f64 / flash_pages;
     print!(
-        "{:8} {:30} {name:10} {waf:6.3} {ns:8.2} {million_writes:9.1} {bytes:8.2}",
+        "{:8} {:30} {name:20} {waf:6.3} {ns:8.2} {million_writes:9.1} {bytes:8.2}",
         row.drive, row.workload
     );
     Ok((ns, waf))
@@ -224,7 +233,7 @@ fn run(row: &Row) -> Result<(), Failure> {
 
 fn program_cost(rows: &[Row]) -> Result<(), Failure> {
     println!(
-        "{:8} {:30} {:10} {:>6} {:>8} {:>9} {:>8} {:>6}",
+        "{:8} {:30} {:20} {:>6} {:>8} {:>9} {:>8} {:>6}",
         "drive", "workload", "ftl", "waf", "ns/prog", "M writes/s", "B/page", "ratio"
     );
     rows.iter().try_for_each(run)
