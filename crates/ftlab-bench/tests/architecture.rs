@@ -12,8 +12,8 @@ const MAY_USE: [(&str, &[&str]); 8] = [
     ("ftlab-trace", &[]),
     ("ftlab-model", &[]),
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
-    ("ftlab-cli", &["ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
-    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-cli", &["ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
 ];
 
 #[test]

@@ -9,6 +9,7 @@ mod figure;
 mod header;
 mod inspect;
 mod list;
+mod model;
 mod options;
 mod output;
 mod progress;
@@ -31,6 +32,7 @@ const EXAMPLES: &str = "Examples:
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
   ftlab inspect trace.parquet
+  ftlab model uniform --op 7%,15%,28%
   ftlab list ftls";
 
 #[derive(Subcommand)]
@@ -39,6 +41,7 @@ enum Command {
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
+    Model(model::ModelArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
 }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),
+        Command::Model(args) => model::model(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => completions::man(&args),
     };

@@ -1,4 +1,4 @@
-//! The final table.
+//! Tables.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
@@ -26,14 +26,23 @@ const LINES: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
+/// The final table of a run.
 pub(crate) fn table(result: &ExperimentResult) -> String {
+    ruled(&HEADINGS.map(str::to_owned), result.runs.iter().map(row))
+}
+
+/// A table whose first column is text and whose others are numbers.
+pub(crate) fn ruled<R: AsRef<[String]>>(
+    headings: &[String],
+    rows: impl IntoIterator<Item = R>,
+) -> String {
     let mut table = Table::new();
     table.load_style(LINES);
     // Cells that are broken in two are harder to read than lines that the terminal breaks.
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(HEADINGS);
-    for run in &result.runs {
-        table.add_row(row(run).map(Cell::new));
+    table.set_header(headings);
+    for row in rows {
+        table.add_row(row.as_ref().iter().map(Cell::new));
     }
     for (index, column) in table.column_iter_mut().enumerate() {
         let is_name = index == 0;

@@ -13,4 +13,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod hot_cold;
+mod lambert;
+mod root;
+pub mod split;
 pub mod uniform;

@@ -2,10 +2,12 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::Kind;
 use ftlab_ftl::{Ftl, PageBatch, registry};
-use ftlab_model::uniform;
+use ftlab_model::{hot_cold, uniform};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::io::Write;
 
 const PAGES_PER_BLOCK: u32 = 128;
 const DATA_BLOCKS: u32 = 4096;
@@ -20,8 +22,12 @@ fn usable_op_ratio(blocks: u32) -> f64 {
     usable / f64::from(DATA_BLOCKS) - 1.0
 }
 
-/// Write amplification of uniform writes in the steady state.
-fn simulated(ftl: &str, blocks: u32) -> f64 {
+/// Write amplification in the steady state of writes to the pages that `next_page` draws.
+fn simulated(
+    ftl: &str,
+    blocks: u32,
+    mut next_page: impl FnMut(&mut Xoshiro256PlusPlus) -> u32,
+) -> f64 {
     let config = DriveConfig {
         geometry: Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(),
         logical_pages: LOGICAL_PAGES,
@@ -33,7 +39,7 @@ fn simulated(ftl: &str, blocks: u32) -> f64 {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut write = |drive_writes: u32, ftl: &mut dyn Ftl<Flash = NoPayload, Observer = ()>| {
         for _ in 0..drive_writes {
-            let writes = (0..LOGICAL_PAGES).map(|_| Lpn(rng.random_range(0..LOGICAL_PAGES)));
+            let writes = (0..LOGICAL_PAGES).map(|_| Lpn(next_page(&mut rng)));
             ftl.apply(&PageBatch { writes: writes.collect(), trims: Vec::new() }).unwrap();
         }
     };
@@ -46,6 +52,24 @@ fn simulated(ftl: &str, blocks: u32) -> f64 {
     ftl.counters().since(&start).waf().unwrap()
 }
 
+/// Any page, all alike.
+fn uniform_page(rng: &mut Xoshiro256PlusPlus) -> u32 {
+    rng.random_range(0..LOGICAL_PAGES)
+}
+
+/// Whether the registry knows this placement and this victim rule; says so if not.
+fn is_there(placement: &str, victim: &str) -> bool {
+    let entries = registry::entries();
+    let known = |kind, name| entries.iter().any(|entry| entry.kind == kind && entry.name == name);
+    let is_there = known(Kind::Placement, placement) && known(Kind::Victim, victim);
+    if !is_there {
+        let message = format!("SKIPPED: there is no {placement}/{victim} to simulate\n");
+        // Not `eprintln!`, which is shown only if the test fails.
+        std::io::stderr().write_all(message.as_bytes()).unwrap();
+    }
+    is_there
+}
+
 #[test]
 fn uniform_writes_to_one_region_are_within_one_percent_of_the_closed_forms() {
     println!("{:8} {:>6} {:>9} {:>8} {:>8}", "victims", "op", "simulated", "model", "error");
@@ -56,10 +80,49 @@ fn uniform_writes_to_one_region_are_within_one_percent_of_the_closed_forms() {
             ("fifo", uniform::fifo(op_ratio)),
             ("1r-greedy", uniform::greedy(op_ratio, PAGES_PER_BLOCK)),
         ] {
-            let waf = simulated(ftl, blocks);
+            let waf = simulated(ftl, blocks, uniform_page);
             let error = waf / model - 1.0;
             println!("{ftl:9} {op_percent:4}% {waf:9.3} {model:8.3} {:7.2}%", 100.0 * error);
             assert!(error.abs() < 0.01, "{ftl} at OP {op_percent}%: {waf:.3}, model {model:.3}");
+        }
+    }
+}
+
+#[test]
+fn mixed_hot_and_cold_writes_are_within_two_percent_of_the_closed_form() {
+    println!("{:>6} {:>6} {:>9} {:>8} {:>8}", "hot", "op", "simulated", "model", "error");
+    for (writes, pages) in [(0.8, 0.2), (0.9, 0.1)] {
+        for op_percent in [7, 15, 28] {
+            let blocks = DATA_BLOCKS + DATA_BLOCKS * op_percent / 100;
+            let model = hot_cold::fifo(usable_op_ratio(blocks), writes, pages);
+            let hot_pages = (pages * f64::from(LOGICAL_PAGES)) as u32;
+            let waf = simulated("fifo", blocks, |rng| {
+                let is_hot = rng.random_bool(writes);
+                let range = if is_hot { 0..hot_pages } else { hot_pages..LOGICAL_PAGES };
+                rng.random_range(range)
+            });
+            let error = waf / model - 1.0;
+            let name = format!("{}/{}", 100.0 * writes, 100.0 * pages);
+            println!("{name:>6} {op_percent:5}% {waf:9.3} {model:8.3} {:7.2}%", 100.0 * error);
+            assert!(error.abs() < 0.02, "{name} at OP {op_percent}%: {waf:.3}, model {model:.3}");
+        }
+    }
+}
+
+#[test]
+fn victims_among_d_random_blocks_are_within_two_percent_of_the_mean_field() {
+    if !is_there("single", "d-choices") {
+        return;
+    }
+    println!("{:>6} {:>6} {:>9} {:>8} {:>8}", "d", "op", "simulated", "model", "error");
+    for d in [2, 10] {
+        for op_percent in [7, 15, 28] {
+            let blocks = DATA_BLOCKS + DATA_BLOCKS * op_percent / 100;
+            let model = uniform::d_choices(usable_op_ratio(blocks), PAGES_PER_BLOCK, d);
+            let waf = simulated(&format!("single/d-choices:d={d}"), blocks, uniform_page);
+            let error = waf / model - 1.0;
+            println!("{d:6} {op_percent:5}% {waf:9.3} {model:8.3} {:7.2}%", 100.0 * error);
+            assert!(error.abs() < 0.02, "d {d} at OP {op_percent}%: {waf:.3}, model {model:.3}");
         }
     }
 }
