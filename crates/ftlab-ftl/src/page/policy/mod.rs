@@ -1,12 +1,16 @@
 //! What the engine knows of an algorithm.
 
+mod fdp_freq;
 mod two_r_fifo;
 mod two_r_greedy;
 mod two_r_plus_plus;
+mod wolf;
 
+pub use fdp_freq::FdpFreq;
 pub use two_r_fifo::TwoRFifo;
 pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
+pub use wolf::Wolf;
 
 use crate::page::Drive;
 use ftlab_flash::{BlockId, Lpn};
