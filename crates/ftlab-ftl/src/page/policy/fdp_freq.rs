@@ -31,7 +31,8 @@
 
 use super::wolf::allocation::{Allocation, VeryCold};
 use super::wolf::detector::{AddressShares, Detector, DetectorChoice};
-use super::wolf::groups::{Cleaning, GROUPS_MAX, Groups, keep_groups};
+use super::wolf::groups::{GROUPS_MAX, Groups, keep_groups};
+use super::wolf::surplus::Cleaning;
 use crate::page::Drive;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::registry::{PolicyEntry, Size};

@@ -1,7 +1,7 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
-use crate::page::policy::{Stream, StreamId, Victims};
-use crate::page::{BlockList, Drive, Phase};
+use crate::page::policy::{Stream, StreamId};
+use crate::page::{BlockList, Drive};
 use ftlab_flash::BlockId;
 
 /// The most groups there can be.
@@ -11,28 +11,18 @@ pub(crate) const GROUPS_MAX: usize = 16;
 pub(crate) const UNITS_MAX: usize = 16;
 
 /// No group.
-const NONE: u8 = u8::MAX;
+pub(super) const NONE: u8 = u8::MAX;
 
 const NAMES: [&str; GROUPS_MAX] = [
     "group-1", "group-2", "group-3", "group-4", "group-5", "group-6", "group-7", "group-8",
     "group-9", "group-10", "group-11", "group-12", "group-13", "group-14", "group-15", "group-16",
 ];
 
-ftlab_spec::choices! {
-    /// Which block of a group is collected.
-    pub enum Cleaning {
-        /// The one with the fewest valid pages.
-        Greedy = "greedy",
-        /// The one that was allocated first, of those with an invalid page.
-        Fifo = "fifo",
-    }
-}
-
 /// A group: its blocks, and what is known of its pages.
 pub(crate) struct Group {
-    blocks: BlockList,
+    pub(super) blocks: BlockList,
     /// Valid pages.
-    size: u32,
+    pub(super) size: u32,
     /// Host writes to it in the present interval.
     pub(super) interval_writes: u32,
     /// Share of host writes: running average.
@@ -47,23 +37,23 @@ pub(crate) struct Group {
     /// The stream that takes its next page.
     unit: usize,
     /// A group that was merged into it and whose open blocks are to be filled first.
-    drains: u8,
+    pub(super) drains: u8,
 }
 
 /// All groups of a drive, in order of temperature.
 ///
 /// A group is also a number of streams, `units`, which take its pages in turn.
 pub(crate) struct Groups {
-    slots: Vec<Group>,
+    pub(super) slots: Vec<Group>,
     /// Block -> group.
-    group_of: Vec<u8>,
+    pub(super) group_of: Vec<u8>,
     /// Groups in use, the coldest first.
-    order: Vec<u8>,
+    pub(super) order: Vec<u8>,
     units: usize,
     /// The group of the last host write: the one that asks for a block.
-    requester: u8,
+    pub(super) requester: u8,
     /// Blocks of groups that are being merged.
-    merging: Vec<BlockId>,
+    pub(super) merging: Vec<BlockId>,
 }
 
 impl Groups {
@@ -199,7 +189,7 @@ impl Groups {
         None
     }
 
-    fn streams_of(&self, group: u8) -> impl Iterator<Item = StreamId> + use<> {
+    pub(super) fn streams_of(&self, group: u8) -> impl Iterator<Item = StreamId> + use<> {
         let first = usize::from(group) * self.units;
         (first..first + self.units).map(|stream| StreamId(stream as u8))
     }
@@ -232,126 +222,6 @@ impl Groups {
     pub(crate) fn on_block_erased(&mut self, block: BlockId) {
         let group = self.group_of(block);
         self.get_mut(group).blocks.remove(block);
-    }
-
-    /// Chooses a block of the group that has the most pages above its target, among the groups that
-    /// `may_give` and have a block to give; if there is none, the block with the fewest valid pages.
-    pub(crate) fn select(
-        &mut self,
-        cleaning: Cleaning,
-        drive: &Drive,
-        victims: &mut Victims,
-        may_give: impl Fn(&Self, u8) -> bool,
-    ) {
-        let limit = victims.valid_pages_max().min(drive.pages_per_block() - 1);
-        let mut best: Option<(f64, u8, u32)> = None;
-        for &group in &self.order {
-            if may_give(self, group)
-                && let Some(slot) = self.get(group).victim(cleaning, limit)
-            {
-                let surplus = self.surplus(group, drive);
-                if best.is_none_or(|(most, ..)| surplus > most) {
-                    best = Some((surplus, group, slot));
-                }
-            }
-        }
-        let chosen = best.map(|(_, group, slot)| (group, slot)).or_else(|| self.emptiest(limit));
-        if let Some((group, slot)) = chosen {
-            let blocks = &mut self.get_mut(group).blocks;
-            let valid_pages = blocks.valid_pages(slot);
-            victims.push(blocks.take(slot), valid_pages);
-        }
-    }
-
-    /// True if `group` asks for a block, or stands next to the group that does.
-    pub(crate) fn near_requester(&self, group: u8) -> bool {
-        [-1, 0, 1].into_iter().any(|step| self.neighbour(self.requester, step) == group)
-    }
-
-    /// Pages that `group` has beyond its target; a block more for the group that asks for one.
-    fn surplus(&self, group: u8, drive: &Drive) -> f64 {
-        let Group { blocks, size, over_provisioning, .. } = self.get(group);
-        let wanted = u32::from(group == self.requester);
-        f64::from(blocks.len() + wanted) * f64::from(drive.pages_per_block())
-            - f64::from(*size)
-            - over_provisioning
-    }
-
-    fn emptiest(&self, limit: u32) -> Option<(u8, u32)> {
-        let of_groups = self.order.iter().filter_map(|&group| {
-            let slot = self.get(group).victim(Cleaning::Greedy, limit)?;
-            Some((self.get(group).blocks.valid_pages(slot), group, slot))
-        });
-        of_groups.min().map(|(_, group, slot)| (group, slot))
-    }
-
-    /// Pages that the blocks of all groups have beyond the valid ones.
-    pub(crate) fn over_provisioning(&self, drive: &Drive) -> f64 {
-        let of_groups = self.order.iter().map(|&group| {
-            let group = self.get(group);
-            f64::from(group.blocks.len()) * f64::from(drive.pages_per_block())
-                - f64::from(group.size)
-        });
-        of_groups.sum()
-    }
-
-    /// Puts a new, empty group into the order at `place` and returns it, if there can be another.
-    pub(super) fn create(&mut self, place: usize, drive: &Drive) -> Option<u8> {
-        let drained = |group: &u8| {
-            !self.order.contains(group)
-                && !self.streams_of(*group).any(|stream| drive.has_room(stream))
-        };
-        let group = (0..self.slots.len() as u8).find(drained)?;
-        let next = std::mem::replace(&mut self.get_mut(group).drains, NONE);
-        for other in &mut self.slots {
-            if other.drains == group {
-                other.drains = next;
-            }
-        }
-        let created = self.get_mut(group);
-        created.frequency = 0.0;
-        created.interval_writes = 0;
-        created.converged = 0;
-        self.order.insert(place, group);
-        Some(group)
-    }
-
-    /// Merges the group at `place` in the order into the one at `into`: its blocks, open ones
-    /// included, and its statistics.
-    pub(super) fn merge(&mut self, place: usize, into: usize, drive: &Drive) {
-        let (gone, kept) = (self.order[place], self.order[into]);
-        self.order.remove(place);
-        self.merging.clear();
-        for group in [gone, kept] {
-            let blocks = &mut self.slots[usize::from(group)].blocks;
-            let mut from = 0;
-            while let Some(slot) = blocks.next_in_use(from..blocks.end()) {
-                let block = blocks.block(slot);
-                blocks.remove(block);
-                self.merging.push(block);
-                from = slot + 1;
-            }
-        }
-        self.merging.sort_unstable_by_key(|&block| drive.allocated(block));
-        for &block in &self.merging {
-            let blocks = &mut self.slots[usize::from(kept)].blocks;
-            self.group_of[block.index()] = kept;
-            blocks.push(block, drive.valid_pages(block));
-            if drive.phase(block) == Phase::Sealed {
-                blocks.seal(block);
-            }
-        }
-        let from = self.get_mut(gone);
-        let (size, frequency) = (std::mem::take(&mut from.size), from.frequency);
-        let to = self.get_mut(kept);
-        to.size += size;
-        to.frequency += frequency;
-        let mut last = gone;
-        while self.get(last).drains != NONE {
-            last = self.get(last).drains;
-        }
-        self.get_mut(last).drains = self.get(kept).drains;
-        self.get_mut(kept).drains = gone;
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -390,16 +260,6 @@ impl Group {
     /// Share of host writes per page.
     pub(crate) fn hit_rate(&self) -> f64 {
         if self.size == 0 { 0.0 } else { self.frequency / f64::from(self.size) }
-    }
-
-    /// The slot of the block to collect, with at most `limit` valid pages.
-    fn victim(&self, cleaning: Cleaning, limit: u32) -> Option<u32> {
-        match cleaning {
-            Cleaning::Greedy => {
-                self.blocks.min().filter(|&slot| self.blocks.valid_pages(slot) <= limit)
-            }
-            Cleaning::Fifo => self.blocks.next_below(0..self.blocks.end(), limit + 1),
-        }
     }
 }
 
