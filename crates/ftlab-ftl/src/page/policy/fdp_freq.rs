@@ -24,6 +24,11 @@
 //! collection has to gain something. If neither the asking group nor a neighbour has an invalid page
 //! to give, the block with the fewest valid pages of all is collected.
 //!
+//! No reading gives the published 152% of the drive in extra relocations after a swap of frequencies
+//! (two equal groups, 10% and 90%, physical pages logical / 0.7). An oracle that is told of the swap
+//! gives 4% (fifo) or 41% (greedy); one that is not never recovers, 340% within a million writes; the
+//! filters with 4 groups give 133% in that time.
+//!
 //! # Reference
 //! Dayan, Bouganim, Bonnet, "Modelling and Managing SSD Write-amplification", 2015, sections 2.2, 5.3
 //! and 6, after Stoica and Ailamaki, "Improving Flash Write Performance by Using Update Frequency",
