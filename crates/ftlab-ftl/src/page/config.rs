@@ -75,17 +75,18 @@ impl DriveConfig {
     ///
     /// With R blocks in reserve and S streams, collection is called for only when at most R blocks are
     /// free and at most S - 1 have room. The sealed rest must then hold invalid pages, so it must be
-    /// more than the logical pages fill. A victim's pages go to at most as many new blocks as there
-    /// are streams that take relocations, which the reserve covers.
-    pub(crate) fn verify(&self, streams: &[Stream]) -> Result<(), ConfigError> {
+    /// more than the logical pages fill. The reserve has to cover the blocks that relocations may open
+    /// before they free as many: `reserve_min`, see [`Policy::reserve_blocks_min`].
+    ///
+    /// [`Policy::reserve_blocks_min`]: crate::page::Policy::reserve_blocks_min
+    pub(crate) fn verify(&self, streams: &[Stream], reserve_min: u32) -> Result<(), ConfigError> {
         if self.logical_pages == 0 {
             return Err(ConfigError::NoLogicalPages);
         }
-        let taking = streams.iter().filter(|stream| stream.takes_relocations).count() as u32;
-        if self.reserve_blocks < taking {
+        if self.reserve_blocks < reserve_min {
             return Err(ConfigError::ReserveTooSmall {
                 reserve_blocks: self.reserve_blocks,
-                streams: taking,
+                streams: reserve_min,
             });
         }
         let data_blocks = self.logical_pages.div_ceil(self.geometry.pages_per_block());
@@ -130,8 +131,8 @@ mod tests {
 
     #[test]
     fn the_sum_is_exact_and_in_the_message() {
-        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2)), Ok(()));
-        let error = config(512 + 4 + 2, 4).verify(&streams(2)).unwrap_err().to_string();
+        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2), 2), Ok(()));
+        let error = config(512 + 4 + 2, 4).verify(&streams(2), 2).unwrap_err().to_string();
         for part in ["518 blocks", "fill 512", "4 in reserve", "2 open", "519 in all", "--op 2%"] {
             assert!(error.contains(part), "{part} is not in: {error}");
         }
@@ -140,15 +141,15 @@ mod tests {
     #[test]
     fn a_tiny_drive_is_advised_in_blocks() {
         let tiny = DriveConfig { logical_pages: 1, ..config(3, 4) };
-        let error = tiny.verify(&streams(2)).unwrap_err().to_string();
+        let error = tiny.verify(&streams(2), 2).unwrap_err().to_string();
         assert!(error.contains("8 in all") && error.contains("--blocks 8 is enough"), "{error}");
-        let huge = config(600, u32::MAX).verify(&streams(2)).unwrap_err().to_string();
+        let huge = config(600, u32::MAX).verify(&streams(2), 2).unwrap_err().to_string();
         assert!(huge.contains("4294967810 in all"), "{huge}");
     }
 
     #[test]
     fn the_reserve_covers_every_stream_that_takes_relocations() {
-        let error = config(600, 1).verify(&streams(2)).unwrap_err();
+        let error = config(600, 1).verify(&streams(2), 2).unwrap_err();
         assert_eq!(error, ConfigError::ReserveTooSmall { reserve_blocks: 1, streams: 2 });
     }
 }

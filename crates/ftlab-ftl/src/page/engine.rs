@@ -36,7 +36,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         observer: O,
     ) -> Result<Self, crate::ConfigError> {
         let streams = policy.streams();
-        config.verify(&streams)?;
+        config.verify(&streams, policy.reserve_blocks_min())?;
         let geometry = config.geometry;
         Ok(Self {
             counters: Counters::new(streams.len()),

@@ -13,7 +13,8 @@ use macros::{entry_of, registry};
 use thiserror::Error;
 
 registry! {
-    policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus;
+    policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus, policy::Wolf,
+              policy::FdpFreq;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
@@ -248,7 +249,7 @@ mod tests {
     fn sources(folder: &str) -> Vec<(String, String)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page").join(folder);
         let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let files = files.filter(|path| path.file_name().unwrap() != "mod.rs");
+        let files = files.filter(|path| path.file_name().unwrap() != "mod.rs" && path.is_file());
         files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
     }
 

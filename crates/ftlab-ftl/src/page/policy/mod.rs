@@ -1,12 +1,16 @@
 //! What the engine knows of an algorithm.
 
+mod fdp_freq;
 mod two_r_fifo;
 mod two_r_greedy;
 mod two_r_plus_plus;
+mod wolf;
 
+pub use fdp_freq::FdpFreq;
 pub use two_r_fifo::TwoRFifo;
 pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
+pub use wolf::Wolf;
 
 use crate::page::Drive;
 use ftlab_flash::{BlockId, Lpn};
@@ -134,6 +138,14 @@ impl Victims {
 pub trait Policy: Send {
     /// The streams, in order of their ids; constant over the life of the policy.
     fn streams(&self) -> Vec<Stream>;
+
+    /// The fewest free blocks that have to be in reserve for relocations not to run out of them: one
+    /// for each stream that takes relocations, since in the worst case each opens one before the
+    /// first collection has freed a block. A policy that lets pages of different streams share a
+    /// block when free blocks run out needs fewer.
+    fn reserve_blocks_min(&self) -> u32 {
+        self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+    }
 
     /// Which open block takes a page that the host writes. Called before the old version becomes
     /// invalid.

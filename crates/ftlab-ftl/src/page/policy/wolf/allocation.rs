@@ -1,0 +1,250 @@
+//! How over-provisioned space is divided among groups.
+
+use super::groups::{GROUPS_MAX, Groups};
+use crate::page::Drive;
+
+/// A group whose pages are hit less than this share as often as those of the next is very cold.
+const VERY_COLD_SHARE: f64 = 0.05;
+
+/// Of a group's size: what a very cold group gets.
+const VERY_COLD_OVER_PROVISIONING: f64 = 0.05;
+
+ftlab_spec::choices! {
+    /// How over-provisioned space is divided among groups.
+    pub enum Allocation {
+        /// Wolf's mean of a division by size and one by update frequency.
+        ClosedForm = "closed-form",
+        /// In proportion to the root of size times update frequency; ours, not the paper's.
+        Sqrt = "sqrt",
+        /// The numeric minimum of expected write amplification.
+        Optimum = "optimum",
+    }
+}
+
+ftlab_spec::choices! {
+    /// Of which group's size a very cold group gets a fixed share as over-provisioned space.
+    pub enum VeryCold {
+        /// Its own, but no more than the closed form gives.
+        Own = "own",
+        /// The smallest group's, as printed.
+        Smallest = "smallest",
+        /// Of none: the closed form holds for it too.
+        Off = "off",
+    }
+}
+
+/// A group as an allocation sees it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Share {
+    /// Valid pages.
+    pub(crate) size: f64,
+    /// Share of host writes.
+    pub(crate) frequency: f64,
+    /// The answer: pages beyond its size.
+    pub(crate) over_provisioning: f64,
+}
+
+impl Allocation {
+    /// Sets the target of every group, with the update frequencies that `frequency` tells.
+    pub(crate) fn apply(
+        self,
+        very_cold: VeryCold,
+        groups: &mut Groups,
+        drive: &Drive,
+        frequency: impl Fn(usize, &Groups) -> f64,
+    ) {
+        let total = groups.over_provisioning(drive);
+        let mut shares = [Share::default(); GROUPS_MAX];
+        let count = groups.order().len();
+        for (place, share) in shares[..count].iter_mut().enumerate() {
+            let size = f64::from(groups.get(groups.order()[place]).size());
+            *share = Share { size, frequency: frequency(place, groups), over_provisioning: 0.0 };
+        }
+        self.divide(very_cold, &mut shares[..count], total);
+        for (place, share) in shares[..count].iter().enumerate() {
+            let group = groups.order()[place];
+            groups.get_mut(group).over_provisioning = share.over_provisioning;
+        }
+    }
+
+    /// Divides `total` pages among groups, of which the first is the coldest.
+    fn divide(self, very_cold: VeryCold, shares: &mut [Share], total: f64) {
+        match self {
+            Self::ClosedForm => {
+                closed_form(shares, total);
+                special_case(very_cold, shares, total);
+            }
+            Self::Sqrt => {
+                in_proportion(shares, total, |share| (share.size * share.frequency).sqrt());
+            }
+            Self::Optimum => optimum(shares, total),
+        }
+    }
+}
+
+/// Equation 8: half in proportion to size, half to update frequency.
+fn closed_form(shares: &mut [Share], total: f64) {
+    let size: f64 = shares.iter().map(|share| share.size).sum();
+    let frequency: f64 = shares.iter().map(|share| share.frequency).sum();
+    for share in shares {
+        let by_size = if size > 0.0 { share.size / size } else { 0.0 };
+        let by_frequency = if frequency > 0.0 { share.frequency / frequency } else { by_size };
+        share.over_provisioning = total * f64::midpoint(by_size, by_frequency);
+    }
+}
+
+/// Section 5.5.3: if the first group is very cold, it gets a fixed space and the others the rest.
+fn special_case(very_cold: VeryCold, shares: &mut [Share], total: f64) {
+    let [coldest, others @ ..] = shares else { return };
+    let Some(next) = others.first() else { return };
+    if coldest.frequency * next.size >= VERY_COLD_SHARE * next.frequency * coldest.size {
+        return;
+    }
+    let fixed = match very_cold {
+        VeryCold::Off => return,
+        VeryCold::Own => {
+            (VERY_COLD_OVER_PROVISIONING * coldest.size).min(coldest.over_provisioning)
+        }
+        VeryCold::Smallest => {
+            let smallest = others.iter().map(|share| share.size).fold(coldest.size, f64::min);
+            (VERY_COLD_OVER_PROVISIONING * smallest).min(total)
+        }
+    };
+    coldest.over_provisioning = fixed;
+    closed_form(others, total - fixed);
+}
+
+fn in_proportion(shares: &mut [Share], total: f64, weight: impl Fn(&Share) -> f64) {
+    let sum: f64 = shares.iter().map(&weight).sum();
+    for share in shares {
+        let part = if sum > 0.0 { weight(share) / sum } else { 0.0 };
+        share.over_provisioning = total * part;
+    }
+}
+
+/// Minimises the sum of p A(s, OP), with A = 1 / (1 - d) and s / (s + OP) = (d - 1) / ln d.
+///
+/// With d = e^-t, A changes with OP by -1 / (s (e^t - 1 - t)): at the minimum all groups have the same
+/// p / (s (e^t - 1 - t)), which halving finds.
+fn optimum(shares: &mut [Share], total: f64) {
+    let (mut low, mut high) = (-60.0_f64, 60.0_f64);
+    for _ in 0..48 {
+        let middle = f64::midpoint(low, high);
+        let given: f64 = shares.iter().map(|share| pages_at(share, middle.exp())).sum();
+        if given > total { low = middle } else { high = middle }
+    }
+    let slope = high.exp();
+    for share in shares.iter_mut() {
+        share.over_provisioning = pages_at(share, slope);
+    }
+    // What is left to rounding, and everything if no group is written to.
+    let given: f64 = shares.iter().map(|share| share.over_provisioning).sum();
+    let size: f64 = shares.iter().map(|share| share.size).sum();
+    for share in shares {
+        share.over_provisioning +=
+            if size > 0.0 { (total - given) * share.size / size } else { 0.0 };
+    }
+}
+
+/// Over-provisioning at which a page more is worth `slope` to a group.
+fn pages_at(share: &Share, slope: f64) -> f64 {
+    if share.size <= 0.0 || share.frequency <= 0.0 {
+        return 0.0;
+    }
+    let t = inverse(share.frequency / (share.size * slope));
+    if t < 1e-9 { share.size * t / 2.0 } else { share.size * (t / -(-t).exp_m1() - 1.0) }
+}
+
+/// The t > 0 at which e^t - 1 - t = `y`.
+fn inverse(y: f64) -> f64 {
+    // From above both for small and for large y; Newton's steps then only go down.
+    let mut t = (2.0 * y).sqrt().min((2.0 + 2.0 * y).ln() + 1.0);
+    for _ in 0..6 {
+        let slope = t.exp_m1();
+        if slope <= 0.0 {
+            break;
+        }
+        t = (t - (slope - t - y) / slope).max(0.0);
+    }
+    t
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(of: &[(f64, f64)]) -> Vec<Share> {
+        of.iter()
+            .map(|&(size, frequency)| Share { size, frequency, over_provisioning: 0.0 })
+            .collect()
+    }
+
+    /// Expected write amplification of a division.
+    fn expected(shares: &[Share]) -> f64 {
+        let of = |share: &Share| {
+            let (mut low, mut high) = (1e-12_f64, 1.0 - 1e-12);
+            for _ in 0..200 {
+                let d = f64::midpoint(low, high);
+                let full = (d - 1.0) / d.ln();
+                if full > share.size / (share.size + share.over_provisioning) {
+                    high = d;
+                } else {
+                    low = d;
+                }
+            }
+            share.frequency / (1.0 - low)
+        };
+        shares.iter().map(of).sum()
+    }
+
+    #[test]
+    fn every_division_gives_out_all_pages() {
+        for kind in [Allocation::ClosedForm, Allocation::Sqrt, Allocation::Optimum] {
+            for of in
+                [&[(900.0, 0.1), (100.0, 0.9)][..], &[(500.0, 0.001), (300.0, 0.2), (200.0, 0.799)]]
+            {
+                let mut shares = shares(of);
+                kind.divide(VeryCold::Off, &mut shares, 120.0);
+                let sum: f64 = shares.iter().map(|share| share.over_provisioning).sum();
+                assert!((sum - 120.0).abs() < 1e-6, "{kind}: {shares:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn closed_form_is_the_mean_of_two_divisions() {
+        let mut shares = shares(&[(900.0, 0.1), (100.0, 0.9)]);
+        Allocation::ClosedForm.divide(VeryCold::Off, &mut shares, 100.0);
+        assert!((shares[0].over_provisioning - 50.0).abs() < 1e-9, "{shares:?}");
+    }
+
+    #[test]
+    fn a_very_cold_group_gets_a_fixed_space() {
+        for (kind, expected) in
+            [(VeryCold::Own, 45.0), (VeryCold::Smallest, 5.0), (VeryCold::Off, 91.0)]
+        {
+            let mut shares = shares(&[(900.0, 0.01), (100.0, 0.99)]);
+            Allocation::ClosedForm.divide(kind, &mut shares, 200.0);
+            assert!((shares[0].over_provisioning - expected).abs() < 1e-9, "{kind}: {shares:?}");
+            assert!((shares[1].over_provisioning - 200.0 + expected).abs() < 1e-9, "{kind}");
+        }
+    }
+
+    #[test]
+    fn no_small_change_improves_the_optimum() {
+        let mut best = shares(&[(500.0, 0.05), (300.0, 0.25), (200.0, 0.7)]);
+        Allocation::Optimum.divide(VeryCold::Off, &mut best, 300.0);
+        let least = expected(&best);
+        for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0)] {
+            let mut other = best.clone();
+            other[from].over_provisioning -= 3.0;
+            other[to].over_provisioning += 3.0;
+            assert!(expected(&other) > least, "{from} -> {to}: {best:?}");
+        }
+        for kind in [Allocation::ClosedForm, Allocation::Sqrt] {
+            let mut other = best.clone();
+            kind.divide(VeryCold::Off, &mut other, 300.0);
+            assert!(expected(&other) > least && expected(&other) < 1.03 * least, "{kind}");
+        }
+    }
+}
