@@ -84,6 +84,7 @@ fn generators() -> Result<bool, TraceError> {
         "zipf:theta=1.1",
         "skew:x=90",
         "skewinc",
+        "swap",
         "mix:of=uniform*0.3;hotcold*0.7",
         "join:of=uniform*2;hotcold*2",
     ] {

@@ -11,6 +11,7 @@ mod permutation;
 pub mod skew;
 pub mod skewdec;
 pub mod skewinc;
+pub mod swap;
 mod taus88;
 pub mod uniform;
 pub mod zipf;
@@ -53,6 +54,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     skew::GENERATOR,
     skewinc::GENERATOR,
     skewdec::GENERATOR,
+    swap::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];
