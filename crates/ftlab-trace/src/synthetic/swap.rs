@@ -2,9 +2,9 @@
 //!
 //! # Rule
 //! Group g (from 0) is a range of pages; the groups lie behind each other in the order of `sizes`,
-//! bounds rounded, each at least one page. A write goes to group g with the probability rates[g],
-//! and to each page of it equally likely. At write at[i] x pages, rounded, the rates of the i-th
-//! pair change places; the pages of the groups stay.
+//! bounds rounded, each at least one page. A write goes to group g with the probability rate g,
+//! and to each page of it equally likely. At write (moment i) x pages, rounded, the rates of pair i
+//! change places; the pages of the groups stay.
 //!
 //! [`Groups`] tells the group of a page and the rates at a write, for oracles of temperature.
 //!
