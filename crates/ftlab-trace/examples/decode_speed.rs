@@ -76,7 +76,18 @@ fn generators() -> Result<bool, TraceError> {
     let mut is_right = true;
     let space = Space { logical_pages: 1 << 21, page_bytes: 4096, seed: 1 };
     let expected = GENERATED_PAGES.next_multiple_of(8192);
-    for spec in ["uniform", "uniform:map=on", "hotcold", "zipf:theta=0.9", "zipf:theta=1.1"] {
+    for spec in [
+        "uniform",
+        "uniform:map=on",
+        "hotcold",
+        "zipf:theta=0.9",
+        "zipf:theta=1.1",
+        "skew:x=90",
+        "skewinc",
+        "swap",
+        "mix:of=uniform*0.3;hotcold*0.7",
+        "join:of=uniform*2;hotcold*2",
+    ] {
         let mut source = build(&spec.parse()?, &space)?;
         is_right &= row(&format!("generate {spec}"), "pages", expected, || {
             page_writes(source.as_mut(), GENERATED_PAGES)

@@ -4,7 +4,14 @@
 //! sequence depends on its parameters, the number of pages and the seed, never on batch sizes.
 
 pub mod hotcold;
+pub mod join;
+pub mod mix;
+pub mod parts;
 mod permutation;
+pub mod skew;
+pub mod skewdec;
+pub mod skewinc;
+pub mod swap;
 mod taus88;
 pub mod uniform;
 pub mod zipf;
@@ -44,8 +51,17 @@ pub struct GeneratorInfo {
 }
 
 /// Every generator.
-pub static GENERATORS: &[GeneratorInfo] =
-    &[uniform::GENERATOR, zipf::GENERATOR, hotcold::GENERATOR];
+pub static GENERATORS: &[GeneratorInfo] = &[
+    uniform::GENERATOR,
+    zipf::GENERATOR,
+    hotcold::GENERATOR,
+    skew::GENERATOR,
+    skewinc::GENERATOR,
+    skewdec::GENERATOR,
+    swap::GENERATOR,
+    mix::GENERATOR,
+    join::GENERATOR,
+];
 
 /// An endless sequence of page numbers.
 pub(crate) trait PageSequence: Send {
@@ -73,7 +89,7 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
             remedy: format!("give it 1 to {addressable} pages"),
         });
     }
-    let sequence = (generator(spec)?.build)(spec, space)?;
+    let sequence = sequence(spec, space)?;
     let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
     metadata.properties.insert("generator".into(), spec.to_string());
@@ -91,6 +107,11 @@ fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
         let known = GENERATORS.iter().map(|info| info.name.to_owned()).collect();
         SpecError::UnknownName { kind: "generator", name: spec.name.clone(), known }
     })
+}
+
+/// The bare sequence of the generator that `spec` names.
+fn sequence(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+    (generator(spec)?.build)(spec, space)
 }
 
 /// A sequence of pages as a source of requests.

@@ -1,0 +1,104 @@
+//! `join`: one generator after the other.
+//!
+//! Lengths are in drive writes: a part of length 2 yields twice as many writes as the drive has
+//! pages, and part k ends at write (sum of the lengths up to k) x pages, rounded. The last part has
+//! no end, whatever its length. Writes are counted from the first that the generator yields, with a
+//! warm-up that is taken from it. Each part runs over the whole drive with a seed of its own.
+//! [`parts`](super::parts) has the grammar. In a shell, quote it:
+//! `'join:of=uniform*2;zipf(theta=0.9)*1'`.
+
+use super::parts::{Parts, sequences};
+use super::{GeneratorInfo, PageSequence, Space};
+use crate::TraceError;
+use ftlab_spec::{Parameters, Spec, Value};
+
+fn default_parts() -> Parts {
+    Parts::parse("uniform*2;zipf(theta=0.9)*2").unwrap_or(Parts(Vec::new()))
+}
+
+ftlab_spec::parameters! {
+    /// What follows what.
+    pub struct JoinParameters {
+        /// Generators with their lengths in drive writes; the last one goes on without end. Quote
+        /// it in a shell.
+        of: Parts = default_parts(), "of", from "an example of ours";
+    }
+}
+
+pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
+    name: "join",
+    summary: "one generator after the other, by drive writes",
+    source: "ours",
+    parameters: JoinParameters::describe,
+    resolve: JoinParameters::resolve,
+    build,
+};
+
+fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+    let JoinParameters { of } = JoinParameters::from_spec(spec)?;
+    let mut sum = 0.0;
+    let ends = of.0.iter().map(|part| {
+        sum += part.amount;
+        (sum * space.logical_pages as f64).round() as u64
+    });
+    let mut parts: Vec<_> = sequences(&of, space)?.into_iter().zip(ends).collect();
+    if let Some((_, end)) = parts.last_mut() {
+        *end = u64::MAX;
+    }
+    Ok(Box::new(Join { parts, present: 0, written: 0 }))
+}
+
+struct Join {
+    /// Each with the write at which it ends.
+    parts: Vec<(Box<dyn PageSequence>, u64)>,
+    present: usize,
+    written: u64,
+}
+
+impl PageSequence for Join {
+    fn fill(&mut self, mut pages: &mut [u64]) {
+        while !pages.is_empty() {
+            while self.written >= self.parts[self.present].1 {
+                self.present += 1;
+            }
+            let (sequence, end) = &mut self.parts[self.present];
+            let count = (*end - self.written).min(pages.len() as u64) as usize;
+            let (now, later) = pages.split_at_mut(count);
+            sequence.fill(now);
+            self.written += count as u64;
+            pages = later;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_change_at_the_exact_write() {
+        let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 7 };
+        // Pages 0..100 only for 1,500 writes, then 900.. only for 250, then 0..100 again.
+        let spec =
+            "join:of=hotcold(writes=1)*1.5;hotcold(writes=0;pages=0.9)*0.25;hotcold(writes=1)*1";
+        let mut drawn = vec![0u64; 10_000];
+        build(&spec.parse().unwrap(), &space).unwrap().fill(&mut drawn);
+        assert!(drawn[..1500].iter().all(|page| *page < 100));
+        assert!(drawn[1500..1750].iter().all(|page| *page >= 900));
+        assert!(drawn[1750..].iter().all(|page| *page < 100), "the last goes on");
+        assert_ne!(drawn[..1000], drawn[1750..2750], "seeds differ");
+    }
+
+    #[test]
+    fn errors_say_what_is_right() {
+        let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 7 };
+        for (spec, part) in [
+            ("join:of=unifrom*1;zipf*1", "did you mean \"uniform\"?"),
+            ("join:of=uniform*0", "NAME(key=value;key=value)*NUMBER"),
+            ("join:of=uniform*1;zipf(theta=0.9*1", "NAME(key=value;key=value)*NUMBER"),
+        ] {
+            let error = build(&spec.parse().unwrap(), &space).err().unwrap().to_string();
+            assert!(error.contains(part), "{spec}: {error}");
+        }
+    }
+}
