@@ -43,6 +43,11 @@ pub trait Value: Sized + Display {
 
     /// Reads a value; `None` where the text is not one.
     fn parse(text: &str) -> Option<Self>;
+
+    /// The value as a user types it.
+    fn print(&self) -> String {
+        self.to_string()
+    }
 }
 
 macro_rules! number_values {
@@ -81,6 +86,10 @@ impl Value for bool {
             "off" | "false" => Some(false),
             _ => None,
         }
+    }
+
+    fn print(&self) -> String {
+        if *self { "on".into() } else { "off".into() }
     }
 }
 
@@ -150,7 +159,7 @@ macro_rules! parameters {
                     $(expects = ::std::format!("{expects} in {:?}", $range);)?
                     parameters.push($crate::Parameter {
                         name: $key,
-                        default: default.to_string(),
+                        default: $crate::Value::print(&default),
                         expects,
                         doc: [$($doc),+].map(str::trim).join(" "),
                         source: $source,
@@ -181,7 +190,7 @@ macro_rules! parameters {
             }
 
             fn values(&self) -> ::std::vec::Vec<(&'static str, ::std::string::String)> {
-                ::std::vec![$(($key, self.$field.to_string())),*]
+                ::std::vec![$(($key, $crate::Value::print(&self.$field))),*]
             }
         }
     };
