@@ -2,10 +2,10 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::format::{grouped, significant};
+use ftlab_sim::format::{bytes, grouped, significant};
 use ftlab_sim::result::RunResult;
 
-const COLUMNS: usize = 9;
+const COLUMNS: usize = 11;
 
 /// On two lines, so that the table stays narrow.
 const HEADINGS: [&str; COLUMNS] = [
@@ -16,7 +16,9 @@ const HEADINGS: [&str; COLUMNS] = [
     "erases",
     "victims\nvalid",
     "cold\nregion",
-    "ms per\n1 M writes",
+    "metadata",
+    "ns per\nwrite",
+    "ns per\nmove",
     "steady\nstate",
 ];
 
@@ -65,7 +67,9 @@ fn row(run: &RunResult) -> [String; COLUMNS] {
         grouped(run.erases),
         share(run.victim_valid_share.mean),
         share(run.cold_region_share),
-        significant(run.seconds * 1e9 / run.host_writes as f64, 4),
+        bytes(run.memory.metadata_bytes),
+        significant(run.nanoseconds_per_host_write, 3),
+        run.nanoseconds_per_relocation.map_or_else(|| "-".to_owned(), |time| significant(time, 3)),
         if run.steady_state { "yes" } else { "no" }.to_owned(),
     ]
 }

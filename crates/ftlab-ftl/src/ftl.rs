@@ -1,6 +1,6 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::Observer;
+use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
 use std::fmt;
 use thiserror::Error;
@@ -45,6 +45,9 @@ pub trait Ftl: Send {
 
     /// Bytes of memory: mapping tables, block state and what the policy keeps.
     fn memory_bytes(&self) -> MemoryBytes;
+
+    /// What its algorithm has to remember beside what every FTL of its kind keeps, as a formula.
+    fn metadata(&self) -> Metadata;
 
     /// Verifies every invariant; slow.
     fn check(&self) -> Result<(), Broken>;

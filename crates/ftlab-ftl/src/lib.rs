@@ -30,6 +30,7 @@
 
 mod ftl;
 pub mod hardware;
+mod metadata;
 mod observer;
 pub mod page;
 pub mod registry;
@@ -38,5 +39,6 @@ pub use ftl::{
     Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, PageBatch, StreamCounters, StreamUse,
     Trim,
 };
+pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use observer::Observer;
 pub use page::ConfigError;

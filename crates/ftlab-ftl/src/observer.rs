@@ -14,6 +14,14 @@ pub trait Observer: Send {
     #[inline]
     fn relocation(&mut self, _lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {}
 
+    /// The host has to wait from here on: victims are about to be chosen and collected.
+    #[inline]
+    fn collection_begins(&mut self) {}
+
+    /// What began with [`Self::collection_begins`] is done.
+    #[inline]
+    fn collection_ends(&mut self) {}
+
     /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
     #[inline]
     fn collection(&mut self, _victim: BlockId, _stream: StreamId, _valid_pages: u32) {}

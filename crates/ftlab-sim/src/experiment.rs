@@ -245,7 +245,7 @@ impl Experiment {
                 let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
                 let ftl = registry::build(spec, config, NoPayload, watch)?;
                 let parameters = named(registry::resolve(spec)?);
-                Ok(Lane::new(spec.to_string(), parameters, geometry, ftl))
+                Ok(Lane::new(spec.to_string(), parameters, geometry, config.logical_pages, ftl))
             })
             .collect()
     }

@@ -16,6 +16,7 @@ pub(crate) struct Lane {
     name: String,
     parameters: BTreeMap<String, String>,
     geometry: Geometry,
+    logical_pages: u32,
     ftl: DynFtl<NoPayload, Watch>,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
@@ -63,12 +64,14 @@ impl Lane {
         name: String,
         parameters: BTreeMap<String, String>,
         geometry: Geometry,
+        logical_pages: u32,
         ftl: DynFtl<NoPayload, Watch>,
     ) -> Self {
         Self {
             name,
             parameters,
             geometry,
+            logical_pages,
             ftl,
             base: None,
             series: Series::default(),
@@ -168,6 +171,19 @@ impl Lane {
         totals.since(nearest.copied().unwrap_or_default())
     }
 
+    fn memory(&self) -> Memory {
+        let bytes = self.ftl.memory_bytes();
+        let pages = f64::from(self.geometry.pages());
+        let metadata = self.ftl.metadata();
+        Memory {
+            drive_bytes: bytes.drive as u64,
+            policy_bytes: bytes.policy as u64,
+            bytes_per_flash_page: (bytes.drive + bytes.policy) as f64 / pages,
+            metadata: metadata.to_string(),
+            metadata_bytes: metadata.total_bytes(self.logical_pages, self.geometry.blocks()),
+        }
+    }
+
     /// The result; `config_hash` is that of the run.
     pub(crate) fn finish(self, config_hash: String) -> Result<RunResult, SimError> {
         self.ftl.check().map_err(|broken| SimError::Ftl {
@@ -178,6 +194,8 @@ impl Lane {
             self.base.clone().unwrap_or_else(|| (self.ftl.counters(), self.ftl.observer().clone()));
         let counters = self.ftl.counters().since(&base);
         let seen = self.ftl.observer().since(&watched);
+        let memory = self.memory();
+        let collecting = seen.collecting();
         let totals = self.totals();
         let last_tenth = self.last_tenth(totals);
         let cold_region_share = self.cold_region_share();
@@ -202,9 +220,13 @@ impl Lane {
             victim_valid_share: seen.victim_valid_share(),
             streams: streams(self.ftl.as_ref(), &counters, self.geometry.pages_per_block()),
             erase_counts: seen.erase_counts(),
-            memory: memory(self.ftl.as_ref(), self.geometry),
+            memory,
             seconds: self.time.as_secs_f64(),
             nanoseconds_per_program: self.time.as_nanos() as f64 / programs as f64,
+            nanoseconds_per_host_write: self.time.saturating_sub(collecting).as_nanos() as f64
+                / totals.host_writes as f64,
+            nanoseconds_per_relocation: (totals.relocations > 0)
+                .then(|| collecting.as_nanos() as f64 / totals.relocations as f64),
             ftl: self.name,
         })
     }
@@ -226,13 +248,4 @@ fn streams(ftl: &Simulated, counters: &Counters, pages_per_block: u32) -> Vec<St
             }),
         })
         .collect()
-}
-
-fn memory(ftl: &Simulated, geometry: Geometry) -> Memory {
-    let bytes = ftl.memory_bytes();
-    Memory {
-        drive_bytes: bytes.drive as u64,
-        policy_bytes: bytes.policy as u64,
-        bytes_per_flash_page: (bytes.drive + bytes.policy) as f64 / f64::from(geometry.pages()),
-    }
 }

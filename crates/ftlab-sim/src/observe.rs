@@ -4,6 +4,7 @@ use crate::result::{EraseCounts, VictimValidShare};
 use ftlab_flash::BlockId;
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
+use std::time::{Duration, Instant};
 
 /// Bins of the histogram of victims by valid share.
 pub(crate) const BINS: usize = 20;
@@ -17,12 +18,21 @@ pub(crate) struct Watch {
     valid_pages: u64,
     /// Erases of each block.
     erases: Vec<u32>,
+    collecting: Duration,
+    collection_began: Instant,
 }
 
 impl Watch {
     pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
         let erases = vec![0; blocks as usize];
-        Self { pages_per_block, victims: [0; BINS], valid_pages: 0, erases }
+        Self {
+            pages_per_block,
+            victims: [0; BINS],
+            valid_pages: 0,
+            erases,
+            collecting: Duration::ZERO,
+            collection_began: Instant::now(),
+        }
     }
 
     /// What has been seen since `earlier`, a copy of `self` then.
@@ -33,7 +43,14 @@ impl Watch {
             victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
             valid_pages: self.valid_pages - earlier.valid_pages,
             erases: pairs.map(|(now, then)| now - then).collect(),
+            collecting: self.collecting - earlier.collecting,
+            collection_began: self.collection_began,
         }
+    }
+
+    /// Time in collections: choosing victims, moving their pages, erasing them.
+    pub(crate) fn collecting(&self) -> Duration {
+        self.collecting
     }
 
     pub(crate) fn victim_valid_share(&self) -> VictimValidShare {
@@ -56,6 +73,14 @@ impl Watch {
 }
 
 impl Observer for Watch {
+    fn collection_begins(&mut self) {
+        self.collection_began = Instant::now();
+    }
+
+    fn collection_ends(&mut self) {
+        self.collecting += self.collection_began.elapsed();
+    }
+
     fn collection(&mut self, victim: BlockId, _stream: StreamId, valid_pages: u32) {
         let bin = u64::from(valid_pages) * BINS as u64 / u64::from(self.pages_per_block);
         // A block that is full of valid pages belongs to the last bin.

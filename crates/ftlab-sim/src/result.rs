@@ -165,6 +165,11 @@ pub struct RunResult {
     /// Nanoseconds in the FTL per flash page program (host write or relocation). Varies from run to
     /// run.
     pub nanoseconds_per_program: f64,
+    /// Nanoseconds in the FTL per host write, collections excluded. Varies from run to run.
+    pub nanoseconds_per_host_write: f64,
+    /// Nanoseconds in collections (choice of victims and erases included) per relocation; none if
+    /// nothing was moved. Varies from run to run.
+    pub nanoseconds_per_relocation: Option<f64>,
 }
 
 /// Valid share of collected blocks.
@@ -205,7 +210,7 @@ pub struct EraseCounts {
     pub max: u32,
 }
 
-/// Memory of an FTL.
+/// Memory of an FTL, here and in a controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// Bytes of mapping tables, valid bits, block states and free list, which every FTL has.
@@ -214,6 +219,11 @@ pub struct Memory {
     pub policy_bytes: u64,
     /// Both per flash page.
     pub bytes_per_flash_page: f64,
+    /// What the algorithm has to remember beside what every FTL keeps, packed as a controller would
+    /// pack it: such as "1 bit/block + 32 bytes".
+    pub metadata: String,
+    /// The bytes that this makes on this drive.
+    pub metadata_bytes: u64,
 }
 
 /// The JSON Schema of [`ExperimentResult`], as published.

@@ -11,6 +11,8 @@ fn without_times(mut result: ExperimentResult) -> ExperimentResult {
     for run in &mut result.runs {
         run.seconds = 0.0;
         run.nanoseconds_per_program = 0.0;
+        run.nanoseconds_per_host_write = 0.0;
+        run.nanoseconds_per_relocation = None;
     }
     result
 }

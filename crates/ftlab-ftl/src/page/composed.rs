@@ -1,5 +1,6 @@
 //! A placement and a victim rule make a policy.
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
@@ -52,6 +53,10 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
         self.placement.on_trim(lpn, drive);
+    }
+
+    fn metadata(&self) -> Metadata {
+        self.placement.metadata() + self.victim.metadata()
     }
 
     fn metadata_bytes(&self) -> usize {

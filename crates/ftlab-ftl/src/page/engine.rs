@@ -110,6 +110,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// One collection that has to succeed. Each frees at least one invalid page, of which there is a
     /// finite number, and [`DriveConfig::verify`] saw to it that they suffice: so this comes to an end.
     fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.observer.collection_begins();
         self.victims.begin(self.drive.pages_per_block());
         self.policy.select_victims(&self.drive, &mut self.victims);
         if self.victims.invalid_pages() == 0 {
@@ -121,6 +122,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// One collection ahead of need, of blocks with enough invalid pages, if there are any.
     #[cold]
     fn collect_early(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.observer.collection_begins();
         self.victims.begin(self.config.early_valid_pages_max);
         self.policy.select_victims(&self.drive, &mut self.victims);
         self.reclaim_victims()
@@ -131,6 +133,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         for index in 0..self.victims.blocks().len() {
             self.reclaim(self.victims.blocks()[index])?;
         }
+        self.observer.collection_ends();
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! The page-mapped engine as an [`Ftl`].
 
 use crate::page::{PageMapped, Policy};
-use crate::{Broken, Counters, ErrorOf, Ftl, MemoryBytes, Observer, PageBatch, StreamUse};
+use crate::{
+    Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
+};
 use ftlab_flash::{Flash, Lpn};
 
 /// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
@@ -53,6 +55,10 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn memory_bytes(&self) -> MemoryBytes {
         MemoryBytes { drive: self.drive.bytes(), policy: self.policy.metadata_bytes() }
+    }
+
+    fn metadata(&self) -> Metadata {
+        self.policy.metadata()
     }
 
     fn check(&self) -> Result<(), Broken> {

@@ -256,6 +256,10 @@ impl Policy for NaivePolicy {
         }
     }
 
+    fn metadata(&self) -> crate::Metadata {
+        crate::Metadata::NONE
+    }
+
     fn metadata_bytes(&self) -> usize {
         0
     }

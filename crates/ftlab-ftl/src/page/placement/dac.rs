@@ -26,6 +26,7 @@ use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
 use crate::registry::{PlacementEntry, Size};
+use crate::{Metadata, STAMP_BITS, bits_for};
 use ftlab_flash::BlockId;
 
 ftlab_spec::choices! {
@@ -118,6 +119,16 @@ impl Placement for Dac {
                 StreamId(*level)
             }
             None => StreamId(page.from.0.saturating_sub(1)),
+        }
+    }
+
+    fn metadata(&self) -> Metadata {
+        let bits = bits_for(u32::from(self.hottest) + 1);
+        let window = if self.window > 0 { STAMP_BITS } else { 0 };
+        if self.levels.is_empty() {
+            Metadata::per_block(bits + window)
+        } else {
+            Metadata::per_page(f64::from(bits)) + Metadata::per_block(window)
         }
     }
 

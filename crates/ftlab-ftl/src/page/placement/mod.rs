@@ -8,6 +8,7 @@ pub use dac::{Dac, DacParameters, Level};
 pub use sep_gc::SepGc;
 pub use single::Single;
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use ftlab_flash::Lpn;
@@ -26,7 +27,10 @@ pub trait Placement: Send {
     /// The host trimmed `lpn`, which held data.
     fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
 
-    /// Bytes of memory that the placement takes.
+    /// What the placement has to remember, as a formula.
+    fn metadata(&self) -> Metadata;
+
+    /// Bytes of memory that the placement takes here.
     fn metadata_bytes(&self) -> usize {
         0
     }

@@ -17,6 +17,7 @@
 //! Van Houdt, "On the necessity of hot and cold data identification to reduce the write
 //! amplification in flash-based SSDs", Performance Evaluation 82, 2014.
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -56,5 +57,9 @@ impl Placement for SepGc {
     #[inline]
     fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
         RELOCATED
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::NONE
     }
 }

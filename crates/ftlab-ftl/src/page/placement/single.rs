@@ -17,6 +17,7 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! sections 2.1 and 3.2 (as 1R-Greedy, with greedy victims).
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -52,5 +53,9 @@ impl Placement for Single {
     #[inline]
     fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
         ALL
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::NONE
     }
 }

@@ -12,6 +12,7 @@ pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
 pub use wolf::Wolf;
 
+use crate::Metadata;
 use crate::page::Drive;
 use ftlab_flash::{BlockId, Lpn};
 
@@ -175,7 +176,10 @@ pub trait Policy: Send {
     /// The host trimmed `lpn`, which held data.
     fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
 
-    /// Bytes of memory that the policy takes beside the drive's own tables.
+    /// What the algorithm has to remember beside what every page-mapped FTL keeps, as a formula.
+    fn metadata(&self) -> Metadata;
+
+    /// Bytes of memory that the policy takes here beside the drive's own tables.
     fn metadata_bytes(&self) -> usize;
 
     /// Verifies the policy's own invariants; the message says what is broken.

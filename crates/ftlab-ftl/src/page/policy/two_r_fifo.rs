@@ -30,6 +30,7 @@ use crate::page::scan::{Scan, ScanParameters, region_by_stream};
 use crate::page::victim::keep_block_list;
 use crate::page::{BlockList, Drive};
 use crate::registry::{PolicyEntry, Size};
+use crate::{LINK_BITS, Metadata};
 
 const NORMAL: StreamId = StreamId(0);
 const COLD: StreamId = StreamId(1);
@@ -75,6 +76,11 @@ impl Policy for TwoRFifo {
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
         self.scan.select(&mut self.list, region_by_stream(drive), victims);
+    }
+
+    fn metadata(&self) -> Metadata {
+        // The region, and the order of allocation.
+        Metadata::per_block(1 + LINK_BITS)
     }
 
     keep_block_list!();

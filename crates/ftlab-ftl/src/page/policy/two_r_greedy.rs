@@ -21,6 +21,7 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 4.2 and algorithm 1.
 
+use crate::Metadata;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{BlockList, Drive};
 use crate::registry::{PolicyEntry, Size};
@@ -111,6 +112,10 @@ impl Policy for TwoRGreedy {
 
     fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
         self.region(block, drive).remove(block);
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::per_block(1)
     }
 
     fn metadata_bytes(&self) -> usize {

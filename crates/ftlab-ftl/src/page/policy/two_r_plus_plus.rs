@@ -28,6 +28,7 @@ use crate::page::scan::{Fallback, Scan, ScanParameters, take_emptiest};
 use crate::page::victim::keep_block_list;
 use crate::page::{BlockList, Drive};
 use crate::registry::{PolicyEntry, Size};
+use crate::{LINK_BITS, Metadata, STAMP_BITS};
 use ftlab_flash::BlockId;
 
 const HOST: StreamId = StreamId(0);
@@ -125,6 +126,14 @@ impl Policy for TwoRPlusPlus {
             let end = self.list.end();
             take_emptiest(&mut self.list, end, drive.pages_per_block(), region_of, victims);
         }
+    }
+
+    fn metadata(&self) -> Metadata {
+        let order = match self.victims {
+            VictimChoice::FifoScan | VictimChoice::RegionFifo => LINK_BITS,
+            VictimChoice::CostBenefit => STAMP_BITS,
+        };
+        Metadata::per_block(2 + order)
     }
 
     keep_block_list!();

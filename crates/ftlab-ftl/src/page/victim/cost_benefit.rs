@@ -25,6 +25,7 @@ use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::{Metadata, STAMP_BITS};
 
 ftlab_spec::choices! {
     /// Which score.
@@ -109,6 +110,10 @@ impl VictimRule for CostBenefit {
             let valid_pages = self.list.valid_pages(slot);
             victims.push(self.list.take(slot), valid_pages);
         }
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::per_block(STAMP_BITS)
     }
 
     keep_block_list!();

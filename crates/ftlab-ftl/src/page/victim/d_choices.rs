@@ -18,6 +18,7 @@
 //! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid
 //! state drives", ACM SIGMETRICS, 2013.
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::policy::Victims;
 use crate::page::sealed_blocks::SealedBlocks;
@@ -77,6 +78,10 @@ impl VictimRule for DChoices {
 
     fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
         self.sealed.remove(block);
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::NONE
     }
 
     fn metadata_bytes(&self) -> usize {

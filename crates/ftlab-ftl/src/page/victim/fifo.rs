@@ -20,6 +20,7 @@ use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::{LINK_BITS, Metadata};
 use ftlab_spec::NoParameters;
 
 /// Oldest first.
@@ -45,6 +46,10 @@ impl VictimRule for Fifo {
             let valid_pages = self.list.valid_pages(slot);
             victims.push(self.list.take(slot), valid_pages);
         }
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::per_block(LINK_BITS)
     }
 
     keep_block_list!();

@@ -18,6 +18,7 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 2.1; Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014.
 
+use crate::Metadata;
 use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
@@ -48,6 +49,10 @@ impl VictimRule for Greedy {
                 victims.push(self.list.take(slot), valid_pages);
             }
         }
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::NONE
     }
 
     keep_block_list!();

@@ -14,6 +14,7 @@ pub use greedy::Greedy;
 pub use random::{Random, RandomParameters};
 pub use windowed_greedy::{WindowedGreedy, WindowedGreedyParameters};
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::policy::Victims;
 use ftlab_flash::BlockId;
@@ -36,7 +37,10 @@ pub trait VictimRule: Send {
     /// `block` has been collected and erased.
     fn on_block_erased(&mut self, block: BlockId, drive: &Drive);
 
-    /// Bytes of memory that the rule takes.
+    /// What the rule has to remember, as a formula.
+    fn metadata(&self) -> Metadata;
+
+    /// Bytes of memory that the rule takes here.
     fn metadata_bytes(&self) -> usize;
 
     /// Verifies the rule's own invariants.
@@ -95,6 +99,10 @@ impl VictimRule for Box<dyn VictimRule> {
 
     fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
         (**self).on_block_erased(block, drive);
+    }
+
+    fn metadata(&self) -> Metadata {
+        (**self).metadata()
     }
 
     fn metadata_bytes(&self) -> usize {

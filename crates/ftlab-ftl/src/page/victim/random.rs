@@ -16,6 +16,7 @@
 //! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid
 //! state drives", ACM SIGMETRICS, 2013.
 
+use crate::Metadata;
 use crate::page::Drive;
 use crate::page::policy::Victims;
 use crate::page::victim::{DChoices, DChoicesParameters, VictimRule};
@@ -63,6 +64,10 @@ impl VictimRule for Random {
 
     fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
         self.0.on_block_erased(block, drive);
+    }
+
+    fn metadata(&self) -> Metadata {
+        self.0.metadata()
     }
 
     fn metadata_bytes(&self) -> usize {

@@ -22,6 +22,7 @@ use crate::page::scan::take_emptiest_one;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::{LINK_BITS, Metadata};
 
 ftlab_spec::parameters! {
     /// Parameters of windowed-greedy.
@@ -57,6 +58,10 @@ impl VictimRule for WindowedGreedy {
                 take_emptiest_one(&mut self.list, end, drive.pages_per_block(), victims);
             }
         }
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata::per_block(LINK_BITS)
     }
 
     keep_block_list!();

@@ -1,6 +1,7 @@
 //! Which group a page belongs to.
 
 use super::groups::{GROUPS_MAX, Groups};
+use crate::Metadata;
 use crate::page::Drive;
 use ftlab_flash::Lpn;
 use ftlab_spec::Value;
@@ -131,6 +132,14 @@ impl Detector {
     pub(super) fn reset(&mut self, group: u8) {
         if let Self::Bloom(filters) = self {
             filters[usize::from(group)].reset();
+        }
+    }
+
+    /// Two filters that are as large as their group, wherever its pages are.
+    pub(crate) fn metadata(&self) -> Metadata {
+        match self {
+            Self::Bloom(_) => Metadata::per_page(2.0 * BITS_PER_PAGE),
+            Self::Oracle(ends) => Metadata::fixed(4 * ends.len() as u64),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::page::policy::{Stream, StreamId};
 use crate::page::{BlockList, Drive};
+use crate::{Metadata, bits_for};
 use ftlab_flash::BlockId;
 
 /// The most groups there can be.
@@ -225,6 +226,12 @@ impl Groups {
         self.get_mut(group).blocks.remove(block);
     }
 
+    /// The group of every block; size, target, frequency and writes of every group.
+    pub(crate) fn metadata(&self) -> Metadata {
+        let groups = self.slots.len() as u32;
+        Metadata::per_block(bits_for(groups)) + Metadata::fixed(20 * u64::from(groups))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.slots.iter().map(|group| group.blocks.bytes()).sum::<usize>()
             + size_of_val(&self.group_of[..])
@@ -282,6 +289,10 @@ macro_rules! keep_groups {
 
         fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
             self.groups.on_block_erased(block);
+        }
+
+        fn metadata(&self) -> $crate::Metadata {
+            self.groups.metadata() + self.detector.metadata()
         }
 
         fn metadata_bytes(&self) -> usize {

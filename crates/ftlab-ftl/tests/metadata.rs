@@ -1,0 +1,80 @@
+//! The memory that FTLs say they take is the memory that they take.
+
+use ftlab_flash::{Geometry, NoPayload};
+use ftlab_ftl::page::{DriveConfig, Policy};
+use ftlab_ftl::registry::{self, PolicyVisitor, Size};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The system's allocator, with a count of the bytes in use.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system's allocator as it is.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What is not worth counting: names of streams, small tables whose size does not depend on the drive.
+const SLACK_BYTES: usize = 4096;
+
+const SIZE: Size = Size { blocks: 4096, pages_per_block: 256, logical_pages: 3600 * 256 };
+
+fn close(said: usize, taken: usize) -> bool {
+    said.abs_diff(taken) <= taken / 50 + SLACK_BYTES
+}
+
+/// Makes the policy, and compares while it lives.
+struct Compare<'a> {
+    ftl: &'a str,
+    before: usize,
+}
+
+impl PolicyVisitor for Compare<'_> {
+    type Output = ();
+
+    fn visit<P: Policy + 'static>(self, policy: P) {
+        let taken = IN_USE.load(Ordering::Relaxed) - self.before;
+        let said = policy.metadata_bytes();
+        assert!(close(said, taken), "{}: says {said} bytes, takes {taken}", self.ftl);
+    }
+}
+
+// One test, since other threads' memory would be counted too.
+#[test]
+fn every_ftl_takes_the_memory_that_it_says() {
+    let config = DriveConfig {
+        geometry: Geometry::new(SIZE.blocks, SIZE.pages_per_block, 4096).unwrap(),
+        logical_pages: SIZE.logical_pages,
+        reserve_blocks: 16,
+        gc_start_blocks: 0,
+        early_valid_pages_max: 0,
+    };
+    for ftl in registry::ftl_names() {
+        let spec = ftl.parse().unwrap();
+        let before = IN_USE.load(Ordering::Relaxed);
+        registry::with_policy(&spec, SIZE, Compare { ftl: &ftl, before }).unwrap();
+        let built = registry::build(&spec, config, NoPayload, ()).unwrap();
+        let taken = IN_USE.load(Ordering::Relaxed) - before;
+        let said = built.memory_bytes();
+        // The list of victims is part of the engine.
+        let said = said.drive + said.policy + 4 * SIZE.blocks as usize;
+        assert!(close(said, taken), "{ftl}: says {said} bytes, takes {taken}");
+        // A controller packs tighter than we do.
+        let packed = built.metadata().total_bytes(SIZE.logical_pages, SIZE.blocks) as usize;
+        assert!(packed <= built.memory_bytes().policy + 9 * SIZE.blocks as usize, "{ftl}");
+    }
+}
