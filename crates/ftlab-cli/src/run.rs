@@ -72,6 +72,9 @@ struct DriveArgs {
     /// Addresses beyond the drive are taken modulo its size, instead of being an error.
     #[arg(long)]
     wrap: bool,
+    /// Trims do nothing, as in papers whose FTLs do not know them.
+    #[arg(long)]
+    ignore_trims: bool,
 }
 
 #[derive(Debug, Args)]
@@ -187,6 +190,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         interval_writes: args.report.interval,
         seed: args.length.seed,
         wrap: args.drive.wrap,
+        ignore_trims: args.drive.ignore_trims,
         threads: args.report.threads.map(usize::from),
         ..Experiment::new(workload, args.ftl.clone())
     })

@@ -165,6 +165,10 @@ fn what_was_parsed_and_passed_over_is_said() {
         place.ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo").stdout;
     assert!(text.contains("1 writes of 10 pages, 1 trims, 0 flushes, 1 reads"), "{text}");
     assert!(text.contains("1 x comment, first line 3: \"# note\""), "{text}");
+    let text = place
+        .ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo --ignore-trims")
+        .stdout;
+    assert!(text.contains("1 trims (ignored), 0 flushes"), "{text}");
 }
 
 #[test]

@@ -58,6 +58,8 @@ pub struct Experiment {
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
     pub wrap: bool,
+    /// Whether trims do nothing, as in papers whose FTLs do not know them.
+    pub ignore_trims: bool,
     /// Threads at most; as many as there are processors if `None`. Results do not depend on it.
     pub threads: Option<usize>,
     /// Host writes that are decoded together. Results do not depend on it.
@@ -77,6 +79,7 @@ impl Experiment {
             interval_writes: None,
             seed: 1,
             wrap: false,
+            ignore_trims: false,
             threads: None,
             batch_writes: BATCH_WRITES,
         }
@@ -123,6 +126,7 @@ impl Experiment {
             interval_writes,
             seed: self.seed,
             wrap: self.wrap,
+            ignore_trims: self.ignore_trims,
         };
         let pool = self.threads()?;
         let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
@@ -132,6 +136,7 @@ impl Experiment {
             logical_pages: config.drive.logical_pages,
             page_bytes: config.drive.page_bytes,
             wrap: self.wrap,
+            ignore_trims: self.ignore_trims,
         };
         let round_writes = steady::round_writes(config.drive.logical_pages);
         let schedule =

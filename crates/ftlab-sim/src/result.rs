@@ -50,6 +50,8 @@ pub struct Config {
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size.
     pub wrap: bool,
+    /// Whether trims do nothing.
+    pub ignore_trims: bool,
 }
 
 /// The simulated drive.
