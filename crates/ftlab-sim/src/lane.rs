@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Lane {
     name: String,
     parameters: BTreeMap<String, String>,
+    config_hash: String,
     geometry: Geometry,
     ftl: DynFtl<NoPayload, Watch>,
     /// As it was when counting began.
@@ -62,12 +63,14 @@ impl Lane {
     pub(crate) fn new(
         name: String,
         parameters: BTreeMap<String, String>,
+        config_hash: String,
         geometry: Geometry,
         ftl: DynFtl<NoPayload, Watch>,
     ) -> Self {
         Self {
             name,
             parameters,
+            config_hash,
             geometry,
             ftl,
             base: None,
@@ -168,8 +171,8 @@ impl Lane {
         totals.since(nearest.copied().unwrap_or_default())
     }
 
-    /// The result; `config_hash` is that of the run.
-    pub(crate) fn finish(self, config_hash: String) -> Result<RunResult, SimError> {
+    /// The result.
+    pub(crate) fn finish(self) -> Result<RunResult, SimError> {
         self.ftl.check().map_err(|broken| SimError::Ftl {
             ftl: self.name.clone(),
             reason: format!("{broken}; please report the command"),
@@ -184,7 +187,7 @@ impl Lane {
         let programs = totals.host_writes + totals.relocations;
         Ok(RunResult {
             parameters: self.parameters,
-            config_hash,
+            config_hash: self.config_hash,
             host_writes: totals.host_writes,
             relocations: totals.relocations,
             erases: totals.erases,
