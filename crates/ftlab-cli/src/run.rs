@@ -5,7 +5,7 @@ use crate::figure::{check_figure, write_figure};
 use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
-use crate::progress::Bar;
+use crate::progress::{Bar, with_spinner};
 use crate::table::table;
 use clap::Args;
 use ftlab_sim::{
@@ -132,7 +132,8 @@ see `ftlab list workloads` for the generators and `ftlab list formats` for the f
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     let experiment = experiment(args)?;
-    let prepared = experiment.prepare()?;
+    let quiet = args.report.quiet;
+    let prepared = with_spinner(quiet, "looking at the workload", || experiment.prepare())?;
     // Only JSON may reach standard output where it was asked for.
     let show = |text: &str| {
         if args.report.json {
