@@ -5,11 +5,13 @@
 //! cargo run --release -p ftlab-bench            the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
+//! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
+mod figure_14;
 mod reference;
 mod splits;
 mod table_3;
@@ -246,12 +248,14 @@ fn main() -> Result<(), Failure> {
         None => program_cost(&SMALL),
         Some("large") => program_cost(&LARGE),
         Some("table-3") => table_3::run(),
+        Some("figure-14") => figure_14::run(),
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => {
-            Err(format!("no benchmark {other:?}; there are large, table-3 and splits").into())
+            Err(format!("no benchmark {other:?}; there are large, table-3, figure-14 and splits")
+                .into())
         }
     }
 }

@@ -34,10 +34,11 @@ pub(crate) fn parsed(result: &ExperimentResult) -> String {
         (
             "parsed",
             format!(
-                "{} writes of {} pages, {} trims, {} flushes, {} reads",
+                "{} writes of {} pages, {} trims{}, {} flushes, {} reads",
                 count("write"),
                 grouped(*page_writes),
                 count("trim"),
+                if result.config.ignore_trims { " (ignored)" } else { "" },
                 count("flush"),
                 count("read")
             ),

@@ -64,6 +64,17 @@ impl From<Parameter> for ParameterItem {
     }
 }
 
+const WORKLOADS: &str = "\
+Use a generator as `ftlab run NAME:key=value,...`; a trace by the name of its file.
+
+Generators inside mix and join are written NAME(key=value;key=value)*NUMBER, with ';' between them:
+    ftlab run 'mix:of=uniform*0.3;zipf(theta=0.9)*0.7' --logical 8GiB --ftl 2r++
+    ftlab run 'join:of=hotcold(writes=0.9;pages=0.1)*2;uniform*1' --logical 8GiB --ftl 2r++
+NUMBER is a share of the writes in mix, a length in drive writes in join. An item without '=' belongs
+to the value before it, as in swap(sizes=0.5;0.5;at=1). Generators nest: mix(of=uniform*0.5;skew*0.5)*1.
+The quotes keep the shell from taking ';' and '(' for its own.
+";
+
 pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
     let items = match args.what {
         What::Ftls => ftls(),
@@ -76,9 +87,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
     let mut text: String = items.iter().map(describe).collect();
     text += match args.what {
         What::Ftls => "Use an FTL as --ftl NAME:key=value,..., or any PLACEMENT/VICTIM pair.\n",
-        What::Workloads => {
-            "Use a generator as `ftlab run NAME:key=value,...`; a trace by the name of its file.\n"
-        }
+        What::Workloads => WORKLOADS,
         What::Formats => {
             "Formats are recognised by content; --format NAME:key=value,... decides where they are \
              not. gzip and zstd are unpacked.\n"

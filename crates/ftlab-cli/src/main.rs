@@ -46,7 +46,18 @@ enum Command {
     Man(completions::ManArgs),
 }
 
+/// Leaves out the reports of panics that become errors, which say it better.
+fn report_only_bugs() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !ftlab_trace::panic_becomes_error() {
+            report(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
+    report_only_bugs();
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::List(args) => list::list(&args),

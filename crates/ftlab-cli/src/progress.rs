@@ -1,17 +1,37 @@
-//! The progress bar, on a terminal only.
+//! The progress bar, or a count where the end is not known; on a terminal only.
 
 use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::{Phase, Prepared, Progress, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::time::Duration;
 
 /// Steps of the bar.
 const STEPS: u64 = 10_000;
+
+/// While it is known how much there is to do.
+const SHARE: &str = "{prefix} {bar:24} {percent:>3}%  {msg}  {eta} left";
+
+/// While it is not.
+const NO_SHARE: &str = "{prefix} {spinner} {pos} page writes  {msg}";
+
+/// Runs `work`, and says meanwhile that `what` is going on: for work that cannot say how far it is.
+pub(crate) fn with_spinner<T>(quiet: bool, what: &'static str, work: impl FnOnce() -> T) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let spinner = ProgressBar::new_spinner().with_message(what);
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    let result = work();
+    spinner.finish_and_clear();
+    result
+}
 
 pub(crate) struct Bar {
     inner: ProgressBar,
     ftls: Vec<String>,
     phase: Option<Phase>,
+    has_share: bool,
 }
 
 impl Bar {
@@ -19,16 +39,36 @@ impl Bar {
         if !std::io::stderr().is_terminal() {
             return Self::hidden();
         }
-        let bar = ProgressBar::new(STEPS);
-        let template = "{prefix} {bar:24} {percent:>3}%  {msg}  {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        Self { inner: bar, ftls: prepared.config().ftls.clone(), phase: None }
+        let bar = Self {
+            inner: ProgressBar::new(STEPS),
+            ftls: prepared.config().ftls.clone(),
+            phase: None,
+            has_share: true,
+        };
+        bar.set_style(SHARE);
+        bar
     }
 
     pub(crate) fn hidden() -> Self {
-        Self { inner: ProgressBar::hidden(), ftls: Vec::new(), phase: None }
+        Self { inner: ProgressBar::hidden(), ftls: Vec::new(), phase: None, has_share: true }
+    }
+
+    fn set_style(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.inner.set_style(style.progress_chars("=> "));
+        }
+    }
+
+    /// Moves the bar, or counts where nobody knows how much there is.
+    fn show(&mut self, status: &Status) {
+        if self.has_share != status.share.is_some() {
+            self.has_share = status.share.is_some();
+            self.set_style(if self.has_share { SHARE } else { NO_SHARE });
+        }
+        match status.share {
+            Some(share) => self.inner.set_position((share * STEPS as f64) as u64),
+            None => self.inner.set_position(status.writes),
+        }
     }
 
     pub(crate) fn finish(&self) {
@@ -63,12 +103,12 @@ impl Progress for Bar {
             .zip(&status.wafs)
             .filter_map(|(ftl, waf)| Some(format!("{ftl} {}", significant((*waf)?, 4))))
             .collect();
-        let message = if wafs.is_empty() {
-            format!("{} writes", grouped(status.writes))
-        } else {
-            format!("WAF {}", wafs.join(", "))
+        let message = match wafs.as_slice() {
+            [] if status.share.is_some() => format!("{} page writes", grouped(status.writes)),
+            [] => String::new(),
+            wafs => format!("WAF {}", wafs.join(", ")),
         };
         self.inner.set_message(message);
-        self.inner.set_position((status.share.unwrap_or(0.0) * STEPS as f64) as u64);
+        self.show(status);
     }
 }

@@ -5,7 +5,7 @@ use crate::figure::{check_figure, write_figure};
 use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
-use crate::progress::Bar;
+use crate::progress::{Bar, with_spinner};
 use crate::table::table;
 use clap::Args;
 use ftlab_sim::{
@@ -72,6 +72,9 @@ struct DriveArgs {
     /// Addresses beyond the drive are taken modulo its size, instead of being an error.
     #[arg(long)]
     wrap: bool,
+    /// Trims do nothing, as in papers whose FTLs do not know them.
+    #[arg(long)]
+    ignore_trims: bool,
 }
 
 #[derive(Debug, Args)]
@@ -129,7 +132,8 @@ see `ftlab list workloads` for the generators and `ftlab list formats` for the f
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     let experiment = experiment(args)?;
-    let prepared = experiment.prepare()?;
+    let quiet = args.report.quiet;
+    let prepared = with_spinner(quiet, "looking at the workload", || experiment.prepare())?;
     // Only JSON may reach standard output where it was asked for.
     let show = |text: &str| {
         if args.report.json {
@@ -187,6 +191,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         interval_writes: args.report.interval,
         seed: args.length.seed,
         wrap: args.drive.wrap,
+        ignore_trims: args.drive.ignore_trims,
         threads: args.report.threads.map(usize::from),
         ..Experiment::new(workload, args.ftl.clone())
     })

@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
-use ftlab_sim::format::{bytes, grouped, significant};
+use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::RunResult;
 
 const COLUMNS: usize = 11;
@@ -56,9 +56,7 @@ pub(crate) fn ruled<R: AsRef<[String]>>(
 }
 
 fn row(run: &RunResult) -> [String; COLUMNS] {
-    let share = |share: Option<f64>| {
-        share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
-    };
+    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent_tenths);
     [
         run.ftl.clone(),
         significant(run.waf, 5),

@@ -3,6 +3,9 @@
 mod common;
 
 use common::Place;
+use ftlab_trace::{Input, OpenOptions, RequestBatch, open_input};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn run_without_a_workload_shows_how_to_name_one() {
@@ -251,4 +254,51 @@ fn an_unknown_fill_lists_those_there_are() {
     Place::new()
         .ftlab("run uniform --logical 8MiB --ftl fifo --fill sequentially")
         .fails(2, &["\"sequentially\" is not one of none, sequential, random"]);
+}
+
+/// Whether the library that reads Parquet panics over `bytes`.
+fn panics(bytes: Vec<u8>) -> bool {
+    static PANICKED: AtomicBool = AtomicBool::new(false);
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if ftlab_trace::panic_becomes_error() {
+                PANICKED.store(true, Ordering::Relaxed);
+            } else {
+                report(panic);
+            }
+        }));
+    });
+    PANICKED.store(false, Ordering::Relaxed);
+    let mut batch = RequestBatch::new();
+    if let Ok(mut source) =
+        open_input(Input::from_bytes("test", bytes).unwrap(), &OpenOptions::default())
+    {
+        while source.next_batch(&mut batch).is_ok_and(|more| more) {}
+    }
+    PANICKED.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_panic_over_a_damaged_file_is_an_error_and_nothing_else() {
+    let place = Place::new();
+    place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
+    assert_eq!(place.ftlab("convert t.csv t.parquet").code, 0);
+    let whole = std::fs::read(place.path().join("t.parquet")).unwrap();
+    let mut damaged = (4..whole.len()).map(|at| {
+        let mut bytes = whole.clone();
+        bytes[at] = 25;
+        bytes
+    });
+    let Some(damaged) = damaged.find(|bytes| panics(bytes.clone())) else {
+        panic!("no damage makes the library panic: `caught` may not be needed any more");
+    };
+    place.write("damaged.parquet", damaged);
+    let output = place.ftlab("inspect damaged.parquet");
+    output.fails(
+        1,
+        &["error: damaged.parquet: not a readable Parquet file", "check that the file is complete"],
+    );
+    assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
 }

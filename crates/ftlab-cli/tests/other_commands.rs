@@ -32,6 +32,21 @@ fn lists_come_from_the_registries() {
 }
 
 #[test]
+fn the_examples_of_generators_in_generators_run() {
+    let place = Place::new();
+    let text = place.ftlab("list workloads").stdout;
+    let examples = text.lines().filter_map(|line| line.trim().strip_prefix("ftlab run '"));
+    let examples: Vec<_> = examples.collect();
+    assert_eq!(examples.len(), 2, "{text}");
+    for example in examples {
+        // Nobody here takes the quotes off, and nobody waits for 8 GiB.
+        let small =
+            example.replace('\'', "").replace("8GiB", "16MiB --pages-per-block 64 --op 20% --json");
+        assert_eq!(place.ftlab(&format!("run {small}")).json()["runs"][0]["host_writes"], 16_384);
+    }
+}
+
+#[test]
 fn inspect_says_what_was_parsed() {
     let place = Place::new();
     place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,9,8\n# note\ntrim,0,8\nread,0,1\n");

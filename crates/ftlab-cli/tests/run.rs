@@ -171,6 +171,10 @@ fn what_was_parsed_and_passed_over_is_said() {
         place.ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo").stdout;
     assert!(text.contains("1 writes of 10 pages, 1 trims, 0 flushes, 1 reads"), "{text}");
     assert!(text.contains("1 x comment, first line 3: \"# note\""), "{text}");
+    let text = place
+        .ftlab("run t.csv --logical 1MiB --pages-per-block 16 --op 100% --ftl fifo --ignore-trims")
+        .stdout;
+    assert!(text.contains("1 trims (ignored), 0 flushes"), "{text}");
 }
 
 #[test]
@@ -267,4 +271,27 @@ fn results_record_every_parameter_given_or_not() {
     assert_eq!(runs[0]["parameters"]["blk-util"], "0.5");
     assert_eq!(runs[1]["parameters"]["blk-util"], "0.4");
     assert_eq!(runs[0]["parameters"]["scan-depth"], runs[1]["parameters"]["scan-depth"]);
+}
+
+#[test]
+fn what_means_the_same_has_the_same_hash() {
+    let hash = |workload: &str, op: &str, ftl: &str| {
+        let run =
+            format!("run {workload} --logical 16MiB --pages-per-block 64 {op} --ftl {ftl} --json");
+        Place::new().ftlab(&run).json()["runs"][0]["config_hash"].clone()
+    };
+    let plain = hash("zipf", "--blocks 77", "2r++");
+    assert_eq!(plain, hash("zipf", "--blocks 77", "2r++:blk-util=0.50"));
+    assert_eq!(plain, hash("zipf:theta=.9", "--op 20%", "2r++"));
+    let mixed = hash("mix:of=zipf*1", "", "fifo");
+    assert_eq!(mixed, hash("mix:of=zipf(theta=.90)*1", "", "fifo"));
+    for other in [
+        hash("zipf", "--blocks 77", "2r++:blk-util=0.4"),
+        hash("zipf", "--blocks 77", "2r-fifo"),
+        hash("zipf", "--blocks 78", "2r++"),
+        hash("zipf:theta=0.8", "--blocks 77", "2r++"),
+        hash("uniform", "--blocks 77", "2r++"),
+    ] {
+        assert_ne!(plain, other);
+    }
 }

@@ -6,7 +6,7 @@ use crate::format::grouped;
 use crate::lane::Lane;
 use crate::observe::Watch;
 use crate::precondition::{Fill, fill};
-use crate::result::{Config, ExperimentResult};
+use crate::result::{Config, DriveSummary, ExperimentResult};
 use crate::run::{Prepared, Progress};
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::workload::{Workload, named};
@@ -17,6 +17,7 @@ use ftlab_ftl::registry;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::Space;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use twox_hash::XxHash3_128;
 
 /// Page writes that are decoded together: 1 MiB of page numbers.
@@ -58,6 +59,8 @@ pub struct Experiment {
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
     pub wrap: bool,
+    /// Whether trims do nothing, as in papers whose FTLs do not know them.
+    pub ignore_trims: bool,
     /// Threads at most; as many as there are processors if `None`. Results do not depend on it.
     pub threads: Option<usize>,
     /// Host writes that are decoded together. Results do not depend on it.
@@ -77,6 +80,7 @@ impl Experiment {
             interval_writes: None,
             seed: 1,
             wrap: false,
+            ignore_trims: false,
             threads: None,
             batch_writes: BATCH_WRITES,
         }
@@ -123,15 +127,17 @@ impl Experiment {
             interval_writes,
             seed: self.seed,
             wrap: self.wrap,
+            ignore_trims: self.ignore_trims,
         };
         let pool = self.threads()?;
         let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
-        let lanes = pool.install(|| self.build(drive_config))?;
+        let lanes = pool.install(|| self.build(&config, drive_config))?;
         let requests = source.metadata().requests;
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
             page_bytes: config.drive.page_bytes,
             wrap: self.wrap,
+            ignore_trims: self.ignore_trims,
         };
         let round_writes = steady::round_writes(config.drive.logical_pages);
         let schedule =
@@ -237,15 +243,16 @@ impl Experiment {
             .map_err(|error| SimError::Threads(error.to_string()))
     }
 
-    fn build(&self, config: DriveConfig) -> Result<Vec<Lane>, SimError> {
-        let geometry = config.geometry;
+    fn build(&self, config: &Config, drive: DriveConfig) -> Result<Vec<Lane>, SimError> {
+        let geometry = drive.geometry;
         self.ftls
             .par_iter()
             .map(|spec| {
                 let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
-                let ftl = registry::build(spec, config, NoPayload, watch)?;
+                let ftl = registry::build(spec, drive, NoPayload, watch)?;
                 let parameters = named(registry::resolve(spec)?);
-                Ok(Lane::new(spec.to_string(), parameters, geometry, config.logical_pages, ftl))
+                let config_hash = config_hash(config, &spec.name, &parameters);
+                Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl))
             })
             .collect()
     }
@@ -258,13 +265,24 @@ fn no_writes() -> SimError {
     }
 }
 
-/// The hash of everything that decides a run besides its trace.
-pub(crate) fn config_hash(version: &str, config: &Config, ftl: &str) -> String {
-    let is_trace = config.format.is_some();
-    let mut config = Config { ftls: vec![ftl.to_owned()], ..config.clone() };
-    if is_trace {
-        config.workload = String::new();
-    }
-    let text = serde_json::to_string(&(version, config)).unwrap_or_default();
-    format!("{:032x}", XxHash3_128::oneshot(text.as_bytes()))
+/// The hash of everything that decides a run besides its trace: what means the same gives the same,
+/// however it was typed.
+fn config_hash(config: &Config, ftl: &str, parameters: &BTreeMap<String, String>) -> String {
+    let is_generator = config.workload_parameters.is_some();
+    let generator = config.workload.split(':').next().filter(|_| is_generator);
+    let resolved = Config {
+        // The hash of a trace tells its requests, whatever file and format they are in.
+        workload: generator.unwrap_or_default().to_owned(),
+        format: None,
+        ftls: vec![ftl.to_owned()],
+        drive: DriveSummary {
+            size_from: String::new(),
+            rounded_bytes: 0,
+            op_ratio_asked: None,
+            ..config.drive.clone()
+        },
+        ..config.clone()
+    };
+    let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), resolved, parameters));
+    format!("{:032x}", XxHash3_128::oneshot(text.unwrap_or_default().as_bytes()))
 }

@@ -58,6 +58,8 @@ pub(crate) struct Bounds {
     pub(crate) page_bytes: u32,
     /// Addresses beyond the end are taken modulo the drive, instead of being an error.
     pub(crate) wrap: bool,
+    /// Trims do nothing, wherever they are.
+    pub(crate) ignore_trims: bool,
 }
 
 /// Reads a source to its end, or to that of the schedule.
@@ -355,7 +357,9 @@ impl PageSink for Expander {
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
-        self.add_run(true, first_page, pages);
+        if !self.bounds.ignore_trims {
+            self.add_run(true, first_page, pages);
+        }
     }
 }
 
@@ -375,7 +379,8 @@ mod tests {
     use super::*;
     use ftlab_trace::{Input, OpenOptions, open_input};
 
-    const BOUNDS: Bounds = Bounds { logical_pages: 100, page_bytes: 4096, wrap: false };
+    const BOUNDS: Bounds =
+        Bounds { logical_pages: 100, page_bytes: 4096, wrap: false, ignore_trims: false };
 
     /// A trace of (operation, first page, pages).
     fn feed(requests: &[(&str, u64, u64)], bounds: Bounds, schedule: Schedule, chunk: u64) -> Feed {
@@ -454,6 +459,15 @@ mod tests {
         let events = drain(&mut feed(&requests, wrapping, all(None), 9)).unwrap();
         let writes = [98, 99, 0, 1].map(|page| (page, false));
         assert_eq!(events, [&writes[..], &[(99, true), (0, true), (45, false)]].concat());
+    }
+
+    #[test]
+    fn ignored_trims_do_nothing_wherever_they_are() {
+        let requests = [("W", 3, 1), ("T", 0, 50), ("T", 500, 1), ("W", 4, 1)];
+        let ignoring = Bounds { ignore_trims: true, ..BOUNDS };
+        let mut feed = feed(&requests, ignoring, all(None), 9);
+        assert_eq!(drain(&mut feed).unwrap(), [(3, false), (4, false)]);
+        assert_eq!(feed.operations(), [2, 2, 0, 0], "they are counted and hashed");
     }
 
     #[test]

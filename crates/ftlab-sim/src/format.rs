@@ -27,6 +27,12 @@ pub fn percent(share: f64) -> String {
     format!("{}%", (share * 1e4).round() / 1e2)
 }
 
+/// A share as a percentage with one decimal; not quite all is never shown as all.
+pub fn percent_tenths(share: f64) -> String {
+    let tenths = (1000.0 * share).round();
+    format!("{:.1}%", if share < 1.0 { tenths.min(999.0) } else { tenths } / 10.0)
+}
+
 /// Bytes in a binary unit with four digits at most, such as `1.074 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [("TiB", 1_u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -49,6 +55,8 @@ mod tests {
         let texts = [4.821_491, 12.345_678, 0.012_345_67, 123_456.7].map(|n| significant(n, 4));
         assert_eq!(texts, ["4.821", "12.35", "0.01235", "123457"]);
         assert_eq!([0.125, 0.1, 1.0 / 3.0].map(percent), ["12.5%", "10%", "33.33%"]);
+        let texts = [0.0, 0.4807, 0.9994, 0.9997, 1.0].map(percent_tenths);
+        assert_eq!(texts, ["0.0%", "48.1%", "99.9%", "99.9%", "100.0%"]);
         assert_eq!(
             [100, 4096, 1 << 30, 1_181_116_006].map(bytes),
             ["100 B", "4 KiB", "1 GiB", "1.100 GiB"]

@@ -6,6 +6,7 @@ use crate::observe::Watch;
 use crate::result::{Memory, RunResult, StreamResult};
 use crate::steady::Rounds;
 use ftlab_flash::{Geometry, NoPayload};
+use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::DynFtl;
 use ftlab_ftl::{Counters, Ftl};
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Lane {
     name: String,
     parameters: BTreeMap<String, String>,
+    config_hash: String,
     geometry: Geometry,
     logical_pages: u32,
     ftl: DynFtl<NoPayload, Watch>,
@@ -63,15 +65,16 @@ impl Lane {
     pub(crate) fn new(
         name: String,
         parameters: BTreeMap<String, String>,
-        geometry: Geometry,
-        logical_pages: u32,
+        config_hash: String,
+        drive: DriveConfig,
         ftl: DynFtl<NoPayload, Watch>,
     ) -> Self {
         Self {
             name,
             parameters,
-            geometry,
-            logical_pages,
+            config_hash,
+            geometry: drive.geometry,
+            logical_pages: drive.logical_pages,
             ftl,
             base: None,
             series: Series::default(),
@@ -184,8 +187,8 @@ impl Lane {
         }
     }
 
-    /// The result; `config_hash` is that of the run.
-    pub(crate) fn finish(self, config_hash: String) -> Result<RunResult, SimError> {
+    /// The result.
+    pub(crate) fn finish(self) -> Result<RunResult, SimError> {
         self.ftl.check().map_err(|broken| SimError::Ftl {
             ftl: self.name.clone(),
             reason: format!("{broken}; please report the command"),
@@ -202,7 +205,7 @@ impl Lane {
         let programs = totals.host_writes + totals.relocations;
         Ok(RunResult {
             parameters: self.parameters,
-            config_hash,
+            config_hash: self.config_hash,
             host_writes: totals.host_writes,
             relocations: totals.relocations,
             erases: totals.erases,

@@ -50,6 +50,8 @@ pub struct Config {
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size.
     pub wrap: bool,
+    /// Whether trims do nothing.
+    pub ignore_trims: bool,
 }
 
 /// The simulated drive.
@@ -119,8 +121,9 @@ pub struct RunResult {
     pub ftl: String,
     /// Every parameter of the FTL with its value, given or by default.
     pub parameters: BTreeMap<String, String>,
-    /// XXH3-128 of everything that decides the result besides the trace: version, `config` without the
-    /// name of the trace and the other FTLs, and this FTL. 32 hexadecimal digits.
+    /// XXH3-128 of everything that decides the result besides the trace: version, drive, preparation,
+    /// length, seed, the FTL and the generator with all their parameters; equal however these were
+    /// typed. 32 hexadecimal digits.
     pub config_hash: String,
     /// Pages that the host wrote.
     pub host_writes: u64,

@@ -1,7 +1,6 @@
 //! The loop: the next batch is decoded while all FTLs apply the present one.
 
 use crate::SimError;
-use crate::experiment::config_hash;
 use crate::feed::{Chunk, Feed};
 use crate::lane::Lane;
 use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
@@ -144,7 +143,6 @@ fn finish(
     lanes: Vec<Lane>,
     pool: &rayon::ThreadPool,
 ) -> Result<ExperimentResult, SimError> {
-    let version = env!("CARGO_PKG_VERSION");
     let requests = Op::ALL.into_iter().zip(feed.operations());
     let skipped = feed.source().skipped();
     let workload = WorkloadSummary {
@@ -161,14 +159,10 @@ fn finish(
             })
             .collect(),
     };
-    let runs = pool.install(|| {
-        let lanes = lanes.into_par_iter().zip(&config.ftls);
-        lanes
-            .map(|(lane, ftl)| lane.finish(config_hash(version, &config, ftl)))
-            .collect::<Result<_, _>>()
-    })?;
+    let runs =
+        pool.install(|| lanes.into_par_iter().map(Lane::finish).collect::<Result<_, _>>())?;
     Ok(ExperimentResult {
-        version: version.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         trace_hash: feed.hash(),
         workload,
         runs,

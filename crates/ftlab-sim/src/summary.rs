@@ -1,7 +1,7 @@
 //! What a result means, in one sentence.
 
 use crate::Fill;
-use crate::format::{percent, significant};
+use crate::format::{percent, percent_tenths, significant};
 use crate::result::{Config, ExperimentResult, RunResult};
 
 /// Write amplifications closer than this are level: another seed moves them by as much.
@@ -148,7 +148,7 @@ fn short_percent(share: f64) -> String {
     match share {
         _ if share < 0.01 => percent(share),
         _ if share <= 0.99 || share >= 1.0 => format!("{:.0}%", 100.0 * share),
-        _ => format!("{:.1}%", (1000.0 * share).floor() / 10.0),
+        _ => percent_tenths(share),
     }
 }
 

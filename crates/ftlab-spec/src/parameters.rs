@@ -44,6 +44,12 @@ pub trait Value: Sized + Display {
     /// Reads a value; `None` where the text is not one.
     fn parse(text: &str) -> Option<Self>;
 
+    /// What is to be typed instead of `text`, to follow "is not"; types whose values have parts name
+    /// the wrong one.
+    fn expects_for(_text: &str) -> String {
+        Self::expects()
+    }
+
     /// The value as a user types it.
     fn print(&self) -> String {
         self.to_string()
@@ -99,7 +105,7 @@ pub fn parse_value<T: Value>(of: &str, key: &str, text: &str) -> Result<T, SpecE
         of: of.into(),
         key: key.into(),
         value: text.into(),
-        expects: T::expects(),
+        expects: T::expects_for(text),
     })
 }
 

@@ -40,6 +40,7 @@ pub mod format;
 pub mod pages;
 pub mod synthetic;
 
+mod caught;
 mod error;
 mod hash;
 mod input;
@@ -51,6 +52,7 @@ mod sink;
 mod skipped;
 mod source;
 
+pub use caught::panic_becomes_error;
 pub use error::TraceError;
 pub use hash::{RequestHasher, trace_hash};
 pub use input::{Compression, Input};

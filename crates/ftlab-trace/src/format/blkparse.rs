@@ -263,15 +263,12 @@ fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read_text;
     use super::*;
 
     fn parse(lines: &str, parameters: &str) -> Result<(RequestBatch, String), String> {
-        let input = Input::from_bytes("test", lines.to_owned().into_bytes()).unwrap();
-        let spec = format!("blkparse{parameters}").parse().unwrap();
-        let mut source = open(input, &spec, &OpenOptions::default()).map_err(|e| e.to_string())?;
-        let mut batch = RequestBatch::new();
-        source.next_batch(&mut batch).map_err(|error| error.to_string())?;
-        Ok((batch, source.skipped().to_string()))
+        let format = Some(format!("blkparse{parameters}"));
+        read_text(lines, &OpenOptions { format, ..OpenOptions::default() })
     }
 
     fn operations(rwbs: &str, extent: &str) -> Vec<(Op, u64, u32)> {

@@ -221,15 +221,12 @@ impl Parser {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read_text;
     use super::*;
 
     fn parse(lines: &str, parameters: &str) -> Result<(RequestBatch, String), String> {
-        let input = Input::from_bytes("test", lines.to_owned().into_bytes()).unwrap();
-        let spec = format!("fio-iolog{parameters}").parse().unwrap();
-        let mut source = open(input, &spec, &OpenOptions::default()).map_err(|e| e.to_string())?;
-        let mut batch = RequestBatch::new();
-        source.next_batch(&mut batch).map_err(|error| error.to_string())?;
-        Ok((batch, source.skipped().to_string()))
+        let format = Some(format!("fio-iolog{parameters}"));
+        read_text(lines, &OpenOptions { format, ..OpenOptions::default() })
     }
 
     #[test]

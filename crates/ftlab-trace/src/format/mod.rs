@@ -99,3 +99,13 @@ fn unknown_content(input: &Input) -> TraceError {
         .join(", ");
     TraceError::UnknownContent { name: input.name().into(), looks, known }
 }
+
+/// The first batch of a text in the format of `options`, and what was passed over: for tests of formats.
+#[cfg(test)]
+fn read_text(text: &str, options: &OpenOptions) -> Result<(crate::RequestBatch, String), String> {
+    let input = Input::from_bytes("test", text.as_bytes().to_vec()).map_err(|e| e.to_string())?;
+    let mut source = open(input, options).map_err(|error| error.to_string())?;
+    let mut batch = crate::RequestBatch::new();
+    source.next_batch(&mut batch).map_err(|error| error.to_string())?;
+    Ok((batch, source.skipped().to_string()))
+}

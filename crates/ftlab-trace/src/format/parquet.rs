@@ -4,6 +4,7 @@
 //! [`TraceMetadata::properties`], its `device_bytes` the size of the drive.
 
 use super::FormatInfo;
+use crate::caught::caught;
 use crate::input::RandomAccess;
 use crate::{
     Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
@@ -14,7 +15,6 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 pub(super) const FORMAT: FormatInfo = FormatInfo {
@@ -43,11 +43,7 @@ fn open(
 /// Runs `work`, in which the parquet library may panic over a damaged file, and makes an error of
 /// that. What `work` was changing must not be used after an error.
 fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T, TraceError>) -> Result<T, TraceError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(TraceError::parquet(name, text.unwrap_or_else(|| "its metadata is damaged".into())))
-    })
+    caught(work).unwrap_or_else(|panic| Err(TraceError::parquet(name, panic)))
 }
 
 fn open_guarded(

@@ -31,35 +31,54 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let parameters = HotColdParameters::from_spec(spec)?;
-    if space.logical_pages < 2 {
-        return Err(TraceError::Unsupported {
-            what: "hotcold on a drive of one page".into(),
-            remedy: "give the drive at least 2 pages".into(),
-        });
-    }
-    let hot_pages = (parameters.pages * space.logical_pages as f64).round() as u64;
-    let hot_pages = hot_pages.clamp(1, space.logical_pages - 1);
-    Ok(Box::new(HotCold {
-        random: Xoshiro256PlusPlus::seed_from_u64(space.seed),
-        hot_below: (parameters.writes * (1u64 << 53) as f64) as u64,
-        hot_pages,
-        cold_pages: space.logical_pages - hot_pages,
-    }))
+    let HotColdParameters { writes, pages } = HotColdParameters::from_spec(spec)?;
+    Ok(Box::new(HotCold::new(&spec.name, Shares { writes, pages }, space)?))
 }
 
-struct HotCold {
+/// What share of the writes goes to what share of the pages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shares {
+    pub(super) writes: f64,
+    pub(super) pages: f64,
+}
+
+/// Writes to two areas, the shares of which may change on the way.
+pub(super) struct HotCold {
     random: Xoshiro256PlusPlus,
+    logical_pages: u64,
     /// A write is hot if 53 random bits are below this.
     hot_below: u64,
     hot_pages: u64,
-    cold_pages: u64,
+}
+
+impl HotCold {
+    /// Two areas of the drive; `name` is for the message.
+    pub(super) fn new(name: &str, shares: Shares, space: &Space) -> Result<Self, TraceError> {
+        if space.logical_pages < 2 {
+            return Err(TraceError::Unsupported {
+                what: format!("{name} on a drive of one page"),
+                remedy: "give the drive at least 2 pages".into(),
+            });
+        }
+        let random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
+        let logical_pages = space.logical_pages;
+        let mut hot_cold = Self { random, logical_pages, hot_below: 0, hot_pages: 1 };
+        hot_cold.set(shares);
+        Ok(hot_cold)
+    }
+
+    /// Other shares from the next write on.
+    pub(super) fn set(&mut self, shares: Shares) {
+        self.hot_below = (shares.writes * (1u64 << 53) as f64) as u64;
+        let hot_pages = (shares.pages * self.logical_pages as f64).round() as u64;
+        self.hot_pages = hot_pages.clamp(1, self.logical_pages - 1);
+    }
 }
 
 impl PageSequence for HotCold {
     fn fill(&mut self, pages: &mut [u64]) {
         let hot = (0, self.hot_pages);
-        let cold = (self.hot_pages, self.cold_pages);
+        let cold = (self.hot_pages, self.logical_pages - self.hot_pages);
         for page in pages {
             let is_hot = self.random.next_u64() >> 11 < self.hot_below;
             let (first, count) = if is_hot { hot } else { cold };
@@ -100,5 +119,11 @@ mod tests {
     fn the_ends_of_the_ranges_work() {
         assert_eq!(counts("hotcold:writes=1,pages=0", 1000)[0], 1000);
         assert_eq!(counts("hotcold:writes=0,pages=1", 1000)[999], 1000);
+    }
+    #[test]
+    fn a_drive_of_one_page_is_refused() {
+        let space = Space { logical_pages: 1, page_bytes: 4096, seed: 7 };
+        let error = build(&Spec::bare("hotcold"), &space).err().unwrap().to_string();
+        assert_eq!(error, "hotcold on a drive of one page; give the drive at least 2 pages");
     }
 }

@@ -13,7 +13,7 @@ use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, Value};
 
 fn default_parts() -> Parts {
-    Parts::parse("uniform*2;zipf(theta=0.9)*2").unwrap_or(Parts(Vec::new()))
+    Parts::parse("uniform*2;zipf(theta=0.9)*2").expect("a list of ours")
 }
 
 ftlab_spec::parameters! {
@@ -30,7 +30,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "one generator after the other, by drive writes",
     source: "ours",
     parameters: JoinParameters::describe,
-    resolve: JoinParameters::resolve,
+    resolve: |spec| JoinParameters::from_spec(spec)?.of.resolve(),
     build,
 };
 
@@ -94,8 +94,11 @@ mod tests {
         let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 7 };
         for (spec, part) in [
             ("join:of=unifrom*1;zipf*1", "did you mean \"uniform\"?"),
-            ("join:of=uniform*0", "NAME(key=value;key=value)*NUMBER"),
-            ("join:of=uniform*1;zipf(theta=0.9*1", "NAME(key=value;key=value)*NUMBER"),
+            ("join:of=uniform*0", "has \"0\" behind its *, not a number above 0"),
+            (
+                "join:of=uniform*1;zipf(theta=0.9*1",
+                "part 2, \"zipf(theta=0.9*1\", has a ( without a )",
+            ),
         ] {
             let error = build(&spec.parse().unwrap(), &space).err().unwrap().to_string();
             assert!(error.contains(part), "{spec}: {error}");

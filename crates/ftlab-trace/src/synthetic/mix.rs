@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 fn default_parts() -> Parts {
-    Parts::parse("uniform*0.3;zipf(theta=0.9)*0.7").unwrap_or(Parts(Vec::new()))
+    Parts::parse("uniform*0.3;zipf(theta=0.9)*0.7").expect("a list of ours")
 }
 
 ftlab_spec::parameters! {
@@ -30,7 +30,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "every write from one of several generators, by share",
     source: "ours",
     parameters: MixParameters::describe,
-    resolve: MixParameters::resolve,
+    resolve: |spec| MixParameters::from_spec(spec)?.of.resolve(),
     build,
 };
 
@@ -114,7 +114,10 @@ mod tests {
             ("mix:of=uniform*0.3;zipf*0.3", "must add up to 1, not 0.6"),
             ("mix:of=uniform*0.3;zipff*0.7", "did you mean \"zipf\"?"),
             ("mix:of=uniform*0.3;zipf(thet=1)*0.7", "did you mean \"theta\"?"),
-            ("mix:of=uniform", "such as uniform*0.3;zipf(theta=0.9)*0.7"),
+            (
+                "mix:of=uniform",
+                "of=uniform is not a list of generators: part 1, \"uniform\", has no",
+            ),
         ] {
             let error = build(&spec.parse().unwrap(), &space).err().unwrap().to_string();
             assert!(error.contains(part), "{spec}: {error}");

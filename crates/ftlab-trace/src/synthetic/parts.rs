@@ -11,8 +11,9 @@
 //! parameters. A value that is itself a list needs nothing more: an item without `=` belongs to the
 //! value before it, as in `swap(sizes=0.5;0.5;at=1)`. Parts may hold parts, to a depth of 8.
 
-use super::{PageSequence, Space, sequence};
+use super::{PageSequence, Space, resolve, sequence};
 use crate::TraceError;
+use crate::error::excerpt;
 use ftlab_spec::{Spec, SpecError, Value};
 use std::fmt;
 
@@ -31,15 +32,28 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parts(pub Vec<Part>);
 
+impl Parts {
+    /// The parameter `of` with this value, every parameter of every generator in it as it will be.
+    pub(super) fn resolve(mut self) -> Result<Vec<(&'static str, String)>, SpecError> {
+        for Part { spec, .. } in &mut self.0 {
+            let values = resolve(spec)?.into_iter();
+            spec.arguments = values.map(|(key, value)| (key.to_owned(), value)).collect();
+        }
+        Ok(vec![("of", self.to_string())])
+    }
+}
+
 impl Value for Parts {
     fn expects() -> String {
-        "a list NAME*NUMBER;NAME(key=value;key=value)*NUMBER of generators, such as \
-         uniform*0.3;zipf(theta=0.9)*0.7"
-            .into()
+        format!("a list of generators; {FORM}")
+    }
+
+    fn expects_for(text: &str) -> String {
+        read(text).err().unwrap_or_else(Self::expects)
     }
 
     fn parse(text: &str) -> Option<Self> {
-        split_outside(text, ';')?.into_iter().map(parse_part).collect::<Option<_>>().map(Self)
+        read(text).ok()
     }
 }
 
@@ -58,50 +72,110 @@ impl fmt::Display for Parts {
     }
 }
 
-fn parse_part(text: &str) -> Option<Part> {
-    let (generator, amount) = text.rsplit_once('*')?;
-    let amount = amount.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount > 0.0)?;
-    let Some((name, rest)) = generator.split_once('(') else {
-        let is_name = !generator.is_empty() && !generator.contains([')', '=', '*']);
-        return is_name.then(|| Part { spec: Spec::bare(generator), amount });
+/// How it is to be typed.
+const FORM: &str = "write NAME*NUMBER;NAME(key=value;key=value)*NUMBER, such as \
+                    uniform*0.3;zipf(theta=0.9)*0.7";
+
+/// Reads a list; the error names the part that is wrong and what is right, to follow "is not".
+fn read(text: &str) -> Result<Parts, String> {
+    let named = |index: usize, part: &str, wrong: String| {
+        let number = index + 1;
+        format!(
+            "a list of generators: part {number}, {:?}, {wrong}; {FORM}",
+            excerpt(part.as_bytes())
+        )
     };
-    let mut spec = Spec::bare(name);
-    for item in split_outside(rest.strip_suffix(')')?, ';')? {
-        let equals = item.find('=').filter(|at| !item[..*at].contains('('));
-        if let Some(at) = equals {
-            let key = &item[..at];
-            if spec.get(key).is_some() {
-                return None;
-            }
-            spec.arguments.push((key.into(), item[at + 1..].into()));
-        } else {
-            let (_, value) = spec.arguments.last_mut()?;
-            value.push(';');
-            value.push_str(item);
-        }
-    }
-    (!name.is_empty()).then_some(Part { spec, amount })
+    let split = split_outside(text);
+    let parts = split.items.iter().enumerate().map(|(index, part)| {
+        let wrong = split.wrong.filter(|_| index + 1 == split.items.len());
+        let read = wrong.map_or_else(|| read_part(part), |wrong| Err(wrong.to_owned()));
+        read.map_err(|wrong| named(index, part, wrong))
+    });
+    parts.collect::<Result<_, _>>().map(Parts)
 }
 
-/// Splits at separators outside parentheses; `None` where these do not match or lie too deep.
-fn split_outside(text: &str, separator: char) -> Option<Vec<&str>> {
-    let (mut items, mut start, mut depth) = (Vec::new(), 0, 0usize);
+/// Reads a part; the error says what is wrong with it.
+fn read_part(text: &str) -> Result<Part, String> {
+    let (generator, amount) = text.rsplit_once('*').ok_or("has no *NUMBER behind it")?;
+    let number = amount.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    let amount =
+        number.ok_or_else(|| format!("has {amount:?} behind its *, not a number above 0"))?;
+    let (name, arguments) = match generator.split_once('(') {
+        None => (generator, None),
+        Some((name, rest)) => {
+            let arguments =
+                rest.strip_suffix(')').ok_or("has something between its ) and its *")?;
+            (name, Some(arguments))
+        }
+    };
+    if name.is_empty() {
+        return Err("has no name".into());
+    }
+    if let Some(sign) = name.chars().find(|sign| ":=*)".contains(*sign)) {
+        return Err(format!("has a {sign:?} in its name; arguments are in parentheses"));
+    }
+    let mut spec = Spec::bare(name);
+    if let Some(arguments) = arguments {
+        read_arguments(arguments, &mut spec)?;
+    }
+    Ok(Part { spec, amount })
+}
+
+/// Reads what is in the parentheses of a part.
+fn read_arguments(text: &str, spec: &mut Spec) -> Result<(), String> {
+    let split = split_outside(text);
+    if let Some(wrong) = split.wrong {
+        return Err(wrong.into());
+    }
+    for item in split.items {
+        let equals = item.find('=').filter(|at| !item[..*at].contains('('));
+        if let Some(at) = equals {
+            let (key, value) = (&item[..at], &item[at + 1..]);
+            if key.is_empty() || value.is_empty() {
+                return Err(format!("has {item:?} in its parentheses, not key=value"));
+            }
+            if spec.get(key).is_some() {
+                return Err(format!("has {key} twice"));
+            }
+            spec.arguments.push((key.into(), value.into()));
+        } else if let Some((_, value)) = spec.arguments.last_mut() {
+            value.push(';');
+            value.push_str(item);
+        } else {
+            return Err(format!("has {item:?} in its parentheses, not key=value"));
+        }
+    }
+    Ok(())
+}
+
+/// A text that was split, to its end or until something was wrong with the last item.
+struct Split<'a> {
+    items: Vec<&'a str>,
+    wrong: Option<&'static str>,
+}
+
+/// Splits at semicolons outside parentheses.
+fn split_outside(text: &str) -> Split<'_> {
+    let (mut items, mut start, mut depth) = (Vec::new(), 0, 0);
+    let mut wrong = None;
     for (at, character) in text.char_indices() {
         match character {
+            '(' if depth == DEPTH_MAX => wrong = Some("has parts in parts more than 8 deep"),
             '(' => depth += 1,
-            ')' => depth = depth.checked_sub(1)?,
-            _ if character == separator && depth == 0 => {
+            ')' if depth == 0 => wrong = Some("has a ) without a ("),
+            ')' => depth -= 1,
+            ';' if depth == 0 => {
                 items.push(&text[start..at]);
-                start = at + separator.len_utf8();
+                start = at + 1;
             }
             _ => {}
         }
-        if depth > DEPTH_MAX {
-            return None;
+        if wrong.is_some() {
+            break;
         }
     }
     items.push(&text[start..]);
-    (depth == 0).then_some(items)
+    Split { items, wrong: wrong.or((depth > 0).then_some("has a ( without a )")) }
 }
 
 /// The sequences of all parts over the whole drive, each with a seed of its own.
@@ -174,6 +248,7 @@ pub(super) fn pick(thresholds: &[u64], draw: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn parts_parse_and_print_back() {
@@ -190,29 +265,96 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_list_of_parts_is_refused() {
+    fn what_means_the_same_resolves_to_the_same() {
+        let resolved = |spec: &str| resolve(&spec.parse().unwrap()).unwrap();
+        let short = resolved("join:of=mix(of=zipf*1)*2;uniform*1.0");
+        let long = "mix(of=zipf(theta=0.9;hash=new)*1)*2;uniform(map=off)*1";
+        assert_eq!(short, [("of", long.to_owned())]);
+        assert_eq!(short, resolved(&format!("join:of={long}")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_part() {
         let deep = format!("{}uniform*1{}", "mix(of=".repeat(9), ")*1".repeat(9));
-        for text in [
-            "",
-            "uniform",
-            "uniform*",
-            "*1",
-            "uniform*x",
-            "uniform*0",
-            "uniform*-1",
-            "uniform*nan",
-            "zipf(theta=1*1",
-            "zipf)*1",
-            "zipf(theta=1)",
-            "zipf()*1",
-            "zipf(0.9)*1",
-            "(a=1)*1",
-            "uniform*1;",
-            "zipf(theta=1;theta=2)*1",
-            "zipf(a=1)x*1",
-            deep.as_str(),
+        for (text, said) in [
+            ("", "part 1, \"\", has no *NUMBER behind it"),
+            ("uniform", "part 1, \"uniform\", has no *NUMBER behind it"),
+            ("zipf(theta=1)", "has no *NUMBER behind it"),
+            ("uniform*1;", "part 2, \"\", has no *NUMBER behind it"),
+            ("uniform*", "has \"\" behind its *, not a number above 0"),
+            ("uniform*x", "has \"x\" behind its *, not a number above 0"),
+            ("uniform*0", "has \"0\" behind its *"),
+            ("uniform*-1", "has \"-1\" behind its *"),
+            ("uniform*nan", "has \"nan\" behind its *"),
+            ("*1", "part 1, \"*1\", has no name"),
+            ("(a=1)*1", "has no name"),
+            (
+                "uniform*1;zipf(theta=1*1;uniform*1",
+                "part 2, \"zipf(theta=1*1;uniform*1\", has a ( without a )",
+            ),
+            ("uniform*1;zipf)*1", "part 2, \"zipf)*1\", has a ) without a ("),
+            ("zipf(a=1)x*1", "has something between its ) and its *"),
+            ("zipf()*1", "has \"\" in its parentheses, not key=value"),
+            ("zipf(0.9)*1", "has \"0.9\" in its parentheses, not key=value"),
+            ("zipf(theta=)*1", "has \"theta=\" in its parentheses, not key=value"),
+            ("zipf:theta=0.9*1", "has a ':' in its name; arguments are in parentheses"),
+            ("zipf=0.9*1", "has a '=' in its name"),
+            ("zipf(theta=1;theta=2)*1", "has theta twice"),
+            (deep.as_str(), "has parts in parts more than 8 deep"),
         ] {
             assert_eq!(Parts::parse(text), None, "{text}");
+            let error = Parts::expects_for(text);
+            assert!(error.contains(said) && error.ends_with("zipf(theta=0.9)*0.7"), "{error}");
+        }
+    }
+
+    /// A text of the signs that mean something here.
+    fn rubbish() -> impl Strategy<Value = String> {
+        prop::collection::vec(
+            prop::sample::select(vec![
+                "uniform", "zipf", "mix", "swap", "of=", "at=", "(", ")", ";", "*", "=", "1",
+                "0.5", "é",
+            ]),
+            0..24,
+        )
+        .prop_map(|pieces| pieces.concat())
+    }
+
+    /// Lists of generators in generators.
+    fn parts() -> impl Strategy<Value = Parts> {
+        let key_values =
+            prop::collection::btree_map("[a-z]{1,3}", "[a-z0-9.]{1,3}(;[0-9]{1,2}){0,2}", 0..3);
+        let leaf = ("[a-z]{1,6}", key_values).prop_map(|(name, arguments)| Spec {
+            name,
+            arguments: arguments.into_iter().collect(),
+        });
+        let amount = prop::num::f64::NORMAL.prop_map(f64::abs).boxed();
+        let list = move |spec: BoxedStrategy<Spec>| {
+            let part = (spec, amount.clone()).prop_map(|(spec, amount)| Part { spec, amount });
+            prop::collection::vec(part, 1..4).prop_map(Parts)
+        };
+        let in_lists = list.clone();
+        let spec = leaf.prop_recursive(3, 16, 3, move |inner| {
+            let arguments =
+                in_lists(inner.boxed()).prop_map(|of| vec![("of".into(), of.to_string())]);
+            arguments.prop_map(|arguments| Spec { name: "mix".into(), arguments })
+        });
+        list(spec.boxed())
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_prints_back(text in rubbish()) {
+            if let Some(parts) = Parts::parse(&text) {
+                prop_assert_eq!(Parts::parse(&parts.to_string()), Some(parts));
+            } else {
+                prop_assert!(Parts::expects_for(&text).contains("part "));
+            }
+        }
+
+        #[test]
+        fn whatever_is_printed_is_read_back(parts in parts()) {
+            prop_assert_eq!(Parts::parse(&parts.to_string()), Some(parts));
         }
     }
 }

@@ -18,7 +18,8 @@
 //! # Reference
 //! Lee and Kim, SYSTOR 2013, section 4.1, SKEWINC and SKEWDEC.
 
-use super::skew::Skewed;
+use super::hotcold::HotCold;
+use super::skew::shares;
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
@@ -50,13 +51,13 @@ pub(super) fn build_between(
     last: f64,
 ) -> Result<Box<dyn PageSequence>, TraceError> {
     let SkewChangeParameters { over, steps } = SkewChangeParameters::from_spec(spec)?;
-    let skewed = Skewed::new(&spec.name, first, space)?;
+    let hot_cold = HotCold::new(&spec.name, shares(first), space)?;
     let writes = over * space.logical_pages as f64;
-    Ok(Box::new(SkewChange { skewed, first, last, steps, writes, step: 0, written: 0 }))
+    Ok(Box::new(SkewChange { hot_cold, first, last, steps, writes, step: 0, written: 0 }))
 }
 
 struct SkewChange {
-    skewed: Skewed,
+    hot_cold: HotCold,
     first: f64,
     last: f64,
     steps: u32,
@@ -82,11 +83,12 @@ impl PageSequence for SkewChange {
             while self.written >= self.step_end() {
                 self.step += 1;
                 let share = f64::from(self.step) / f64::from(self.steps - 1);
-                self.skewed.set_percent(self.first + (self.last - self.first) * share);
+                let percent = self.first + (self.last - self.first) * share;
+                self.hot_cold.set(shares(percent));
             }
             let count = (self.step_end() - self.written).min(pages.len() as u64) as usize;
             let (now, later) = pages.split_at_mut(count);
-            self.skewed.fill(now);
+            self.hot_cold.fill(now);
             self.written += count as u64;
             pages = later;
         }
@@ -109,7 +111,7 @@ mod tests {
         };
         let fixed = |percent, count| {
             let mut drawn = vec![0; count];
-            Skewed::new("skew", percent, &space).unwrap().fill(&mut drawn);
+            HotCold::new("skew", shares(percent), &space).unwrap().fill(&mut drawn);
             drawn
         };
         for (first, last) in [(70.0, 99.0), (99.0, 70.0)] {
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn thirty_steps_change_by_one_point() {
         let space = Space { logical_pages: 30_000, page_bytes: 4096, seed: 3 };
-        let mut source = GENERATOR_BUILD(&"skewinc:over=30".parse().unwrap(), &space).unwrap();
+        let mut source = (GENERATOR.build)(&"skewinc:over=30".parse().unwrap(), &space).unwrap();
         for step in 0..30u64 {
             let mut drawn = vec![0; 30_000];
             source.fill(&mut drawn);
@@ -134,6 +136,4 @@ mod tests {
             assert!((hot - expected).abs() < 0.0133, "step {step}: {hot}");
         }
     }
-
-    const GENERATOR_BUILD: super::super::Build = GENERATOR.build;
 }

@@ -1,3 +1,4 @@
+use super::super::read_text;
 use super::*;
 
 fn parse(text: &str, map: &str) -> Result<(RequestBatch, String), String> {
@@ -6,11 +7,7 @@ fn parse(text: &str, map: &str) -> Result<(RequestBatch, String), String> {
         format: map.is_empty().then(|| "csv".to_owned()),
         ..OpenOptions::default()
     };
-    let input = Input::from_bytes("test", text.to_owned().into_bytes()).unwrap();
-    let mut source = crate::open_input(input, &options).map_err(|error| error.to_string())?;
-    let mut batch = RequestBatch::new();
-    source.next_batch(&mut batch).map_err(|error| error.to_string())?;
-    Ok((batch, source.skipped().to_string()))
+    read_text(text, &options)
 }
 
 fn requests(text: &str, map: &str) -> Vec<(Op, u64, u32)> {
