@@ -5,7 +5,7 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-3 figure-14 setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-3 figure-14 wolf-swaps setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -54,6 +54,9 @@ table-3: ## the 2R++ paper's table 3, published and measured
 
 figure-14: ## the 2R paper's figure 14; the captured traces are looked for in FTLAB_SHARED
 	$(CARGO) run --release --locked --package ftlab-bench -- figure-14
+
+wolf-swaps: ## what a swap of update frequencies costs, published and measured (Wolf's paper)
+	$(CARGO) run --release --locked --package ftlab-bench -- wolf-swaps
 
 setup-system: ## installs what the build needs and the system lacks
 	@command -v $(CARGO) >/dev/null || { \

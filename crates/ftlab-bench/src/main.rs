@@ -7,6 +7,7 @@
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
+//! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
@@ -15,6 +16,7 @@ mod figure_14;
 mod reference;
 mod splits;
 mod table_3;
+mod wolf_swaps;
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
@@ -56,6 +58,10 @@ const FTLS: &[&str] = &[
     "sep-gc/cost-benefit",
     "dac-cb",
     "dac-greedy",
+    "wolf",
+    "wolf:allocation=sqrt",
+    "wolf:allocation=optimum",
+    "fdp-freq",
 ];
 
 const SMALL: [Row; 2] = [
@@ -249,13 +255,14 @@ fn main() -> Result<(), Failure> {
         Some("large") => program_cost(&LARGE),
         Some("table-3") => table_3::run(),
         Some("figure-14") => figure_14::run(),
+        Some("wolf-swaps") => wolf_swaps::run(),
         Some("splits") => {
             splits::run();
             Ok(())
         }
-        Some(other) => {
-            Err(format!("no benchmark {other:?}; there are large, table-3, figure-14 and splits")
-                .into())
-        }
+        Some(other) => Err(format!(
+            "no benchmark {other:?}; there are large, table-3, figure-14, splits and wolf-swaps"
+        )
+        .into()),
     }
 }

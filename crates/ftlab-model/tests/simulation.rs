@@ -4,6 +4,7 @@ use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::Kind;
 use ftlab_ftl::{Ftl, PageBatch, registry};
+use ftlab_model::split::{Allocation, Group, write_amplification};
 use ftlab_model::{hot_cold, uniform};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,12 +27,13 @@ fn usable_op_ratio(blocks: u32) -> f64 {
 fn simulated(
     ftl: &str,
     blocks: u32,
+    reserve_blocks: u32,
     mut next_page: impl FnMut(&mut Xoshiro256PlusPlus) -> u32,
 ) -> f64 {
     let config = DriveConfig {
         geometry: Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(),
         logical_pages: LOGICAL_PAGES,
-        reserve_blocks: RESERVE_BLOCKS,
+        reserve_blocks,
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
     };
@@ -80,7 +82,7 @@ fn uniform_writes_to_one_region_are_within_one_percent_of_the_closed_forms() {
             ("fifo", uniform::fifo(op_ratio)),
             ("1r-greedy", uniform::greedy(op_ratio, PAGES_PER_BLOCK)),
         ] {
-            let waf = simulated(ftl, blocks, uniform_page);
+            let waf = simulated(ftl, blocks, RESERVE_BLOCKS, uniform_page);
             let error = waf / model - 1.0;
             println!("{ftl:9} {op_percent:4}% {waf:9.3} {model:8.3} {:7.2}%", 100.0 * error);
             assert!(error.abs() < 0.01, "{ftl} at OP {op_percent}%: {waf:.3}, model {model:.3}");
@@ -96,7 +98,7 @@ fn mixed_hot_and_cold_writes_are_within_two_percent_of_the_closed_form() {
             let blocks = DATA_BLOCKS + DATA_BLOCKS * op_percent / 100;
             let model = hot_cold::fifo(usable_op_ratio(blocks), writes, pages);
             let hot_pages = (pages * f64::from(LOGICAL_PAGES)) as u32;
-            let waf = simulated("fifo", blocks, |rng| {
+            let waf = simulated("fifo", blocks, RESERVE_BLOCKS, |rng| {
                 let is_hot = rng.random_bool(writes);
                 let range = if is_hot { 0..hot_pages } else { hot_pages..LOGICAL_PAGES };
                 rng.random_range(range)
@@ -119,10 +121,64 @@ fn victims_among_d_random_blocks_are_within_two_percent_of_the_mean_field() {
         for op_percent in [7, 15, 28] {
             let blocks = DATA_BLOCKS + DATA_BLOCKS * op_percent / 100;
             let model = uniform::d_choices(usable_op_ratio(blocks), PAGES_PER_BLOCK, d);
-            let waf = simulated(&format!("single/d-choices:d={d}"), blocks, uniform_page);
+            let waf =
+                simulated(&format!("single/d-choices:d={d}"), blocks, RESERVE_BLOCKS, uniform_page);
             let error = waf / model - 1.0;
             println!("{d:6} {op_percent:5}% {waf:9.3} {model:8.3} {:7.2}%", 100.0 * error);
             assert!(error.abs() < 0.02, "d {d} at OP {op_percent}%: {waf:.3}, model {model:.3}");
+        }
+    }
+}
+
+/// Pages and writes of groups, the coldest first.
+const GROUPS: [&[(f64, f64)]; 3] = [
+    &[(0.9, 0.1), (0.1, 0.9)],
+    &[(0.6, 0.1), (0.3, 0.3), (0.1, 0.6)],
+    &[(0.4, 0.05), (0.3, 0.1), (0.15, 0.2), (0.1, 0.25), (0.05, 0.4)],
+];
+
+#[test]
+fn groups_kept_apart_are_within_one_percent_of_the_sum_of_their_closed_forms() {
+    // Enough for pages not to have to share the open block of another group.
+    const RESERVE_BLOCKS: u32 = 4;
+    let blocks = DATA_BLOCKS + DATA_BLOCKS * 15 / 100;
+    println!("{:>6} {:>11} {:>9} {:>8} {:>8}", "groups", "split", "simulated", "model", "error");
+    for shares in GROUPS {
+        let pages = |share: f64| share * f64::from(LOGICAL_PAGES);
+        let groups: Vec<_> =
+            shares.iter().map(|&(size, writes)| Group { pages: pages(size), writes }).collect();
+        // The reserve stays empty, and so does half of each open block.
+        let open = f64::from(RESERVE_BLOCKS) + 0.5 * groups.len() as f64;
+        let spare = (f64::from(blocks - DATA_BLOCKS) - open) * f64::from(PAGES_PER_BLOCK);
+        let oracle: Vec<_> = shares.iter().map(|(size, _)| size.to_string()).collect();
+        for (split, allocation) in [
+            (Allocation::Wolf, "closed-form,very-cold=off"),
+            (Allocation::SquareRoot, "sqrt"),
+            (Allocation::Optimum, "optimum"),
+        ] {
+            let model = write_amplification(&groups, &split.divide(&groups, spare));
+            let ftl = format!(
+                "wolf:detector=oracle,oracle={},cleaning=fifo,allocation={allocation}",
+                oracle.join("+")
+            );
+            let waf = simulated(&ftl, blocks, RESERVE_BLOCKS, |rng| {
+                let mut draw: f64 = rng.random();
+                let mut first = 0.0;
+                for (place, &(size, writes)) in shares.iter().enumerate() {
+                    if draw < writes || place + 1 == shares.len() {
+                        let end = if place + 1 == shares.len() { 1.0 } else { first + size };
+                        let range = pages(first).round() as u32..pages(end).round() as u32;
+                        return rng.random_range(range);
+                    }
+                    draw -= writes;
+                    first += size;
+                }
+                unreachable!("the last group takes what is left")
+            });
+            let error = waf / model - 1.0;
+            let name = split.name();
+            println!("{:6} {name:>11} {waf:9.3} {model:8.3} {:7.2}%", shares.len(), 100.0 * error);
+            assert!(error.abs() < 0.01, "{ftl}: {waf:.3}, model {model:.3}");
         }
     }
 }

@@ -285,12 +285,13 @@ impl Drive {
         hardware::prefetch(&self.flash_page_of, lpn.index());
     }
 
-    /// Fetches the valid bit of the present version of `lpn`, whose mapping entry is at hand.
+    /// Fetches the valid bit of the present version of `lpn`, whose mapping entry is at hand, and
+    /// returns its block.
     #[inline]
-    pub(crate) fn prefetch_valid_bit(&self, lpn: Lpn) {
-        if let Some(&page) = self.flash_page_of.get(lpn.index()) {
-            hardware::prefetch(&self.valid_bits, page as usize / 64);
-        }
+    pub(crate) fn prefetch_valid_bit(&self, lpn: Lpn) -> Option<BlockId> {
+        let page = *self.flash_page_of.get(lpn.index()).filter(|&&page| page != NONE)?;
+        hardware::prefetch(&self.valid_bits, page as usize / 64);
+        Some(self.block_of(Ppn(page)))
     }
 }
 

@@ -145,10 +145,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let first = self.drive.geometry().first_page(victim).0;
         let end = first + self.drive.pages_per_block();
         let last = (end - 1) / 64;
-        let mut upcoming = self.fetch_word(first / 64, first, end);
+        let mut upcoming = self.fetch_word(victim, first / 64);
         for word in first / 64..=last {
             let bits = upcoming;
-            upcoming = if word < last { self.fetch_word(word + 1, first, end) } else { 0 };
+            upcoming = if word < last { self.fetch_word(victim, word + 1) } else { 0 };
             self.relocate_word(victim, from, word, bits)?;
         }
         self.drive.valid_pages[victim.index()] = 0;
@@ -161,13 +161,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// The valid pages among 64 of a victim, their mapping entries on the way to the cache.
+    /// The valid pages among 64 of a victim, what is to be asked about them on its way to the cache.
     #[inline]
-    fn fetch_word(&self, word: u32, first: u32, end: u32) -> u64 {
-        let valid = self.drive.valid_word(word, first, end);
+    fn fetch_word(&self, victim: BlockId, word: u32) -> u64 {
+        let first = self.drive.geometry().first_page(victim).0;
+        let valid = self.drive.valid_word(word, first, first + self.drive.pages_per_block());
         let mut bits = valid;
         while bits != 0 {
-            self.drive.prefetch_mapping(self.drive.owner(Ppn(word * 64 + bits.trailing_zeros())));
+            let lpn = self.drive.owner(Ppn(word * 64 + bits.trailing_zeros()));
+            self.drive.prefetch_mapping(lpn);
+            self.policy.fetch_ahead(lpn, victim);
             bits &= bits - 1;
         }
         valid

@@ -84,8 +84,10 @@ impl<P: Policy, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
             if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
                 self.drive.prefetch_mapping(soon);
             }
-            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD) {
-                self.drive.prefetch_valid_bit(soon);
+            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
+                && let Some(block) = self.drive.prefetch_valid_bit(soon)
+            {
+                self.policy.fetch_ahead(soon, block);
             }
             self.write_page(lpn, &[])?;
         }

@@ -14,8 +14,8 @@
 //!
 //! # Parameters
 //! `groups` 4. `detector` bloom, as in wolf; with `oracle` the groups are `oracle`, shares of the
-//! address space, and `hottest` says which end of the space is hot. `swap-at`: from that host write on
-//! it is the other end: the oracle knows that the frequencies were swapped. `cleaning` fifo.
+//! address space, and `hottest` says which end of the space is hot. `swap-at`: behind that host write the
+//! shares `swap` change places: the oracle knows that their frequencies were swapped. `cleaning` fifo.
 //!
 //! # Where the paper is silent
 //! Wolf's paper sketches this rival in a few lines; Stoica and Ailamaki's own paper was not at hand. The
@@ -24,24 +24,21 @@
 //! collection has to gain something. If neither the asking group nor a neighbour has an invalid page
 //! to give, the block with the fewest valid pages of all is collected.
 //!
-//! No reading gives the published 152% of the drive in extra relocations after a swap of frequencies
-//! (two equal groups, 10% and 90%, physical pages logical / 0.7). An oracle that is told of the swap
-//! gives 4% (fifo) or 41% (greedy); one that is not never recovers, 340% within a million writes; the
-//! filters with 4 groups give 133% in that time.
+//! No reading gives what the paper shows after a swap of frequencies, 152% of the drive in extra
+//! relocations and then equilibrium; docs/reproduction.md lists what was tried.
 //!
 //! # Reference
 //! Dayan, Bouganim, Bonnet, "Modelling and Managing SSD Write-amplification", 2015, sections 2.2, 5.3
 //! and 6, after Stoica and Ailamaki, "Improving Flash Write Performance by Using Update Frequency",
 //! PVLDB 6(9), 2013.
 
-use super::wolf::allocation::{Allocation, VeryCold};
-use super::wolf::detector::{AddressShares, Detector, DetectorChoice};
-use super::wolf::groups::{GROUPS_MAX, Groups, keep_groups};
+use super::wolf::allocation::{Allocation, Allocator, VeryCold};
+use super::wolf::detector::{AddressShares, Detector, DetectorChoice, SharePair};
+use super::wolf::grouped::{GroupRule, Grouped};
+use super::wolf::groups::{GROUPS_MAX, Groups};
 use super::wolf::surplus::Cleaning;
 use crate::page::Drive;
-use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::registry::{PolicyEntry, Size};
-use ftlab_flash::BlockId;
 
 /// Targets are worked out once per this many logical pages.
 const INTERVALS: u32 = 1000;
@@ -67,24 +64,25 @@ ftlab_spec::parameters! {
         oracle: AddressShares = AddressShares::two(0.5), "oracle", from "Wolf (2015), section 6.1";
         /// With detector=oracle: which of these shares is hottest.
         hottest: End = End::Last, "hottest", from "our reading: the paper is silent";
-        /// With detector=oracle: the host write from which the other end is hottest; 0 is never.
+        /// With detector=oracle: the host write, fill included, behind which two shares change places
+        /// in the order of temperature; 0 is never.
         swap_at: u64 = 0, "swap-at", from "Wolf (2015), section 6.1";
+        /// Which shares do; a number beyond the last means the last.
+        swap: SharePair = SharePair(0, GROUPS_MAX - 1), "swap", from "Wolf (2015), section 6.1";
         /// Which block of a group is collected.
         cleaning: Cleaning = Cleaning::Fifo, "cleaning", from "Wolf (2015), section 2.2";
     }
 }
 
 /// Groups in a fixed order.
-pub struct FdpFreq {
-    groups: Groups,
-    detector: Detector,
-    cleaning: Cleaning,
-    oracle: bool,
-    /// True while the oracle's first share is the hottest group.
-    first_is_hottest: bool,
-    swap_at: u64,
-    interval: u32,
-    left: u32,
+pub type FdpFreq = Grouped<FdpFreqRule>;
+
+/// What frequency-based data placement does at the end of an interval.
+pub struct FdpFreqRule {
+    allocator: Allocator,
+    /// The write behind which the oracle lets two shares change places, if that is to come.
+    swap_at: Option<u64>,
+    swap: SharePair,
 }
 
 impl PolicyEntry for FdpFreq {
@@ -97,74 +95,38 @@ impl PolicyEntry for FdpFreq {
     fn new(parameters: &FdpFreqParameters, size: Size) -> Self {
         let oracle = parameters.detector == DetectorChoice::Oracle;
         let count = if oracle { parameters.oracle.count() } else { parameters.groups as usize };
-        Self {
-            groups: Groups::new(size.blocks, count, count, 1),
-            detector: Detector::new(
-                parameters.detector,
-                &parameters.oracle,
-                count,
-                size.logical_pages,
-            ),
-            cleaning: parameters.cleaning,
-            oracle,
-            first_is_hottest: oracle && parameters.hottest == End::First,
-            swap_at: parameters.swap_at,
-            interval: size.logical_pages.div_ceil(INTERVALS),
-            left: 0,
+        let mut detector =
+            Detector::new(parameters.detector, &parameters.oracle, count, size.logical_pages);
+        if parameters.hottest == End::First {
+            detector.reverse();
         }
+        Self::from_parts(
+            Groups::new(size.blocks, count, count, 1),
+            detector,
+            parameters.cleaning,
+            size.logical_pages.div_ceil(INTERVALS),
+            FdpFreqRule {
+                allocator: Allocator::new(Allocation::Optimum, VeryCold::Off),
+                swap_at: (parameters.swap_at > 0).then_some(parameters.swap_at),
+                swap: parameters.swap,
+            },
+        )
     }
 }
 
-impl FdpFreq {
-    #[cold]
-    fn end_interval(&mut self, drive: &Drive) {
-        self.left = self.interval;
-        Allocation::Optimum.apply(VeryCold::Off, &mut self.groups, drive, |place, groups| {
+impl GroupRule for FdpFreqRule {
+    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+        if self.swap_at.is_some_and(|write| drive.write_clock() >= write) {
+            detector.swap(self.swap);
+            self.swap_at = None;
+        }
+        self.allocator.apply(groups, drive, |place, groups| {
             // Twice the hits per page at each place.
             f64::from(groups.get(groups.order()[place]).size()) * f64::from(1_u32 << place)
         });
     }
 
-    /// The group for the oracle's share, which the fixed order may hold from its other end.
-    #[inline]
-    fn in_order(&self, group: u8) -> u8 {
-        if self.first_is_hottest { self.groups.order().len() as u8 - 1 - group } else { group }
+    fn may_give(groups: &Groups, group: u8) -> bool {
+        groups.near_requester(group)
     }
-}
-
-impl Policy for FdpFreq {
-    fn streams(&self) -> Vec<Stream> {
-        self.groups.streams()
-    }
-
-    fn reserve_blocks_min(&self) -> u32 {
-        1
-    }
-
-    #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        if self.left == 0 {
-            self.end_interval(drive);
-        }
-        self.left -= 1;
-        if self.oracle && drive.write_clock() == self.swap_at {
-            self.first_is_hottest = !self.first_is_hottest;
-        }
-        let group = self.detector.host(write.lpn, &self.groups, drive);
-        let group = self.in_order(group);
-        self.groups.place_host(group, drive)
-    }
-
-    #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let present = self.groups.group_of(page.victim);
-        let group = self.in_order(self.detector.relocation(page.lpn, present, &self.groups));
-        self.groups.place_relocation(page.victim, group, drive)
-    }
-
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        self.groups.select(self.cleaning, drive, victims, Groups::near_requester);
-    }
-
-    keep_groups!();
 }

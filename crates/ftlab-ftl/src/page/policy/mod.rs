@@ -155,6 +155,11 @@ pub trait Policy: Send {
     /// Which open block takes a valid page of a victim.
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
 
+    /// Fetches, from memory to the cache, what `place_*` will ask about a page that is written or moved
+    /// soon. It is in `block` now.
+    #[inline]
+    fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
+
     /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
     ///
     /// If that limit is a whole block, the choice must contain at least one invalid page wherever

@@ -31,7 +31,8 @@
 //! running average, "3 h": 0.03 gives the published results. A coldest group hit less than 5% as often
 //! as the next gets a fixed 5% of the smallest group's size as spare space: of its own by default
 //! (`very-cold`), since with a small hot and a large cold group the printed rule starves the cold one
-//! (7.0 instead of 2.2 where 90% of the writes go to 10% of the pages). A movement of blocks takes place when a
+//! (7.0 instead of 2.2 where 90% of the writes go to 10% of the pages); with an oracle, `off` is better
+//! still (docs/reproduction.md). A movement of blocks takes place when a
 //! block is needed, from whichever group has most to give, at any price: nothing is gained by free
 //! blocks that wait. Only host writes enter the filters and end their intervals. "Alike" means hit
 //! rates within a factor of the root of Q. A merged group's open block is filled by the group that
@@ -44,17 +45,17 @@
 
 pub(crate) mod allocation;
 pub(crate) mod detector;
+pub(crate) mod grouped;
 pub(crate) mod groups;
 mod life;
 mod membership;
 pub(crate) mod surplus;
 
 use crate::page::Drive;
-use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::registry::{PolicyEntry, Size};
-use allocation::{Allocation, VeryCold};
+use allocation::{Allocation, Allocator, VeryCold};
 use detector::{AddressShares, Detector, DetectorChoice};
-use ftlab_flash::BlockId;
+use grouped::{GroupRule, Grouped};
 use groups::{GROUPS_MAX, Groups, UNITS_MAX};
 use life::Life;
 use surplus::Cleaning;
@@ -88,16 +89,12 @@ ftlab_spec::parameters! {
 }
 
 /// Groups with measured sizes and update frequencies.
-pub struct Wolf {
-    groups: Groups,
-    detector: Detector,
-    allocation: Allocation,
-    very_cold: VeryCold,
-    cleaning: Cleaning,
+pub type Wolf = Grouped<WolfRule>;
+
+/// What Wolf does at the end of an interval.
+pub struct WolfRule {
     life: Life,
-    /// Host writes in an interval, and how many of the present one are to come.
-    interval: u32,
-    left: u32,
+    allocator: Allocator,
 }
 
 impl PolicyEntry for Wolf {
@@ -116,71 +113,36 @@ impl PolicyEntry for Wolf {
         };
         let interval =
             (parameters.interval * f64::from(size.logical_pages)).round().max(1.0) as u32;
-        Self {
-            groups: Groups::new(size.blocks, slots, active, parameters.units as usize),
-            detector: Detector::new(
-                parameters.detector,
-                &parameters.oracle,
-                slots,
-                size.logical_pages,
-            ),
-            allocation: parameters.allocation,
-            very_cold: parameters.very_cold,
-            cleaning: parameters.cleaning,
-            life: Life {
-                weight: parameters.weight,
-                pages_min: size.pages_per_block * parameters.units,
-                ratio: parameters.q,
-                settle: parameters.w,
-                changes: !given,
-                hold: 0,
-            },
+        let life = Life {
+            weight: parameters.weight,
             interval,
-            left: interval,
-        }
+            pages_min: size.pages_per_block * parameters.units,
+            ratio: parameters.q,
+            settle: parameters.w,
+            changes: !given,
+            hold: 0,
+        };
+        Self::from_parts(
+            Groups::new(size.blocks, slots, active, parameters.units as usize),
+            Detector::new(parameters.detector, &parameters.oracle, slots, size.logical_pages),
+            parameters.cleaning,
+            interval,
+            WolfRule {
+                life,
+                allocator: Allocator::new(parameters.allocation, parameters.very_cold),
+            },
+        )
     }
 }
 
-impl Wolf {
-    #[cold]
-    fn end_interval(&mut self, drive: &Drive) {
-        self.left = self.interval;
-        self.life.end_interval(&mut self.groups, &mut self.detector, self.interval, drive);
-        self.allocation.apply(self.very_cold, &mut self.groups, drive, |place, groups| {
-            groups.get(groups.order()[place]).frequency
-        });
-    }
-}
-
-impl Policy for Wolf {
-    fn streams(&self) -> Vec<Stream> {
-        self.groups.streams()
+impl GroupRule for WolfRule {
+    fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive) {
+        self.life.end_interval(groups, detector, drive);
+        self.allocator
+            .apply(groups, drive, |place, groups| groups.get(groups.order()[place]).frequency);
     }
 
-    fn reserve_blocks_min(&self) -> u32 {
-        1
+    fn may_give(_groups: &Groups, _group: u8) -> bool {
+        true
     }
-
-    #[inline]
-    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        if self.left == 0 {
-            self.end_interval(drive);
-        }
-        self.left -= 1;
-        let group = self.detector.host(write.lpn, &self.groups, drive);
-        self.groups.place_host(group, drive)
-    }
-
-    #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let present = self.groups.group_of(page.victim);
-        let group = self.detector.relocation(page.lpn, present, &self.groups);
-        self.groups.place_relocation(page.victim, group, drive)
-    }
-
-    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        self.groups.select(self.cleaning, drive, victims, |_, _| true);
-    }
-
-    groups::keep_groups!();
 }

@@ -44,12 +44,14 @@ pub(crate) struct Group {
 /// All groups of a drive, in order of temperature.
 ///
 /// A group is also a number of streams, `units`, which take its pages in turn.
-pub(crate) struct Groups {
+pub struct Groups {
     pub(super) slots: Vec<Group>,
     /// Block -> group.
     pub(super) group_of: Vec<u8>,
     /// Groups in use, the coldest first.
-    pub(super) order: Vec<u8>,
+    order: Vec<u8>,
+    /// Group -> its place in the order.
+    places: [u8; GROUPS_MAX],
     units: usize,
     /// The group of the last host write: the one that asks for a block.
     pub(super) requester: u8,
@@ -72,16 +74,17 @@ impl Groups {
             unit: 0,
             drains: NONE,
         };
-        let mut order = Vec::with_capacity(slots);
-        order.extend(0..active as u8);
-        Self {
+        let mut groups = Self {
             slots: (0..slots).map(|_| group()).collect(),
             group_of: vec![0; blocks as usize],
-            order,
+            order: Vec::with_capacity(slots),
+            places: [0; GROUPS_MAX],
             units,
             requester: 0,
             merging: Vec::with_capacity(blocks as usize),
-        }
+        };
+        groups.change_order(|order| order.extend(0..active as u8));
+        groups
     }
 
     pub(crate) fn streams(&self) -> Vec<Stream> {
@@ -97,8 +100,12 @@ impl Groups {
         &self.order
     }
 
-    pub(super) fn order_mut(&mut self) -> &mut [u8] {
-        &mut self.order
+    pub(super) fn change_order<T>(&mut self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let changed = change(&mut self.order);
+        for (place, &group) in self.order.iter().enumerate() {
+            self.places[usize::from(group)] = place as u8;
+        }
+        changed
     }
 
     #[inline]
@@ -120,7 +127,7 @@ impl Groups {
     /// The group `steps` hotter than `group`, or the hottest or coldest there is.
     #[inline]
     pub(crate) fn neighbour(&self, group: u8, steps: isize) -> u8 {
-        let place = self.order.iter().position(|&other| other == group).unwrap_or(0);
+        let place = usize::from(self.places[usize::from(group)]);
         self.order[place.saturating_add_signed(steps).min(self.order.len() - 1)]
     }
 
@@ -134,18 +141,12 @@ impl Groups {
         self.frontier(group, drive)
     }
 
-    /// The stream for a valid page of `victim` that is to go to `group`.
+    /// The stream for a valid page of a victim of group `from` that is to go to `group`.
     ///
     /// The last free block is opened only if no stream has room, so one free block is always enough
     /// for a victim, however many groups there are.
     #[inline]
-    pub(crate) fn place_relocation(
-        &mut self,
-        victim: BlockId,
-        group: u8,
-        drive: &Drive,
-    ) -> StreamId {
-        let from = self.group_of(victim);
+    pub(crate) fn place_relocation(&mut self, from: u8, group: u8, drive: &Drive) -> StreamId {
         self.get_mut(from).size -= 1;
         let mut stream = self.frontier(group, drive);
         let mut to = group;
@@ -270,38 +271,3 @@ impl Group {
         if self.size == 0 { 0.0 } else { self.frequency / f64::from(self.size) }
     }
 }
-
-/// The hooks of a policy that keeps its blocks in `self.groups` and has a `self.detector`.
-macro_rules! keep_groups {
-    () => {
-        fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
-            self.groups.on_block_opened(block, drive);
-        }
-
-        fn on_block_sealed(&mut self, block: BlockId, _drive: &Drive) {
-            self.groups.on_block_sealed(block);
-        }
-
-        #[inline]
-        fn on_invalidate(&mut self, block: BlockId, _drive: &Drive) {
-            self.groups.on_invalidate(block);
-        }
-
-        fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
-            self.groups.on_block_erased(block);
-        }
-
-        fn metadata(&self) -> $crate::Metadata {
-            self.groups.metadata() + self.detector.metadata()
-        }
-
-        fn metadata_bytes(&self) -> usize {
-            self.groups.bytes() + self.detector.bytes()
-        }
-
-        fn check(&self, drive: &Drive) -> Result<(), String> {
-            self.groups.check(drive)
-        }
-    };
-}
-pub(crate) use keep_groups;

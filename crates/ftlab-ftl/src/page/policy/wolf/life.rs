@@ -9,6 +9,8 @@ use crate::page::Drive;
 pub(super) struct Life {
     /// Weight of an interval in the running average.
     pub(super) weight: f64,
+    /// h: host writes in an interval.
+    pub(super) interval: u32,
     /// F: pages below which a group is too small.
     pub(super) pages_min: u32,
     /// Q: how much hotter a group must be than the next to count as different.
@@ -22,17 +24,16 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// Takes the counts of an interval of `writes` host writes into account.
+    /// Takes the counts of an interval into account.
     pub(super) fn end_interval(
         &mut self,
         groups: &mut Groups,
         detector: &mut Detector,
-        writes: u32,
         drive: &Drive,
     ) {
         for place in 0..groups.order().len() {
             let group = groups.get_mut(groups.order()[place]);
-            let share = f64::from(group.interval_writes) / f64::from(writes);
+            let share = f64::from(group.interval_writes) / f64::from(self.interval);
             group.frequency += self.weight * (share - group.frequency);
             group.interval_writes = 0;
             group.pinned = group.pinned.saturating_sub(1);
@@ -133,7 +134,7 @@ fn sort(groups: &mut Groups) {
             && groups.get(groups.order()[before]).hit_rate()
                 > groups.get(groups.order()[place]).hit_rate()
         {
-            groups.order_mut().swap(before, place);
+            groups.change_order(|order| order.swap(before, place));
             place = before;
         }
     }

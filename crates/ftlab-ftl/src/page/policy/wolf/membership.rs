@@ -7,7 +7,7 @@ impl Groups {
     /// Puts a new, empty group into the order at `place` and returns it, if there can be another.
     pub(super) fn create(&mut self, place: usize, drive: &Drive) -> Option<u8> {
         let drained = |group: &u8| {
-            !self.order.contains(group)
+            !self.order().contains(group)
                 && !self.streams_of(*group).any(|stream| drive.has_room(stream))
         };
         let group = (0..self.slots.len() as u8).find(drained)?;
@@ -21,15 +21,15 @@ impl Groups {
         created.frequency = 0.0;
         created.interval_writes = 0;
         created.converged = 0;
-        self.order.insert(place, group);
+        self.change_order(|order| order.insert(place, group));
         Some(group)
     }
 
     /// Merges the group at `place` in the order into the one at `into`: its blocks, open ones
     /// included, and its statistics.
     pub(super) fn merge(&mut self, place: usize, into: usize, drive: &Drive) {
-        let (gone, kept) = (self.order[place], self.order[into]);
-        self.order.remove(place);
+        let kept = self.order()[into];
+        let gone = self.change_order(|order| order.remove(place));
         self.merging.clear();
         for group in [gone, kept] {
             let blocks = &mut self.slots[usize::from(group)].blocks;

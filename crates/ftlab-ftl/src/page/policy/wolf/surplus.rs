@@ -26,7 +26,7 @@ impl Groups {
     ) {
         let limit = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let mut best: Option<(f64, u8, u32)> = None;
-        for &group in &self.order {
+        for &group in self.order() {
             if may_give(self, group)
                 && let Some(slot) = self.get(group).victim(cleaning, limit)
             {
@@ -59,7 +59,7 @@ impl Groups {
     }
 
     fn emptiest(&self, limit: u32) -> Option<(u8, u32)> {
-        let of_groups = self.order.iter().filter_map(|&group| {
+        let of_groups = self.order().iter().filter_map(|&group| {
             let slot = self.get(group).victim(Cleaning::Greedy, limit)?;
             Some((self.get(group).blocks.valid_pages(slot), group, slot))
         });
@@ -68,7 +68,7 @@ impl Groups {
 
     /// Pages that the blocks of all groups have beyond the valid ones.
     pub(crate) fn over_provisioning(&self, drive: &Drive) -> f64 {
-        let of_groups = self.order.iter().map(|&group| {
+        let of_groups = self.order().iter().map(|&group| {
             let group = self.get(group);
             f64::from(group.blocks.len()) * f64::from(drive.pages_per_block())
                 - f64::from(group.size)
