@@ -4,6 +4,7 @@
 //! least one page and at least one page less than the drive. Within the hot area and within the
 //! rest every page is equally likely. `writes=0.9,pages=0.1` is what papers call 90/10.
 
+use super::areas::{Area, hot_and_cold};
 use super::uniform::draw_below;
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -28,10 +29,11 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: HotColdParameters::describe,
     resolve: HotColdParameters::resolve,
     build,
+    areas,
 };
 
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let parameters = HotColdParameters::from_spec(spec)?;
+/// Pages in the hot area.
+fn hot_pages(parameters: &HotColdParameters, space: &Space) -> Result<u64, TraceError> {
     if space.logical_pages < 2 {
         return Err(TraceError::Unsupported {
             what: "hotcold on a drive of one page".into(),
@@ -39,7 +41,17 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         });
     }
     let hot_pages = (parameters.pages * space.logical_pages as f64).round() as u64;
-    let hot_pages = hot_pages.clamp(1, space.logical_pages - 1);
+    Ok(hot_pages.clamp(1, space.logical_pages - 1))
+}
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let parameters = HotColdParameters::from_spec(spec)?;
+    Ok(hot_and_cold(hot_pages(&parameters, space)?, parameters.writes, space))
+}
+
+fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+    let parameters = HotColdParameters::from_spec(spec)?;
+    let hot_pages = hot_pages(&parameters, space)?;
     Ok(Box::new(HotCold {
         random: Xoshiro256PlusPlus::seed_from_u64(space.seed),
         hot_below: (parameters.writes * (1u64 << 53) as f64) as u64,

@@ -4,6 +4,7 @@
 //! at least one page and at least one page less than the drive. Within the hot area and within the
 //! rest every page is equally likely. `hotcold` has the two shares apart from each other.
 
+use super::areas::{Area, hot_and_cold};
 use super::uniform::draw_below;
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -26,11 +27,18 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SkewParameters::describe,
     resolve: SkewParameters::resolve,
     build,
+    areas,
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = SkewParameters::from_spec(spec)?;
     Ok(Box::new(Skewed::new(&spec.name, parameters.x, space)?))
+}
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let percent = SkewParameters::from_spec(spec)?.x;
+    let skewed = Skewed::new(&spec.name, percent, space)?;
+    Ok(hot_and_cold(skewed.hot_pages(), percent / 100.0, space))
 }
 
 /// Writes of one skew, which may be changed on the way.
@@ -56,6 +64,11 @@ impl Skewed {
         let mut skewed = Self { random, pages, hot_below: 0, hot_pages: 1 };
         skewed.set_percent(percent);
         Ok(skewed)
+    }
+
+    /// Pages of the hot area at present.
+    pub(super) fn hot_pages(&self) -> u64 {
+        self.hot_pages
     }
 
     /// Another skew from the next write on.

@@ -2,6 +2,7 @@
 //!
 //! Hash maps, linear scans and whole copies; every operation is slow and easy to believe.
 
+mod hotness;
 mod policies;
 mod tests;
 
