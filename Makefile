@@ -5,7 +5,7 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-3 setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-3 hot-cold setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -51,6 +51,9 @@ bench-splits: ## how far rules for dividing the spare pages are from the optimum
 
 table-3: ## the 2R++ paper's table 3, published and measured
 	$(CARGO) run --release --locked --package ftlab-bench -- table-3
+
+hot-cold: ## what tests of hotness bring and cost, after Lee and Kim (docs/reproduction.md)
+	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
 setup-system: ## installs what the build needs and the system lacks
 	@command -v $(CARGO) >/dev/null || { \

@@ -6,10 +6,12 @@
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
+//! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
+mod hot_cold;
 mod reference;
 mod splits;
 mod table_3;
@@ -52,6 +54,8 @@ const FTLS: &[&str] = &[
     "2r++",
     "lfs-cb",
     "sep-gc/cost-benefit",
+    "lru/cost-benefit",
+    "mbf/cost-benefit",
     "dac-cb",
     "dac-greedy",
 ];
@@ -246,12 +250,14 @@ fn main() -> Result<(), Failure> {
         None => program_cost(&SMALL),
         Some("large") => program_cost(&LARGE),
         Some("table-3") => table_3::run(),
+        Some("hot-cold") => hot_cold::run(),
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => {
-            Err(format!("no benchmark {other:?}; there are large, table-3 and splits").into())
+            Err(format!("no benchmark {other:?}; there are large, table-3, splits and hot-cold")
+                .into())
         }
     }
 }

@@ -117,7 +117,7 @@ pub struct SkippedSummary {
 pub struct RunResult {
     /// The FTL as it was named.
     pub ftl: String,
-    /// Every parameter of the FTL with its value, given or by default.
+    /// Every parameter of the FTL with its value, given, by default, or worked out where it is "auto".
     pub parameters: BTreeMap<String, String>,
     /// XXH3-128 of everything that decides the result besides the trace: version, `config` without the
     /// name of the trace and the other FTLs, and this FTL. 32 hexadecimal digits.

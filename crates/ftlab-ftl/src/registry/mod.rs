@@ -139,8 +139,8 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
         .map(|made| made.given)
 }
 
-/// `spec` with every parameter of its FTL, `auto` replaced by what it comes to on a drive of this size
-/// under a workload of which these groups are known; an error if one asks for groups and none are.
+/// `spec` with what its parameters that are `auto` come to on a drive of this size, under a workload of
+/// which these groups are known; an error if a parameter asks for groups and none are known.
 ///
 /// ```
 /// use ftlab_ftl::registry::{OracleGroup, Size, fit};
@@ -153,8 +153,13 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 /// ```
 pub fn fit(spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
     let made = dispatch(spec, &Setting { ftl: &spec.name, size, oracle }, Nothing)?;
-    let arguments = made.fitted.into_iter().map(|(key, value)| (key.to_owned(), value));
-    Ok(Spec { name: spec.name.clone(), arguments: arguments.collect() })
+    let worked_out = made.fitted.into_iter().zip(&made.given).filter(|(new, old)| new != *old);
+    let mut spec = spec.clone();
+    for ((key, value), _) in worked_out {
+        spec.arguments.retain(|(other, _)| other != key);
+        spec.arguments.push((key.to_owned(), value));
+    }
+    Ok(spec)
 }
 
 /// Why an FTL cannot be built.
