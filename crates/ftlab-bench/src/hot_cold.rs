@@ -23,7 +23,7 @@ const PAGES_PER_BLOCK: u32 = 128;
 const DRIVE_WRITES: f64 = 10.0;
 
 /// Logical pages and blocks of the drives.
-const DRIVES: [(u32, u32); 2] = [(953_250, 8192), (51_200, 440)];
+const DRIVES: [(u32, u32); 2] = [(51_200, 440), (953_250, 8192)];
 
 const WORKLOADS: [(&str, &str); 6] = [
     ("SKEW70", "skew:x=70"),
@@ -48,13 +48,13 @@ const FTLS: [(&str, &str); 8] = [
 
 /// Prints all tables.
 pub(crate) fn run() -> Result<(), Failure> {
-    for (logical_pages, blocks) in DRIVES {
-        write_amplification(logical_pages, blocks)?;
-    }
     for (logical_pages, _) in DRIVES {
         recognition(logical_pages)?;
     }
-    cost(DRIVES[0].0)
+    cost(DRIVES[1].0)?;
+    DRIVES
+        .iter()
+        .try_for_each(|&(logical_pages, blocks)| write_amplification(logical_pages, blocks))
 }
 
 /// Figure 1 on one drive.
