@@ -5,7 +5,7 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-3 figure-14 wolf-swaps setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-3 figure-14 wolf-swaps hot-cold setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ figure-14: ## the 2R paper's figure 14; the captured traces are looked for in FT
 
 wolf-swaps: ## what a swap of update frequencies costs, published and measured (Wolf's paper)
 	$(CARGO) run --release --locked --package ftlab-bench -- wolf-swaps
+
+hot-cold: ## what tests of hotness bring and cost, after Lee and Kim (docs/reproduction.md)
+	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
 setup-system: ## installs what the build needs and the system lacks
 	@command -v $(CARGO) >/dev/null || { \

@@ -8,11 +8,13 @@
 //! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
+//! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
 mod figure_14;
+mod hot_cold;
 mod reference;
 mod splits;
 mod table_3;
@@ -56,6 +58,8 @@ const FTLS: &[&str] = &[
     "2r++",
     "lfs-cb",
     "sep-gc/cost-benefit",
+    "lru/cost-benefit",
+    "mbf/cost-benefit",
     "dac-cb",
     "dac-greedy",
     "wolf",
@@ -256,12 +260,13 @@ fn main() -> Result<(), Failure> {
         Some("table-3") => table_3::run(),
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
+        Some("hot-cold") => hot_cold::run(),
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are large, table-3, figure-14, splits and wolf-swaps"
+            "no benchmark {other:?}; there are large, table-3, figure-14, splits, wolf-swaps and hot-cold"
         )
         .into()),
     }

@@ -51,6 +51,14 @@ fn an_unknown_parameter_is_refused_with_those_there_are() {
 }
 
 #[test]
+fn an_oracle_asks_for_what_the_workload_does_not_tell() {
+    Place::new().ftlab("run zipf --logical 8MiB --ftl oracle/greedy").fails(
+        2,
+        &["oracle/greedy: hot=auto is not possible: the workload does not say where", "hot=0..0.1"],
+    );
+}
+
+#[test]
 fn one_ftl_twice_is_refused() {
     Place::new()
         .ftlab("run uniform --logical 8MiB --ftl fifo --ftl fifo")

@@ -70,14 +70,12 @@ impl Add for Metadata {
 /// As in `2 bits/page + 64 bits/block + 2052 bytes`; `none` if there is nothing.
 impl fmt::Display for Metadata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = |bits: f64| if bits == 1.0 { "bit" } else { "bits" };
         let mut terms = Vec::new();
         if self.bits_per_page > 0.0 {
-            terms.push(format!("{} {}/page", self.bits_per_page, unit(self.bits_per_page)));
+            terms.push(format!("{} bits/page", self.bits_per_page));
         }
         if self.bits_per_block > 0 {
-            let bits = self.bits_per_block;
-            terms.push(format!("{bits} {}/block", unit(f64::from(bits))));
+            terms.push(format!("{} bits/block", self.bits_per_block));
         }
         if self.bytes > 0 {
             terms.push(format!("{} bytes", self.bytes));
@@ -93,7 +91,7 @@ mod tests {
     #[test]
     fn parts_add_up_and_print() {
         let sum = Metadata::per_page(2.0) + Metadata::per_block(1) + Metadata::fixed(2052);
-        assert_eq!(sum.to_string(), "2 bits/page + 1 bit/block + 2052 bytes");
+        assert_eq!(sum.to_string(), "2 bits/page + 1 bits/block + 2052 bytes");
         assert_eq!(sum.total_bytes(1001, 9), 251 + 2 + 2052);
         assert_eq!(Metadata::NONE.to_string(), "none");
         assert_eq!(Metadata::NONE.total_bytes(1 << 30, 1 << 20), 0);

@@ -13,7 +13,7 @@ use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
 use ftlab_flash::NoPayload;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry;
+use ftlab_ftl::registry::{self, OracleGroup, Size};
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::Space;
 use rayon::prelude::*;
@@ -131,7 +131,8 @@ impl Experiment {
         };
         let pool = self.threads()?;
         let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
-        let lanes = pool.install(|| self.build(&config, drive_config))?;
+        let oracle = self.workload.oracle(&space)?;
+        let lanes = pool.install(|| self.build(&config, drive_config, &oracle))?;
         let requests = source.metadata().requests;
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
@@ -243,14 +244,22 @@ impl Experiment {
             .map_err(|error| SimError::Threads(error.to_string()))
     }
 
-    fn build(&self, config: &Config, drive: DriveConfig) -> Result<Vec<Lane>, SimError> {
+    /// Every FTL, fitted to the drive and to what `oracle` knows of the workload.
+    fn build(
+        &self,
+        config: &Config,
+        drive: DriveConfig,
+        oracle: &[OracleGroup],
+    ) -> Result<Vec<Lane>, SimError> {
         let geometry = drive.geometry;
+        let size = Size::new(&geometry, drive.logical_pages);
         self.ftls
             .par_iter()
             .map(|spec| {
                 let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
-                let ftl = registry::build(spec, drive, NoPayload, watch)?;
-                let parameters = named(registry::resolve(spec)?);
+                let fitted = registry::fit(spec, size, oracle)?;
+                let ftl = registry::build(&fitted, drive, NoPayload, watch)?;
+                let parameters = named(registry::resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl))
             })

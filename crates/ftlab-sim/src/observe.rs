@@ -43,7 +43,7 @@ impl Watch {
             victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
             valid_pages: self.valid_pages - earlier.valid_pages,
             erases: pairs.map(|(now, then)| now - then).collect(),
-            collecting: self.collecting - earlier.collecting,
+            collecting: self.collecting.saturating_sub(earlier.collecting),
             collection_began: self.collection_began,
         }
     }

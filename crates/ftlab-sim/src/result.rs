@@ -119,7 +119,7 @@ pub struct SkippedSummary {
 pub struct RunResult {
     /// The FTL as it was named.
     pub ftl: String,
-    /// Every parameter of the FTL with its value, given or by default.
+    /// Every parameter of the FTL with its value, given, by default, or worked out where it is "auto".
     pub parameters: BTreeMap<String, String>,
     /// XXH3-128 of everything that decides the result besides the trace: version, drive, preparation,
     /// length, seed, the FTL and the generator with all their parameters; equal however these were
@@ -223,7 +223,7 @@ pub struct Memory {
     /// Both per flash page.
     pub bytes_per_flash_page: f64,
     /// What the algorithm has to remember beside what every FTL keeps, packed as a controller would
-    /// pack it: such as "1 bit/block + 32 bytes".
+    /// pack it: such as "1 bits/block + 32 bytes".
     pub metadata: String,
     /// The bytes that this makes on this drive.
     pub metadata_bytes: u64,

@@ -2,6 +2,7 @@
 
 use crate::SimError;
 use crate::drive::{Logical, Origin, Wanted};
+use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{GENERATORS, Space};
 use ftlab_trace::{OpenOptions, TraceSource, address_range, open, synthetic};
@@ -58,6 +59,16 @@ impl Workload {
     pub(crate) fn parameters(&self) -> Result<Option<BTreeMap<String, String>>, SimError> {
         let Self::Generator(spec) = self else { return Ok(None) };
         Ok(Some(named(synthetic::resolve(spec)?)))
+    }
+
+    /// What an oracle may be told of a generator; nothing of a trace.
+    pub(crate) fn oracle(&self, space: &Space) -> Result<Vec<OracleGroup>, SimError> {
+        let Self::Generator(spec) = self else { return Ok(Vec::new()) };
+        let share = |pages: u64| pages as f64 / space.logical_pages as f64;
+        let areas = synthetic::areas(spec, space)?.into_iter();
+        Ok(areas
+            .map(|area| OracleGroup { pages: share(area.pages), writes: area.writes })
+            .collect())
     }
 
     /// Whether it has no end.

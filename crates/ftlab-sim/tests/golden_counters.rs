@@ -25,9 +25,14 @@ fn experiment(ftls: Vec<ftlab_spec::Spec>) -> Experiment {
     }
 }
 
+/// The name of an FTL; an oracle has to be told what is hot, since the trace does not say.
+fn told(name: &str) -> String {
+    if name.starts_with("oracle/") { format!("{name}:hot=0..0.1") } else { name.to_owned() }
+}
+
 #[test]
 fn every_ftl_counts_exactly_what_the_table_says() {
-    let ftls = registry::ftl_names().iter().map(|name| name.parse().unwrap()).collect();
+    let ftls = registry::ftl_names().iter().map(|name| told(name).parse().unwrap()).collect();
     let result = experiment(ftls).run(&mut ()).unwrap();
     let mut found = String::from("# FTL host_writes relocations erases trims\n");
     for run in &result.runs {

@@ -24,11 +24,13 @@
 //! # Ok::<(), ftlab_spec::SpecError>(())
 //! ```
 
+mod auto;
 mod error;
 mod parameters;
 mod quantity;
 mod spec;
 
+pub use auto::OrAuto;
 pub use error::SpecError;
 pub use parameters::{Parameter, Parameters, Value, check_range, parse_value};
 pub use quantity::{ByteSize, Share};

@@ -2,6 +2,7 @@
 
 use crate::{Spec, SpecError};
 use std::fmt::{Debug, Display};
+use std::num::NonZeroU32;
 use std::ops::RangeBounds;
 
 /// One documented parameter, as `ftlab list` shows it.
@@ -69,7 +70,11 @@ macro_rules! number_values {
         }
     )*};
 }
-number_values!(u32: "a whole number", u64: "a whole number");
+number_values!(
+    u32: "a whole number",
+    u64: "a whole number",
+    NonZeroU32: "a whole number of at least 1"
+);
 
 impl Value for f64 {
     fn expects() -> String {

@@ -76,7 +76,9 @@ impl DriveConfig {
     /// With R blocks in reserve and S streams, collection is called for only when at most R blocks are
     /// free and at most S - 1 have room. The sealed rest must then hold invalid pages, so it must be
     /// more than the logical pages fill. The reserve has to cover the blocks that relocations may open
-    /// before they free as many: `reserve_min`, see [`Policy::reserve_blocks_min`].
+    /// before they free as many: `reserve_min`, see [`Policy::reserve_blocks_min`]. Where host writes
+    /// have filled the blocks that earlier collections opened, it may still be one too few for streams
+    /// that both share; a relocated page then goes to any stream with room.
     ///
     /// [`Policy::reserve_blocks_min`]: crate::page::Policy::reserve_blocks_min
     pub(crate) fn verify(&self, streams: &[Stream], reserve_min: u32) -> Result<(), ConfigError> {

@@ -189,9 +189,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             bits &= bits - 1;
             let lpn = self.drive.owner(source);
             let page = Relocation::new(lpn, victim, from);
-            let stream = self.policy.place_relocation(page, &self.drive);
+            let mut stream = self.policy.place_relocation(page, &self.drive);
             if !self.drive.has_room(stream) {
-                self.open(stream)?;
+                stream = self.room_for_relocation(stream)?;
             }
             let to = self.drive.next_page(stream);
             self.flash.copyback(source, to, lpn).map_err(FtlError::Flash)?;
@@ -202,6 +202,21 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             }
         }
         Ok(())
+    }
+
+    /// Opens a block for `stream`; if none is free, the page goes to another stream that has room.
+    ///
+    /// Host writes may have filled the blocks that earlier collections opened for several streams, so
+    /// that fewer blocks are free than streams need one. One is always free when a collection begins,
+    /// which is room for what is valid in a victim.
+    #[cold]
+    fn room_for_relocation(&mut self, stream: StreamId) -> Result<StreamId, FtlError<F::Error>> {
+        if self.drive.free_blocks() > 0 {
+            return self.open(stream).map(|()| stream);
+        }
+        let streams = 0..self.drive.streams().len() as u8;
+        let roomy = streams.map(StreamId).find(|&other| self.drive.has_room(other));
+        roomy.ok_or(FtlError::NoFreeBlock)
     }
 
     /// Gives `stream`, which has no room, a new open block.

@@ -11,6 +11,9 @@ mod config;
 mod drive;
 mod engine;
 mod ftl;
+mod hash;
+mod hotness;
+mod lru_list;
 #[cfg(test)]
 mod naive;
 pub mod placement;
@@ -24,4 +27,5 @@ pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use drive::{Drive, Phase};
 pub use engine::PageMapped;
+pub use hotness::Hotness;
 pub use policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};

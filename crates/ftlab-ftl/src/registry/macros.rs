@@ -41,23 +41,23 @@ macro_rules! registry {
         /// What `visitor` makes of the policy that `spec` names, and all parameters of that.
         fn dispatch<V: PolicyVisitor>(
             spec: &Spec,
-            size: Size,
+            setting: &Setting,
             visitor: V,
-        ) -> Result<(V::Output, Values), SpecError> {
+        ) -> Result<Made<V::Output>, SpecError> {
             match spec.name.as_str() {
                 $($preset => {
-                    let (placement, victim) = split_parameters(&with_preset(spec, $arguments))?;
-                    let values = values_of_both(&placement, &victim);
-                    let policy = Composed {
-                        placement: <$preset_placement as PlacementEntry>::new(&placement, size),
-                        victim: <$preset_victim as VictimEntry>::new(&victim, size),
-                    };
-                    return Ok((visitor.visit(policy), values));
+                    let spec = with_preset(spec, $arguments);
+                    let (policy, given, fitted) =
+                        compose::<$preset_placement, $preset_victim>(&spec, setting)?;
+                    return Ok(Made { output: visitor.visit(policy), given, fitted });
                 })+
                 $(<$policy as PolicyEntry>::NAME => {
-                    let parameters = <$policy as PolicyEntry>::Parameters::from_spec(spec)?;
-                    let policy = <$policy as PolicyEntry>::new(&parameters, size);
-                    return Ok((visitor.visit(policy), parameters.values()));
+                    let mut parameters = <$policy as PolicyEntry>::Parameters::from_spec(spec)?;
+                    let given = parameters.values();
+                    <$policy as PolicyEntry>::fit(&mut parameters, setting)?;
+                    let policy = <$policy as PolicyEntry>::new(&parameters, setting.size);
+                    let fitted = parameters.values();
+                    return Ok(Made { output: visitor.visit(policy), given, fitted });
                 })+
                 _ => {}
             }
@@ -66,9 +66,9 @@ macro_rules! registry {
             };
             match placement {
                 $(<$placement as PlacementEntry>::NAME => {
-                    let (placement, victim, values) =
-                        placement_and_rule::<$placement>(spec, victim, size)?;
-                    Ok((visitor.visit(Composed { placement, victim }), values))
+                    let (policy, given, fitted) =
+                        placement_and_rule::<$placement>(spec, victim, setting)?;
+                    Ok(Made { output: visitor.visit(policy), given, fitted })
                 })+
                 _ => Err(unknown(
                     "placement",
@@ -81,14 +81,13 @@ macro_rules! registry {
         fn placement_and_rule<P: PlacementEntry>(
             spec: &Spec,
             victim: &str,
-            size: Size,
-        ) -> Result<(P, Box<dyn VictimRule>, Values), SpecError> {
+            setting: &Setting,
+        ) -> Result<(Composed<P, Box<dyn VictimRule>>, Values, Values), SpecError> {
             match victim {
                 $(<$victim as VictimEntry>::NAME => {
-                    let (placement, victim) = split_parameters(spec)?;
-                    let values = values_of_both(&placement, &victim);
-                    let victim = <$victim as VictimEntry>::new(&victim, size);
-                    Ok((P::new(&placement, size), Box::new(victim), values))
+                    let (policy, given, fitted) = compose::<P, $victim>(spec, setting)?;
+                    let Composed { placement, victim } = policy;
+                    Ok((Composed { placement, victim: Box::new(victim) }, given, fitted))
                 })+
                 _ => Err(unknown(
                     "victim rule",

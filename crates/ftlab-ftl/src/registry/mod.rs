@@ -1,16 +1,19 @@
 //! Every FTL by name: the one place where names are resolved, and from which help and docs derive.
 
 mod macros;
+mod setting;
 
 use crate::page::placement::{self, Placement};
 use crate::page::policy::{self, Policy};
 use crate::page::victim::{self, VictimRule};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
 use crate::{Ftl, Observer};
-use ftlab_flash::{Flash, Geometry};
+use ftlab_flash::Flash;
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
 use macros::{entry_of, registry};
 use thiserror::Error;
+
+pub use setting::{OracleGroup, Setting, Size};
 
 registry! {
     policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus, policy::Wolf,
@@ -20,28 +23,10 @@ registry! {
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
              "dac-cb" => (placement::Dac, victim::CostBenefit, ""),
              "dac-greedy" => (placement::Dac, victim::Greedy, "");
-    placements: placement::Single, placement::SepGc, placement::Dac;
+    placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
+                placement::Lru, placement::Mbf, placement::Oracle;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
-}
-
-/// What a policy may know of the drive when it is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// Erase blocks.
-    pub blocks: u32,
-    /// Pages in each.
-    pub pages_per_block: u32,
-    /// Pages that the host can address.
-    pub logical_pages: u32,
-}
-
-impl Size {
-    /// The size of a drive.
-    pub fn new(geometry: &Geometry, logical_pages: u32) -> Self {
-        let (blocks, pages_per_block) = (geometry.blocks(), geometry.pages_per_block());
-        Self { blocks, pages_per_block, logical_pages }
-    }
 }
 
 macro_rules! entry_traits {
@@ -57,7 +42,15 @@ macro_rules! entry_traits {
             /// Paper and section.
             const SOURCE: &'static str;
 
-            /// Makes one for a drive of the given size.
+            /// Works out the parameters that are `auto`, and refuses what does not go together.
+            fn fit(
+                _parameters: &mut Self::Parameters,
+                _setting: &Setting,
+            ) -> Result<(), SpecError> {
+                Ok(())
+            }
+
+            /// Makes one, with parameters that were made to fit, for a drive of the given size.
             fn new(parameters: &Self::Parameters, size: Size) -> Self;
         }
     )+};
@@ -113,26 +106,60 @@ pub fn with_policy<V: PolicyVisitor>(
     size: Size,
     visitor: V,
 ) -> Result<V::Output, SpecError> {
-    dispatch(spec, size, visitor).map(|(output, _)| output)
+    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &[] }, visitor).map(|made| made.output)
 }
 
 /// Names of parameters with their values.
 type Values = Vec<(&'static str, String)>;
 
+/// What a visitor made of a policy, and the policy's parameters.
+struct Made<T> {
+    output: T,
+    /// As given or by default.
+    given: Values,
+    /// The same where `auto` has been worked out.
+    fitted: Values,
+}
+
+struct Nothing;
+
+impl PolicyVisitor for Nothing {
+    type Output = ();
+
+    fn visit<P: Policy + 'static>(self, _policy: P) {}
+}
+
 /// Every parameter of the FTL that `spec` names with the value that it will have, as given or by
-/// default; however `spec` writes them, what means the same gives the same.
+/// default; however `spec` writes them, what means the same gives the same. `auto` stays `auto`.
 pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
-    struct Nothing;
-
-    impl PolicyVisitor for Nothing {
-        type Output = ();
-
-        fn visit<P: Policy + 'static>(self, _policy: P) {}
-    }
-
-    // Parameters do not depend on the drive.
+    // Any drive and any workload will do.
     let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512 };
-    dispatch(spec, size, Nothing).map(|((), values)| values)
+    let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
+    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &oracle }, Nothing)
+        .map(|made| made.given)
+}
+
+/// `spec` with what its parameters that are `auto` come to on a drive of this size, under a workload of
+/// which these groups are known; an error if a parameter asks for groups and none are known.
+///
+/// ```
+/// use ftlab_ftl::registry::{OracleGroup, Size, fit};
+/// let size = Size { blocks: 72, pages_per_block: 128, logical_pages: 8192 };
+/// let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
+/// let oracle = fit(&"oracle/greedy".parse()?, size, &groups)?;
+/// assert_eq!(oracle.to_string(), "oracle/greedy:hot=0..0.25");
+/// assert!(fit(&"oracle/greedy".parse()?, size, &[]).is_err());
+/// # Ok::<(), ftlab_spec::SpecError>(())
+/// ```
+pub fn fit(spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
+    let made = dispatch(spec, &Setting { ftl: &spec.name, size, oracle }, Nothing)?;
+    let worked_out = made.fitted.into_iter().zip(&made.given).filter(|(new, old)| new != *old);
+    let mut spec = spec.clone();
+    for ((key, value), _) in worked_out {
+        spec.arguments.retain(|(other, _)| other != key);
+        spec.arguments.push((key.to_owned(), value));
+    }
+    Ok(spec)
 }
 
 /// Why an FTL cannot be built.
@@ -191,8 +218,18 @@ fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
     SpecError::UnknownName { kind, name: name.into(), known }
 }
 
-fn values_of_both(placement: &impl Parameters, victim: &impl Parameters) -> Values {
-    [placement.values(), victim.values()].concat()
+/// A placement and a victim rule from one spec, and their parameters as given and as fitted.
+fn compose<P: PlacementEntry, V: VictimEntry>(
+    spec: &Spec,
+    setting: &Setting,
+) -> Result<(Composed<P, V>, Values, Values), SpecError> {
+    let (mut placement, mut victim) = split_parameters::<P::Parameters, V::Parameters>(spec)?;
+    let given = [placement.values(), victim.values()].concat();
+    P::fit(&mut placement, setting)?;
+    V::fit(&mut victim, setting)?;
+    let fitted = [placement.values(), victim.values()].concat();
+    let (placement, victim) = (P::new(&placement, setting.size), V::new(&victim, setting.size));
+    Ok((Composed { placement, victim }, given, fitted))
 }
 
 /// `spec`, and behind it the arguments of its preset that it does not give itself.
@@ -243,6 +280,7 @@ fn split_parameters<P: Parameters, V: Parameters>(spec: &Spec) -> Result<(P, V),
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_flash::Geometry;
     use std::fs;
     use std::path::Path;
 

@@ -4,6 +4,7 @@
 //! least one page and at least one page less than the drive. Within the hot area and within the
 //! rest every page is equally likely. `writes=0.9,pages=0.1` is what papers call 90/10.
 
+use super::areas::{Area, hot_and_cold};
 use super::uniform::draw_below;
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -28,11 +29,21 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: HotColdParameters::describe,
     resolve: HotColdParameters::resolve,
     build,
+    areas,
 };
 
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+fn hot_cold(spec: &Spec, space: &Space) -> Result<HotCold, TraceError> {
     let HotColdParameters { writes, pages } = HotColdParameters::from_spec(spec)?;
-    Ok(Box::new(HotCold::new(&spec.name, Shares { writes, pages }, space)?))
+    HotCold::new(&spec.name, Shares { writes, pages }, space)
+}
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let writes = HotColdParameters::from_spec(spec)?.writes;
+    Ok(hot_and_cold(hot_cold(spec, space)?.hot_pages(), writes, space))
+}
+
+fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+    Ok(Box::new(hot_cold(spec, space)?))
 }
 
 /// What share of the writes goes to what share of the pages.
@@ -65,6 +76,11 @@ impl HotCold {
         let mut hot_cold = Self { random, logical_pages, hot_below: 0, hot_pages: 1 };
         hot_cold.set(shares);
         Ok(hot_cold)
+    }
+
+    /// Pages of the hot area at present.
+    pub(super) fn hot_pages(&self) -> u64 {
+        self.hot_pages
     }
 
     /// Other shares from the next write on.

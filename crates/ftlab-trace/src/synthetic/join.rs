@@ -7,6 +7,7 @@
 //! [`parts`](super::parts) has the grammar. In a shell, quote it:
 //! `'join:of=uniform*2;zipf(theta=0.9)*1'`.
 
+use super::areas::{Area, overlay};
 use super::parts::{Parts, sequences};
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -32,7 +33,14 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: JoinParameters::describe,
     resolve: |spec| JoinParameters::from_spec(spec)?.of.resolve(),
     build,
+    areas,
 };
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let JoinParameters { of } = JoinParameters::from_spec(spec)?;
+    let first_alone = std::iter::once(1.0).chain(std::iter::repeat(0.0));
+    overlay(&of, first_alone, space)
+}
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let JoinParameters { of } = JoinParameters::from_spec(spec)?;

@@ -5,6 +5,7 @@
 //! counts its own. [`parts`](super::parts) has the grammar. In a shell, quote it:
 //! `'mix:of=uniform*0.3;zipf(theta=0.9)*0.7'`.
 
+use super::areas::{Area, overlay};
 use super::parts::{Parts, pick, seed_of, sequences, shares_of_one, thresholds};
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -32,12 +33,24 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: MixParameters::describe,
     resolve: |spec| MixParameters::from_spec(spec)?.of.resolve(),
     build,
+    areas,
 };
 
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+/// The parts and the share of each.
+fn parts_and_shares(spec: &Spec) -> Result<(Parts, Vec<f64>), TraceError> {
     let MixParameters { of } = MixParameters::from_spec(spec)?;
     let amounts: Vec<f64> = of.0.iter().map(|part| part.amount).collect();
     let shares = shares_of_one(&spec.name, "of", &of.to_string(), &amounts)?;
+    Ok((of, shares))
+}
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let (parts, shares) = parts_and_shares(spec)?;
+    overlay(&parts, shares.into_iter(), space)
+}
+
+fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+    let (of, shares) = parts_and_shares(spec)?;
     let parts = sequences(&of, space)?;
     Ok(Box::new(Mix {
         random: Xoshiro256PlusPlus::seed_from_u64(seed_of(space.seed, 0)),

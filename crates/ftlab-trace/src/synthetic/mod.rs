@@ -3,6 +3,7 @@
 //! A generator is endless (the caller stops it) and writes one aligned page per request. Its
 //! sequence depends on its parameters, the number of pages and the seed, never on batch sizes.
 
+pub mod areas;
 pub mod hotcold;
 pub mod join;
 pub mod mix;
@@ -17,6 +18,7 @@ pub mod uniform;
 pub mod zipf;
 
 use crate::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use areas::{Area, Areas};
 use ftlab_spec::{Parameter, Spec, SpecError};
 
 /// What a generator writes to.
@@ -48,6 +50,8 @@ pub struct GeneratorInfo {
     resolve: Resolve,
     /// Builds the sequence of pages.
     build: Build,
+    /// Where its hot and cold pages lie.
+    areas: Areas,
 }
 
 /// Every generator.
@@ -100,6 +104,22 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
 /// Every parameter of the generator that `spec` names with the value that it will have.
 pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
     (generator(spec)?.resolve)(spec)
+}
+
+/// Where the hot and cold pages of the generator that `spec` names lie, as far as they are known before
+/// its first write: areas behind each other that fill the drive; empty if it has none to tell. What
+/// each generator tells is in [`areas`](mod@areas).
+///
+/// ```
+/// use ftlab_trace::synthetic::{Space, areas};
+/// let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 1 };
+/// let told = areas(&"hotcold:writes=0.9,pages=0.1".parse()?, &space)?;
+/// assert_eq!((told[0].pages, told[0].writes), (100, 0.9));
+/// assert!(areas(&"zipf".parse()?, &space)?.is_empty());
+/// # Ok::<(), ftlab_trace::TraceError>(())
+/// ```
+pub fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    (generator(spec)?.areas)(spec, space)
 }
 
 fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {

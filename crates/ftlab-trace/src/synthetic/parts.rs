@@ -11,7 +11,8 @@
 //! parameters. A value that is itself a list needs nothing more: an item without `=` belongs to the
 //! value before it, as in `swap(sizes=0.5;0.5;at=1)`. Parts may hold parts, to a depth of 8.
 
-use super::{PageSequence, Space, resolve, sequence};
+use super::areas::Area;
+use super::{PageSequence, Space, areas, resolve, sequence};
 use crate::TraceError;
 use crate::error::excerpt;
 use ftlab_spec::{Spec, SpecError, Value};
@@ -190,6 +191,11 @@ pub(super) fn sequences(
         .zip(seeds)
         .map(|(part, seed)| sequence(&part.spec, &Space { seed, ..*space }))
         .collect()
+}
+
+/// Where the hot and cold pages of every part lie.
+pub(super) fn areas_of_parts(parts: &Parts, space: &Space) -> Result<Vec<Vec<Area>>, TraceError> {
+    parts.0.iter().map(|part| areas(&part.spec, space)).collect()
 }
 
 /// The seed of the part with this number from 1; 0 is whoever combines them.

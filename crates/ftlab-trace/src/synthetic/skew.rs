@@ -3,6 +3,7 @@
 //! The hot area is the start of the drive, as in [`hotcold`](super::hotcold), which has the two shares
 //! apart from each other.
 
+use super::areas::{Area, hot_and_cold};
 use super::hotcold::{HotCold, Shares};
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -23,11 +24,18 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SkewParameters::describe,
     resolve: SkewParameters::resolve,
     build,
+    areas,
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let SkewParameters { x } = SkewParameters::from_spec(spec)?;
     Ok(Box::new(HotCold::new(&spec.name, shares(x), space)?))
+}
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let Shares { writes, pages } = shares(SkewParameters::from_spec(spec)?.x);
+    let hot_pages = HotCold::new(&spec.name, Shares { writes, pages }, space)?.hot_pages();
+    Ok(hot_and_cold(hot_pages, writes, space))
 }
 
 /// What a skew of x percent means.

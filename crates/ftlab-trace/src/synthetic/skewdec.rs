@@ -3,7 +3,7 @@
 //! The hot area grows from the first 1% of the drive to the first 30%; it does not move.
 
 use super::GeneratorInfo;
-use super::skewinc::{SkewChangeParameters, build_between};
+use super::skewinc::{SkewChangeParameters, areas_between, build_between};
 use ftlab_spec::Parameters;
 
 pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
@@ -13,4 +13,5 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SkewChangeParameters::describe,
     resolve: SkewChangeParameters::resolve,
     build: |spec, space| build_between(spec, space, 99.0, 70.0),
+    areas: |spec, space| areas_between(spec, space, 99.0, 70.0),
 };

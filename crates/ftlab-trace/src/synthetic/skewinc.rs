@@ -18,6 +18,7 @@
 //! # Reference
 //! Lee and Kim, SYSTOR 2013, section 4.1, SKEWINC and SKEWDEC.
 
+use super::areas::{Area, hot_and_cold};
 use super::hotcold::HotCold;
 use super::skew::shares;
 use super::{GeneratorInfo, PageSequence, Space};
@@ -41,6 +42,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SkewChangeParameters::describe,
     resolve: SkewChangeParameters::resolve,
     build: |spec, space| build_between(spec, space, 70.0, 99.0),
+    areas: |spec, space| areas_between(spec, space, 70.0, 99.0),
 };
 
 /// The sequence whose skew goes from `first` to `last` percent.
@@ -54,6 +56,21 @@ pub(super) fn build_between(
     let hot_cold = HotCold::new(&spec.name, shares(first), space)?;
     let writes = over * space.logical_pages as f64;
     Ok(Box::new(SkewChange { hot_cold, first, last, steps, writes, step: 0, written: 0 }))
+}
+
+/// The largest hot area, and its share of the writes at the beginning.
+pub(super) fn areas_between(
+    spec: &Spec,
+    space: &Space,
+    first: f64,
+    last: f64,
+) -> Result<Vec<Area>, TraceError> {
+    let hot_pages =
+        |percent| HotCold::new(&spec.name, shares(percent), space).map(|areas| areas.hot_pages());
+    let (now, largest) = (hot_pages(first)?, hot_pages(first.min(last))?);
+    let still_cold = (largest - now) as f64 / (space.logical_pages - now) as f64;
+    let writes = first / 100.0 + (1.0 - first / 100.0) * still_cold;
+    Ok(hot_and_cold(largest, writes, space))
 }
 
 struct SkewChange {

@@ -18,6 +18,7 @@
 //! groups of 3.2, 6.4, 12.8, 25.6 and 51.2% (figure 8; these add up to 99.2%, so type
 //! 0.032;0.065;0.129;0.258;0.516, which are multiples of 1/31).
 
+use super::areas::Area;
 use super::parts::{pick, shares_of_one, thresholds};
 use super::uniform::draw_below;
 use super::{GeneratorInfo, PageSequence, Space};
@@ -96,6 +97,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: SwapParameters::describe,
     resolve: SwapParameters::resolve,
     build,
+    areas,
 };
 
 /// Which pages form which group, and how often each is written when.
@@ -196,6 +198,13 @@ fn ends(shares: &[f64], pages: u64) -> Vec<u64> {
         *last = pages;
     }
     ends
+}
+
+fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
+    let groups = Groups::new(spec, space.logical_pages)?;
+    let pages = (0..groups.count()).map(|group| groups.pages(group));
+    let areas = pages.zip(groups.rates_at(0));
+    Ok(areas.map(|(pages, writes)| Area { pages: pages.end - pages.start, writes }).collect())
 }
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {

@@ -4,6 +4,7 @@
 //! page is written twice before all are written once. fio does so by default (its random map),
 //! which lowers the write amplification of every FTL; its order is not reproduced.
 
+use super::areas::Area;
 use super::permutation::{NUMBERS_MAX, Permutation};
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
@@ -27,6 +28,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: UniformParameters::describe,
     resolve: UniformParameters::resolve,
     build,
+    areas: |_, space| Ok(vec![Area { pages: space.logical_pages, writes: 1.0 }]),
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {

@@ -73,6 +73,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     parameters: ZipfParameters::describe,
     resolve: ZipfParameters::resolve,
     build,
+    areas: |_, _| Ok(Vec::new()),
 };
 
 /// Terms of the zeta sum at most, as in fio.

@@ -2,6 +2,7 @@
 //!
 //! Hash maps, linear scans and whole copies; every operation is slow and easy to believe.
 
+mod hotness;
 mod policies;
 mod tests;
 
@@ -168,8 +169,11 @@ impl NaiveFtl {
             let from = self.blocks[victim.index()].stream;
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
                 let page = Relocation::new(lpn, victim, from);
-                let stream = self.policy.place_relocation(page, &self.drive());
-                if !self.has_room(stream) {
+                let mut stream = self.policy.place_relocation(page, &self.drive());
+                if !self.has_room(stream) && self.free.is_empty() {
+                    let mut streams = (0..self.open.len() as u8).map(StreamId);
+                    stream = streams.find(|&other| self.has_room(other)).unwrap();
+                } else if !self.has_room(stream) {
                     self.open(stream);
                 }
                 self.program(stream, lpn);

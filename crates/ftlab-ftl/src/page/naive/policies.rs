@@ -1,8 +1,13 @@
-//! The victim rules of the papers by linear scans over all blocks.
+//! The policies of the papers by linear scans over all blocks.
 
+use super::hotness::NaiveHotness;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
-use ftlab_flash::BlockId;
+use ftlab_flash::{BlockId, Lpn};
+use ftlab_spec::Spec;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::str::FromStr;
 
 /// Where pages go and which victims are chosen, without cleverness.
 pub(super) struct NaivePolicy {
@@ -12,15 +17,20 @@ pub(super) struct NaivePolicy {
     rule: Rule,
 }
 
-#[derive(Clone, Copy, PartialEq)]
 enum Placement {
     Single,
     /// Host writes, relocated pages.
     Separate,
     /// Host writes, second chance, cold.
     SecondChance,
-    /// Four regions by the block that holds the page.
-    Dac,
+    /// Four regions by the block that holds the page, or by a level for every page; a page is promoted
+    /// if its block was sealed less than `window` writes ago, or if that is 0.
+    Dac {
+        levels: Option<HashMap<Lpn, u8>>,
+        window: u64,
+    },
+    /// Cold and hot.
+    Hotness(NaiveHotness),
 }
 
 enum Rule {
@@ -38,22 +48,74 @@ enum Rule {
         next: u64,
     },
     RegionFifo,
-    /// Until the invalid pages make up so many pages.
+    /// The highest scores, until the invalid pages make up so many blocks.
     CostBenefit {
         wanted_blocks: u32,
+        lfs: bool,
+        age_power: f64,
     },
 }
 
+/// The placement and victim rule that a preset stands for.
+fn without_preset(mut spec: Spec) -> Spec {
+    let pair = match spec.name.as_str() {
+        "1r-greedy" => "single/greedy",
+        "fifo" => "single/fifo",
+        "lfs-cb" => "single/cost-benefit",
+        "dac-cb" => "dac/cost-benefit",
+        "dac-greedy" => "dac/greedy",
+        _ => return spec,
+    };
+    if spec.name == "lfs-cb" {
+        spec.arguments.push(("batch".into(), "8".into()));
+    }
+    Spec { name: pair.into(), ..spec }
+}
+
+fn number<T: FromStr<Err: Debug>>(spec: &Spec, key: &str, default: T) -> T {
+    spec.get(key).map_or(default, |text| text.parse().unwrap())
+}
+
+impl Placement {
+    /// The placement of `PLACEMENT/VICTIM` and how many streams it has.
+    fn of_pair(spec: &Spec, logical_pages: u32) -> Option<(Self, usize)> {
+        let levels = (spec.get("level") == Some("page")).then(HashMap::new);
+        Some(match spec.name.split_once('/')?.0 {
+            "single" | "baseline" => (Self::Single, 1),
+            "sep-gc" => (Self::Separate, 2),
+            "dac" => (Self::Dac { levels, window: number(spec, "window", 0) }, 4),
+            _ => (Self::Hotness(NaiveHotness::new(spec, logical_pages)?), 2),
+        })
+    }
+}
+
+impl Rule {
+    /// The victim rule of `PLACEMENT/VICTIM`.
+    fn of_pair(spec: &Spec) -> Option<Self> {
+        Some(match spec.name.split_once('/')?.1 {
+            "greedy" => Self::Greedy,
+            "fifo" => Self::Fifo,
+            "windowed-greedy" => Self::Windowed,
+            "cost-benefit" => Self::CostBenefit {
+                // A batch of 1 takes one block, however little that frees.
+                wanted_blocks: match number(spec, "batch", 1) {
+                    1 => 0,
+                    batch => batch,
+                },
+                lfs: spec.get("score") == Some("lfs"),
+                age_power: number(spec, "age-power", 1.0),
+            },
+            _ => return None,
+        })
+    }
+}
+
 impl NaivePolicy {
-    /// The twin of a registered FTL; `None` if its choices are random or it keeps a state of its own.
-    pub(super) fn new(name: &str) -> Option<Self> {
+    /// The twin of a registered FTL on a drive of so many logical pages; `None` if its choices are
+    /// random or it keeps a state of its own.
+    pub(super) fn new(name: &str, logical_pages: u32) -> Option<Self> {
         let scan = |fallback| Rule::Scan { blk_util: 0.5, scan_depth: 0.8, fallback, next: 0 };
         let (placement, region, rule) = match name {
-            "1r-greedy" => (Placement::Single, vec![0], Rule::Greedy),
-            "fifo" => (Placement::Single, vec![0], Rule::Fifo),
-            "lfs-cb" => (Placement::Single, vec![0], Rule::CostBenefit { wanted_blocks: 8 }),
-            "dac-cb" => (Placement::Dac, vec![0; 4], Rule::CostBenefit { wanted_blocks: 0 }),
-            "dac-greedy" => (Placement::Dac, vec![0; 4], Rule::Greedy),
             "2r-greedy" => (Placement::Separate, vec![0, 1], Rule::MultiGreedy),
             "2r-fifo" => (Placement::Separate, vec![0, 1], scan("raise")),
             "2r-fifo:fallback=greedy-in-depth" => {
@@ -67,24 +129,13 @@ impl NaivePolicy {
                 (Placement::SecondChance, vec![0, 0, 1], Rule::RegionFifo)
             }
             "2r++:victims=cost-benefit" => {
-                (Placement::SecondChance, vec![0, 0, 1], Rule::CostBenefit { wanted_blocks: 0 })
+                let rule = Rule::CostBenefit { wanted_blocks: 0, lfs: false, age_power: 1.0 };
+                (Placement::SecondChance, vec![0, 0, 1], rule)
             }
             pair => {
-                let (placement, rule) = pair.split_once('/')?;
-                let (placement, streams) = match placement {
-                    "single" => (Placement::Single, 1),
-                    "sep-gc" => (Placement::Separate, 2),
-                    "dac" => (Placement::Dac, 4),
-                    _ => return None,
-                };
-                let rule = match rule {
-                    "greedy" => Rule::Greedy,
-                    "fifo" => Rule::Fifo,
-                    "windowed-greedy" => Rule::Windowed,
-                    "cost-benefit" => Rule::CostBenefit { wanted_blocks: 0 },
-                    _ => return None,
-                };
-                (placement, vec![0; streams], rule)
+                let spec = without_preset(pair.parse().unwrap());
+                let (placement, streams) = Placement::of_pair(&spec, logical_pages)?;
+                (placement, vec![0; streams], Rule::of_pair(&spec)?)
             }
         };
         Some(Self { placement, region, rule })
@@ -176,21 +227,51 @@ impl Policy for NaivePolicy {
     }
 
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        match drive.flash_page(write.lpn) {
-            Some(page) if self.placement == Placement::Dac => {
-                StreamId((drive.stream_of(drive.block_of(page)).0 + 1).min(3))
+        let block = drive.flash_page(write.lpn).map(|page| drive.block_of(page));
+        StreamId(match &mut self.placement {
+            Placement::Dac { levels, window } => {
+                let young = |block| {
+                    *window == 0
+                        || drive.phase(block) == Phase::Open
+                        || drive.write_clock() - drive.sealed_at(block) < *window
+                };
+                let step = u8::from(block.is_some_and(young));
+                match levels {
+                    None => block.map_or(0, |block| drive.stream_of(block).0 + step).min(3),
+                    Some(levels) => {
+                        let level = levels.entry(write.lpn).or_insert(0);
+                        *level = (*level + step).min(3);
+                        *level
+                    }
+                }
             }
-            _ => StreamId(0),
-        }
+            Placement::Hotness(hotness) => {
+                hotness.write(write.lpn);
+                u8::from(hotness.is_hot(write.lpn))
+            }
+            _ => 0,
+        })
     }
 
     fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
-        StreamId(match self.placement {
+        StreamId(match &mut self.placement {
             Placement::Single => 0,
             Placement::Separate => 1,
             Placement::SecondChance => (page.from.0 + 1).min(2),
-            Placement::Dac => page.from.0.saturating_sub(1),
+            Placement::Dac { levels: None, .. } => page.from.0.saturating_sub(1),
+            Placement::Dac { levels: Some(levels), .. } => {
+                let level = levels.get_mut(&page.lpn).unwrap();
+                *level = level.saturating_sub(1);
+                *level
+            }
+            Placement::Hotness(hotness) => u8::from(hotness.is_hot(page.lpn)),
         })
+    }
+
+    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
+        if let Placement::Hotness(hotness) = &mut self.placement {
+            hotness.trim(lpn);
+        }
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
@@ -228,11 +309,12 @@ impl Policy for NaivePolicy {
                     self.one_region(&of_region, drive)
                 })
             }
-            Rule::CostBenefit { wanted_blocks } => {
+            Rule::CostBenefit { wanted_blocks, lfs, age_power } => {
                 let score = |b: BlockId| {
                     let valid = f64::from(drive.valid_pages(b));
                     let age = (drive.write_clock() - drive.sealed_at(b) + 1) as f64;
-                    age * (f64::from(pages) - valid) / valid
+                    let cost = if lfs { f64::from(pages) + valid } else { valid };
+                    age.powf(age_power) * (f64::from(pages) - valid) / cost
                 };
                 let mut ranked: Vec<BlockId> = not_full.collect();
                 // Stable, so equal scores stay in order of allocation.

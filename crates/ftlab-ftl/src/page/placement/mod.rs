@@ -1,10 +1,20 @@
 //! Placements: which open block takes a page.
 
+mod baseline;
 mod dac;
+mod lru;
+mod mbf;
+mod oracle;
 mod sep_gc;
 mod single;
 
+pub use baseline::Baseline;
 pub use dac::{Dac, DacParameters, Level};
+pub use lru::{Lru, LruParameters};
+#[cfg(test)]
+pub(crate) use mbf::places_of;
+pub use mbf::{Mbf, MbfParameters};
+pub use oracle::{HotArea, Oracle, OracleParameters};
 pub use sep_gc::SepGc;
 pub use single::Single;
 

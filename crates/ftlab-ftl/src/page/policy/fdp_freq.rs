@@ -14,8 +14,9 @@
 //!
 //! # Parameters
 //! `groups` 4. `detector` bloom, as in wolf; with `oracle` the groups are `oracle`, shares of the
-//! address space, and `hottest` says which end of the space is hot. `swap-at`: behind that host write the
-//! shares `swap` change places: the oracle knows that their frequencies were swapped. `cleaning` fifo.
+//! address space, and `hottest` says which end of the space is hot; where these are not given, the
+//! generator tells, and the groups are taken to be in order. `swap-at`: behind that host write the shares
+//! `swap` change places: the oracle knows that their frequencies were swapped. `cleaning` fifo.
 //!
 //! # Where the paper is silent
 //! Wolf's paper sketches this rival in a few lines; Stoica and Ailamaki's own paper was not at hand. The
@@ -38,7 +39,8 @@ use super::wolf::grouped::{GroupRule, Grouped};
 use super::wolf::groups::{GROUPS_MAX, Groups};
 use super::wolf::surplus::Cleaning;
 use crate::page::Drive;
-use crate::registry::{PolicyEntry, Size};
+use crate::registry::{OracleGroup, PolicyEntry, Setting, Size};
+use ftlab_spec::{OrAuto, SpecError};
 
 /// Targets are worked out once per this many logical pages.
 const INTERVALS: u32 = 1000;
@@ -50,6 +52,8 @@ ftlab_spec::choices! {
         First = "first",
         /// High page numbers.
         Last = "last",
+        /// The hotter end of the generator's groups; last where they are not known.
+        Auto = "auto",
     }
 }
 
@@ -60,10 +64,10 @@ ftlab_spec::parameters! {
         groups: u32 = 4, "groups" in 2..=GROUPS_MAX as u32, from "our reading: the paper is silent";
         /// How the temperature of a page is found out.
         detector: DetectorChoice = DetectorChoice::Bloom, "detector", from "Wolf (2015), section 5.6";
-        /// With detector=oracle: the groups, as shares of the address space.
-        oracle: AddressShares = AddressShares::two(0.5), "oracle", from "Wolf (2015), section 6.1";
+        /// With detector=oracle: the groups, as shares of the address space; auto: the generator's.
+        oracle: OrAuto<AddressShares> = OrAuto::Auto, "oracle", from "Wolf (2015), section 6.1";
         /// With detector=oracle: which of these shares is hottest.
-        hottest: End = End::Last, "hottest", from "our reading: the paper is silent";
+        hottest: End = End::Auto, "hottest", from "our reading: the paper is silent";
         /// With detector=oracle: the host write, fill included, behind which two shares change places
         /// in the order of temperature; 0 is never.
         swap_at: u64 = 0, "swap-at", from "Wolf (2015), section 6.1";
@@ -92,11 +96,19 @@ impl PolicyEntry for FdpFreq {
         "groups in a fixed order, each taken to be twice as hot as the next";
     const SOURCE: &'static str = "Wolf (2015), section 6, after Stoica and Ailamaki (PVLDB 2013)";
 
+    fn fit(parameters: &mut FdpFreqParameters, setting: &Setting) -> Result<(), SpecError> {
+        if parameters.detector == DetectorChoice::Oracle && parameters.hottest == End::Auto {
+            let heat = |group: Option<&OracleGroup>| group.map_or(0.0, OracleGroup::heat);
+            let first_is_hotter = heat(setting.oracle.first()) > heat(setting.oracle.last());
+            parameters.hottest = if first_is_hotter { End::First } else { End::Last };
+        }
+        parameters.detector.fit(&mut parameters.oracle, setting)
+    }
+
     fn new(parameters: &FdpFreqParameters, size: Size) -> Self {
-        let oracle = parameters.detector == DetectorChoice::Oracle;
-        let count = if oracle { parameters.oracle.count() } else { parameters.groups as usize };
-        let mut detector =
-            Detector::new(parameters.detector, &parameters.oracle, count, size.logical_pages);
+        let known = parameters.detector.groups(&parameters.oracle);
+        let count = known.map_or(parameters.groups as usize, AddressShares::count);
+        let mut detector = Detector::new(known, count, size.logical_pages);
         if parameters.hottest == End::First {
             detector.reverse();
         }

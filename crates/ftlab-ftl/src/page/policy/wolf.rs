@@ -22,7 +22,8 @@
 //!
 //! # Parameters
 //! `interval` 0.001 of the logical pages, `q` 2, `w` 50, F = `units` blocks: section 5.2. `weight`
-//! 0.03. `detector` bloom; with `oracle` the groups are `oracle`, shares of the address space, and stay.
+//! 0.03. `detector` bloom; with `oracle` the groups are `oracle`, shares of the address space, and stay;
+//! they are the generator's own if none are given.
 //! `allocation` closed-form, or `optimum` (numeric), or `sqrt` (root of size times frequency; ours).
 //! `cleaning` greedy. `units` 1 open blocks per group, filled in turn; `groups-max` 10.
 //!
@@ -52,9 +53,10 @@ mod membership;
 pub(crate) mod surplus;
 
 use crate::page::Drive;
-use crate::registry::{PolicyEntry, Size};
+use crate::registry::{PolicyEntry, Setting, Size};
 use allocation::{Allocation, Allocator, VeryCold};
 use detector::{AddressShares, Detector, DetectorChoice};
+use ftlab_spec::{OrAuto, SpecError};
 use grouped::{GroupRule, Grouped};
 use groups::{GROUPS_MAX, Groups, UNITS_MAX};
 use life::Life;
@@ -65,8 +67,8 @@ ftlab_spec::parameters! {
     pub struct WolfParameters {
         /// How the temperature of a page is found out.
         detector: DetectorChoice = DetectorChoice::Bloom, "detector", from "Wolf (2015), section 5.6";
-        /// With detector=oracle: the groups, as shares of the address space.
-        oracle: AddressShares = AddressShares::two(0.5), "oracle", from "Wolf (2015), section 6.1";
+        /// With detector=oracle: the groups, as shares of the address space; auto: the generator's.
+        oracle: OrAuto<AddressShares> = OrAuto::Auto, "oracle", from "Wolf (2015), section 6.1";
         /// How over-provisioned space is divided among groups.
         allocation: Allocation = Allocation::ClosedForm, "allocation", from "Wolf (2015), section 5.5.3";
         /// With allocation=closed-form: of which group's size a very cold group gets 5% as spare space.
@@ -104,13 +106,14 @@ impl PolicyEntry for Wolf {
         "groups by measured update frequency; spare space moves to where it is worth most";
     const SOURCE: &'static str = "Wolf (2015), section 5";
 
+    fn fit(parameters: &mut WolfParameters, setting: &Setting) -> Result<(), SpecError> {
+        parameters.detector.fit(&mut parameters.oracle, setting)
+    }
+
     fn new(parameters: &WolfParameters, size: Size) -> Self {
-        let given = parameters.detector == DetectorChoice::Oracle;
-        let (slots, active) = if given {
-            (parameters.oracle.count(), parameters.oracle.count())
-        } else {
-            (parameters.groups_max as usize, 2)
-        };
+        let known = parameters.detector.groups(&parameters.oracle);
+        let (slots, active) = known
+            .map_or((parameters.groups_max as usize, 2), |shares| (shares.count(), shares.count()));
         let interval =
             (parameters.interval * f64::from(size.logical_pages)).round().max(1.0) as u32;
         let life = Life {
@@ -119,12 +122,12 @@ impl PolicyEntry for Wolf {
             pages_min: size.pages_per_block * parameters.units,
             ratio: parameters.q,
             settle: parameters.w,
-            changes: !given,
+            changes: known.is_none(),
             hold: 0,
         };
         Self::from_parts(
             Groups::new(size.blocks, slots, active, parameters.units as usize),
-            Detector::new(parameters.detector, &parameters.oracle, slots, size.logical_pages),
+            Detector::new(known, slots, size.logical_pages),
             parameters.cleaning,
             interval,
             WolfRule {

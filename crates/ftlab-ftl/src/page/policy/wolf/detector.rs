@@ -4,8 +4,10 @@ use super::groups::{GROUPS_MAX, Groups};
 use crate::Metadata;
 use crate::hardware::prefetch;
 use crate::page::Drive;
+use crate::page::hash::{below, hash};
+use crate::registry::Setting;
 use ftlab_flash::Lpn;
-use ftlab_spec::Value;
+use ftlab_spec::{OrAuto, SpecError, Value};
 use std::fmt;
 
 /// Bits per page of a Bloom filter with 2 hashes and about 0.3 false positives.
@@ -19,7 +21,7 @@ ftlab_spec::choices! {
     pub enum DetectorChoice {
         /// Two Bloom filters per group.
         Bloom = "bloom",
-        /// Groups are known shares of the address space.
+        /// Groups are known, as shares of the address space.
         Oracle = "oracle",
     }
 }
@@ -29,9 +31,18 @@ ftlab_spec::choices! {
 pub struct AddressShares(Vec<f64>);
 
 impl AddressShares {
-    /// Two shares: `first`, and the rest.
-    pub fn two(first: f64) -> Self {
-        Self(vec![first, 1.0 - first])
+    /// The groups that the workload's oracle knows; an error if there are none, or too many.
+    fn ask(setting: &Setting) -> Result<Self, SpecError> {
+        let groups = setting.ask_oracle("oracle", "0.1+0.9")?;
+        if groups.len() > GROUPS_MAX {
+            let expects = format!(
+                "possible: the workload has {} groups of pages, and there can be {GROUPS_MAX}; join \
+                 some, and give their shares of the address space, as in oracle=0.1+0.9",
+                groups.len()
+            );
+            return Err(setting.refuse("oracle", &"auto", expects));
+        }
+        Ok(Self(groups.iter().map(|group| group.pages).collect()))
     }
 
     /// How many there are.
@@ -47,6 +58,25 @@ impl AddressShares {
             end.round() as u32
         });
         ends.collect()
+    }
+}
+
+impl DetectorChoice {
+    /// Asks the workload for the groups, if this is an oracle that is not told of them.
+    pub(crate) fn fit(
+        self,
+        oracle: &mut OrAuto<AddressShares>,
+        setting: &Setting,
+    ) -> Result<(), SpecError> {
+        if self == Self::Oracle && *oracle == OrAuto::Auto {
+            *oracle = OrAuto::Given(AddressShares::ask(setting)?);
+        }
+        Ok(())
+    }
+
+    /// The groups that are known beforehand, if this is an oracle.
+    pub(crate) fn groups(self, oracle: &OrAuto<AddressShares>) -> Option<&AddressShares> {
+        oracle.given().filter(|_| self == Self::Oracle)
     }
 }
 
@@ -109,17 +139,11 @@ pub enum Detector {
 }
 
 impl Detector {
-    pub(crate) fn new(
-        choice: DetectorChoice,
-        shares: &AddressShares,
-        groups: usize,
-        logical_pages: u32,
-    ) -> Self {
-        match choice {
-            DetectorChoice::Bloom => {
-                Self::Bloom((0..groups).map(|_| FilterPair::new(logical_pages)).collect())
-            }
-            DetectorChoice::Oracle => Self::Oracle(Oracle::new(shares, logical_pages)),
+    /// For at most `groups` groups; those of an oracle are `known`.
+    pub(crate) fn new(known: Option<&AddressShares>, groups: usize, logical_pages: u32) -> Self {
+        match known {
+            None => Self::Bloom((0..groups).map(|_| FilterPair::new(logical_pages)).collect()),
+            Some(shares) => Self::Oracle(Oracle::new(shares, logical_pages)),
         }
     }
 
@@ -236,8 +260,7 @@ struct Key {
 impl Key {
     #[inline]
     fn of(lpn: Lpn) -> Self {
-        let product = u64::from(lpn.0).wrapping_mul(0x9E6C_63D0_876A_9A99);
-        let hash = (product ^ (product >> 32)).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+        let hash = hash(lpn);
         Self { place: (hash >> 32) as u32, bits: 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63) }
     }
 }
@@ -324,7 +347,7 @@ impl Filter {
 
     #[inline]
     fn word(&self, key: Key) -> usize {
-        ((u64::from(key.place) * self.words.len() as u64) >> 32) as usize
+        below(self.words.len() as u64, key.place) as usize
     }
 }
 
