@@ -113,14 +113,14 @@ fn after_a_swap_of_frequencies_only_spare_space_moves() {
         println!("{swapped_ftl}: {extra:+.4}");
         extra
     };
-    let wolf = "wolf:detector=oracle";
+    let wolf = "wolf:detector=oracle,oracle=0.5+0.5";
     let moved_by_wolf = extra(wolf, wolf);
     assert!(moved_by_wolf.abs() < 0.03, "{moved_by_wolf}");
     // The rival is told of the swap, and moves the pages.
-    let rival = "fdp-freq:detector=oracle,cleaning=greedy";
+    let rival = "fdp-freq:detector=oracle,oracle=0.5+0.5,cleaning=greedy";
     assert!(extra(rival, &format!("{rival},swap-at={swap_at}")) > 0.1);
     // It is not told.
-    let rival = "fdp-freq:detector=oracle";
+    let rival = "fdp-freq:detector=oracle,oracle=0.5+0.5";
     assert!(extra(rival, rival) > 1.0);
 }
 

@@ -237,10 +237,8 @@ fn against_twin(
 }
 
 fn registered() -> Vec<String> {
-    let names = ftl_names().into_iter().map(|name| match name.starts_with("oracle/") {
-        true => name + ":hot=0.3",
-        false => name,
-    });
+    let told = |name: String| if name.starts_with("oracle/") { name + ":hot=0.3" } else { name };
+    let names = ftl_names().into_iter().map(told);
     names.chain(VARIANTS.map(str::to_owned)).collect()
 }
 

@@ -303,7 +303,8 @@ impl FilterPair {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.active.words[..]) + size_of_val(&self.passive.words[..])
+        let words = self.active.words.capacity() + self.passive.words.capacity();
+        words * size_of::<u64>()
     }
 }
 
