@@ -4,7 +4,7 @@ use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::policy::{Policy, Stream};
 use crate::page::{DriveConfig, PageMapped, Phase};
-use crate::registry::{PolicyVisitor, Size, ftl_names, with_policy};
+use crate::registry::{PolicyVisitor, Size, policy_names, with_policy};
 use crate::{Ftl, PageBatch};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
 use ftlab_spec::Spec;
@@ -226,7 +226,7 @@ fn against_twin(
 }
 
 fn registered() -> Vec<String> {
-    ftl_names().into_iter().chain(VARIANTS.map(str::to_owned)).collect()
+    policy_names().into_iter().chain(VARIANTS.map(str::to_owned)).collect()
 }
 
 proptest! {
