@@ -6,6 +6,7 @@
 pub mod hotcold;
 pub mod join;
 pub mod mix;
+pub mod oltp;
 pub mod parts;
 mod permutation;
 pub mod skew;
@@ -59,6 +60,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     skewinc::GENERATOR,
     skewdec::GENERATOR,
     swap::GENERATOR,
+    oltp::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];
