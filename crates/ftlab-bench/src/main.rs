@@ -5,6 +5,7 @@
 //! cargo run --release -p ftlab-bench            the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
+//! cargo run --release -p ftlab-bench -- table-2   table 2 of the FASTer paper, and what a write costs
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 mod reference;
 mod splits;
+mod table_2;
 mod table_3;
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
@@ -245,13 +247,15 @@ fn main() -> Result<(), Failure> {
     match std::env::args().nth(1).as_deref() {
         None => program_cost(&SMALL),
         Some("large") => program_cost(&LARGE),
+        Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => {
-            Err(format!("no benchmark {other:?}; there are large, table-3 and splits").into())
+            Err(format!("no benchmark {other:?}; there are large, table-2, table-3 and splits")
+                .into())
         }
     }
 }
