@@ -6,6 +6,7 @@
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
+//! cargo run --release -p ftlab-bench -- table-2   table 2 of the FASTer paper, and what a write costs
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
@@ -17,6 +18,7 @@ mod figure_14;
 mod hot_cold;
 mod reference;
 mod splits;
+mod table_2;
 mod table_3;
 mod wolf_swaps;
 
@@ -257,6 +259,7 @@ fn main() -> Result<(), Failure> {
     match std::env::args().nth(1).as_deref() {
         None => program_cost(&SMALL),
         Some("large") => program_cost(&LARGE),
+        Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
@@ -266,7 +269,7 @@ fn main() -> Result<(), Failure> {
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are large, table-3, figure-14, splits, wolf-swaps and hot-cold"
+            "no benchmark {other:?}; there are large, table-2, table-3, figure-14, splits, wolf-swaps and hot-cold"
         )
         .into()),
     }

@@ -55,12 +55,13 @@ struct DriveArgs {
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pages_per_block: u32,
     /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is given.
+    /// Of hybrid-mapped FTLs it is the log space, with the block or two that they merge into.
     #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
     op: Option<Share>,
     /// Erase blocks.
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
-    /// Free blocks that host writes may not take.
+    /// Free blocks that host writes may not take; hybrid-mapped FTLs and page have their own rules.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
     reserve: u32,
     /// Collects ahead of need while fewer than this share of the blocks are free; off by default.

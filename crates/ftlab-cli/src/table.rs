@@ -5,10 +5,8 @@ use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::RunResult;
 
-const COLUMNS: usize = 11;
-
 /// On two lines, so that the table stays narrow.
-const HEADINGS: [&str; COLUMNS] = [
+const HEADINGS: [&str; 11] = [
     "FTL",
     "WAF",
     "WAF,\nlast 10%",
@@ -22,6 +20,10 @@ const HEADINGS: [&str; COLUMNS] = [
     "steady\nstate",
 ];
 
+/// Behind the relocations, if anything was merged.
+const MERGE_HEADING: &str = "merge\ncopies";
+const MERGE_COLUMN: usize = 4;
+
 /// A line above, one below the headings, one at the end.
 const LINES: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
@@ -30,7 +32,16 @@ const LINES: TableStyle = TableStyle::new()
 
 /// The final table of a run.
 pub(crate) fn table(result: &ExperimentResult) -> String {
-    ruled(&HEADINGS.map(str::to_owned), result.runs.iter().map(row))
+    let mut headings = HEADINGS.map(str::to_owned).to_vec();
+    let mut rows: Vec<Vec<String>> = result.runs.iter().map(row).collect();
+    if result.runs.iter().any(|run| run.merge_copies > 0) {
+        headings.insert(MERGE_COLUMN, MERGE_HEADING.to_owned());
+        for (row, run) in rows.iter_mut().zip(&result.runs) {
+            let copies = run.merge_copies;
+            row.insert(MERGE_COLUMN, if copies > 0 { grouped(copies) } else { "-".into() });
+        }
+    }
+    ruled(&headings, rows)
 }
 
 /// A table whose first column is text and whose others are numbers.
@@ -55,9 +66,9 @@ pub(crate) fn ruled<R: AsRef<[String]>>(
     format!("{table}\n\n")
 }
 
-fn row(run: &RunResult) -> [String; COLUMNS] {
+fn row(run: &RunResult) -> Vec<String> {
     let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent_tenths);
-    [
+    vec![
         run.ftl.clone(),
         significant(run.waf, 5),
         significant(run.waf_last_tenth, 5),

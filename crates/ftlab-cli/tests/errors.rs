@@ -93,6 +93,22 @@ fn a_generator_needs_a_size() {
 }
 
 #[test]
+fn a_hybrid_mapped_ftl_needs_a_log_and_does_not_collect_early() {
+    let place = Place::new();
+    let small = "run uniform --logical 64MiB --pages-per-block 128 --ftl faster";
+    place.ftlab(&format!("{small} --op 1%")).fails(
+        2,
+        &[
+            "faster: 130 blocks of 128 pages are too few: 16384 logical pages have 128 data blocks",
+            "needs 1 beside the log and 4 of log, 133 in all",
+            "--op 4% is enough",
+        ],
+    );
+    assert_eq!(place.ftlab(&format!("{small} --op 4% --drive-writes 1")).code, 0);
+    place.ftlab(&format!("{small} --gc-start 10%")).fails(2, &["faster:", "leave out --gc-start"]);
+}
+
+#[test]
 fn too_little_over_provisioning_is_refused_with_the_arithmetic() {
     Place::new()
         .ftlab("run uniform --logical 64MiB --pages-per-block 128 --op 1% --ftl 2r++")

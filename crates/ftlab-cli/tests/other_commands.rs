@@ -14,7 +14,7 @@ fn the_version_is_printed() {
 fn lists_come_from_the_registries() {
     let place = Place::new();
     for (what, parts) in [
-        ("ftls", ["2r++ (ftl)", "blk-util=0.5", "greedy (victim)"]),
+        ("ftls", ["faster (ftl)", "blk-util=0.5", "greedy (victim)"]),
         ("workloads", ["zipf (generator)", "theta=0.9", "a number in 0.0..=10.0"]),
         ("formats", ["blkparse (format)", "read and written", "--format NAME"]),
     ] {

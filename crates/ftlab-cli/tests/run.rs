@@ -75,6 +75,25 @@ fn a_table_and_a_sentence_are_on_standard_output_without_json() {
 }
 
 #[test]
+fn hybrid_mapped_ftls_run_beside_page_mapped_ones_and_show_their_merges() {
+    let place = Place::new();
+    let arguments = format!("run uniform {SMALL} --fill sequential --ftl faster --ftl 1r-greedy");
+    let text = place.ftlab(&arguments).stdout;
+    assert!(text.contains("merge") && text.contains("copies"), "{text}");
+    let result = place.ftlab(&format!("{arguments} --json")).json();
+    let (faster, greedy) = (&result["runs"][0], &result["runs"][1]);
+    let count = |key: &str| faster[key].as_u64().unwrap();
+    let programs = count("host_writes") + count("relocations") + count("merge_copies");
+    let waf = programs as f64 / count("host_writes") as f64;
+    assert!((faster["waf"].as_f64().unwrap() - waf).abs() < 1e-12);
+    assert_eq!(count("merge_copies"), 64 * count("full_merges"));
+    assert!(count("progressive_merges") > 0);
+    assert_eq!((&greedy["merge_copies"], &greedy["full_merges"]), (&0.into(), &0.into()));
+    let text = place.ftlab(&format!("run uniform {SMALL} --ftl 1r-greedy")).stdout;
+    assert!(!text.contains("merge"), "{text}");
+}
+
+#[test]
 fn threads_do_not_change_a_byte() {
     let run = |threads: u32| {
         let arguments = format!(

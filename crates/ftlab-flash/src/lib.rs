@@ -31,7 +31,8 @@ pub use no_payload::NoPayload;
 /// What an FTL does to the medium.
 ///
 /// The caller programs a page only after its block was erased, and the pages of a block in
-/// ascending order; an implementation may refuse anything else. A page holds `page_bytes` bytes, or
+/// ascending order; an implementation may refuse anything else. Hybrid-mapped FTLs alone program data
+/// blocks in any order, and need an implementation that lets them. A page holds `page_bytes` bytes, or
 /// none at all where the medium keeps no data.
 pub trait Flash {
     /// What can go wrong; [`std::convert::Infallible`] where nothing can.

@@ -16,6 +16,9 @@ pub enum MemoryError {
         /// Which page is next.
         next: u32,
     },
+    /// The page holds something.
+    #[error("flash page {0} was programmed, and holds data since its last erase")]
+    NotErased(Ppn),
     /// The page holds nothing.
     #[error("flash page {0} is read and was never programmed since its erase")]
     NotProgrammed(Ppn),
@@ -41,14 +44,19 @@ pub enum MemoryError {
 
 /// Keeps the content and the logical page number of every flash page.
 ///
-/// Only the next erased page of a block can be programmed, and only programmed pages can be read.
+/// Only the next erased page of a block can be programmed, or any erased one of a medium made by
+/// [`in_any_order`](Self::in_any_order); and only programmed pages can be read.
 #[derive(Debug, Clone)]
 pub struct Memory {
     geometry: Geometry,
     data: Vec<u8>,
+    /// [`ERASED`] where nothing is programmed.
     owners: Vec<Lpn>,
     programmed_pages: Vec<u32>,
+    any_order: bool,
 }
+
+const ERASED: Lpn = Lpn(u32::MAX);
 
 impl Memory {
     /// Erased flash of the given geometry.
@@ -57,9 +65,17 @@ impl Memory {
         Self {
             geometry,
             data: vec![0; pages * geometry.page_bytes() as usize],
-            owners: vec![Lpn(u32::MAX); pages],
+            owners: vec![ERASED; pages],
             programmed_pages: vec![0; geometry.blocks() as usize],
+            any_order: false,
         }
+    }
+
+    /// Erased flash that takes the pages of a block in any order, each once: for hybrid mapping, which
+    /// programs the pages of a data block in the order in which the host first writes them. Early NAND
+    /// allowed that; NAND of today does not.
+    pub fn in_any_order(geometry: Geometry) -> Self {
+        Self { any_order: true, ..Self::new(geometry) }
     }
 
     fn range(&self, page: Ppn) -> std::ops::Range<usize> {
@@ -72,11 +88,14 @@ impl Memory {
         (BlockId(page.0 / pages_per_block), page.0 % pages_per_block)
     }
 
-    /// Takes the page `to` for `lpn`, if it is the next erased one of its block.
+    /// Takes the page `to` for `lpn`, if it is erased and in order.
     fn claim(&mut self, to: Ppn, lpn: Lpn) -> Result<(), MemoryError> {
         let (block, page) = self.split(to);
         let next = self.programmed_pages[block.index()];
-        if page != next {
+        if self.any_order && self.owners[to.index()] != ERASED {
+            return Err(MemoryError::NotErased(to));
+        }
+        if !self.any_order && page != next {
             return Err(MemoryError::NotNext { block, page, next });
         }
         self.programmed_pages[block.index()] += 1;
@@ -85,12 +104,10 @@ impl Memory {
     }
 
     fn require_programmed(&self, page: Ppn) -> Result<(), MemoryError> {
-        let (block, offset) = self.split(page);
-        if offset < self.programmed_pages[block.index()] {
-            Ok(())
-        } else {
-            Err(MemoryError::NotProgrammed(page))
+        if self.owners[page.index()] == ERASED {
+            return Err(MemoryError::NotProgrammed(page));
         }
+        Ok(())
     }
 
     fn require_length(&self, given: usize) -> Result<(), MemoryError> {
@@ -129,6 +146,8 @@ impl Flash for Memory {
 
     fn erase(&mut self, block: BlockId) -> Result<(), MemoryError> {
         self.programmed_pages[block.index()] = 0;
+        let first = self.geometry.first_page(block).index();
+        self.owners[first..first + self.geometry.pages_per_block() as usize].fill(ERASED);
         Ok(())
     }
 
@@ -171,5 +190,16 @@ mod tests {
         let mut data = [0];
         flash.read(Ppn(4), &mut data).unwrap();
         assert_eq!(data, [9]);
+    }
+    #[test]
+    fn in_any_order_still_means_once() {
+        let mut flash = Memory::in_any_order(Geometry::new(2, 4, 1).unwrap());
+        flash.program(Ppn(6), Lpn(0), &[1]).unwrap();
+        flash.program(Ppn(5), Lpn(1), &[2]).unwrap();
+        assert_eq!(flash.program(Ppn(6), Lpn(0), &[1]), Err(MemoryError::NotErased(Ppn(6))));
+        assert_eq!(flash.read(Ppn(7), &mut [0]), Err(MemoryError::NotProgrammed(Ppn(7))));
+        flash.erase(BlockId(1)).unwrap();
+        assert_eq!(flash.read(Ppn(6), &mut [0]), Err(MemoryError::NotProgrammed(Ppn(6))));
+        flash.program(Ppn(6), Lpn(0), &[3]).unwrap();
     }
 }

@@ -134,6 +134,25 @@ pub struct Counters {
     pub collections: u64,
     /// By stream, in order of the FTL's streams.
     pub streams: Vec<StreamCounters>,
+    /// Merges of hybrid-mapped FTLs.
+    pub merges: Merges,
+}
+
+/// Counts of merges, which bring the pages of a logical block together in one erase block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Merges {
+    /// Pages that merges copied.
+    pub copies: u64,
+    /// Merges into a fresh block.
+    pub full: u64,
+    /// Merges that copied the missing pages behind those of a log block written in order.
+    pub partial: u64,
+    /// Merges that had nothing to copy, because a log block held all pages in order.
+    pub switch: u64,
+    /// Of the full merges, those of a cold page, a few at each host write.
+    pub progressive: u64,
+    /// Of the full merges, those of a cold page that were due at once, for want of room.
+    pub hurried: u64,
 }
 
 /// Counts of the victims that held pages of one stream.
@@ -141,14 +160,14 @@ pub struct Counters {
 pub struct StreamCounters {
     /// Valid pages that were moved out of victims of this stream.
     pub relocations: u64,
-    /// Victims of this stream, each erased once.
+    /// Blocks of this stream that were erased.
     pub erases: u64,
 }
 
 impl Counters {
     pub(crate) fn new(streams: usize) -> Self {
         let streams = vec![StreamCounters::default(); streams];
-        Self { host_writes: 0, trims: 0, collections: 0, streams }
+        Self { host_writes: 0, trims: 0, collections: 0, streams, merges: Merges::default() }
     }
 
     /// Valid pages that garbage collection moved.
@@ -161,10 +180,14 @@ impl Counters {
         self.streams.iter().map(|stream| stream.erases).sum()
     }
 
+    /// Flash pages programmed: host writes, relocations and copies of merges.
+    pub fn programs(&self) -> u64 {
+        self.host_writes + self.relocations() + self.merges.copies
+    }
+
     /// Write amplification: flash page programs per host page write, if there was one.
     pub fn waf(&self) -> Option<f64> {
-        let programs = self.host_writes + self.relocations();
-        (self.host_writes > 0).then(|| programs as f64 / self.host_writes as f64)
+        (self.host_writes > 0).then(|| self.programs() as f64 / self.host_writes as f64)
     }
 
     /// What has been counted since `earlier`, counters of the same FTL.
@@ -181,6 +204,20 @@ impl Counters {
                     erases: now.erases - then.erases,
                 })
                 .collect(),
+            merges: self.merges.since(earlier.merges),
+        }
+    }
+}
+
+impl Merges {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            copies: self.copies - earlier.copies,
+            full: self.full - earlier.full,
+            partial: self.partial - earlier.partial,
+            switch: self.switch - earlier.switch,
+            progressive: self.progressive - earlier.progressive,
+            hurried: self.hurried - earlier.hurried,
         }
     }
 }

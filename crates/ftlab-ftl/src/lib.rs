@@ -1,5 +1,5 @@
 //! Flash translation layers: one page-mapped engine, and policies that decide where pages go and
-//! which blocks are collected.
+//! which blocks are collected; and hybrid-mapped ones, whose log is merged into data blocks.
 //!
 //! An FTL is `write`, `trim` and `read` over a [`Flash`](ftlab_flash::Flash). The same FTL runs over
 //! flash that keeps nothing, for simulation, and over flash that keeps real data.
@@ -28,16 +28,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bits;
 mod ftl;
 pub mod hardware;
+pub mod hybrid;
 mod metadata;
 mod observer;
 pub mod page;
 pub mod registry;
 
 pub use ftl::{
-    Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, PageBatch, StreamCounters, StreamUse,
-    Trim,
+    Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch, StreamCounters,
+    StreamUse, Trim,
 };
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use observer::Observer;

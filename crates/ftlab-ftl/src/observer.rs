@@ -25,6 +25,10 @@ pub trait Observer: Send {
     /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
     #[inline]
     fn collection(&mut self, _victim: BlockId, _stream: StreamId, _valid_pages: u32) {}
+
+    /// `block` has been erased.
+    #[inline]
+    fn erase(&mut self, _block: BlockId) {}
 }
 
 impl Observer for () {}

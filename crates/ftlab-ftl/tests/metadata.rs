@@ -63,7 +63,7 @@ fn every_ftl_takes_the_memory_that_it_says() {
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
     };
-    for ftl in registry::ftl_names() {
+    for ftl in registry::policy_names() {
         let told = if ftl.starts_with("oracle/") { ":hot=0.1" } else { "" };
         let spec = format!("{ftl}{told}").parse().unwrap();
         let before = IN_USE.load(Ordering::Relaxed);

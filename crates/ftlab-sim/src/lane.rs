@@ -35,6 +35,7 @@ pub(crate) struct Lane {
 struct Totals {
     host_writes: u64,
     relocations: u64,
+    merge_copies: u64,
     erases: u64,
 }
 
@@ -43,12 +44,18 @@ impl Totals {
         Self {
             host_writes: self.host_writes - earlier.host_writes,
             relocations: self.relocations - earlier.relocations,
+            merge_copies: self.merge_copies - earlier.merge_copies,
             erases: self.erases - earlier.erases,
         }
     }
 
+    /// Flash pages programmed.
+    fn programs(self) -> u64 {
+        self.host_writes + self.relocations + self.merge_copies
+    }
+
     fn waf(self) -> f64 {
-        (self.host_writes + self.relocations) as f64 / self.host_writes as f64
+        self.programs() as f64 / self.host_writes as f64
     }
 }
 
@@ -146,6 +153,7 @@ impl Lane {
         Totals {
             host_writes: counters.host_writes - base.host_writes,
             relocations: counters.relocations() - base.relocations(),
+            merge_copies: counters.merges.copies - base.merges.copies,
             erases: counters.erases() - base.erases(),
         }
     }
@@ -202,7 +210,7 @@ impl Lane {
         let totals = self.totals();
         let last_tenth = self.last_tenth(totals);
         let cold_region_share = self.cold_region_share();
-        let programs = totals.host_writes + totals.relocations;
+        let merges = counters.merges;
         Ok(RunResult {
             parameters: self.parameters,
             config_hash: self.config_hash,
@@ -211,6 +219,12 @@ impl Lane {
             erases: totals.erases,
             trims: counters.trims,
             collections: counters.collections,
+            merge_copies: merges.copies,
+            full_merges: merges.full,
+            partial_merges: merges.partial,
+            switch_merges: merges.switch,
+            progressive_merges: merges.progressive,
+            hurried_merges: merges.hurried,
             waf: totals.waf(),
             waf_last_tenth: last_tenth.waf(),
             last_tenth_host_writes: last_tenth.host_writes,
@@ -221,14 +235,14 @@ impl Lane {
             running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
             cold_region_share,
             victim_valid_share: seen.victim_valid_share(),
-            streams: streams(self.ftl.as_ref(), &counters, self.geometry.pages_per_block()),
+            streams: streams(self.ftl.as_ref(), &counters, &seen),
             erase_counts: seen.erase_counts(),
             memory,
             seconds: self.time.as_secs_f64(),
-            nanoseconds_per_program: self.time.as_nanos() as f64 / programs as f64,
+            nanoseconds_per_program: self.time.as_nanos() as f64 / totals.programs() as f64,
             nanoseconds_per_host_write: self.time.saturating_sub(collecting).as_nanos() as f64
                 / totals.host_writes as f64,
-            nanoseconds_per_relocation: (totals.relocations > 0)
+            nanoseconds_per_relocation: (!collecting.is_zero())
                 .then(|| collecting.as_nanos() as f64 / totals.relocations as f64),
             ftl: self.name,
         })
@@ -237,18 +251,16 @@ impl Lane {
 
 type Simulated = dyn Ftl<Flash = NoPayload, Observer = Watch>;
 
-fn streams(ftl: &Simulated, counters: &Counters, pages_per_block: u32) -> Vec<StreamResult> {
-    let streams = ftl.streams().into_iter().zip(&counters.streams);
+fn streams(ftl: &Simulated, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {
+    let streams = ftl.streams().into_iter().zip(&counters.streams).enumerate();
     streams
-        .map(|(stream, counts)| StreamResult {
+        .map(|(index, (stream, counts))| StreamResult {
             name: stream.name.to_owned(),
             cold: stream.cold,
             blocks: stream.blocks,
             erases: counts.erases,
             relocations: counts.relocations,
-            victim_valid_share: (counts.erases > 0).then(|| {
-                counts.relocations as f64 / (counts.erases * u64::from(pages_per_block)) as f64
-            }),
+            victim_valid_share: seen.stream_valid_share(index),
         })
         .collect()
 }

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 /// Bins of the histogram of victims by valid share.
 pub(crate) const BINS: usize = 20;
 
-/// Watches collections only, so that page writes cost nothing.
+/// Watches collections and erases only, so that page writes cost nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     pages_per_block: u32,
     /// Victims by valid share.
     victims: [u64; BINS],
-    valid_pages: u64,
+    /// By stream: victims, and valid pages in them.
+    streams: Vec<[u64; 2]>,
     /// Erases of each block.
     erases: Vec<u32>,
     collecting: Duration,
@@ -28,7 +29,7 @@ impl Watch {
         Self {
             pages_per_block,
             victims: [0; BINS],
-            valid_pages: 0,
+            streams: Vec::new(),
             erases,
             collecting: Duration::ZERO,
             collection_began: Instant::now(),
@@ -38,10 +39,14 @@ impl Watch {
     /// What has been seen since `earlier`, a copy of `self` then.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let pairs = self.erases.iter().zip(&earlier.erases);
+        let streams = self.streams.iter().enumerate().map(|(stream, [victims, valid])| {
+            let [victims_then, valid_then] = earlier.stream(stream);
+            [victims - victims_then, valid - valid_then]
+        });
         Self {
             pages_per_block: self.pages_per_block,
             victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
-            valid_pages: self.valid_pages - earlier.valid_pages,
+            streams: streams.collect(),
             erases: pairs.map(|(now, then)| now - then).collect(),
             collecting: self.collecting.saturating_sub(earlier.collecting),
             collection_began: self.collection_began,
@@ -54,12 +59,26 @@ impl Watch {
     }
 
     pub(crate) fn victim_valid_share(&self) -> VictimValidShare {
-        let victims: u64 = self.victims.iter().sum();
+        let all = self
+            .streams
+            .iter()
+            .fold([0, 0], |[victims, valid], stream| [victims + stream[0], valid + stream[1]]);
+        VictimValidShare { mean: self.share(all), histogram: self.victims.to_vec() }
+    }
+
+    /// The mean valid share of the victims of one stream, if there were any.
+    pub(crate) fn stream_valid_share(&self, stream: usize) -> Option<f64> {
+        self.share(self.stream(stream))
+    }
+
+    /// Victims of a stream and valid pages in them; there were none if it is beyond the end.
+    fn stream(&self, stream: usize) -> [u64; 2] {
+        self.streams.get(stream).copied().unwrap_or_default()
+    }
+
+    fn share(&self, [victims, valid_pages]: [u64; 2]) -> Option<f64> {
         let pages = victims * u64::from(self.pages_per_block);
-        VictimValidShare {
-            mean: (victims > 0).then(|| self.valid_pages as f64 / pages as f64),
-            histogram: self.victims.to_vec(),
-        }
+        (victims > 0).then(|| valid_pages as f64 / pages as f64)
     }
 
     pub(crate) fn erase_counts(&self) -> EraseCounts {
@@ -81,12 +100,20 @@ impl Observer for Watch {
         self.collecting += self.collection_began.elapsed();
     }
 
-    fn collection(&mut self, victim: BlockId, _stream: StreamId, valid_pages: u32) {
+    fn collection(&mut self, _victim: BlockId, stream: StreamId, valid_pages: u32) {
         let bin = u64::from(valid_pages) * BINS as u64 / u64::from(self.pages_per_block);
         // A block that is full of valid pages belongs to the last bin.
         self.victims[(bin as usize).min(BINS - 1)] += 1;
-        self.valid_pages += u64::from(valid_pages);
-        self.erases[victim.index()] += 1;
+        if self.streams.len() <= stream.index() {
+            self.streams.resize(stream.index() + 1, [0, 0]);
+        }
+        let [victims, valid] = &mut self.streams[stream.index()];
+        *victims += 1;
+        *valid += u64::from(valid_pages);
+    }
+
+    fn erase(&mut self, block: BlockId) {
+        self.erases[block.index()] += 1;
     }
 }
 
@@ -98,15 +125,19 @@ mod tests {
     fn victims_are_counted_by_valid_share_and_block() {
         let mut watch = Watch::new(4, 128);
         watch.collection(BlockId(1), StreamId(0), 0);
+        watch.erase(BlockId(1));
         let earlier = watch.clone();
         for (block, valid) in [(1, 6), (1, 7), (2, 128), (1, 64)] {
-            watch.collection(BlockId(block), StreamId(0), valid);
+            watch.collection(BlockId(block), StreamId(block as u8), valid);
+            watch.erase(BlockId(block));
         }
         let seen = watch.since(&earlier);
         let share = seen.victim_valid_share();
         let bins = &share.histogram;
         assert_eq!((bins[0], bins[1], bins[10], bins[19]), (1, 1, 1, 1));
         assert_eq!(share.mean, Some((6.0 + 7.0 + 128.0 + 64.0) / 512.0));
+        let shares = [0, 1, 2, 3].map(|stream| seen.stream_valid_share(stream));
+        assert_eq!(shares, [None, Some(77.0 / 384.0), Some(1.0), None]);
         assert_eq!(seen.erase_counts(), EraseCounts { min: 0, mean: 1.0, max: 3 });
         assert_eq!(Watch::new(1, 2).victim_valid_share().mean, None);
     }

@@ -127,15 +127,27 @@ pub struct RunResult {
     pub config_hash: String,
     /// Pages that the host wrote.
     pub host_writes: u64,
-    /// Valid pages that garbage collection moved.
+    /// Valid pages that garbage collection moved, copies of merges not included.
     pub relocations: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Trimmed pages that held data.
     pub trims: u64,
-    /// Collections; each takes one victim or more.
+    /// Collections; each takes one victim or more. Of hybrid-mapped FTLs, log blocks reclaimed.
     pub collections: u64,
-    /// Write amplification: (`host_writes` + `relocations`) / `host_writes`.
+    /// Pages that merges copied; like all counts of merges 0 but for hybrid-mapped FTLs.
+    pub merge_copies: u64,
+    /// Merges into a fresh block.
+    pub full_merges: u64,
+    /// Merges that copied only the pages missing behind those of a log block written in order.
+    pub partial_merges: u64,
+    /// Merges that had nothing to copy.
+    pub switch_merges: u64,
+    /// Of the full merges, those of an isolated page, a few at each host write.
+    pub progressive_merges: u64,
+    /// Of the full merges, those of an isolated page that were due at once, for want of room.
+    pub hurried_merges: u64,
+    /// Write amplification: (`host_writes` + `relocations` + `merge_copies`) / `host_writes`.
     pub waf: f64,
     /// Write amplification over the last tenth of the host writes.
     pub waf_last_tenth: f64,
@@ -165,13 +177,14 @@ pub struct RunResult {
     pub memory: Memory,
     /// Seconds in the FTL, decoding excluded. Varies from run to run.
     pub seconds: f64,
-    /// Nanoseconds in the FTL per flash page program (host write or relocation). Varies from run to
-    /// run.
+    /// Nanoseconds in the FTL per flash page program (host write, relocation or copy of a merge).
+    /// Varies from run to run.
     pub nanoseconds_per_program: f64,
-    /// Nanoseconds in the FTL per host write, collections excluded. Varies from run to run.
+    /// Nanoseconds in the FTL per host write, collections excluded, but merges included. Varies from
+    /// run to run.
     pub nanoseconds_per_host_write: f64,
     /// Nanoseconds in collections (choice of victims and erases included) per relocation; none if
-    /// nothing was moved. Varies from run to run.
+    /// nothing was collected. Varies from run to run.
     pub nanoseconds_per_relocation: Option<f64>,
 }
 
@@ -198,7 +211,8 @@ pub struct StreamResult {
     pub erases: u64,
     /// Valid pages that were moved out of its blocks.
     pub relocations: u64,
-    /// Mean valid share of its collected blocks; none if there were none.
+    /// Mean valid share of its collected blocks; none if there were none, as of data blocks, which are
+    /// merged.
     pub victim_valid_share: Option<f64>,
 }
 

@@ -61,6 +61,14 @@ fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
 
 fn alone(run: &RunResult) -> String {
     let per_host_page = format!("{} writes {}", run.ftl, pages(run.waf));
+    if has_merges(run) {
+        let merges = (run.full_merges + run.partial_merges + run.switch_merges) as f64;
+        return format!(
+            "{per_host_page}: it merges a block every {} host writes, and copies {} pages each time",
+            significant(run.host_writes as f64 / merges, 3),
+            significant(run.merge_copies as f64 / merges, 3)
+        );
+    }
     match run.victim_valid_share.mean {
         Some(valid) if run.relocations > 0 => format!(
             "{per_host_page}: the blocks that it collects are still {} valid on average, and those \
@@ -86,11 +94,16 @@ fn compared(runs: &[&RunResult], worst: &RunResult) -> String {
         significant(worst.waf, 4)
     );
     match (best.victim_valid_share.mean, worst.victim_valid_share.mean) {
-        (Some(low), Some(high)) if high - low >= 0.01 => format!(
-            "{comparison}: {their} victims are {} valid on average, not {}",
-            short_percent(low),
-            short_percent(high)
-        ),
+        // What is valid in a log block says little: each page of it may cost a merge.
+        (Some(low), Some(high))
+            if high - low >= 0.01 && !has_merges(best) && !has_merges(worst) =>
+        {
+            format!(
+                "{comparison}: {their} victims are {} valid on average, not {}",
+                short_percent(low),
+                short_percent(high)
+            )
+        }
         _ => comparison,
     }
 }
@@ -122,6 +135,10 @@ fn settled(result: &ExperimentResult, runs: &[&RunResult]) -> &'static str {
     } else {
         "; not all of them have settled yet"
     }
+}
+
+fn has_merges(run: &RunResult) -> bool {
+    run.full_merges + run.partial_merges + run.switch_merges > 0
 }
 
 fn is_level(a: &RunResult, b: &RunResult) -> bool {
@@ -227,6 +244,19 @@ mod tests {
         let text = sentence(&one);
         assert!(text.contains("no block that it collects holds a valid page"), "{text}");
         assert!(text.ends_with("; this has not settled yet."), "{text}");
+    }
+
+    #[test]
+    fn merges_are_explained_by_their_number() {
+        let mut runs = result(&[("fast", 9.0, 0.1), ("page", 2.0, 0.5)]);
+        (runs.runs[0].host_writes, runs.runs[0].merge_copies) = (1000, 8000);
+        runs.runs[0].full_merges = 125;
+        let text = sentence(&runs);
+        assert!(!text.contains("victims"), "{text}");
+        runs.runs.truncate(1);
+        let text = sentence(&runs);
+        let expected = "it merges a block every 8.00 host writes, and copies 64.0 pages each time";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

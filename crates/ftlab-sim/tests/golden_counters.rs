@@ -34,10 +34,17 @@ fn told(name: &str) -> String {
 fn every_ftl_counts_exactly_what_the_table_says() {
     let ftls = registry::ftl_names().iter().map(|name| told(name).parse().unwrap()).collect();
     let result = experiment(ftls).run(&mut ()).unwrap();
-    let mut found = String::from("# FTL host_writes relocations erases trims\n");
+    let mut found = String::from(
+        "# FTL host_writes relocations erases trims; of merges copies full partial switch\n",
+    );
     for run in &result.runs {
         let (host, relocations) = (run.host_writes, run.relocations);
-        let _ = writeln!(found, "{} {host} {relocations} {} {}", run.ftl, run.erases, run.trims);
+        let _ = write!(found, "{} {host} {relocations} {} {}", run.ftl, run.erases, run.trims);
+        let kinds = [run.full_merges, run.partial_merges, run.switch_merges];
+        if kinds.iter().sum::<u64>() > 0 {
+            let _ = write!(found, "; {} {kinds:?}", run.merge_copies);
+        }
+        found.push('\n');
     }
     let changed: Vec<_> = found.lines().filter(|line| !TABLE.lines().any(|l| l == *line)).collect();
     assert!(

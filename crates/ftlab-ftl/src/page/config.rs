@@ -60,6 +60,37 @@ pub enum ConfigError {
         /// Streams that take relocated pages.
         streams: u32,
     },
+    /// Too little flash for a log.
+    #[error(
+        "{blocks} blocks of {pages_per_block} pages are too few: {logical_pages} logical pages have \
+         {data_blocks} data blocks, and the FTL needs {spare_blocks} beside the log and \
+         {log_blocks_min} of log, {needed} in all; raise --op or --blocks ({} is enough)",
+        enough(*needed, *op_percent)
+    )]
+    TooFewLogBlocks {
+        /// Erase blocks there are.
+        blocks: u32,
+        /// Pages in each.
+        pages_per_block: u32,
+        /// Pages that the host can address.
+        logical_pages: u32,
+        /// Data blocks of these.
+        data_blocks: u32,
+        /// Blocks to merge into or to write in order.
+        spare_blocks: u32,
+        /// The fewest log blocks.
+        log_blocks_min: u32,
+        /// Erase blocks that would be enough.
+        needed: u64,
+        /// Over-provisioning in percent that would be enough.
+        op_percent: u64,
+    },
+    /// Merges do not come ahead of need.
+    #[error(
+        "a hybrid-mapped FTL does not collect ahead of need; leave out --gc-start, or compare \
+         page-mapped FTLs only"
+    )]
+    NoEarlyCollection,
     /// No logical pages.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,

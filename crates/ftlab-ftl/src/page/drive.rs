@@ -1,5 +1,6 @@
 //! The state of a page-mapped drive: what policies may see.
 
+use crate::bits::word_mask;
 use crate::hardware;
 use crate::page::policy::{Stream, StreamId};
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
@@ -292,36 +293,5 @@ impl Drive {
         let page = *self.flash_page_of.get(lpn.index()).filter(|&&page| page != NONE)?;
         hardware::prefetch(&self.valid_bits, page as usize / 64);
         Some(self.block_of(Ppn(page)))
-    }
-}
-
-/// The bits of word `word` that stand for pages in `first..end`.
-#[inline]
-fn word_mask(word: u32, first: u32, end: u32) -> u64 {
-    let start = word * 64;
-    let mut mask = u64::MAX;
-    if first > start {
-        mask &= u64::MAX << (first - start);
-    }
-    if end - start < 64 {
-        mask &= !(u64::MAX << (end - start));
-    }
-    mask
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn word_masks_cover_exactly_their_pages() {
-        for (first, end) in [(0, 64), (0, 1), (63, 65), (100, 300), (64, 128), (70, 75)] {
-            for word in first / 64..=(end - 1) / 64 {
-                let expected = (0..64)
-                    .filter(|bit| (first..end).contains(&(word * 64 + bit)))
-                    .fold(0, |mask, bit| mask | 1_u64 << bit);
-                assert_eq!(word_mask(word, first, end), expected, "{first}..{end} word {word}");
-            }
-        }
     }
 }

@@ -153,6 +153,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         self.drive.valid_pages[victim.index()] = 0;
         self.flash.erase(victim).map_err(FtlError::Flash)?;
+        self.observer.erase(victim);
         self.drive.release(victim);
         self.policy.on_block_erased(victim, &self.drive);
         let counters = &mut self.counters.streams[from.index()];

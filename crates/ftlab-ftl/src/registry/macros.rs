@@ -7,6 +7,7 @@ macro_rules! registry {
         presets: $($preset:literal => ($preset_placement:ty, $preset_victim:ty, $arguments:literal)),+;
         placements: $($placement:ty),+;
         victims: $($victim:ty),+;
+        hybrids: $($hybrid:ty),+;
     ) => {
         /// Everything registered, in order.
         pub fn entries() -> Vec<Entry> {
@@ -33,6 +34,7 @@ macro_rules! registry {
                 },)+
             ];
             $(entries.push(entry_of!(Ftl, PolicyEntry, $policy));)+
+            $(entries.push(entry_of!(Ftl, FtlEntry, $hybrid));)+
             $(entries.push(entry_of!(Placement, PlacementEntry, $placement));)+
             $(entries.push(entry_of!(Victim, VictimEntry, $victim));)+
             entries
@@ -75,6 +77,26 @@ macro_rules! registry {
                     placement,
                     vec![$(<$placement as PlacementEntry>::NAME.to_owned()),+],
                 )),
+            }
+        }
+
+        /// What builds the hybrid-mapped FTL of that name.
+        fn hybrid_builder<F: Flash + Send + 'static, O: Observer + 'static>(
+            name: &str,
+        ) -> Option<Builder<F, O>> {
+            match name {
+                $(<$hybrid as FtlEntry>::NAME => Some(build_entry::<$hybrid, F, O>),)+
+                _ => None,
+            }
+        }
+
+        /// All parameters of the hybrid-mapped FTL that `spec` names.
+        fn resolve_hybrid(spec: &Spec) -> Option<Result<Values, SpecError>> {
+            match spec.name.as_str() {
+                $(<$hybrid as FtlEntry>::NAME => {
+                    Some(<$hybrid as FtlEntry>::Parameters::resolve(spec))
+                })+
+                _ => None,
             }
         }
 

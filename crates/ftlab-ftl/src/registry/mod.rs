@@ -3,12 +3,13 @@
 mod macros;
 mod setting;
 
+use crate::hybrid;
 use crate::page::placement::{self, Placement};
 use crate::page::policy::{self, Policy};
 use crate::page::victim::{self, VictimRule};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
 use crate::{Ftl, Observer};
-use ftlab_flash::Flash;
+use ftlab_flash::{Flash, NoPayload};
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
 use macros::{entry_of, registry};
 use thiserror::Error;
@@ -27,6 +28,7 @@ registry! {
                 placement::Lru, placement::Mbf, placement::Oracle;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
+    hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
 }
 
 macro_rules! entry_traits {
@@ -65,6 +67,26 @@ entry_traits! {
     VictimEntry: VictimRule;
 }
 
+/// A whole FTL that can be registered: no policy of the page-mapped engine.
+pub trait FtlEntry: Sized + 'static {
+    /// Its parameters.
+    type Parameters: Parameters;
+    /// Its name in commands, files and figures.
+    const NAME: &'static str;
+    /// One line for lists.
+    const SUMMARY: &'static str;
+    /// Paper and section.
+    const SOURCE: &'static str;
+
+    /// Makes one for the given drive, or tells why that is too small.
+    fn build<F: Flash + Send + 'static, O: Observer + 'static>(
+        parameters: &Self::Parameters,
+        config: DriveConfig,
+        flash: F,
+        observer: O,
+    ) -> Result<DynFtl<F, O>, ConfigError>;
+}
+
 /// What a registered name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -100,7 +122,8 @@ pub trait PolicyVisitor {
     fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output;
 }
 
-/// Makes the policy that `spec` names and hands it, with its type, to `visitor`.
+/// Makes the policy of the page-mapped engine that `spec` names and hands it, with its type, to
+/// `visitor`.
 pub fn with_policy<V: PolicyVisitor>(
     spec: &Spec,
     size: Size,
@@ -132,6 +155,9 @@ impl PolicyVisitor for Nothing {
 /// Every parameter of the FTL that `spec` names with the value that it will have, as given or by
 /// default; however `spec` writes them, what means the same gives the same. `auto` stays `auto`.
 pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
+    if let Some(values) = resolve_hybrid(spec) {
+        return values;
+    }
     // Any drive and any workload will do.
     let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512 };
     let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
@@ -152,6 +178,9 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 /// # Ok::<(), ftlab_spec::SpecError>(())
 /// ```
 pub fn fit(spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
+    if let Some(values) = resolve_hybrid(spec) {
+        return values.map(|_| spec.clone());
+    }
     let made = dispatch(spec, &Setting { ftl: &spec.name, size, oracle }, Nothing)?;
     let worked_out = made.fitted.into_iter().zip(&made.given).filter(|(new, old)| new != *old);
     let mut spec = spec.clone();
@@ -181,6 +210,18 @@ pub enum BuildError {
 /// An FTL of any mapping over `F`, watched by `O`.
 pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
 
+type Builder<F, O> = fn(&Spec, DriveConfig, F, O) -> Result<DynFtl<F, O>, BuildError>;
+
+fn build_entry<E: FtlEntry, F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    E::build(&E::Parameters::from_spec(spec)?, config, flash, observer)
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
 /// Builds the FTL that `spec` names.
 pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     spec: &Spec,
@@ -199,19 +240,27 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
         }
     }
 
+    if let Some(build) = hybrid_builder(&spec.name) {
+        return build(spec, config, flash, observer);
+    }
     let size = Size::new(&config.geometry, config.logical_pages);
     with_policy(spec, size, Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }
 
-/// Every name that stands for a whole FTL: policies, presets, and all pairs of a placement and a
-/// victim rule.
+/// Every name that stands for a whole FTL: presets, policies, hybrid-mapped ones, and all pairs of a
+/// placement and a victim rule.
 pub fn ftl_names() -> Vec<String> {
     let entries = entries();
     let of = |kind| entries.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.name);
     let pairs = of(Kind::Placement)
         .flat_map(|placement| of(Kind::Victim).map(move |victim| format!("{placement}/{victim}")));
     of(Kind::Ftl).map(str::to_owned).chain(pairs).collect()
+}
+
+/// Of [`ftl_names`], those that the page-mapped engine runs: presets, policies and pairs.
+pub fn policy_names() -> Vec<String> {
+    ftl_names().into_iter().filter(|name| hybrid_builder::<NoPayload, ()>(name).is_none()).collect()
 }
 
 fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
@@ -284,19 +333,28 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    const NAME: &str = "NAME: &'static str = \"";
+
     fn sources(folder: &str) -> Vec<(String, String)> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page").join(folder);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
         let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let files = files.filter(|path| path.file_name().unwrap() != "mod.rs" && path.is_file());
         files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
     }
 
+    /// Files of FTLs and of parts of them; beside the hybrid-mapped ones lies what they share.
+    fn policy_files() -> Vec<(String, String)> {
+        let policies =
+            ["page/policy", "page/placement", "page/victim"].into_iter().flat_map(sources);
+        let hybrids = sources("hybrid").into_iter().filter(|(_, text)| text.contains(NAME));
+        policies.chain(hybrids).collect()
+    }
+
     #[test]
     fn every_policy_file_is_registered() {
         let names: Vec<_> = entries().iter().map(|entry| entry.name).collect();
-        for (path, text) in ["policy", "placement", "victim"].into_iter().flat_map(sources) {
-            let name =
-                text.split("NAME: &'static str = \"").nth(1).and_then(|t| t.split('"').next());
+        for (path, text) in policy_files() {
+            let name = text.split(NAME).nth(1).and_then(|t| t.split('"').next());
             assert!(
                 name.is_some_and(|name| names.contains(&name)),
                 "{path}: {name:?} in {names:?}"
@@ -307,7 +365,7 @@ mod tests {
     #[test]
     fn every_policy_file_opens_under_the_fixed_headings() {
         let headings = ["Idea", "Rule", "Parameters", "Where the paper is silent", "Reference"];
-        for (path, text) in ["policy", "placement", "victim"].into_iter().flat_map(sources) {
+        for (path, text) in policy_files() {
             let found: Vec<_> =
                 text.lines().filter_map(|line| line.strip_prefix("//! # ")).collect();
             assert_eq!(found, headings, "{path}");
@@ -342,6 +400,8 @@ mod tests {
             ("single/greedi", "unknown victim rule \"greedi\" (did you mean \"greedy\"?)"),
             ("singel/greedy", "unknown placement \"singel\" (did you mean \"single\"?)"),
             ("2r-fifo:blk-util=1.5", "blk-util=1.5 is not a number in 0.0..=1.0"),
+            ("faster:isolation=no", "isolation=no is not one of copy, inplace, off"),
+            ("fast:sv=on", "fast has no parameter \"sv\""),
             ("1r-greedy:x=1", "1r-greedy has no parameter \"x\"; it has none"),
             ("sep-gc/fifo:x=1", "sep-gc/fifo has no parameter \"x\"; it has none"),
         ] {

@@ -11,7 +11,7 @@
 //! | `swap` | its groups; what is swapped later is not told |
 //! | `mix` | those of all parts, laid over each other |
 //! | `join` | the same, with the writes of the first part |
-//! | `zipf` | none: no two pages are written alike, and they are scattered |
+//! | `zipf`, `oltp` | none: their pages are scattered |
 
 use super::Space;
 use super::parts::{Parts, areas_of_parts};

@@ -7,6 +7,7 @@ pub mod areas;
 pub mod hotcold;
 pub mod join;
 pub mod mix;
+pub mod oltp;
 pub mod parts;
 mod permutation;
 pub mod skew;
@@ -63,6 +64,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     skewinc::GENERATOR,
     skewdec::GENERATOR,
     swap::GENERATOR,
+    oltp::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];

@@ -4,7 +4,7 @@ use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::policy::{Policy, Stream};
 use crate::page::{DriveConfig, PageMapped, Phase};
-use crate::registry::{PolicyVisitor, Size, ftl_names, with_policy};
+use crate::registry::{PolicyVisitor, Size, policy_names, with_policy};
 use crate::{Ftl, PageBatch};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
 use ftlab_spec::Spec;
@@ -238,7 +238,7 @@ fn against_twin(
 
 fn registered() -> Vec<String> {
     let told = |name: String| if name.starts_with("oracle/") { name + ":hot=0.3" } else { name };
-    let names = ftl_names().into_iter().map(told);
+    let names = policy_names().into_iter().map(told);
     names.chain(VARIANTS.map(str::to_owned)).collect()
 }
 

@@ -1,0 +1,321 @@
+//! Both maps of a hybrid-mapped drive, its erase blocks, and merges.
+
+use crate::bits::Bits;
+use crate::hardware;
+use crate::page::{DriveConfig, Stream, StreamId};
+use crate::{Counters, FtlError, Observer};
+use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, Ppn};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// "Not in the log".
+const NONE: u32 = u32::MAX;
+
+/// The data blocks, which are the first stream of every hybrid-mapped FTL.
+pub(crate) const DATA: StreamId = StreamId(0);
+
+/// As many logical pages as an erase block holds, which share a data block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogicalBlock(pub u32);
+
+/// What an operation over `F` returns.
+pub type Outcome<T, F> = Result<T, FtlError<<F as Flash>::Error>>;
+
+/// The map of data blocks, the map of the log, erased blocks, counters, and the flash below.
+///
+/// A page in the log is valid while the map of the log names it, so that rewriting, trimming and
+/// merging a page make its old version invalid without looking for it. A controller would keep the
+/// map of the log as a table of the log's pages; ours has an entry for each logical page, for speed.
+pub struct Drive<F, O> {
+    pub(crate) flash: F,
+    pub(crate) observer: O,
+    pub(crate) counters: Counters,
+    geometry: Geometry,
+    block_of: BlockOf,
+    /// Logical block -> data block.
+    pub(crate) data_blocks: Vec<BlockId>,
+    /// Logical page -> flash page of its newest version, if that is in the log.
+    pub(crate) log_page_of: Vec<u32>,
+    /// Logical pages that hold something.
+    pub(crate) live: Bits,
+    /// Logical pages whose place in their data block has been programmed since its erase.
+    pub(crate) programmed: Bits,
+    /// Flash page of the log -> logical page that was last programmed there.
+    pub(crate) owner_of: Vec<u32>,
+    /// Pages of each log block that are programmed.
+    pub(crate) log_pages: Vec<u32>,
+    pub(crate) stream_of: Vec<StreamId>,
+    pub(crate) free: VecDeque<BlockId>,
+    pub(crate) streams: Vec<Stream>,
+    /// Blocks of each stream.
+    pub(crate) stream_blocks: Vec<u32>,
+}
+
+impl<F: Flash, O: Observer> Drive<F, O> {
+    /// An erased drive, each logical block with a data block of its own.
+    pub(crate) fn new(config: &DriveConfig, streams: Vec<Stream>, flash: F, observer: O) -> Self {
+        let DriveConfig { geometry, logical_pages, .. } = *config;
+        let data_blocks = logical_pages.div_ceil(geometry.pages_per_block());
+        let mut free = VecDeque::with_capacity(geometry.blocks() as usize);
+        free.extend((data_blocks..geometry.blocks()).map(BlockId));
+        let mut stream_blocks = vec![0; streams.len()];
+        stream_blocks[DATA.index()] = data_blocks;
+        Self {
+            flash,
+            observer,
+            counters: Counters::new(streams.len()),
+            geometry,
+            block_of: geometry.block_of(),
+            data_blocks: (0..data_blocks).map(BlockId).collect(),
+            log_page_of: hardware::table(logical_pages as usize, NONE),
+            live: Bits::new(logical_pages),
+            programmed: Bits::new(logical_pages),
+            owner_of: hardware::table(geometry.pages() as usize, 0),
+            log_pages: vec![0; geometry.blocks() as usize],
+            stream_of: vec![DATA; geometry.blocks() as usize],
+            free,
+            streams,
+            stream_blocks,
+        }
+    }
+
+    /// The size of the flash.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Pages that the host can address.
+    pub fn logical_pages(&self) -> u32 {
+        self.log_page_of.len() as u32
+    }
+
+    /// The logical block that `lpn` belongs to.
+    #[inline]
+    pub fn logical_block(&self, lpn: Lpn) -> LogicalBlock {
+        LogicalBlock(self.block_of.page(Ppn(lpn.0)).0)
+    }
+
+    /// The place of `lpn` in its logical block.
+    #[inline]
+    pub fn offset(&self, lpn: Lpn) -> u32 {
+        lpn.0 - self.logical_block(lpn).0 * self.geometry.pages_per_block()
+    }
+
+    /// Whether `lpn` can be programmed in its data block: its place there is clean, and no version of
+    /// it is in the log.
+    #[inline]
+    pub fn is_clean(&self, lpn: Lpn) -> bool {
+        !self.programmed.get(lpn.0) && self.log_page_of[lpn.index()] == NONE
+    }
+
+    /// Where the newest version of `lpn` is, if it holds anything.
+    #[inline]
+    pub fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
+        let log_page = self.log_page_of[lpn.index()];
+        if log_page != NONE {
+            return Some(Ppn(log_page));
+        }
+        self.live.get(lpn.0).then(|| self.data_page(lpn))
+    }
+
+    /// The place of `lpn` in its data block.
+    #[inline]
+    fn data_page(&self, lpn: Lpn) -> Ppn {
+        let logical = self.logical_block(lpn);
+        let first = self.geometry.first_page(self.data_blocks[logical.0 as usize]);
+        Ppn(first.0 + lpn.0 - logical.0 * self.geometry.pages_per_block())
+    }
+
+    /// The stream that `block` belongs to, unless it is free.
+    #[inline]
+    pub fn stream_of(&self, block: BlockId) -> StreamId {
+        self.stream_of[block.index()]
+    }
+
+    /// Whether the log block `block` has an erased page.
+    #[inline]
+    pub fn has_room(&self, block: BlockId) -> bool {
+        self.log_pages[block.index()] < self.geometry.pages_per_block()
+    }
+
+    /// The programmed pages of the log block `block`, in order.
+    #[inline]
+    pub fn pages_of(&self, block: BlockId) -> Range<u32> {
+        let first = self.geometry.first_page(block).0;
+        first..first + self.log_pages[block.index()]
+    }
+
+    /// What the programmed page `page` of the log holds, if that is the newest version.
+    #[inline]
+    pub fn valid(&self, page: Ppn) -> Option<Lpn> {
+        let owner = self.owner_of[page.index()];
+        (self.log_page_of[owner as usize] == page.0).then_some(Lpn(owner))
+    }
+
+    /// Valid pages of the log block `block`.
+    pub fn valid_pages(&self, block: BlockId) -> u32 {
+        self.pages_of(block).map(|page| u32::from(self.valid(Ppn(page)).is_some())).sum()
+    }
+
+    /// Takes an erased block for `stream`.
+    pub fn open(&mut self, stream: StreamId) -> Outcome<BlockId, F> {
+        let block = self.free.pop_front().ok_or(FtlError::NoFreeBlock)?;
+        self.stream_of[block.index()] = stream;
+        self.stream_blocks[stream.index()] += 1;
+        Ok(block)
+    }
+
+    /// Hands `block` over to `stream` with all that it holds.
+    pub fn hand_over(&mut self, block: BlockId, stream: StreamId) {
+        let from = std::mem::replace(&mut self.stream_of[block.index()], stream);
+        self.stream_blocks[from.index()] -= 1;
+        self.stream_blocks[stream.index()] += 1;
+    }
+
+    /// Erases `block`, which holds no newest version any more.
+    pub fn erase(&mut self, block: BlockId) -> Outcome<(), F> {
+        self.flash.erase(block).map_err(FtlError::Flash)?;
+        self.observer.erase(block);
+        let stream = self.stream_of(block).index();
+        self.counters.streams[stream].erases += 1;
+        self.stream_blocks[stream] -= 1;
+        self.log_pages[block.index()] = 0;
+        self.free.push_back(block);
+        Ok(())
+    }
+
+    /// Writes `lpn`, which is clean, to its data block.
+    #[inline]
+    pub(crate) fn write_in_place(&mut self, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
+        let to = self.data_page(lpn);
+        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        self.programmed.set(lpn.0);
+        self.live.set(lpn.0);
+        self.observer.host_write(lpn, to, DATA);
+        Ok(())
+    }
+
+    /// Writes `lpn` to the log block `block`, which has room.
+    #[inline]
+    pub fn write_to(&mut self, block: BlockId, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
+        let to = self.next_page(block);
+        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        self.append(block, to, lpn);
+        self.live.set(lpn.0);
+        self.observer.host_write(lpn, to, self.stream_of(block));
+        Ok(())
+    }
+
+    /// Moves the valid page `from` of the log, which holds `lpn`, to the log block `block`.
+    pub fn relocate(&mut self, from: Ppn, lpn: Lpn, block: BlockId) -> Outcome<(), F> {
+        let to = self.next_page(block);
+        self.flash.copyback(from, to, lpn).map_err(FtlError::Flash)?;
+        self.append(block, to, lpn);
+        let left = self.stream_of(self.block_of.page(from));
+        self.counters.streams[left.index()].relocations += 1;
+        self.observer.relocation(lpn, from, to, self.stream_of(block));
+        Ok(())
+    }
+
+    #[inline]
+    fn next_page(&self, block: BlockId) -> Ppn {
+        Ppn(self.pages_of(block).end)
+    }
+
+    #[inline]
+    fn append(&mut self, block: BlockId, to: Ppn, lpn: Lpn) {
+        self.log_pages[block.index()] += 1;
+        self.owner_of[to.index()] = lpn.0;
+        self.log_page_of[lpn.index()] = to.0;
+    }
+
+    /// Gives up the content of `lpn`.
+    pub(crate) fn trim(&mut self, lpn: Lpn) {
+        self.counters.trims += u64::from(self.live.get(lpn.0));
+        self.live.clear(lpn.0);
+        self.log_page_of[lpn.index()] = NONE;
+    }
+
+    /// Counts `victim` as reclaimed.
+    pub fn count_reclaim(&mut self, victim: BlockId) {
+        let valid_pages = self.valid_pages(victim);
+        self.counters.collections += 1;
+        self.observer.collection(victim, self.stream_of(victim), valid_pages);
+    }
+
+    /// Copies the newest versions of all pages of `logical`, in order, to a fresh block, which
+    /// becomes its data block.
+    pub fn full_merge(&mut self, logical: LogicalBlock) -> Outcome<(), F> {
+        let to = self.open(DATA)?;
+        self.gather(logical, 0, to)?;
+        self.counters.merges.full += 1;
+        self.replace_data_block(logical, to)
+    }
+
+    /// Makes `block`, which holds the first pages of `logical` in order and valid, its data block;
+    /// the pages behind them are copied. A partial merge, or a switch if there is nothing to copy.
+    pub fn adopt(&mut self, logical: LogicalBlock, block: BlockId) -> Outcome<(), F> {
+        let copies = self.gather(logical, self.log_pages[block.index()], block)?;
+        let merges = &mut self.counters.merges;
+        *(if copies > 0 { &mut merges.partial } else { &mut merges.switch }) += 1;
+        self.hand_over(block, DATA);
+        self.log_pages[block.index()] = 0;
+        self.replace_data_block(logical, block)
+    }
+
+    /// Copies the newest versions of the pages of `logical` from `offset` on to their places in `to`.
+    fn gather(&mut self, logical: LogicalBlock, offset: u32, to: BlockId) -> Outcome<u32, F> {
+        let pages = self.pages_in(logical);
+        let from_first = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
+        let to_first = self.geometry.first_page(to).0;
+        let mut copies = 0;
+        for lpn in pages.start + offset..pages.end {
+            if !self.live.get(lpn) {
+                continue;
+            }
+            let place = lpn - pages.start;
+            let log_page = self.log_page_of[lpn as usize];
+            let from = if log_page == NONE { from_first + place } else { log_page };
+            let copied = self.flash.copyback(Ppn(from), Ppn(to_first + place), Lpn(lpn));
+            copied.map_err(FtlError::Flash)?;
+            copies += 1;
+        }
+        self.counters.merges.copies += u64::from(copies);
+        Ok(copies)
+    }
+
+    /// Maps all pages of `logical` to `block`, which holds their newest versions.
+    fn replace_data_block(&mut self, logical: LogicalBlock, block: BlockId) -> Outcome<(), F> {
+        let pages = self.pages_in(logical);
+        self.log_page_of[pages.start as usize..pages.end as usize].fill(NONE);
+        self.programmed.copy(&self.live, pages.start, pages.end);
+        let old = std::mem::replace(&mut self.data_blocks[logical.0 as usize], block);
+        self.erase(old)
+    }
+
+    /// The pages of `logical`.
+    #[inline]
+    pub(crate) fn pages_in(&self, logical: LogicalBlock) -> Range<u32> {
+        let pages_per_block = self.geometry.pages_per_block();
+        let first = logical.0 * pages_per_block;
+        first..(first + pages_per_block.min(self.logical_pages() - first))
+    }
+
+    /// Bytes of memory that the tables take.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.data_blocks[..])
+            + size_of_val(&self.log_page_of[..])
+            + self.live.bytes()
+            + self.programmed.bytes()
+            + size_of_val(&self.owner_of[..])
+            + size_of_val(&self.log_pages[..])
+            + size_of_val(&self.stream_of[..])
+            + self.free.capacity() * size_of::<BlockId>()
+    }
+
+    /// Fetches the entry of `lpn` in the map of the log.
+    #[inline]
+    pub(crate) fn prefetch_mapping(&self, lpn: Lpn) {
+        hardware::prefetch(&self.log_page_of, lpn.index());
+    }
+}

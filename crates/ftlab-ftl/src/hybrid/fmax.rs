@@ -1,0 +1,176 @@
+//! `fmax`: a replacement block of its own for each logical block that is rewritten.
+//!
+//! # Idea
+//! The simplest log: a logical block whose pages are rewritten gets one log block, which takes the
+//! new versions in the order of writing. One table entry per logical block tells where they are.
+//!
+//! # Rule
+//! A rewritten page goes to the replacement block of its logical block. A full replacement block is
+//! merged with its data block into a fresh one, and both are erased. A logical block without one
+//! takes an unused block of the log; if there is none, the replacement block that was allocated first
+//! is merged, however empty it is.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Where the paper is silent
+//! Which replacement block goes: the one allocated first. A full one is merged by the next write to
+//! its logical block, not by the write that filled it.
+//!
+//! # Reference
+//! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section II.B;
+//! Ban, "Flash File System Optimized for Page-mode Flash Technologies", US patent 5,937,425, 1999.
+
+use crate::Observer;
+use crate::hybrid::{Drive, LogSize, LogSpace, LogicalBlock, Outcome};
+use crate::page::{Stream, StreamId};
+use ftlab_flash::{BlockId, Flash, Lpn};
+use ftlab_spec::NoParameters;
+
+const REPLACEMENT: StreamId = StreamId(1);
+
+/// Replacement blocks, in order of allocation.
+pub struct Fmax {
+    log_blocks: u32,
+    used: u32,
+    /// Logical block -> its replacement block.
+    replacements: Vec<Option<BlockId>>,
+    order: Order,
+}
+
+impl Fmax {
+    /// A replacement block for `logical` with room, after as many merges as that takes.
+    fn make_room<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut Drive<F, O>,
+        logical: LogicalBlock,
+    ) -> Outcome<BlockId, F> {
+        if let Some(block) = self.replacements[logical.0 as usize] {
+            if drive.has_room(block) {
+                return Ok(block);
+            }
+            self.merge(drive, logical)?;
+        }
+        if self.used == self.log_blocks
+            && let Some(first) = self.order.first()
+        {
+            self.merge(drive, first)?;
+        }
+        let block = drive.open(REPLACEMENT)?;
+        self.replacements[logical.0 as usize] = Some(block);
+        self.order.push(logical);
+        self.used += 1;
+        Ok(block)
+    }
+
+    /// Merges `logical` and gives up its replacement block.
+    fn merge<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut Drive<F, O>,
+        logical: LogicalBlock,
+    ) -> Outcome<(), F> {
+        let Some(block) = self.replacements[logical.0 as usize].take() else { return Ok(()) };
+        self.order.remove(logical);
+        self.used -= 1;
+        drive.count_reclaim(block);
+        drive.full_merge(logical)?;
+        drive.erase(block)
+    }
+}
+
+impl LogSpace for Fmax {
+    type Parameters = NoParameters;
+    const NAME: &'static str = "fmax";
+    const SUMMARY: &'static str =
+        "hybrid mapping; one replacement block for each rewritten logical block";
+    const SOURCE: &'static str = "FASTer (SNAPI 2010), section II.B";
+
+    fn log_blocks_min(_parameters: &NoParameters) -> u32 {
+        1
+    }
+
+    fn new(_parameters: &NoParameters, size: LogSize) -> Self {
+        Self {
+            log_blocks: size.log_blocks,
+            used: 0,
+            replacements: vec![None; size.data_blocks as usize],
+            order: Order::new(size.data_blocks),
+        }
+    }
+
+    fn streams(&self) -> Vec<Stream> {
+        let stream = |name| Stream { name, takes_relocations: false, cold: false };
+        vec![stream("data"), stream("replacement")]
+    }
+
+    #[inline]
+    fn write<F: Flash, O: Observer>(
+        &mut self,
+        drive: &mut Drive<F, O>,
+        lpn: Lpn,
+        data: &[u8],
+    ) -> Outcome<(), F> {
+        let block = self.make_room(drive, drive.logical_block(lpn))?;
+        drive.write_to(block, lpn, data)
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        size_of_val(&self.replacements[..]) + size_of_val(&self.order.neighbours[..])
+    }
+
+    fn check<F: Flash, O: Observer>(&self, drive: &Drive<F, O>) -> Result<(), String> {
+        let blocks = self.order.iter().filter_map(|logical| self.replacements[logical as usize]);
+        drive.check_stream(REPLACEMENT, blocks, self.log_blocks as usize)?;
+        for (logical, block) in self.replacements.iter().enumerate() {
+            let pages = block.map_or(0..0, |block| drive.pages_of(block));
+            let mut owners = pages.map(|page| Lpn(drive.owner_of[page as usize]));
+            if owners.any(|lpn| drive.logical_block(lpn).0 as usize != logical) {
+                return Err(format!("the replacement block of {logical} has pages of another"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Logical blocks as a doubly linked ring, which begins and ends behind the last one.
+struct Order {
+    /// Before and after.
+    neighbours: Vec<[u32; 2]>,
+}
+
+impl Order {
+    fn new(logical_blocks: u32) -> Self {
+        Self { neighbours: vec![[logical_blocks; 2]; logical_blocks as usize + 1] }
+    }
+
+    fn end(&self) -> u32 {
+        self.neighbours.len() as u32 - 1
+    }
+
+    fn first(&self) -> Option<LogicalBlock> {
+        self.iter().next().map(LogicalBlock)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let after = |logical: u32| self.neighbours[logical as usize][1];
+        std::iter::successors(Some(after(self.end())), move |&logical| Some(after(logical)))
+            .take_while(|&logical| logical != self.end())
+    }
+
+    fn push(&mut self, logical: LogicalBlock) {
+        let end = self.end();
+        let last = self.neighbours[end as usize][0];
+        self.link(last, logical.0);
+        self.link(logical.0, end);
+    }
+
+    fn remove(&mut self, logical: LogicalBlock) {
+        let [before, after] = self.neighbours[logical.0 as usize];
+        self.link(before, after);
+    }
+
+    fn link(&mut self, before: u32, after: u32) {
+        self.neighbours[before as usize][1] = after;
+        self.neighbours[after as usize][0] = before;
+    }
+}

@@ -1,0 +1,142 @@
+//! A hybrid-mapped drive as an [`Ftl`].
+
+use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
+use crate::page::{ConfigError, DriveConfig};
+use crate::registry::{DynFtl, FtlEntry};
+use crate::{
+    Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
+};
+use ftlab_flash::{Flash, Lpn};
+
+/// How many writes ahead an entry of the map of the log is fetched.
+const FETCH_MAPPING_AHEAD: usize = 24;
+
+/// A hybrid-mapped FTL: `log` decides, and [`Drive`] carries it out.
+///
+/// ```text
+/// write(page):
+///     what the log does before every write
+///     if the page's place in its data block is clean: program it there
+///     else the log makes room and takes it
+/// ```
+///
+/// Nothing is allocated after construction.
+pub struct Hybrid<L, F, O> {
+    pub(crate) log: L,
+    pub(crate) drive: Drive<F, O>,
+}
+
+impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
+    /// An erased drive, or the arithmetic why `config` is too small.
+    pub fn new(
+        parameters: &L::Parameters,
+        config: DriveConfig,
+        flash: F,
+        observer: O,
+    ) -> Result<Self, ConfigError> {
+        let (spare_blocks, least) = (L::spare_blocks(parameters), L::log_blocks_min(parameters));
+        let log = L::new(parameters, LogSize::new(&config, spare_blocks, least)?);
+        let drive = Drive::new(&config, log.streams(), flash, observer);
+        Ok(Self { log, drive })
+    }
+
+    #[inline]
+    fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
+        self.drive.counters.host_writes += 1;
+        self.log.before_write(&mut self.drive)?;
+        if self.drive.is_clean(lpn) {
+            self.drive.write_in_place(lpn, data)
+        } else {
+            self.log.write(&mut self.drive, lpn, data)
+        }
+    }
+
+    fn write_pages(&mut self, pages: &[Lpn]) -> Outcome<(), F> {
+        for (index, &lpn) in pages.iter().enumerate() {
+            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
+                self.drive.prefetch_mapping(soon);
+            }
+            self.write_page(lpn, &[])?;
+        }
+        Ok(())
+    }
+}
+
+impl<L: LogSpace> FtlEntry for L {
+    type Parameters = L::Parameters;
+    const NAME: &'static str = L::NAME;
+    const SUMMARY: &'static str = L::SUMMARY;
+    const SOURCE: &'static str = L::SOURCE;
+
+    fn build<F: Flash + Send + 'static, O: Observer + 'static>(
+        parameters: &Self::Parameters,
+        config: DriveConfig,
+        flash: F,
+        observer: O,
+    ) -> Result<DynFtl<F, O>, ConfigError> {
+        Ok(Box::new(Hybrid::<L, F, O>::new(parameters, config, flash, observer)?))
+    }
+}
+
+impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
+    type Flash = F;
+    type Observer = O;
+
+    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
+        self.write_page(lpn, data)
+    }
+
+    fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
+        self.drive.trim(lpn);
+        Ok(())
+    }
+
+    fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
+        match self.drive.flash_page(lpn) {
+            Some(page) => self.drive.flash.read(page, data).map(|()| true).map_err(FtlError::Flash),
+            None => Ok(false),
+        }
+    }
+
+    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
+        let mut written = 0;
+        for trim in &batch.trims {
+            let before = trim.after_writes as usize;
+            self.write_pages(&batch.writes[written..before])?;
+            written = before;
+            (trim.first.0..trim.first.0 + trim.pages).for_each(|lpn| self.drive.trim(Lpn(lpn)));
+        }
+        self.write_pages(&batch.writes[written..])
+    }
+
+    fn counters(&self) -> Counters {
+        self.drive.counters.clone()
+    }
+
+    fn streams(&self) -> Vec<StreamUse> {
+        let streams = self.drive.streams.iter().zip(&self.drive.stream_blocks);
+        streams
+            .map(|(stream, &blocks)| StreamUse { name: stream.name, cold: stream.cold, blocks })
+            .collect()
+    }
+
+    fn memory_bytes(&self) -> MemoryBytes {
+        MemoryBytes { drive: self.drive.bytes(), policy: self.log.metadata_bytes() }
+    }
+
+    fn metadata(&self) -> Metadata {
+        self.log.metadata()
+    }
+
+    fn check(&self) -> Result<(), Broken> {
+        self.drive.check().and_then(|()| self.log.check(&self.drive)).map_err(Broken)
+    }
+
+    fn flash_mut(&mut self) -> &mut F {
+        &mut self.drive.flash
+    }
+
+    fn observer(&self) -> &O {
+        &self.drive.observer
+    }
+}
