@@ -3,7 +3,7 @@
 //!
 //! NAND flash is programmed a page at a time, in order within an erase block, and erased a block at a
 //! time. [`NoPayload`] keeps nothing and compiles away, for simulation; [`Memory`] keeps every page
-//! and refuses whatever real flash could not do, for tests.
+//! and refuses whatever real flash could not do, for tests; [`Timed`] adds time to either.
 //!
 //! ```
 //! use ftlab_flash::{Flash, Geometry, Lpn, Memory, Ppn};
@@ -21,12 +21,19 @@
 #![forbid(unsafe_code)]
 
 mod geometry;
+mod luns;
 mod memory;
 mod no_payload;
+mod response_times;
+mod timed;
+mod timing;
 
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
+pub use response_times::ResponseTimes;
+pub use timed::{Interval, Measured, Timed};
+pub use timing::{Arrivals, Layout, TIMINGS, Timing, TimingParameters, TimingPreset};
 
 /// What an FTL does to the medium.
 ///
@@ -36,6 +43,12 @@ pub use no_payload::NoPayload;
 pub trait Flash {
     /// What can go wrong; [`std::convert::Infallible`] where nothing can.
     type Error: std::error::Error + Send + Sync + 'static;
+
+    /// The host's next page write begins: whatever the FTL does from here to the
+    /// [`program`](Self::program) of that page, the host waits for. Every FTL calls it first of all
+    /// in a host write; a medium without time does nothing.
+    #[inline]
+    fn begin_host_write(&mut self) {}
 
     /// Programs the erased page `to` with `data`, the new content of `lpn`.
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), Self::Error>;

@@ -52,6 +52,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes one page; the write path.
     #[inline]
     pub(crate) fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), FtlError<F::Error>> {
+        self.flash.begin_host_write();
         self.drive.tick();
         let stream = self.policy.place_host(HostWrite::new(lpn), &self.drive);
         if !self.drive.has_room(stream) {
