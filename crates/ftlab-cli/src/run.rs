@@ -6,7 +6,7 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::Bar;
-use crate::table::table;
+use crate::table::{table, times};
 use clap::Args;
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
@@ -69,6 +69,10 @@ struct DriveArgs {
     /// Share of a block that must be invalid for that; 12.5% by default.
     #[arg(long, value_name = "SHARE", requires = "gc_start")]
     gc_min_invalid: Option<Share>,
+    /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
+    /// `ftlab list timings`.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
+    timing: Option<Spec>,
     /// Addresses beyond the drive are taken modulo its size, instead of being an error.
     #[arg(long)]
     wrap: bool,
@@ -155,6 +159,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
         show(&parsed(&result))?;
     }
     show(&table(&result))?;
+    show(&times(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
     if args.report.json {
         print_json(&result)?;
@@ -185,6 +190,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         fill: args.length.fill,
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
+        timing: args.drive.timing.clone(),
         seed: args.length.seed,
         wrap: args.drive.wrap,
         threads: args.report.threads.map(usize::from),

@@ -2,12 +2,12 @@
 
 use crate::SimError;
 use crate::feed::{Chunk, Segment};
+use crate::machine::Machine;
 use crate::observe::Watch;
-use crate::result::{Memory, RunResult, StreamResult};
+use crate::result::{Memory, RunResult, StreamResult, TimingResult};
 use crate::steady::Rounds;
-use ftlab_flash::{Geometry, NoPayload};
-use ftlab_ftl::registry::DynFtl;
-use ftlab_ftl::{Counters, Ftl};
+use ftlab_flash::{Geometry, Interval};
+use ftlab_ftl::Counters;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(crate) struct Lane {
     name: String,
     parameters: BTreeMap<String, String>,
     geometry: Geometry,
-    ftl: DynFtl<NoPayload, Watch>,
+    ftl: Machine,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
     series: Series,
@@ -56,6 +56,7 @@ struct Series {
     relocations: Vec<u64>,
     erases: Vec<u64>,
     cold_region_share: Vec<f64>,
+    times: Vec<Interval>,
 }
 
 impl Lane {
@@ -63,7 +64,7 @@ impl Lane {
         name: String,
         parameters: BTreeMap<String, String>,
         geometry: Geometry,
-        ftl: DynFtl<NoPayload, Watch>,
+        ftl: Machine,
     ) -> Self {
         Self {
             name,
@@ -82,13 +83,14 @@ impl Lane {
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
         self.base = Some((self.ftl.counters(), self.ftl.observer().clone()));
+        self.ftl.measure();
     }
 
     /// Carries out the writes and trims of a chunk.
     pub(crate) fn apply(&mut self, chunk: &Chunk) -> Result<(), SimError> {
         for segment in chunk.segments() {
             let start = Instant::now();
-            self.ftl.apply(&segment.batch).map_err(|error| SimError::Ftl {
+            self.ftl.apply(segment).map_err(|error| SimError::Ftl {
                 ftl: self.name.clone(),
                 reason: error.to_string(),
             })?;
@@ -116,6 +118,7 @@ impl Lane {
             self.series.relocations.push(interval.relocations);
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
+            self.series.times.extend(self.ftl.end_interval());
         }
         if marks.round {
             let round = totals.since(self.round_start);
@@ -169,7 +172,7 @@ impl Lane {
     }
 
     /// The result; `config_hash` is that of the run.
-    pub(crate) fn finish(self, config_hash: String) -> Result<RunResult, SimError> {
+    pub(crate) fn finish(mut self, config_hash: String) -> Result<RunResult, SimError> {
         self.ftl.check().map_err(|broken| SimError::Ftl {
             ftl: self.name.clone(),
             reason: format!("{broken}; please report the command"),
@@ -182,6 +185,9 @@ impl Lane {
         let last_tenth = self.last_tenth(totals);
         let cold_region_share = self.cold_region_share();
         let programs = totals.host_writes + totals.relocations;
+        let page_bytes = self.geometry.page_bytes();
+        let timing = self.ftl.measured();
+        let timing = timing.map(|time| TimingResult::new(&time, &self.series.times, page_bytes));
         Ok(RunResult {
             parameters: self.parameters,
             config_hash,
@@ -200,19 +206,18 @@ impl Lane {
             running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
             cold_region_share,
             victim_valid_share: seen.victim_valid_share(),
-            streams: streams(self.ftl.as_ref(), &counters, self.geometry.pages_per_block()),
+            streams: streams(&self.ftl, &counters, self.geometry.pages_per_block()),
             erase_counts: seen.erase_counts(),
-            memory: memory(self.ftl.as_ref(), self.geometry),
+            memory: memory(&self.ftl, self.geometry),
             seconds: self.time.as_secs_f64(),
             nanoseconds_per_program: self.time.as_nanos() as f64 / programs as f64,
+            timing,
             ftl: self.name,
         })
     }
 }
 
-type Simulated = dyn Ftl<Flash = NoPayload, Observer = Watch>;
-
-fn streams(ftl: &Simulated, counters: &Counters, pages_per_block: u32) -> Vec<StreamResult> {
+fn streams(ftl: &Machine, counters: &Counters, pages_per_block: u32) -> Vec<StreamResult> {
     let streams = ftl.streams().into_iter().zip(&counters.streams);
     streams
         .map(|(stream, counts)| StreamResult {
@@ -228,7 +233,7 @@ fn streams(ftl: &Simulated, counters: &Counters, pages_per_block: u32) -> Vec<St
         .collect()
 }
 
-fn memory(ftl: &Simulated, geometry: Geometry) -> Memory {
+fn memory(ftl: &Machine, geometry: Geometry) -> Memory {
     let bytes = ftl.memory_bytes();
     Memory {
         drive_bytes: bytes.drive as u64,

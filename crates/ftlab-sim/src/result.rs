@@ -3,6 +3,8 @@
 //! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
 //! of a run exclude fill and warm-up.
 
+pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +52,8 @@ pub struct Config {
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size.
     pub wrap: bool,
+    /// How long operations take; none if time is not simulated.
+    pub timing: Option<TimingSummary>,
 }
 
 /// The simulated drive.
@@ -165,6 +169,8 @@ pub struct RunResult {
     /// Nanoseconds in the FTL per flash page program (host write or relocation). Varies from run to
     /// run.
     pub nanoseconds_per_program: f64,
+    /// Time on the simulated flash; none if it is not simulated.
+    pub timing: Option<TimingResult>,
 }
 
 /// Valid share of collected blocks.
