@@ -15,7 +15,7 @@ mod splits;
 mod table_3;
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, GcSchedule};
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Counters, PageBatch};
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
@@ -217,6 +217,7 @@ fn run(row: &Row) -> Result<(), Failure> {
         reserve_blocks: 4,
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
+        gc: GcSchedule::Foreground,
     };
     let reference = Reference::new(row.logical_pages, blocks, row.pages_per_block);
     let (reference_ns, reference_waf) = measure(row, "reference", Box::new(reference))?;

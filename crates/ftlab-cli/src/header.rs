@@ -109,7 +109,11 @@ fn over_provisioning(drive: &DriveSummary) -> String {
 }
 
 fn collection(drive: &DriveSummary) -> String {
-    let reserve = format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
+    let mut reserve =
+        format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
+    if drive.gc != "foreground" {
+        reserve = format!("{}, to be ready {reserve}", drive.gc);
+    }
     if drive.gc_start_blocks == 0 {
         return reserve;
     }

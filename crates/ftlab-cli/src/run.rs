@@ -8,6 +8,7 @@ use crate::output::{print, print_json, say};
 use crate::progress::Bar;
 use crate::table::{table, times};
 use clap::Args;
+use ftlab_ftl::page::GcSchedule;
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
     check_results, summary, write_results,
@@ -69,6 +70,10 @@ struct DriveArgs {
     /// Share of a block that must be invalid for that; 12.5% by default.
     #[arg(long, value_name = "SHARE", requires = "gc_start")]
     gc_min_invalid: Option<Share>,
+    /// When garbage is collected: foreground, a whole collection before the host write that needs it, or
+    /// incremental[:pages=N], some pages (N at most) behind each host write.
+    #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
+    gc: GcSchedule,
     /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
     /// `ftlab list timings`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
@@ -214,6 +219,7 @@ fn drive(args: &DriveArgs) -> DriveOptions {
             (None, None) => default.physical,
         },
         reserve_blocks: args.reserve,
+        gc: args.gc,
         early: args.gc_start.map(|gc_start| EarlyCollection {
             gc_start,
             gc_min_invalid: args.gc_min_invalid.unwrap_or(GC_MIN_INVALID),

@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use ftlab_flash::{Geometry, Lpn, NoPayload};
-//! use ftlab_ftl::{page::DriveConfig, registry};
+//! use ftlab_ftl::page::{DriveConfig, GcSchedule};
+//! use ftlab_ftl::registry;
 //!
 //! let config = DriveConfig {
 //!     geometry: Geometry::new(72, 128, 4096)?,
@@ -14,6 +15,7 @@
 //!     reserve_blocks: 4,
 //!     gc_start_blocks: 0,
 //!     early_valid_pages_max: 0,
+//!     gc: GcSchedule::Foreground,
 //! };
 //! let mut ftl = registry::build(&"2r-fifo:blk-util=0.4".parse()?, config, NoPayload, ())?;
 //! for round in 0..4_u32 {

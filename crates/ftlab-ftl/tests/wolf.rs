@@ -1,7 +1,7 @@
 //! Wolf and its rival on the experiments of Wolf's paper, at a small scale.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, GcSchedule};
 use ftlab_ftl::{PageBatch, registry};
 
 const PAGES_PER_BLOCK: u32 = 128;
@@ -15,6 +15,7 @@ fn relocations(ftl: &str, blocks: u32, writes: &[Lpn]) -> u64 {
         reserve_blocks: 4,
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
+        gc: GcSchedule::Foreground,
     };
     let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let batch = |writes: Vec<Lpn>| PageBatch { writes, trims: Vec::new() };

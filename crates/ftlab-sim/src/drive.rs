@@ -7,7 +7,7 @@
 use crate::SimError;
 use crate::result::DriveSummary;
 use ftlab_flash::{Geometry, PAGES_MAX};
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, GcSchedule};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::pages::page_sectors;
 
@@ -26,6 +26,8 @@ pub struct DriveOptions {
     pub reserve_blocks: u32,
     /// Collection ahead of need.
     pub early: Option<EarlyCollection>,
+    /// Whether garbage is collected before a host write, or in steps behind host writes.
+    pub gc: GcSchedule,
 }
 
 impl Default for DriveOptions {
@@ -37,6 +39,7 @@ impl Default for DriveOptions {
             physical: Physical::OverProvisioning(Share(0.1)),
             reserve_blocks: 4,
             early: None,
+            gc: GcSchedule::Foreground,
         }
     }
 }
@@ -124,6 +127,7 @@ impl DriveOptions {
             reserve_blocks: self.reserve_blocks,
             gc_start_blocks,
             early_valid_pages_max,
+            gc: self.gc,
         };
         Ok((config, self.summary(&config, wanted)))
     }
@@ -223,6 +227,7 @@ impl DriveOptions {
             reserve_blocks: self.reserve_blocks,
             gc_start_blocks: config.gc_start_blocks,
             early_valid_pages_max: config.early_valid_pages_max,
+            gc: self.gc.to_string(),
         }
     }
 }

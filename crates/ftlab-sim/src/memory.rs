@@ -48,6 +48,7 @@ fn available_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_ftl::page::GcSchedule;
     use ftlab_flash::{Geometry, NoPayload};
     use ftlab_ftl::registry;
 
@@ -58,6 +59,7 @@ mod tests {
             reserve_blocks: 4,
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
+            gc: GcSchedule::Foreground,
         }
     }
 

@@ -88,6 +88,8 @@ pub struct DriveSummary {
     pub gc_start_blocks: u32,
     /// The most valid pages of a block that is collected ahead of need.
     pub early_valid_pages_max: u32,
+    /// When garbage is collected: "foreground", or "incremental:pages=N" behind host writes.
+    pub gc: String,
 }
 
 /// What a workload turned out to be.

@@ -1,5 +1,6 @@
 //! How large a page-mapped drive is, when it collects, and whether that can work.
 
+use crate::page::GcSchedule;
 use crate::page::policy::Stream;
 use ftlab_flash::Geometry;
 use thiserror::Error;
@@ -18,6 +19,8 @@ pub struct DriveConfig {
     pub gc_start_blocks: u32,
     /// See `gc_start_blocks`.
     pub early_valid_pages_max: u32,
+    /// Before a host write, or in steps behind host writes.
+    pub gc: GcSchedule,
 }
 
 /// A drive on which the FTL cannot work.
@@ -122,6 +125,7 @@ mod tests {
             reserve_blocks,
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
+            gc: GcSchedule::Foreground,
         }
     }
 

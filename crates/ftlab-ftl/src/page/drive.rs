@@ -17,6 +17,8 @@ pub enum Phase {
     Open,
     /// Full: it may become a victim.
     Sealed,
+    /// Chosen for a collection that goes on in steps.
+    Victim,
 }
 
 /// What is kept of an erase block besides its count of valid pages.
@@ -186,6 +188,12 @@ impl Drive {
         frontier.next != frontier.end
     }
 
+    /// Pages that the open block of `stream` still takes.
+    pub(crate) fn room(&self, stream: StreamId) -> u32 {
+        let frontier = self.frontiers[stream.index()];
+        frontier.end - frontier.next
+    }
+
     /// The page that `stream` programs next; it must have room.
     #[inline]
     pub(crate) fn next_page(&self, stream: StreamId) -> Ppn {
@@ -220,6 +228,18 @@ impl Drive {
         block.phase = Phase::Sealed;
         block.sealed_at = self.write_clock;
         id
+    }
+
+    /// Takes note that `block` has been chosen for a collection that goes on in steps.
+    pub(crate) fn mark_victim(&mut self, block: BlockId) {
+        debug_assert_eq!(self.phase(block), Phase::Sealed);
+        self.blocks[block.index()].phase = Phase::Victim;
+    }
+
+    /// Makes the pages `word * 64 ..` of `victim` whose bits are set invalid: they have moved.
+    pub(crate) fn clear_valid(&mut self, victim: BlockId, word: u32, bits: u64) {
+        self.valid_bits[word as usize] &= !bits;
+        self.valid_pages[victim.index()] -= bits.count_ones();
     }
 
     /// Puts an erased block, which held no valid pages any more, on the free list.

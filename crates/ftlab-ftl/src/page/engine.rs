@@ -1,7 +1,8 @@
 //! The page-mapped engine: the write path and garbage collection, for every policy.
 
+use crate::page::incremental::{Progress, low_water_blocks};
 use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
-use crate::page::{Drive, DriveConfig};
+use crate::page::{Drive, DriveConfig, GcSchedule};
 use crate::{Counters, FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
@@ -23,8 +24,14 @@ pub struct PageMapped<P, F, O> {
     pub(crate) observer: O,
     pub(crate) drive: Drive,
     pub(crate) counters: Counters,
-    config: DriveConfig,
-    victims: Victims,
+    pub(crate) config: DriveConfig,
+    pub(crate) victims: Victims,
+    /// Of a collection in steps.
+    pub(crate) progress: Progress,
+    pub(crate) low_water_blocks: u32,
+    /// While fewer blocks are free, there is something to do behind a host write.
+    pub(crate) background_below: u32,
+    pub(crate) reserve_min: u32,
 }
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
@@ -36,9 +43,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         observer: O,
     ) -> Result<Self, crate::ConfigError> {
         let streams = policy.streams();
-        config.verify(&streams, policy.reserve_blocks_min())?;
+        let reserve_min = policy.reserve_blocks_min();
+        config.verify(&streams, reserve_min)?;
         let geometry = config.geometry;
-        Ok(Self {
+        let mut ftl = Self {
+            progress: Progress::default(),
+            low_water_blocks: low_water_blocks(&config, streams.len() as u32, reserve_min),
+            background_below: 0,
+            reserve_min,
             counters: Counters::new(streams.len()),
             drive: Drive::new(geometry, config.logical_pages, streams),
             victims: Victims::new(geometry.blocks(), geometry.pages_per_block()),
@@ -46,7 +58,19 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             flash,
             observer,
             config,
-        })
+        };
+        ftl.background_below = ftl.background_start();
+        Ok(ftl)
+    }
+
+    /// Free blocks below which there is something to do behind a host write when nothing is under way.
+    pub(crate) fn background_start(&self) -> u32 {
+        match self.config.gc {
+            GcSchedule::Foreground => self.config.gc_start_blocks,
+            GcSchedule::Incremental { .. } => {
+                self.config.gc_start_blocks.max(self.low_water_blocks + 1)
+            }
+        }
     }
 
     /// Writes one page; the write path.
@@ -68,8 +92,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.drive.has_room(stream) {
             self.seal(stream);
         }
-        if self.drive.free_blocks() < self.config.gc_start_blocks {
-            self.collect_early()?;
+        if self.drive.free_blocks() < self.background_below {
+            self.collect_behind(stream)?;
         }
         Ok(())
     }
@@ -108,23 +132,41 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.open(stream)
     }
 
-    /// One collection that has to succeed. Each frees at least one invalid page, of which there is a
-    /// finite number, and [`DriveConfig::verify`] saw to it that they suffice: so this comes to an end.
+    /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
+    /// least one invalid page, of which there is a finite number, and [`DriveConfig::verify`] saw to it
+    /// that they suffice: so this comes to an end.
     fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
-        self.victims.begin(self.drive.pages_per_block());
-        self.policy.select_victims(&self.drive, &mut self.victims);
-        if self.victims.invalid_pages() == 0 {
-            return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
+        if self.progress.is_under_way() {
+            return self.complete();
         }
+        self.select(self.drive.pages_per_block(), true)?;
         self.reclaim_victims()
     }
 
-    /// One collection ahead of need, of blocks with enough invalid pages, if there are any.
+    /// What is to be done behind a host write to `stream`: one collection ahead of need, of blocks with
+    /// enough invalid pages, if there are any; or a step of one.
     #[cold]
-    fn collect_early(&mut self) -> Result<(), FtlError<F::Error>> {
-        self.victims.begin(self.config.early_valid_pages_max);
-        self.policy.select_victims(&self.drive, &mut self.victims);
+    fn collect_behind(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+            return self.step(stream, pages_max);
+        }
+        self.select(self.config.early_valid_pages_max, false)?;
         self.reclaim_victims()
+    }
+
+    /// Lets the policy choose among blocks with at most `valid_pages_max` valid pages; if the
+    /// collection is `needed`, with an invalid page among them.
+    pub(crate) fn select(
+        &mut self,
+        valid_pages_max: u32,
+        needed: bool,
+    ) -> Result<(), FtlError<F::Error>> {
+        self.victims.begin(valid_pages_max);
+        self.policy.select_victims(&self.drive, &mut self.victims);
+        if needed && self.victims.invalid_pages() == 0 {
+            return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
+        }
+        Ok(())
     }
 
     fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
@@ -150,18 +192,22 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.relocate_word(victim, from, word, bits)?;
         }
         self.drive.valid_pages[victim.index()] = 0;
+        self.counters.streams[from.index()].relocations += u64::from(moved);
+        self.erase(victim)
+    }
+
+    /// Erases `victim`, whose valid pages have moved.
+    pub(crate) fn erase(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
         self.flash.erase(victim).map_err(FtlError::Flash)?;
         self.drive.release(victim);
         self.policy.on_block_erased(victim, &self.drive);
-        let counters = &mut self.counters.streams[from.index()];
-        counters.relocations += u64::from(moved);
-        counters.erases += 1;
+        self.counters.streams[self.drive.stream_of(victim).index()].erases += 1;
         Ok(())
     }
 
     /// The valid pages among 64 of a victim, their mapping entries on the way to the cache.
     #[inline]
-    fn fetch_word(&self, word: u32, first: u32, end: u32) -> u64 {
+    pub(crate) fn fetch_word(&self, word: u32, first: u32, end: u32) -> u64 {
         let valid = self.drive.valid_word(word, first, end);
         let mut bits = valid;
         while bits != 0 {
@@ -172,7 +218,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     #[inline]
-    fn relocate_word(
+    pub(crate) fn relocate_word(
         &mut self,
         victim: BlockId,
         from: StreamId,

@@ -243,6 +243,7 @@ fn split_parameters<P: Parameters, V: Parameters>(spec: &Spec) -> Result<(P, V),
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::GcSchedule;
     use std::fs;
     use std::path::Path;
 
@@ -298,6 +299,7 @@ mod tests {
             reserve_blocks: 4,
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
+            gc: GcSchedule::Foreground,
         };
         for (spec, part) in [
             ("2r-fifi", "did you mean \"2r-fifo\"?"),
