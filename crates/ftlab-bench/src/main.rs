@@ -15,7 +15,7 @@ mod splits;
 mod table_3;
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Counters, PageBatch};
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
@@ -218,6 +218,7 @@ fn run(row: &Row) -> Result<(), Failure> {
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
         gc: GcSchedule::Foreground,
+        wear: WearLeveling::default(),
     };
     let reference = Reference::new(row.logical_pages, blocks, row.pages_per_block);
     let (reference_ns, reference_waf) = measure(row, "reference", Box::new(reference))?;

@@ -6,14 +6,14 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::Bar;
-use crate::table::{table, times};
+use crate::table::{table, times, wear};
 use clap::Args;
-use ftlab_ftl::page::GcSchedule;
+use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
     check_results, summary, write_results,
 };
-use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_spec::{ByteSize, Share, Spec, Value};
 use std::path::PathBuf;
 
 /// Runs one or many FTLs over one workload and compares their write amplification.
@@ -74,6 +74,16 @@ struct DriveArgs {
     /// incremental[:pages=N], some pages (N at most) behind each host write.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
+    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
+    /// fewest erases (least-worn).
+    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse_free_block)]
+    free_block: FreeBlock,
+    /// Moves cold pages when a block has so many more erases than the least worn one; off by default.
+    #[arg(long, value_name = "ERASES", default_value_t = 0)]
+    wear_threshold: u32,
+    /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..))]
+    endurance: Option<u32>,
     /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
     /// `ftlab list timings`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
@@ -165,6 +175,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     show(&table(&result))?;
     show(&times(&result))?;
+    show(&wear(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
     if args.report.json {
         print_json(&result)?;
@@ -196,6 +207,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
+        endurance_cycles: args.drive.endurance,
         seed: args.length.seed,
         wrap: args.drive.wrap,
         threads: args.report.threads.map(usize::from),
@@ -220,11 +232,16 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         },
         reserve_blocks: args.reserve,
         gc: args.gc,
+        wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         early: args.gc_start.map(|gc_start| EarlyCollection {
             gc_start,
             gc_min_invalid: args.gc_min_invalid.unwrap_or(GC_MIN_INVALID),
         }),
     }
+}
+
+fn parse_free_block(text: &str) -> Result<FreeBlock, String> {
+    FreeBlock::parse(text).ok_or_else(|| format!("{text:?} is not {}", FreeBlock::expects()))
 }
 
 fn parse_drive_writes(text: &str) -> Result<f64, String> {

@@ -31,6 +31,38 @@ pub(crate) fn table(result: &ExperimentResult) -> String {
     ruled(&HEADINGS.map(str::to_owned), result.runs.iter().map(row))
 }
 
+/// The table of endurance; empty if it was not asked for.
+pub(crate) fn wear(result: &ExperimentResult) -> String {
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.endurance?)));
+    let rows: Vec<[String; 7]> = runs
+        .map(|(run, endurance)| {
+            let erases = &run.erase_counts;
+            [
+                run.ftl.clone(),
+                grouped(u64::from(erases.min)),
+                significant(erases.mean, 4),
+                grouped(u64::from(erases.max)),
+                significant(erases.gini, 3),
+                significant(endurance.tbw, 4),
+                significant(endurance.dwpd, 4),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = [
+        "wear",
+        "fewest\nerases",
+        "mean",
+        "most",
+        "Gini",
+        "terabytes\nwritten",
+        "drive writes\nper day",
+    ];
+    ruled(&headings.map(str::to_owned), rows)
+}
+
 /// The tables of response times, and of what LUNs did; empty if time was not simulated.
 pub(crate) fn times(result: &ExperimentResult) -> String {
     let runs: Vec<_> = result

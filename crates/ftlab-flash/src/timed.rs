@@ -206,6 +206,16 @@ impl Host {
 impl<F: Flash> Flash for Timed<F> {
     type Error = F::Error;
 
+    const WEARS_OUT: bool = F::WEARS_OUT;
+
+    fn is_bad(&self, block: BlockId) -> bool {
+        self.flash.is_bad(block)
+    }
+
+    fn is_wear_out(error: &F::Error) -> bool {
+        F::is_wear_out(error)
+    }
+
     fn begin_host_write(&mut self) {
         self.flash.begin_host_write();
         self.host.begin();

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use ftlab_flash::{Geometry, Lpn, NoPayload};
-//! use ftlab_ftl::page::{DriveConfig, GcSchedule};
+//! use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 //! use ftlab_ftl::registry;
 //!
 //! let config = DriveConfig {
@@ -16,6 +16,7 @@
 //!     gc_start_blocks: 0,
 //!     early_valid_pages_max: 0,
 //!     gc: GcSchedule::Foreground,
+//!     wear: WearLeveling::default(),
 //! };
 //! let mut ftl = registry::build(&"2r-fifo:blk-util=0.4".parse()?, config, NoPayload, ())?;
 //! for round in 0..4_u32 {

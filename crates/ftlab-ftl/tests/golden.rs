@@ -4,7 +4,7 @@
 //! if they are not there.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_ftl::{PageBatch, registry};
 use std::io::Write;
 use std::path::PathBuf;
@@ -68,6 +68,7 @@ fn every_ftl_counts_what_the_reference_model_counted() {
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
         gc: GcSchedule::Foreground,
+        wear: WearLeveling::default(),
     };
     for (column, (sequence, warmup)) in SEQUENCES.into_iter().enumerate() {
         let pages = read_pages(&folder.join(format!("{sequence}.u32.zst")));

@@ -2,7 +2,7 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::PageBatch;
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_ftl::registry::{self, DynFtl};
 
 const PAGES: u32 = 65_536;
@@ -17,6 +17,7 @@ fn run(ftl: &str, gc: GcSchedule, hot: Hot, pages_per_block: u32) -> DynFtl<Time
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
         gc,
+        wear: WearLeveling::default(),
     };
     let timing = Timing::from_spec(&"slc".parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);

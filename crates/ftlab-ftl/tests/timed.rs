@@ -2,7 +2,7 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::PageBatch;
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_ftl::registry::{DynFtl, build, ftl_names};
 
 const PAGES: u32 = 2000;
@@ -15,6 +15,7 @@ fn config() -> DriveConfig {
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
         gc: GcSchedule::Foreground,
+        wear: WearLeveling::default(),
     }
 }
 

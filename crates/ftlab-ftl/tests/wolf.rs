@@ -1,7 +1,7 @@
 //! Wolf and its rival on the experiments of Wolf's paper, at a small scale.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_ftl::{PageBatch, registry};
 
 const PAGES_PER_BLOCK: u32 = 128;
@@ -16,6 +16,7 @@ fn relocations(ftl: &str, blocks: u32, writes: &[Lpn]) -> u64 {
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
         gc: GcSchedule::Foreground,
+        wear: WearLeveling::default(),
     };
     let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let batch = |writes: Vec<Lpn>| PageBatch { writes, trims: Vec::new() };

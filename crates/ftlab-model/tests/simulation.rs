@@ -1,7 +1,7 @@
 //! Simulation agrees with theory.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_ftl::registry::Kind;
 use ftlab_ftl::{Ftl, PageBatch, registry};
 use ftlab_model::{hot_cold, uniform};
@@ -35,6 +35,7 @@ fn simulated(
         gc_start_blocks: 0,
         early_valid_pages_max: 0,
         gc: GcSchedule::Foreground,
+        wear: WearLeveling::default(),
     };
     let mut ftl = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);

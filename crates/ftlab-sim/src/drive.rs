@@ -7,7 +7,7 @@
 use crate::SimError;
 use crate::result::DriveSummary;
 use ftlab_flash::{Geometry, PAGES_MAX};
-use ftlab_ftl::page::{DriveConfig, GcSchedule};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::pages::page_sectors;
 
@@ -28,6 +28,8 @@ pub struct DriveOptions {
     pub early: Option<EarlyCollection>,
     /// Whether garbage is collected before a host write, or in steps behind host writes.
     pub gc: GcSchedule,
+    /// How erases are spread over blocks.
+    pub wear: WearLeveling,
 }
 
 impl Default for DriveOptions {
@@ -40,6 +42,7 @@ impl Default for DriveOptions {
             reserve_blocks: 4,
             early: None,
             gc: GcSchedule::Foreground,
+            wear: WearLeveling::default(),
         }
     }
 }
@@ -128,6 +131,7 @@ impl DriveOptions {
             gc_start_blocks,
             early_valid_pages_max,
             gc: self.gc,
+            wear: self.wear,
         };
         Ok((config, self.summary(&config, wanted)))
     }
@@ -228,6 +232,8 @@ impl DriveOptions {
             gc_start_blocks: config.gc_start_blocks,
             early_valid_pages_max: config.early_valid_pages_max,
             gc: self.gc.to_string(),
+            free_block: self.wear.free_block.to_string(),
+            wear_threshold: self.wear.threshold,
         }
     }
 }

@@ -56,6 +56,8 @@ pub struct Experiment {
     pub interval_writes: Option<u64>,
     /// How long operations take, such as `slc:channels=4`, if time is simulated.
     pub timing: Option<Spec>,
+    /// Program/erase cycles that a block endures, for how much the host can write.
+    pub endurance_cycles: Option<u32>,
     /// Seed of generator and random fill.
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
@@ -78,6 +80,7 @@ impl Experiment {
             warmup_writes: 0,
             interval_writes: None,
             timing: None,
+            endurance_cycles: None,
             seed: 1,
             wrap: false,
             threads: None,
@@ -128,6 +131,7 @@ impl Experiment {
             interval_writes,
             seed: self.seed,
             wrap: self.wrap,
+            endurance_cycles: self.endurance_cycles,
             timing: self
                 .timing
                 .as_ref()

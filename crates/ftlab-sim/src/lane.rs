@@ -4,7 +4,7 @@ use crate::SimError;
 use crate::feed::{Chunk, Segment};
 use crate::machine::Machine;
 use crate::observe::Watch;
-use crate::result::{Memory, RunResult, StreamResult, TimingResult};
+use crate::result::{Config, Endurance, Memory, RunResult, StreamResult, TimingResult};
 use crate::steady::Rounds;
 use ftlab_flash::{Geometry, Interval};
 use ftlab_ftl::Counters;
@@ -172,7 +172,13 @@ impl Lane {
     }
 
     /// The result; `config_hash` is that of the run.
-    pub(crate) fn finish(mut self, config_hash: String) -> Result<RunResult, SimError> {
+    pub(crate) fn finish(
+        mut self,
+        config: &Config,
+        config_hash: String,
+    ) -> Result<RunResult, SimError> {
+        let (endurance_cycles, logical_pages) =
+            (config.endurance_cycles, config.drive.logical_pages);
         self.ftl.check().map_err(|broken| SimError::Ftl {
             ftl: self.name.clone(),
             reason: format!("{broken}; please report the command"),
@@ -208,6 +214,11 @@ impl Lane {
             victim_valid_share: seen.victim_valid_share(),
             streams: streams(&self.ftl, &counters, self.geometry.pages_per_block()),
             erase_counts: seen.erase_counts(),
+            endurance: endurance_cycles.map(|cycles| {
+                let bytes = |pages: u32| f64::from(pages) * f64::from(page_bytes);
+                let geometry = self.geometry;
+                Endurance::new(cycles, totals.waf(), bytes(geometry.pages()), bytes(logical_pages))
+            }),
             memory: memory(&self.ftl, self.geometry),
             seconds: self.time.as_secs_f64(),
             nanoseconds_per_program: self.time.as_nanos() as f64 / programs as f64,

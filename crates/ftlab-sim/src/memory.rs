@@ -48,8 +48,8 @@ fn available_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_ftl::page::GcSchedule;
     use ftlab_flash::{Geometry, NoPayload};
+    use ftlab_ftl::page::{GcSchedule, WearLeveling};
     use ftlab_ftl::registry;
 
     fn config() -> DriveConfig {
@@ -60,6 +60,7 @@ mod tests {
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
             gc: GcSchedule::Foreground,
+            wear: WearLeveling::default(),
         }
     }
 

@@ -164,7 +164,7 @@ fn finish(
     let runs = pool.install(|| {
         let lanes = lanes.into_par_iter().zip(&config.ftls);
         lanes
-            .map(|(lane, ftl)| lane.finish(config_hash(version, &config, ftl)))
+            .map(|(lane, ftl)| lane.finish(&config, config_hash(version, &config, ftl)))
             .collect::<Result<_, _>>()
     })?;
     Ok(ExperimentResult {

@@ -1,7 +1,7 @@
 //! How large a page-mapped drive is, when it collects, and whether that can work.
 
-use crate::page::GcSchedule;
 use crate::page::policy::Stream;
+use crate::page::{GcSchedule, WearLeveling};
 use ftlab_flash::Geometry;
 use thiserror::Error;
 
@@ -21,6 +21,8 @@ pub struct DriveConfig {
     pub early_valid_pages_max: u32,
     /// Before a host write, or in steps behind host writes.
     pub gc: GcSchedule,
+    /// How erases are spread over blocks.
+    pub wear: WearLeveling,
 }
 
 /// A drive on which the FTL cannot work.
@@ -79,10 +81,16 @@ impl DriveConfig {
     /// With R blocks in reserve and S streams, collection is called for only when at most R blocks are
     /// free and at most S - 1 have room. The sealed rest must then hold invalid pages, so it must be
     /// more than the logical pages fill. The reserve has to cover the blocks that relocations may open
-    /// before they free as many: `reserve_min`, see [`Policy::reserve_blocks_min`].
+    /// before they free as many: `reserve_min`, see [`Policy::reserve_blocks_min`]. Blocks that are bad
+    /// from birth do not count.
     ///
     /// [`Policy::reserve_blocks_min`]: crate::page::Policy::reserve_blocks_min
-    pub(crate) fn verify(&self, streams: &[Stream], reserve_min: u32) -> Result<(), ConfigError> {
+    pub(crate) fn verify(
+        &self,
+        streams: &[Stream],
+        reserve_min: u32,
+        bad_blocks: u32,
+    ) -> Result<(), ConfigError> {
         if self.logical_pages == 0 {
             return Err(ConfigError::NoLogicalPages);
         }
@@ -92,15 +100,16 @@ impl DriveConfig {
                 streams: reserve_min,
             });
         }
-        let data_blocks = self.logical_pages.div_ceil(self.geometry.pages_per_block());
+        let data_blocks = self.data_blocks();
+        let needed = self.needed_blocks(streams.len() as u32);
         let streams = streams.len() as u32;
-        let needed = [data_blocks, self.reserve_blocks, streams, 1].map(u64::from).iter().sum();
-        if u64::from(self.geometry.blocks()) < needed {
+        let blocks = self.geometry.blocks() - bad_blocks;
+        if u64::from(blocks) < needed {
             let pages_per_block = self.geometry.pages_per_block();
             let needed_pages = needed * u64::from(pages_per_block);
             let spare_pages = needed_pages - u64::from(self.logical_pages);
             return Err(ConfigError::TooFewBlocks {
-                blocks: self.geometry.blocks(),
+                blocks,
                 pages_per_block,
                 logical_pages: self.logical_pages,
                 data_blocks,
@@ -111,6 +120,16 @@ impl DriveConfig {
             });
         }
         Ok(())
+    }
+
+    /// Blocks that the logical pages fill.
+    pub(crate) fn data_blocks(&self) -> u32 {
+        self.logical_pages.div_ceil(self.geometry.pages_per_block())
+    }
+
+    /// The fewest blocks with which so many streams cannot run out of free ones.
+    pub(crate) fn needed_blocks(&self, streams: u32) -> u64 {
+        [self.data_blocks(), self.reserve_blocks, streams, 1].map(u64::from).iter().sum()
     }
 }
 
@@ -126,6 +145,7 @@ mod tests {
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
             gc: GcSchedule::Foreground,
+            wear: WearLeveling::default(),
         }
     }
 
@@ -135,8 +155,8 @@ mod tests {
 
     #[test]
     fn the_sum_is_exact_and_in_the_message() {
-        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2), 2), Ok(()));
-        let error = config(512 + 4 + 2, 4).verify(&streams(2), 2).unwrap_err().to_string();
+        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2), 2, 0), Ok(()));
+        let error = config(512 + 4 + 2, 4).verify(&streams(2), 2, 0).unwrap_err().to_string();
         for part in ["518 blocks", "fill 512", "4 in reserve", "2 open", "519 in all", "--op 2%"] {
             assert!(error.contains(part), "{part} is not in: {error}");
         }
@@ -145,15 +165,15 @@ mod tests {
     #[test]
     fn a_tiny_drive_is_advised_in_blocks() {
         let tiny = DriveConfig { logical_pages: 1, ..config(3, 4) };
-        let error = tiny.verify(&streams(2), 2).unwrap_err().to_string();
+        let error = tiny.verify(&streams(2), 2, 0).unwrap_err().to_string();
         assert!(error.contains("8 in all") && error.contains("--blocks 8 is enough"), "{error}");
-        let huge = config(600, u32::MAX).verify(&streams(2), 2).unwrap_err().to_string();
+        let huge = config(600, u32::MAX).verify(&streams(2), 2, 0).unwrap_err().to_string();
         assert!(huge.contains("4294967810 in all"), "{huge}");
     }
 
     #[test]
     fn the_reserve_covers_every_stream_that_takes_relocations() {
-        let error = config(600, 1).verify(&streams(2), 2).unwrap_err();
+        let error = config(600, 1).verify(&streams(2), 2, 0).unwrap_err();
         assert_eq!(error, ConfigError::ReserveTooSmall { reserve_blocks: 1, streams: 2 });
     }
 }

@@ -32,6 +32,12 @@ pub struct PageMapped<P, F, O> {
     /// While fewer blocks are free, there is something to do behind a host write.
     pub(crate) background_below: u32,
     pub(crate) reserve_min: u32,
+    /// Blocks that failed and are to be taken out of use.
+    pub(crate) failing: Vec<BlockId>,
+    /// Too many blocks are out of use.
+    pub(crate) is_read_only: bool,
+    /// Static wear levelling is due.
+    pub(crate) is_worn_unevenly: bool,
 }
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
@@ -44,15 +50,29 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     ) -> Result<Self, crate::ConfigError> {
         let streams = policy.streams();
         let reserve_min = policy.reserve_blocks_min();
-        config.verify(&streams, reserve_min)?;
         let geometry = config.geometry;
+        let mut drive = Drive::new(geometry, config.logical_pages, streams.clone());
+        if F::WEARS_OUT {
+            drive.retire_bad(|block| flash.is_bad(block));
+        }
+        drive.free_block = config.wear.free_block;
+        let bad_blocks = drive.retired_blocks();
+        config.verify(&streams, reserve_min, bad_blocks)?;
         let mut ftl = Self {
             progress: Progress::default(),
-            low_water_blocks: low_water_blocks(&config, streams.len() as u32, reserve_min),
+            low_water_blocks: low_water_blocks(
+                &config,
+                streams.len() as u32,
+                reserve_min,
+                bad_blocks,
+            ),
             background_below: 0,
+            failing: Vec::new(),
+            is_read_only: false,
+            is_worn_unevenly: false,
             reserve_min,
             counters: Counters::new(streams.len()),
-            drive: Drive::new(geometry, config.logical_pages, streams),
+            drive,
             victims: Victims::new(geometry.blocks(), geometry.pages_per_block()),
             policy,
             flash,
@@ -76,14 +96,21 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes one page; the write path.
     #[inline]
     pub(crate) fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT && self.is_read_only {
+            return Err(self.read_only());
+        }
         self.flash.begin_host_write();
         self.drive.tick();
         let stream = self.policy.place_host(HostWrite::new(lpn), &self.drive);
         if !self.drive.has_room(stream) {
             self.make_room(stream)?;
         }
-        let to = self.drive.next_page(stream);
-        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        let mut to = self.drive.next_page(stream);
+        while let Err(error) = self.flash.program(to, lpn, data) {
+            self.give_up(stream, error)?;
+            self.make_room(stream)?;
+            to = self.drive.next_page(stream);
+        }
         if let Some(block) = self.drive.invalidate(lpn) {
             self.policy.on_invalidate(block, &self.drive);
         }
@@ -135,7 +162,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
     /// least one invalid page, of which there is a finite number, and [`DriveConfig::verify`] saw to it
     /// that they suffice: so this comes to an end.
-    fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(crate) fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
         if self.progress.is_under_way() {
             return self.complete();
         }
@@ -147,6 +174,13 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// enough invalid pages, if there are any; or a step of one.
     #[cold]
     fn collect_behind(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT {
+            self.retire_failing()?;
+        }
+        self.level()?;
+        if self.drive.free_blocks() >= self.background_start() && !self.progress.is_under_way() {
+            return Ok(());
+        }
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
             return self.step(stream, pages_max);
         }
@@ -178,7 +212,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Moves the valid pages of `victim`, in page order, and erases it.
-    fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(crate) fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
         let from = self.drive.stream_of(victim);
         let moved = self.drive.valid_pages(victim);
         self.observer.collection(victim, from, moved);
@@ -189,7 +223,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         for word in first / 64..=last {
             let bits = upcoming;
             upcoming = if word < last { self.fetch_word(word + 1, first, end) } else { 0 };
-            self.relocate_word(victim, from, word, bits)?;
+            self.relocate_word(victim, from, word, bits)
+                .inspect_err(|_| self.drive.recount(victim))?;
         }
         self.drive.valid_pages[victim.index()] = 0;
         self.counters.streams[from.index()].relocations += u64::from(moved);
@@ -198,8 +233,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Erases `victim`, whose valid pages have moved.
     pub(crate) fn erase(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
-        self.flash.erase(victim).map_err(FtlError::Flash)?;
+        if F::WEARS_OUT && self.failing.contains(&victim) {
+            return self.retire(victim);
+        }
+        match self.flash.erase(victim) {
+            Ok(()) => {}
+            Err(error) if F::is_wear_out(&error) => return self.retire(victim),
+            Err(error) => return Err(FtlError::Flash(error)),
+        }
         self.drive.release(victim);
+        self.watch_wear(victim);
         self.policy.on_block_erased(victim, &self.drive);
         self.counters.streams[self.drive.stream_of(victim).index()].erases += 1;
         Ok(())
@@ -234,8 +277,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             if !self.drive.has_room(stream) {
                 self.open(stream)?;
             }
-            let to = self.drive.next_page(stream);
-            self.flash.copyback(source, to, lpn).map_err(FtlError::Flash)?;
+            let mut to = self.drive.next_page(stream);
+            while let Err(error) = self.flash.copyback(source, to, lpn) {
+                self.give_up(stream, error)?;
+                self.open(stream)?;
+                to = self.drive.next_page(stream);
+            }
             self.drive.append(stream, lpn);
             self.observer.relocation(lpn, source, to, stream);
             if !self.drive.has_room(stream) {
@@ -248,14 +295,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Gives `stream`, which has no room, a new open block.
     #[cold]
     fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        let block = self.drive.open(stream).ok_or(FtlError::NoFreeBlock)?;
+        let Some(block) = self.drive.open(stream) else { return Err(self.no_free_block()) };
         self.policy.on_block_opened(block, &self.drive);
         Ok(())
     }
 
     /// Seals the open block of `stream`, which is full.
     #[cold]
-    fn seal(&mut self, stream: StreamId) {
+    pub(crate) fn seal(&mut self, stream: StreamId) {
         let block = self.drive.seal(stream);
         self.policy.on_block_sealed(block, &self.drive);
     }

@@ -60,9 +60,14 @@ impl Progress {
 
 /// Free blocks at which a collection in steps begins: see the head of this file. Never so many that
 /// no sealed block might hold an invalid page.
-pub(crate) fn low_water_blocks(config: &DriveConfig, streams: u32, reserve_min: u32) -> u32 {
-    let data_blocks = config.logical_pages.div_ceil(config.geometry.pages_per_block());
-    let most = config.geometry.blocks().saturating_sub(data_blocks + streams + 1);
+pub(crate) fn low_water_blocks(
+    config: &DriveConfig,
+    streams: u32,
+    reserve_min: u32,
+    retired_blocks: u32,
+) -> u32 {
+    let blocks = config.geometry.blocks() - retired_blocks;
+    let most = blocks.saturating_sub(config.data_blocks() + streams + 1);
     config.reserve_blocks.max(reserve_min + 1).min(most).max(config.reserve_blocks)
 }
 
@@ -166,7 +171,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let rest = &self.victims.blocks()[self.progress.victim..];
         let Some(&victim) = rest.first() else {
             self.progress.is_under_way = false;
-            self.background_below = self.background_start();
+            self.rest();
             return;
         };
         self.progress.page = self.drive.geometry().first_page(victim).0;
@@ -181,7 +186,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let word = self.progress.page / 64;
         let bits = lowest(self.fetch_word(word, self.progress.page, end), most);
         let from = self.drive.stream_of(victim);
-        self.relocate_word(victim, from, word, bits)?;
+        self.relocate_word(victim, from, word, bits).inspect_err(|_| self.drive.recount(victim))?;
         self.drive.clear_valid(victim, word, bits);
         let moved = bits.count_ones();
         self.counters.streams[from.index()].relocations += u64::from(moved);

@@ -17,9 +17,11 @@ mod incremental;
 mod naive;
 pub mod placement;
 pub mod policy;
+mod retire;
 pub mod scan;
 mod sealed_blocks;
 pub mod victim;
+mod wear;
 
 pub use block_list::BlockList;
 pub use composed::Composed;
@@ -28,3 +30,4 @@ pub use drive::{Drive, Phase};
 pub use engine::PageMapped;
 pub use gc_schedule::{GcSchedule, IncrementalParameters};
 pub use policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+pub use wear::{FreeBlock, WearLeveling};

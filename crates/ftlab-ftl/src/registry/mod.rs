@@ -243,7 +243,7 @@ fn split_parameters<P: Parameters, V: Parameters>(spec: &Spec) -> Result<(P, V),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::GcSchedule;
+    use crate::page::{GcSchedule, WearLeveling};
     use std::fs;
     use std::path::Path;
 
@@ -300,6 +300,7 @@ mod tests {
             gc_start_blocks: 0,
             early_valid_pages_max: 0,
             gc: GcSchedule::Foreground,
+            wear: WearLeveling::default(),
         };
         for (spec, part) in [
             ("2r-fifi", "did you mean \"2r-fifo\"?"),

@@ -149,7 +149,8 @@ impl NaiveFtl {
                 self.choose(config.early_valid_pages_max);
             }
             if !own {
-                self.left_writes = self.left_writes.min((room + more) / 2);
+                let writes = room + more;
+                self.left_writes = self.left_writes.min(writes / 2);
             }
         }
         if self.victims.is_empty() {

@@ -3,7 +3,7 @@
 use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::policy::{Policy, Stream};
-use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase};
+use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, WearLeveling};
 use crate::registry::{PolicyVisitor, Size, ftl_names, with_policy};
 use crate::{Ftl, PageBatch};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
@@ -84,6 +84,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 gc_start_blocks: if early { reserve_blocks + 3 } else { 0 },
                 early_valid_pages_max: pages_per_block / 2,
                 gc,
+                wear: WearLeveling::default(),
             };
             let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
                 let pages = (logical_pages >> (skew * 2)).max(1);
