@@ -225,13 +225,11 @@ fn run(row: &Row) -> Result<(), Failure> {
     let blocks = (f64::from(row.logical_pages) * (1.0 + row.op_ratio)
         / f64::from(row.pages_per_block))
     .ceil() as u32;
-    let config = DriveConfig {
-        geometry: Geometry::new(blocks, row.pages_per_block, PAGE_BYTES)?,
-        logical_pages: row.logical_pages,
-        reserve_blocks: 4,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-    };
+    let config = DriveConfig::new(
+        Geometry::new(blocks, row.pages_per_block, PAGE_BYTES)?,
+        row.logical_pages,
+        4,
+    );
     let reference = Reference::new(row.logical_pages, blocks, row.pages_per_block);
     let (reference_ns, reference_waf) = measure(row, "reference", Box::new(reference))?;
     println!();

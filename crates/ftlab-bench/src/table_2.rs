@@ -140,13 +140,8 @@ fn pass(workload: &str) -> Result<Vec<Lpn>, Failure> {
 fn measure(row: &Row, percent: u32, pass: &[Lpn]) -> Result<(Moments, Duration), Failure> {
     let data_blocks = LOGICAL_PAGES / PAGES_PER_BLOCK;
     let blocks = data_blocks + data_blocks * percent / 100 + row.spare_blocks;
-    let config = DriveConfig {
-        geometry: Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES)?,
-        logical_pages: LOGICAL_PAGES,
-        reserve_blocks: 1,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-    };
+    let config =
+        DriveConfig::new(Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES)?, LOGICAL_PAGES, 1);
     let mut ftl: DynFtl<Clock, ()> =
         registry::build(&row.ftl.parse()?, config, Clock::default(), ())?;
     let fill: Vec<Lpn> = (0..LOGICAL_PAGES).map(Lpn).collect();

@@ -3,7 +3,7 @@
 
 use crate::output::aligned;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
-use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, WorkloadSummary};
+use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
 use ftlab_sim::{ExperimentResult, Prepared};
 
 pub(crate) fn header(prepared: &Prepared) -> String {
@@ -18,6 +18,9 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("preparation", preparation(config)),
         ("counted", counted(config)),
     ];
+    if let Some(timing) = &config.timing {
+        lines.push(("time", time(timing)));
+    }
     lines.push(("FTLs", config.ftls.join(", ")));
     lines.push(("memory", format!("about {}", bytes(prepared.memory_bytes()))));
     aligned(&lines) + "\n"
@@ -107,7 +110,11 @@ fn over_provisioning(drive: &DriveSummary) -> String {
 }
 
 fn collection(drive: &DriveSummary) -> String {
-    let reserve = format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
+    let mut reserve =
+        format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
+    if drive.gc != "foreground" {
+        reserve = format!("{}, to be ready {reserve}", drive.gc);
+    }
     if drive.gc_start_blocks == 0 {
         return reserve;
     }
@@ -115,6 +122,26 @@ fn collection(drive: &DriveSummary) -> String {
         "{reserve}; while fewer than {} are free, also of blocks with at most {} valid pages",
         grouped(u64::from(drive.gc_start_blocks)),
         grouped(u64::from(drive.early_valid_pages_max))
+    )
+}
+
+fn time(timing: &TimingSummary) -> String {
+    let value = |name: &str| timing.parameters.get(name).map_or("", String::as_str);
+    let host = if value("arrivals") == "trace" {
+        format!("requests at {} times the speed of the trace", value("speed-up"))
+    } else {
+        format!("{} page writes under way", value("queue-depth"))
+    };
+    format!(
+        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} channels x {} LUNs, {}; {host}",
+        timing.timing.split(':').next().unwrap_or_default(),
+        value("read-us"),
+        value("program-us"),
+        value("erase-us"),
+        value("transfer-us"),
+        value("channels"),
+        value("luns"),
+        value("layout"),
     )
 }
 

@@ -4,6 +4,7 @@ use crate::error::CliError;
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
 use ftlab_ftl::registry::{self, Kind};
+use ftlab_sim::TIMINGS;
 use ftlab_spec::Parameter;
 use ftlab_trace::WRITERS;
 use ftlab_trace::format::FORMATS;
@@ -11,7 +12,7 @@ use ftlab_trace::synthetic::GENERATORS;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Lists FTLs, generators of workloads, or formats of traces, with their parameters.
+/// Lists FTLs, generators of workloads, formats of traces, or timings, with their parameters.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list.
@@ -30,6 +31,8 @@ enum What {
     Workloads,
     /// Formats of traces.
     Formats,
+    /// How fast flash can be.
+    Timings,
 }
 
 /// Something with a name and parameters.
@@ -80,6 +83,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
         What::Ftls => ftls(),
         What::Workloads => workloads(),
         What::Formats => formats(),
+        What::Timings => timings(),
     };
     if args.json {
         return print_json(&items);
@@ -92,6 +96,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
             "Formats are recognised by content; --format NAME:key=value,... decides where they are \
              not. gzip and zstd are unpacked.\n"
         }
+        What::Timings => "Use a timing as `ftlab run --timing NAME:key=value,...`.\n",
     };
     print(&text)
 }
@@ -135,6 +140,19 @@ fn formats() -> Vec<Item> {
         parameters: items((format.parameters)()),
         extensions: format.extensions.to_vec(),
         written: Some(WRITERS.iter().any(|writer| writer.name == format.name)),
+    });
+    items.collect()
+}
+
+fn timings() -> Vec<Item> {
+    let items = TIMINGS.iter().map(|preset| Item {
+        kind: "timing",
+        name: preset.name,
+        summary: preset.summary.to_owned(),
+        source: preset.source,
+        parameters: items(preset.parameters()),
+        extensions: Vec::new(),
+        written: None,
     });
     items.collect()
 }

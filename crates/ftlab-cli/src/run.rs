@@ -6,13 +6,14 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::table::table;
+use crate::table::{table, times, wear};
 use clap::Args;
+use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
     check_results, summary, write_results,
 };
-use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_spec::{ByteSize, Share, Spec, Value};
 use std::path::PathBuf;
 
 /// Runs one or many FTLs over one workload and compares their write amplification.
@@ -70,6 +71,24 @@ struct DriveArgs {
     /// Share of a block that must be invalid for that; 12.5% by default.
     #[arg(long, value_name = "SHARE", requires = "gc_start")]
     gc_min_invalid: Option<Share>,
+    /// When garbage is collected: foreground, a whole collection before the host write that needs it, or
+    /// incremental[:pages=N], some pages (N at most) behind each host write.
+    #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
+    gc: GcSchedule,
+    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
+    /// fewest erases (least-worn).
+    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse_free_block)]
+    free_block: FreeBlock,
+    /// Moves cold pages when a block has so many more erases than the least worn one; off by default.
+    #[arg(long, value_name = "ERASES", default_value_t = 0)]
+    wear_threshold: u32,
+    /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..))]
+    endurance: Option<u32>,
+    /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
+    /// `ftlab list timings`.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
+    timing: Option<Spec>,
     /// Addresses beyond the drive are taken modulo its size, instead of being an error.
     #[arg(long)]
     wrap: bool,
@@ -160,6 +179,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
         show(&parsed(&result))?;
     }
     show(&table(&result))?;
+    show(&times(&result))?;
+    show(&wear(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
     if args.report.json {
         print_json(&result)?;
@@ -190,6 +211,8 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         fill: args.length.fill,
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
+        timing: args.drive.timing.clone(),
+        endurance_cycles: args.drive.endurance,
         seed: args.length.seed,
         wrap: args.drive.wrap,
         ignore_trims: args.drive.ignore_trims,
@@ -214,11 +237,17 @@ fn drive(args: &DriveArgs) -> DriveOptions {
             (None, None) => default.physical,
         },
         reserve_blocks: args.reserve,
+        gc: args.gc,
+        wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         early: args.gc_start.map(|gc_start| EarlyCollection {
             gc_start,
             gc_min_invalid: args.gc_min_invalid.unwrap_or(GC_MIN_INVALID),
         }),
     }
+}
+
+fn parse_free_block(text: &str) -> Result<FreeBlock, String> {
+    FreeBlock::parse(text).ok_or_else(|| format!("{text:?} is not {}", FreeBlock::expects()))
 }
 
 fn parse_drive_writes(text: &str) -> Result<f64, String> {

@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
-use ftlab_sim::result::RunResult;
+use ftlab_sim::result::{LunSeconds, RunResult, TimingResult};
 
 /// On two lines, so that the table stays narrow.
 const HEADINGS: [&str; 11] = [
@@ -42,6 +42,103 @@ pub(crate) fn table(result: &ExperimentResult) -> String {
         }
     }
     ruled(&headings, rows)
+}
+
+/// The table of endurance; empty if it was not asked for.
+pub(crate) fn wear(result: &ExperimentResult) -> String {
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.endurance?)));
+    let rows: Vec<[String; 7]> = runs
+        .map(|(run, endurance)| {
+            let erases = &run.erase_counts;
+            [
+                run.ftl.clone(),
+                grouped(u64::from(erases.min)),
+                significant(erases.mean, 4),
+                grouped(u64::from(erases.max)),
+                significant(erases.gini, 3),
+                significant(endurance.tbw, 4),
+                significant(endurance.dwpd, 4),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = [
+        "wear",
+        "fewest\nerases",
+        "mean",
+        "most",
+        "Gini",
+        "terabytes\nwritten",
+        "drive writes\nper day",
+    ];
+    ruled(&headings.map(str::to_owned), rows)
+}
+
+/// The tables of response times, and of what LUNs did; empty if time was not simulated.
+pub(crate) fn times(result: &ExperimentResult) -> String {
+    let runs: Vec<_> = result
+        .runs
+        .iter()
+        .filter_map(|run| Some((run.ftl.clone(), run.timing.as_ref()?)))
+        .collect();
+    if runs.is_empty() {
+        return String::new();
+    }
+    let responses = runs.iter().map(|(ftl, time)| responses(ftl.clone(), time));
+    let luns = runs.iter().map(|(ftl, time)| luns(ftl.clone(), time));
+    ruled(&RESPONSE_HEADINGS.map(str::to_owned), responses)
+        + &ruled(&LUN_HEADINGS.map(str::to_owned), luns)
+}
+
+const RESPONSE_HEADINGS: [&str; 9] = [
+    "response time\nin ms",
+    "mean",
+    "standard\ndeviation",
+    "median",
+    "p95",
+    "p99",
+    "p99.9",
+    "p99.99",
+    "longest",
+];
+
+fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
+    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
+    let of = &time.response_ns;
+    let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.max];
+    let [p50, p95, p99, p99_9, p99_99, max] = quantiles.map(|ns| ms(ns as f64));
+    [ftl, ms(of.mean), ms(of.stddev), p50, p95, p99, p99_9, p99_99, max]
+}
+
+const LUN_HEADINGS: [&str; 8] = [
+    "LUNs",
+    "host\nwrites/s",
+    "MB/s",
+    "least\nbusy",
+    "most\nbusy",
+    "of it\nhost writes",
+    "of it\nrelocations",
+    "of it\nerases",
+];
+
+fn luns(ftl: String, time: &TimingResult) -> [String; 8] {
+    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+    let shares = || time.lun_busy_share.iter().copied();
+    let LunSeconds { host_writes, relocations, erases, others } = time.lun_seconds;
+    let all = host_writes + relocations + erases + others;
+    let of_all = |seconds: f64| if all > 0.0 { percent(seconds / all) } else { "-".to_owned() };
+    [
+        ftl,
+        grouped(time.iops.round() as u64),
+        significant(time.bytes_per_second / 1e6, 4),
+        percent(shares().fold(f64::INFINITY, f64::min)),
+        percent(shares().fold(0.0, f64::max)),
+        of_all(host_writes),
+        of_all(relocations),
+        of_all(erases),
+    ]
 }
 
 /// A table whose first column is text and whose others are numbers.

@@ -326,3 +326,25 @@ fn a_panic_over_a_damaged_file_is_an_error_and_nothing_else() {
     );
     assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
 }
+
+#[test]
+fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
+    let place = Place::new();
+    let run = "run uniform --logical 8MiB --ftl 2r++";
+    for (more, parts) in [
+        ("--timing slcc", ["unknown timing \"slcc\" (did you mean \"slc\"?)", "enterprise"]),
+        ("--timing slc:luns=0", ["slc: luns=0", "in 1..=1024"]),
+        ("--timing slc:arrivals=trace", ["uniform is a generator", "use arrivals=closed"]),
+        ("--gc background", ["schedule of garbage collection", "foreground, incremental"]),
+        ("--free-block worn", ["\"worn\" is not one of fifo, least-worn", "--free-block"]),
+    ] {
+        place.ftlab(&format!("{run} {more}")).fails(2, &parts);
+    }
+    place.write("a.csv", "W,0,4096\n");
+    place
+        .ftlab(
+            "run a.csv --map op=1,off:bytes=2,len:bytes=3 --logical 8MiB --pages-per-block 64 \
+             --op 30% --ftl 2r++ --quiet --timing slc:arrivals=trace",
+        )
+        .fails(2, &["does not say when its requests come", "--map ts:us=COLUMN"]);
+}

@@ -314,3 +314,86 @@ fn what_means_the_same_has_the_same_hash() {
         assert_ne!(plain, other);
     }
 }
+
+#[test]
+fn time_has_tables_and_its_place_in_json() {
+    let arguments = format!(
+        "run uniform {SMALL} --fill random --ftl 1r-greedy --ftl 2r-fifo --timing \
+         slc:channels=4,luns=2,queue-depth=8 --gc incremental:pages=64"
+    );
+    let output = Place::new().ftlab(&arguments);
+    for part in [
+        "slc: 25 us to read, 200 to program, 1500 to erase, 0 to transfer; 4 channels x 2 LUNs",
+        "incremental:pages=64, to be ready when 4 free blocks are left",
+        "p99.99   longest",
+        "relocations   erases",
+    ] {
+        assert!(output.stdout.contains(part), "{part} is not in:\n{}", output.stdout);
+    }
+    let result = Place::new().ftlab(&format!("{arguments} --json")).json();
+    assert_eq!(result["config"]["timing"]["parameters"]["queue-depth"], "8");
+    for run in result["runs"].as_array().unwrap() {
+        let time = &run["timing"];
+        assert_eq!(time["lun_busy_share"].as_array().unwrap().len(), 8);
+        let (p50, max) = (&time["response_ns"]["p50"], &time["response_ns"]["max"]);
+        assert!(p50.as_u64().unwrap() >= 200_000 && max.as_u64() > p50.as_u64(), "{time}");
+        let intervals = run["running_waf"].as_array().unwrap().len();
+        assert_eq!(time["running_iops"].as_array().unwrap().len(), intervals);
+    }
+}
+
+#[test]
+fn with_one_lun_seconds_are_counts_times_latencies() {
+    let output = Place::new().ftlab(&format!(
+        "run hotcold {SMALL} --fill random --warmup-writes 1000 --ftl 2r++ --timing slc --json"
+    ));
+    let run = &output.json()["runs"][0];
+    let count = |name: &str| run[name].as_u64().unwrap();
+    let us = 200 * count("host_writes") + 225 * count("relocations") + 1500 * count("erases");
+    assert_eq!(run["timing"]["elapsed_seconds"], us as f64 / 1e6);
+}
+
+#[test]
+fn page_writes_arrive_at_the_times_of_a_trace() {
+    let place = Place::new();
+    // Ten writes of one page, a millisecond apart, and two pages at once at the end.
+    let line = |i| format!("{},W,{},4096\n", 1000 * i, 4096 * i);
+    let lines = (0..10).map(line).collect::<Vec<_>>().concat();
+    place.write("a.csv", format!("{lines}20000,W,0,8192\n"));
+    let run = |more: &str| {
+        place.ftlab(&format!(
+            "run a.csv --map ts:us=1,op=2,off:bytes=3,len:bytes=4 {SMALL} --ftl fifo --timing \
+             slc:arrivals=trace{more} --json"
+        ))
+    };
+    let time = run("").json()["runs"][0]["timing"].clone();
+    assert_eq!(time["elapsed_seconds"], 0.0204);
+    assert_eq!(time["response_ns"]["max"], 400_000);
+    assert_eq!(run(",speed-up=10").json()["runs"][0]["timing"]["response_ns"]["max"], 1_100_000);
+}
+
+#[test]
+fn endurance_follows_from_cycles_and_write_amplification() {
+    let output = Place::new().ftlab(&format!(
+        "run hotcold {SMALL} --fill random --ftl 1r-greedy --endurance 3000 --json"
+    ));
+    let result = output.json();
+    let (run, drive) = (&result["runs"][0], &result["config"]["drive"]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let bytes = 3000.0 * number(&drive["physical_bytes"]) / number(&run["waf"]);
+    assert!((number(&run["endurance"]["tbw"]) / (bytes / 1e12) - 1.0).abs() < 1e-12);
+    let per_day = bytes / number(&drive["logical_bytes"]) / (365.0 * 5.0);
+    assert!((number(&run["endurance"]["dwpd"]) / per_day - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn wear_leveling_spreads_erases() {
+    let gini = |ftl: &str, options: &str| {
+        let arguments =
+            format!("run hotcold {SMALL} --fill random --drive-writes 40 --ftl {ftl} --json");
+        let output = Place::new().ftlab(&format!("{arguments} {options}"));
+        output.json()["runs"][0]["erase_counts"]["gini"].as_f64().unwrap()
+    };
+    assert!(gini("1r-greedy", "--free-block least-worn") < 0.5 * gini("1r-greedy", ""));
+    assert!(gini("2r-fifo", "--wear-threshold 5") < 0.5 * gini("2r-fifo", ""));
+}

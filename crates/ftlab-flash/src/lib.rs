@@ -3,7 +3,8 @@
 //!
 //! NAND flash is programmed a page at a time, in order within an erase block, and erased a block at a
 //! time. [`NoPayload`] keeps nothing and compiles away, for simulation; [`Memory`] keeps every page
-//! and refuses whatever real flash could not do, for tests.
+//! and refuses whatever real flash could not do, for tests; [`Timed`] adds time
+//! to either, and [`Faulty`] failures.
 //!
 //! ```
 //! use ftlab_flash::{Flash, Geometry, Lpn, Memory, Ppn};
@@ -20,13 +21,22 @@
 
 #![forbid(unsafe_code)]
 
+mod faulty;
 mod geometry;
+mod luns;
 mod memory;
 mod no_payload;
+mod response_times;
+mod timed;
+mod timing;
 
+pub use faulty::{Faults, Faulty, FaultyError};
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
+pub use response_times::ResponseTimes;
+pub use timed::{Interval, Measured, Timed};
+pub use timing::{Arrivals, Layout, TIMINGS, Timing, TimingParameters, TimingPreset};
 
 /// What an FTL does to the medium.
 ///
@@ -37,6 +47,15 @@ pub use no_payload::NoPayload;
 pub trait Flash {
     /// What can go wrong; [`std::convert::Infallible`] where nothing can.
     type Error: std::error::Error + Send + Sync + 'static;
+
+    /// Whether blocks can wear out or be bad; where not, what an FTL does about that compiles away.
+    const WEARS_OUT: bool = false;
+
+    /// The host's next page write begins: whatever the FTL does from here to the
+    /// [`program`](Self::program) of that page, the host waits for. Every FTL calls it first of all
+    /// in a host write; a medium without time does nothing.
+    #[inline]
+    fn begin_host_write(&mut self) {}
 
     /// Programs the erased page `to` with `data`, the new content of `lpn`.
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), Self::Error>;
@@ -49,4 +68,15 @@ pub trait Flash {
 
     /// Reads the programmed page `from` into `data`.
     fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Whether `block` was bad from birth and must not be used.
+    fn is_bad(&self, _block: BlockId) -> bool {
+        false
+    }
+
+    /// Whether `error` says that the block of a program, copyback or erase is worn out: its pages are
+    /// still readable, and it must not be programmed or erased again.
+    fn is_wear_out(_error: &Self::Error) -> bool {
+        false
+    }
 }

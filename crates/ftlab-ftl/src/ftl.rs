@@ -77,6 +77,17 @@ pub enum FtlError<E: std::error::Error> {
         /// Free blocks left.
         free_blocks: u32,
     },
+    /// Too many blocks are worn out.
+    #[error(
+        "the drive is read-only: {retired_blocks} of {blocks} blocks are worn out, and too few are \
+         left to write to; what was written can be read"
+    )]
+    ReadOnly {
+        /// Blocks that are out of use, those bad from birth included.
+        retired_blocks: u32,
+        /// All blocks.
+        blocks: u32,
+    },
     /// Garbage collection used up the reserve.
     #[error(
         "garbage collection found no free block to write to: this is a bug of the FTL; please \

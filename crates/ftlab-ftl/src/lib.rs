@@ -6,15 +6,10 @@
 //!
 //! ```
 //! use ftlab_flash::{Geometry, Lpn, NoPayload};
-//! use ftlab_ftl::{page::DriveConfig, registry};
+//! use ftlab_ftl::page::DriveConfig;
+//! use ftlab_ftl::registry;
 //!
-//! let config = DriveConfig {
-//!     geometry: Geometry::new(72, 128, 4096)?,
-//!     logical_pages: 64 * 128,
-//!     reserve_blocks: 4,
-//!     gc_start_blocks: 0,
-//!     early_valid_pages_max: 0,
-//! };
+//! let config = DriveConfig::new(Geometry::new(72, 128, 4096)?, 64 * 128, 4);
 //! let mut ftl = registry::build(&"2r-fifo:blk-util=0.4".parse()?, config, NoPayload, ())?;
 //! for round in 0..4_u32 {
 //!     for page in 0..config.logical_pages {

@@ -62,13 +62,7 @@ fn no_sequences<T>() -> Option<T> {
 
 /// What `ftl` counts over `pages`, the first `warmup` excluded.
 fn counters(ftl: &str, pages: &[Lpn], warmup: usize) -> Counters {
-    let config = DriveConfig {
-        geometry: Geometry::new(576, 128, 4096).unwrap(),
-        logical_pages: LOGICAL_PAGES,
-        reserve_blocks: 4,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-    };
+    let config = DriveConfig::new(Geometry::new(576, 128, 4096).unwrap(), LOGICAL_PAGES, 4);
     let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let batch = |pages: &[Lpn]| PageBatch { writes: pages.to_vec(), trims: Vec::new() };
     run.apply(&batch(&pages[..warmup])).unwrap();

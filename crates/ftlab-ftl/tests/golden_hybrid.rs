@@ -155,13 +155,11 @@ fn hybrid_mapped_ftls_count_what_the_reference_model_counted() {
         let writes = read_pages(&folder.join(format!("{sequence}.u32.zst")));
         let batch = PageBatch { writes, trims: Vec::new() };
         for (ftl, spare_blocks, expected) in expected() {
-            let config = DriveConfig {
-                geometry: Geometry::new(DATA_AND_LOG_BLOCKS + spare_blocks, 64, 2048).unwrap(),
-                logical_pages: LOGICAL_PAGES,
-                reserve_blocks: 4,
-                gc_start_blocks: 0,
-                early_valid_pages_max: 0,
-            };
+            let config = DriveConfig::new(
+                Geometry::new(DATA_AND_LOG_BLOCKS + spare_blocks, 64, 2048).unwrap(),
+                LOGICAL_PAGES,
+                4,
+            );
             let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
             run.apply(&batch).unwrap();
             run.check().unwrap();

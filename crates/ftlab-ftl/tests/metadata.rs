@@ -56,13 +56,11 @@ impl PolicyVisitor for Compare<'_> {
 // One test, since other threads' memory would be counted too.
 #[test]
 fn every_ftl_takes_the_memory_that_it_says() {
-    let config = DriveConfig {
-        geometry: Geometry::new(SIZE.blocks, SIZE.pages_per_block, 4096).unwrap(),
-        logical_pages: SIZE.logical_pages,
-        reserve_blocks: 16,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-    };
+    let config = DriveConfig::new(
+        Geometry::new(SIZE.blocks, SIZE.pages_per_block, 4096).unwrap(),
+        SIZE.logical_pages,
+        16,
+    );
     for ftl in registry::policy_names() {
         let told = if ftl.starts_with("oracle/") { ":hot=0.1" } else { "" };
         let spec = format!("{ftl}{told}").parse().unwrap();

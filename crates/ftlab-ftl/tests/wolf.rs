@@ -9,13 +9,8 @@ const LOGICAL_PAGES: u32 = 65_536;
 
 /// Relocations after the fill of a drive of `blocks` blocks.
 fn relocations(ftl: &str, blocks: u32, writes: &[Lpn]) -> u64 {
-    let config = DriveConfig {
-        geometry: Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(),
-        logical_pages: LOGICAL_PAGES,
-        reserve_blocks: 4,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-    };
+    let config =
+        DriveConfig::new(Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(), LOGICAL_PAGES, 4);
     let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let batch = |writes: Vec<Lpn>| PageBatch { writes, trims: Vec::new() };
     run.apply(&batch((0..LOGICAL_PAGES).map(Lpn).collect())).unwrap();

@@ -30,13 +30,11 @@ fn simulated(
     reserve_blocks: u32,
     mut next_page: impl FnMut(&mut Xoshiro256PlusPlus) -> u32,
 ) -> f64 {
-    let config = DriveConfig {
-        geometry: Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(),
-        logical_pages: LOGICAL_PAGES,
+    let config = DriveConfig::new(
+        Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(),
+        LOGICAL_PAGES,
         reserve_blocks,
-        gc_start_blocks: 0,
-        early_valid_pages_max: 0,
-    };
+    );
     let mut ftl = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut write = |drive_writes: u32, ftl: &mut dyn Ftl<Flash = NoPayload, Observer = ()>| {

@@ -7,7 +7,7 @@
 use crate::SimError;
 use crate::result::DriveSummary;
 use ftlab_flash::{Geometry, PAGES_MAX};
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::pages::page_sectors;
 
@@ -26,6 +26,10 @@ pub struct DriveOptions {
     pub reserve_blocks: u32,
     /// Collection ahead of need.
     pub early: Option<EarlyCollection>,
+    /// Whether garbage is collected before a host write, or in steps behind host writes.
+    pub gc: GcSchedule,
+    /// How erases are spread over blocks.
+    pub wear: WearLeveling,
 }
 
 impl Default for DriveOptions {
@@ -37,6 +41,8 @@ impl Default for DriveOptions {
             physical: Physical::OverProvisioning(Share(0.1)),
             reserve_blocks: 4,
             early: None,
+            gc: GcSchedule::Foreground,
+            wear: WearLeveling::default(),
         }
     }
 }
@@ -124,6 +130,8 @@ impl DriveOptions {
             reserve_blocks: self.reserve_blocks,
             gc_start_blocks,
             early_valid_pages_max,
+            gc: self.gc,
+            wear: self.wear,
         };
         Ok((config, self.summary(&config, wanted)))
     }
@@ -223,6 +231,9 @@ impl DriveOptions {
             reserve_blocks: self.reserve_blocks,
             gc_start_blocks: config.gc_start_blocks,
             early_valid_pages_max: config.early_valid_pages_max,
+            gc: self.gc.to_string(),
+            free_block: self.wear.free_block.to_string(),
+            wear_threshold: self.wear.threshold,
         }
     }
 }

@@ -86,6 +86,12 @@ pub enum SimError {
         /// The workload.
         name: String,
     },
+    /// The trace has no clock.
+    #[error(
+        "the trace does not say when its requests come, and arrivals=trace needs it; use \
+         arrivals=closed with a queue-depth, or for a CSV file name its column with --map ts:us=COLUMN"
+    )]
+    NoTimes,
     /// The running write amplification would take too much memory.
     #[error(
         "the workload goes on beyond {} intervals of {} page writes, which are as many as are \
@@ -149,6 +155,7 @@ impl SimError {
             | Self::Build(_)
             | Self::Geometry(_)
             | Self::UnknownWorkload { .. }
+            | Self::NoTimes
             | Self::Unusable { .. } => true,
             _ => false,
         }

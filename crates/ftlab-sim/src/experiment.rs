@@ -4,14 +4,14 @@ use crate::drive::DriveOptions;
 use crate::feed::{Bounds, Feed};
 use crate::format::grouped;
 use crate::lane::Lane;
-use crate::observe::Watch;
+use crate::machine::Machine;
 use crate::precondition::{Fill, fill};
-use crate::result::{Config, DriveSummary, ExperimentResult};
+use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::{Prepared, Progress};
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
-use ftlab_flash::NoPayload;
+use ftlab_flash::{Arrivals, Timing};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, OracleGroup, Size};
 use ftlab_spec::Spec;
@@ -55,6 +55,10 @@ pub struct Experiment {
     /// Host writes of an interval of the running write amplification; a quarter of the drive, at
     /// least 1, if `None`.
     pub interval_writes: Option<u64>,
+    /// How long operations take, such as `slc:channels=4`, if time is simulated.
+    pub timing: Option<Spec>,
+    /// Program/erase cycles that a block endures, for how much the host can write.
+    pub endurance_cycles: Option<u32>,
     /// Seed of generator and random fill.
     pub seed: u64,
     /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
@@ -78,6 +82,8 @@ impl Experiment {
             fill: Fill::None,
             warmup_writes: 0,
             interval_writes: None,
+            timing: None,
+            endurance_cycles: None,
             seed: 1,
             wrap: false,
             ignore_trims: false,
@@ -96,7 +102,9 @@ impl Experiment {
     pub fn prepare(&self) -> Result<Prepared, SimError> {
         self.check_ftls()?;
         self.check_numbers()?;
-        let trace = self.workload.open_trace(self.drive.page_bytes)?;
+        let timing = self.timing.as_ref().map(Timing::from_spec).transpose()?;
+        let open_loop = self.is_open_loop(timing.as_ref())?;
+        let trace = self.workload.open_trace(self.drive.page_bytes, open_loop)?;
         let wanted = self.workload.logical_size(
             self.drive.logical,
             self.drive.page_bytes,
@@ -128,11 +136,17 @@ impl Experiment {
             seed: self.seed,
             wrap: self.wrap,
             ignore_trims: self.ignore_trims,
+            endurance_cycles: self.endurance_cycles,
+            timing: self
+                .timing
+                .as_ref()
+                .zip(timing.as_ref())
+                .map(|(s, t)| TimingSummary::new(s, t)),
         };
         let pool = self.threads()?;
         let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
         let oracle = self.workload.oracle(&space)?;
-        let lanes = pool.install(|| self.build(&config, drive_config, &oracle))?;
+        let lanes = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
         let requests = source.metadata().requests;
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
@@ -150,7 +164,10 @@ impl Experiment {
             }
             None => None,
         };
-        let feed = Feed::new(source, bounds, schedule, self.batch_writes)?;
+        let mut feed = Feed::new(source, bounds, schedule, self.batch_writes)?;
+        if open_loop {
+            feed.keep_times();
+        }
         Ok(Prepared { config, requests, memory_bytes, fill, feed, lanes, pool })
     }
 
@@ -183,6 +200,21 @@ impl Experiment {
             known.push((ftl, resolved));
         }
         Ok(())
+    }
+
+    /// Whether page writes arrive at the times of the trace.
+    fn is_open_loop(&self, timing: Option<&Timing>) -> Result<bool, SimError> {
+        let open_loop = timing.is_some_and(|timing| timing.arrivals() == Arrivals::Trace);
+        if open_loop && self.workload.is_generator() {
+            return Err(SimError::Unusable {
+                what: format!(
+                    "arrivals=trace: {} is a generator, without times",
+                    self.workload.name()
+                ),
+                remedy: "use arrivals=closed with a queue-depth, or a trace".into(),
+            });
+        }
+        Ok(open_loop)
     }
 
     /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
@@ -249,16 +281,15 @@ impl Experiment {
         &self,
         config: &Config,
         drive: DriveConfig,
+        timing: Option<&Timing>,
         oracle: &[OracleGroup],
     ) -> Result<Vec<Lane>, SimError> {
-        let geometry = drive.geometry;
-        let size = Size::new(&geometry, drive.logical_pages);
+        let size = Size::new(&drive.geometry, drive.logical_pages);
         self.ftls
             .par_iter()
             .map(|spec| {
-                let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
                 let fitted = registry::fit(spec, size, oracle)?;
-                let ftl = registry::build(&fitted, drive, NoPayload, watch)?;
+                let ftl = Machine::new(&fitted, drive, timing)?;
                 let parameters = named(registry::resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl))

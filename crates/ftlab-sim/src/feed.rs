@@ -21,6 +21,8 @@ const TRIMS_MAX: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) batch: PageBatch,
+    /// Arrival of each write, in microseconds; empty unless times are kept.
+    pub(crate) arrivals_us: Vec<u64>,
     pub(crate) marks: Marks,
 }
 
@@ -47,6 +49,7 @@ impl Chunk {
         let segment = &mut self.segments[self.used];
         self.used += 1;
         segment.batch.clear();
+        segment.arrivals_us.clear();
         segment
     }
 }
@@ -95,6 +98,11 @@ impl Feed {
         })
     }
 
+    /// Keeps the time at which each page write arrives.
+    pub(crate) fn keep_times(&mut self) {
+        self.pages.keeps_times = true;
+    }
+
     /// Fills `chunk`; false, and an empty chunk, at the end.
     pub(crate) fn next_chunk(&mut self, chunk: &mut Chunk) -> Result<bool, SimError> {
         chunk.clear();
@@ -106,7 +114,7 @@ impl Feed {
                 break;
             }
             let segment = chunk.next();
-            self.ended = !self.fill(&mut segment.batch, room as usize)?;
+            self.ended = !self.fill(segment, room as usize)?;
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
             self.schedule.check_intervals()?;
@@ -115,15 +123,16 @@ impl Feed {
         Ok(chunk.used > 0)
     }
 
-    /// Puts the next `room` page writes into `batch`; fewer behind very many trims. False at the end
+    /// Puts the next `room` page writes into `segment`; fewer behind very many trims. False at the end
     /// of the source.
-    fn fill(&mut self, batch: &mut PageBatch, room: usize) -> Result<bool, SimError> {
-        self.pages.begin(batch, room);
+    fn fill(&mut self, segment: &mut Segment, room: usize) -> Result<bool, SimError> {
+        self.pages.begin(segment, room);
         let mut is_full = self.pages.move_waiting();
         while !is_full && self.read_requests()? {
             is_full = self.pages.is_full();
         }
-        std::mem::swap(batch, &mut self.pages.batch);
+        std::mem::swap(&mut segment.batch, &mut self.pages.batch);
+        std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
         Ok(is_full)
     }
 
@@ -133,7 +142,9 @@ impl Feed {
             return Ok(false);
         }
         let pulled = self.pages.pulled;
-        if !self.pages.add_single_pages(&self.requests, self.page_sectors) {
+        if self.pages.keeps_times {
+            self.expand_with_times()?;
+        } else if !self.pages.add_single_pages(&self.requests, self.page_sectors) {
             expand(&self.requests, self.page_sectors, &mut self.pages)?;
         }
         if let Some(error) = self.pages.beyond.take() {
@@ -147,6 +158,21 @@ impl Feed {
             *total += count(&self.requests.op, op);
         }
         Ok(true)
+    }
+
+    /// Expands requests one by one, so that their pages get their times.
+    fn expand_with_times(&mut self) -> Result<(), SimError> {
+        let mut one = RequestBatch::with_limit(1);
+        for index in 0..self.requests.len() {
+            let Some(&time_us) = self.requests.time_us.get(index) else {
+                return Err(SimError::NoTimes);
+            };
+            self.pages.time_us = time_us;
+            one.clear();
+            one.push_from(&self.requests, index);
+            expand(&one, self.page_sectors, &mut self.pages)?;
+        }
+        Ok(())
     }
 
     /// Drops the requests behind the one that has the last page write of the run; `pulled` page
@@ -196,6 +222,8 @@ struct Run {
     first: u32,
     pages: u64,
     is_trim: bool,
+    /// When its request arrives, if times are kept.
+    time_us: u64,
 }
 
 /// Checks addresses and expands runs of pages into a batch. Runs that do not fit wait as runs,
@@ -216,6 +244,12 @@ struct Expander {
     /// Page writes that are wanted.
     end: u64,
     beyond: Option<SimError>,
+    /// Whether each write gets its arrival.
+    keeps_times: bool,
+    /// When the present request arrives.
+    time_us: u64,
+    /// Arrivals of the writes of the batch.
+    arrivals_us: Vec<u64>,
 }
 
 impl Expander {
@@ -230,6 +264,9 @@ impl Expander {
             pulled: 0,
             end: end.unwrap_or(u64::MAX),
             beyond: None,
+            keeps_times: false,
+            time_us: 0,
+            arrivals_us: Vec::new(),
         }
     }
 
@@ -241,11 +278,12 @@ impl Expander {
         self.batch.writes.len() == self.room || self.batch.trims.len() >= TRIMS_MAX
     }
 
-    /// Fills `batch`, which is swapped for the one before, from here on.
-    fn begin(&mut self, batch: &mut PageBatch, room: usize) {
-        std::mem::swap(batch, &mut self.batch);
+    /// Fills the batch of `segment`, which is swapped for the one before, from here on.
+    fn begin(&mut self, segment: &mut Segment, room: usize) {
+        std::mem::swap(&mut segment.batch, &mut self.batch);
+        std::mem::swap(&mut segment.arrivals_us, &mut self.arrivals_us);
         self.room = room;
-        self.direct_room = if self.waiting.is_empty() { room } else { 0 };
+        self.direct_room = self.room_without_times();
     }
 
     /// Puts what waits into the batch; true if that is full then. Trims behind its last write go on
@@ -257,8 +295,13 @@ impl Expander {
                 return true;
             }
         }
-        self.direct_room = self.room;
+        self.direct_room = self.room_without_times();
         self.is_full()
+    }
+
+    /// The room for writes that need nothing but a place.
+    fn room_without_times(&self) -> usize {
+        if self.waiting.is_empty() && !self.keeps_times { self.room } else { 0 }
     }
 
     /// Puts as much of `run` into the batch as it takes; true if that is all.
@@ -285,6 +328,9 @@ impl Expander {
                 run.first = 0;
             }
             left -= u64::from(length);
+        }
+        if self.keeps_times {
+            self.arrivals_us.resize(self.batch.writes.len(), run.time_us);
         }
         run.pages == 0
     }
@@ -330,7 +376,7 @@ impl Expander {
         }
         let first = (first_page % self.logical_pages) as u32;
         let pages = if is_trim { pages.min(self.logical_pages) } else { pages };
-        let mut run = Run { first, pages, is_trim };
+        let mut run = Run { first, pages, is_trim, time_us: self.time_us };
         self.pulled += if is_trim { 0 } else { pages };
         if !self.waiting.is_empty() || !self.put(&mut run) {
             self.waiting.push_back(run);

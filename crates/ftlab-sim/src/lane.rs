@@ -2,13 +2,13 @@
 
 use crate::SimError;
 use crate::feed::{Chunk, Segment};
+use crate::machine::Machine;
 use crate::observe::Watch;
-use crate::result::{Memory, RunResult, StreamResult};
+use crate::result::{Endurance, Memory, RunResult, StreamResult, TimingResult};
 use crate::steady::Rounds;
-use ftlab_flash::{Geometry, NoPayload};
+use ftlab_flash::{Geometry, Interval};
+use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::DynFtl;
-use ftlab_ftl::{Counters, Ftl};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub(crate) struct Lane {
     config_hash: String,
     geometry: Geometry,
     logical_pages: u32,
-    ftl: DynFtl<NoPayload, Watch>,
+    ftl: Machine,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
     series: Series,
@@ -66,6 +66,7 @@ struct Series {
     relocations: Vec<u64>,
     erases: Vec<u64>,
     cold_region_share: Vec<f64>,
+    times: Vec<Interval>,
 }
 
 impl Lane {
@@ -74,7 +75,7 @@ impl Lane {
         parameters: BTreeMap<String, String>,
         config_hash: String,
         drive: DriveConfig,
-        ftl: DynFtl<NoPayload, Watch>,
+        ftl: Machine,
     ) -> Self {
         Self {
             name,
@@ -95,13 +96,14 @@ impl Lane {
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
         self.base = Some((self.ftl.counters(), self.ftl.observer().clone()));
+        self.ftl.measure();
     }
 
     /// Carries out the writes and trims of a chunk.
     pub(crate) fn apply(&mut self, chunk: &Chunk) -> Result<(), SimError> {
         for segment in chunk.segments() {
             let start = Instant::now();
-            self.ftl.apply(&segment.batch).map_err(|error| SimError::Ftl {
+            self.ftl.apply(segment).map_err(|error| SimError::Ftl {
                 ftl: self.name.clone(),
                 reason: error.to_string(),
             })?;
@@ -129,6 +131,7 @@ impl Lane {
             self.series.relocations.push(interval.relocations);
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
+            self.series.times.extend(self.ftl.end_interval());
         }
         if marks.round {
             let round = totals.since(self.round_start);
@@ -196,7 +199,7 @@ impl Lane {
     }
 
     /// The result.
-    pub(crate) fn finish(self) -> Result<RunResult, SimError> {
+    pub(crate) fn finish(mut self, endurance_cycles: Option<u32>) -> Result<RunResult, SimError> {
         self.ftl.check().map_err(|broken| SimError::Ftl {
             ftl: self.name.clone(),
             reason: format!("{broken}; please report the command"),
@@ -211,6 +214,9 @@ impl Lane {
         let last_tenth = self.last_tenth(totals);
         let cold_region_share = self.cold_region_share();
         let merges = counters.merges;
+        let page_bytes = self.geometry.page_bytes();
+        let timing = self.ftl.measured();
+        let timing = timing.map(|time| TimingResult::new(&time, &self.series.times, page_bytes));
         Ok(RunResult {
             parameters: self.parameters,
             config_hash: self.config_hash,
@@ -235,8 +241,18 @@ impl Lane {
             running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
             cold_region_share,
             victim_valid_share: seen.victim_valid_share(),
-            streams: streams(self.ftl.as_ref(), &counters, &seen),
+            streams: streams(&self.ftl, &counters, &seen),
             erase_counts: seen.erase_counts(),
+            endurance: endurance_cycles.map(|cycles| {
+                let bytes = |pages: u32| f64::from(pages) * f64::from(page_bytes);
+                let geometry = self.geometry;
+                Endurance::new(
+                    cycles,
+                    totals.waf(),
+                    bytes(geometry.pages()),
+                    bytes(self.logical_pages),
+                )
+            }),
             memory,
             seconds: self.time.as_secs_f64(),
             nanoseconds_per_program: self.time.as_nanos() as f64 / totals.programs() as f64,
@@ -244,14 +260,13 @@ impl Lane {
                 / totals.host_writes as f64,
             nanoseconds_per_relocation: (!collecting.is_zero())
                 .then(|| collecting.as_nanos() as f64 / totals.relocations as f64),
+            timing,
             ftl: self.name,
         })
     }
 }
 
-type Simulated = dyn Ftl<Flash = NoPayload, Observer = Watch>;
-
-fn streams(ftl: &Simulated, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {
+fn streams(ftl: &Machine, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {
     let streams = ftl.streams().into_iter().zip(&counters.streams).enumerate();
     streams
         .map(|(index, (stream, counts))| StreamResult {

@@ -52,13 +52,7 @@ mod tests {
     use ftlab_ftl::registry;
 
     fn config() -> DriveConfig {
-        DriveConfig {
-            geometry: Geometry::new(1200, 1000, 4096).unwrap(),
-            logical_pages: 1_000_000,
-            reserve_blocks: 4,
-            gc_start_blocks: 0,
-            early_valid_pages_max: 0,
-        }
+        DriveConfig::new(Geometry::new(1200, 1000, 4096).unwrap(), 1_000_000, 4)
     }
 
     #[test]

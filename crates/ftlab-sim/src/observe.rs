@@ -87,8 +87,20 @@ impl Watch {
             min: self.erases.iter().copied().min().unwrap_or(0),
             mean: total as f64 / self.erases.len().max(1) as f64,
             max: self.erases.iter().copied().max().unwrap_or(0),
+            gini: gini(&self.erases),
         }
     }
+}
+
+/// The Gini coefficient: with x sorted ascending and i from 1, sum (2 i - n - 1) x / (n sum x).
+fn gini(counts: &[u32]) -> f64 {
+    let mut sorted = counts.to_vec();
+    sorted.sort_unstable();
+    let n = sorted.len() as i128;
+    let total: i128 = sorted.iter().map(|&count| i128::from(count)).sum();
+    let weights = (1..=n).map(|rank| 2 * rank - n - 1);
+    let weighted: i128 = weights.zip(&sorted).map(|(weight, &x)| weight * i128::from(x)).sum();
+    if total == 0 { 0.0 } else { weighted as f64 / (n * total) as f64 }
 }
 
 impl Observer for Watch {
@@ -122,6 +134,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_gini_coefficient_is_that_of_its_definition() {
+        // Half the mean difference of all pairs, over the mean.
+        let naive = |counts: &[u32]| {
+            let pairs = counts.iter().flat_map(|a| counts.iter().map(move |b| a.abs_diff(*b)));
+            let sum: u32 = counts.iter().sum();
+            f64::from(pairs.sum::<u32>()) / (2.0 * counts.len() as f64 * f64::from(sum))
+        };
+        for counts in [&[3, 3, 3][..], &[0, 0, 9], &[5, 1, 7, 2], &[1]] {
+            assert!((gini(counts) - naive(counts)).abs() < 1e-12, "{counts:?}");
+        }
+        assert_eq!((gini(&[0, 0]), gini(&[])), (0.0, 0.0));
+    }
+
+    #[test]
     fn victims_are_counted_by_valid_share_and_block() {
         let mut watch = Watch::new(4, 128);
         watch.collection(BlockId(1), StreamId(0), 0);
@@ -138,7 +164,7 @@ mod tests {
         assert_eq!(share.mean, Some((6.0 + 7.0 + 128.0 + 64.0) / 512.0));
         let shares = [0, 1, 2, 3].map(|stream| seen.stream_valid_share(stream));
         assert_eq!(shares, [None, Some(77.0 / 384.0), Some(1.0), None]);
-        assert_eq!(seen.erase_counts(), EraseCounts { min: 0, mean: 1.0, max: 3 });
+        assert_eq!(seen.erase_counts(), EraseCounts { min: 0, mean: 1.0, max: 3, gini: 0.625 });
         assert_eq!(Watch::new(1, 2).victim_valid_share().mean, None);
     }
 }

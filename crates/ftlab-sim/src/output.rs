@@ -25,6 +25,9 @@ const SCHEMA: &str = "message series {
     required int64 erases (integer(64,false));
     required double waf;
     optional double cold_region_share;
+    optional double iops;
+    optional double response_mean_ns;
+    optional double response_max_ns;
 }";
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
@@ -96,6 +99,9 @@ fn write_run(
 ) -> Result<(), ParquetError> {
     let rows = run.running_waf.len();
     let ends = (1..=rows as u64).map(|interval| interval * interval_writes);
+    let time = run.timing.as_ref();
+    let mean_ns = time.map(|time| time.running_response_mean_ns.clone());
+    let max_ns = time.map(|t| t.running_response_max_ns.iter().map(|ns| *ns as f64).collect());
     let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
     let mut columns = [
         Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
@@ -104,6 +110,9 @@ fn write_run(
         Values::Whole(signed(&run.running_erases)),
         Values::Real(run.running_waf.clone()),
         Values::Optional(run.running_cold_region_share.clone().unwrap_or_default(), rows),
+        Values::Optional(time.map(|time| time.running_iops.clone()).unwrap_or_default(), rows),
+        Values::Optional(mean_ns.unwrap_or_default(), rows),
+        Values::Optional(max_ns.unwrap_or_default(), rows),
     ]
     .into_iter();
     let mut group = writer.next_row_group()?;

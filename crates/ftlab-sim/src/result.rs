@@ -3,6 +3,8 @@
 //! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
 //! of a run exclude fill and warm-up.
 
+pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,6 +54,10 @@ pub struct Config {
     pub wrap: bool,
     /// Whether trims do nothing.
     pub ignore_trims: bool,
+    /// Program/erase cycles that a block endures, if given.
+    pub endurance_cycles: Option<u32>,
+    /// How long operations take; none if time is not simulated.
+    pub timing: Option<TimingSummary>,
 }
 
 /// The simulated drive.
@@ -86,6 +92,13 @@ pub struct DriveSummary {
     pub gc_start_blocks: u32,
     /// The most valid pages of a block that is collected ahead of need.
     pub early_valid_pages_max: u32,
+    /// When garbage is collected: "foreground", or "incremental:pages=N" behind host writes.
+    pub gc: String,
+    /// Which free block is opened next: "fifo" or "least-worn".
+    pub free_block: String,
+    /// How many more erases than the least worn block a block may have before cold pages are moved; 0
+    /// is any number.
+    pub wear_threshold: u32,
 }
 
 /// What a workload turned out to be.
@@ -173,6 +186,8 @@ pub struct RunResult {
     pub streams: Vec<StreamResult>,
     /// Erases of each block.
     pub erase_counts: EraseCounts,
+    /// How much the host can write; none if the cycles of a block were not given.
+    pub endurance: Option<Endurance>,
     /// Memory of the FTL.
     pub memory: Memory,
     /// Seconds in the FTL, decoding excluded. Varies from run to run.
@@ -186,6 +201,8 @@ pub struct RunResult {
     /// Nanoseconds in collections (choice of victims and erases included) per relocation; none if
     /// nothing was collected. Varies from run to run.
     pub nanoseconds_per_relocation: Option<f64>,
+    /// Time on the simulated flash; none if it is not simulated.
+    pub timing: Option<TimingResult>,
 }
 
 /// Valid share of collected blocks.
@@ -225,6 +242,36 @@ pub struct EraseCounts {
     pub mean: f64,
     /// Of the block with most.
     pub max: u32,
+    /// The Gini coefficient over all blocks: 0 if all have as many, towards 1 if few have all.
+    pub gini: f64,
+}
+
+/// How much can be written before the flash is worn out, at the write amplification of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Endurance {
+    /// Program/erase cycles of a block, as given.
+    pub cycles: u32,
+    /// Years over which drive writes per day are counted.
+    pub years: f64,
+    /// Terabytes (10^12 bytes) written by the host: cycles x physical capacity / write amplification.
+    pub tbw: f64,
+    /// Drive writes per day: bytes written / (logical capacity x 365 x years).
+    pub dwpd: f64,
+}
+
+impl Endurance {
+    /// Years of the usual warranty.
+    const YEARS: f64 = 5.0;
+
+    pub(crate) fn new(cycles: u32, waf: f64, physical_bytes: f64, logical_bytes: f64) -> Self {
+        let bytes = f64::from(cycles) * physical_bytes / waf;
+        Self {
+            cycles,
+            years: Self::YEARS,
+            tbw: bytes / 1e12,
+            dwpd: bytes / (logical_bytes * 365.0 * Self::YEARS),
+        }
+    }
 }
 
 /// Memory of an FTL, here and in a controller.

@@ -159,8 +159,12 @@ fn finish(
             })
             .collect(),
     };
-    let runs =
-        pool.install(|| lanes.into_par_iter().map(Lane::finish).collect::<Result<_, _>>())?;
+    let runs = pool.install(|| {
+        lanes
+            .into_par_iter()
+            .map(|lane| lane.finish(config.endurance_cycles))
+            .collect::<Result<_, _>>()
+    })?;
     Ok(ExperimentResult {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         trace_hash: feed.hash(),

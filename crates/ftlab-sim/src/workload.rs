@@ -80,9 +80,13 @@ impl Workload {
     pub(crate) fn open_trace(
         &self,
         page_bytes: u32,
+        need_time: bool,
     ) -> Result<Option<Box<dyn TraceSource>>, SimError> {
         match self {
-            Self::Trace { path, options } => Ok(Some(open(path, &reading(options, page_bytes))?)),
+            Self::Trace { path, options } => {
+                let options = OpenOptions { need_time, ..reading(options, page_bytes) };
+                Ok(Some(open(path, &options)?))
+            }
             Self::Generator(_) => Ok(None),
         }
     }

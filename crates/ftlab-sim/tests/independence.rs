@@ -41,14 +41,15 @@ proptest! {
         warmup_writes in 0u64..300,
         writes in prop::option::of(1u64..3000),
         threads in 1usize..4,
+        timing in prop::option::of(prop_oneof![Just("slc:luns=3,queue-depth=4"), Just("slc:arrivals=trace")]),
     ) {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
-        for (op, page, pages) in &requests {
+        for (index, (op, page, pages)) in requests.iter().enumerate() {
             let op = ["T", "R", "F", "W"][usize::from(*op).min(3)];
-            writeln!(file, "{op},{page},{pages}").unwrap();
+            writeln!(file, "{},{op},{page},{pages}", index * 3000).unwrap();
         }
         let options = OpenOptions {
-            map: Some("op=1,off:pages=2,len:pages=3".into()),
+            map: Some("ts:us=1,op=2,off:pages=3,len:pages=4".into()),
             ..OpenOptions::default()
         };
         let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
@@ -57,6 +58,7 @@ proptest! {
             interval_writes: Some(interval),
             length: writes.map_or(Length::OfWorkload, Length::Writes),
             threads: Some(1),
+            timing: timing.map(|text| text.parse().unwrap()),
             ..experiment(workload)
         };
         let other = Experiment { batch_writes, threads: Some(threads), ..base.clone() };

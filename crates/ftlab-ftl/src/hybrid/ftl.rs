@@ -42,6 +42,7 @@ impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
 
     #[inline]
     fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Outcome<(), F> {
+        self.drive.flash.begin_host_write();
         self.drive.counters.host_writes += 1;
         self.log.before_write(&mut self.drive)?;
         if self.drive.is_clean(lpn) {

@@ -78,8 +78,9 @@ impl LogSize {
         if logical_pages == 0 {
             return Err(ConfigError::NoLogicalPages);
         }
-        if config.gc_start_blocks > 0 {
-            return Err(ConfigError::NoEarlyCollection);
+        let plain = DriveConfig::new(geometry, logical_pages, config.reserve_blocks);
+        if *config != plain {
+            return Err(ConfigError::NothingToSchedule);
         }
         let data_blocks = logical_pages.div_ceil(geometry.pages_per_block());
         let needed = [data_blocks, spare_blocks, log_blocks_min].map(u64::from).iter().sum();

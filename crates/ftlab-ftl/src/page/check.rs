@@ -35,7 +35,8 @@ impl Drive {
                 self.owner(page)
             );
             let phase = self.phase(self.block_of(page));
-            ensure!(phase != Phase::Free, "page {lpn} is mapped to {page} in a free block");
+            let is_used = !matches!(phase, Phase::Free | Phase::Retired);
+            ensure!(is_used, "page {lpn} is mapped to {page} in a block that is {phase:?}");
         }
         let valid: u64 = (0..self.geometry().blocks())
             .map(BlockId)
@@ -50,8 +51,8 @@ impl Drive {
         for block in (0..self.geometry().blocks()).map(BlockId) {
             let phase = self.phase(block);
             let counted = self.valid_pages(block);
-            if phase == Phase::Free {
-                ensure!(counted == 0, "free block {block} counts {counted} valid pages");
+            if matches!(phase, Phase::Free | Phase::Retired) {
+                ensure!(counted == 0, "{phase:?} block {block} counts {counted} valid pages");
                 continue;
             }
             stream_blocks[self.stream_of(block).index()] += 1;
@@ -108,7 +109,8 @@ impl BlockList {
     ) -> Result<(), String> {
         let mut expected: Vec<BlockId> = (0..drive.geometry().blocks())
             .map(BlockId)
-            .filter(|&block| drive.phase(block) != Phase::Free && wanted(block))
+            .filter(|&block| !matches!(drive.phase(block), Phase::Free | Phase::Retired))
+            .filter(|&block| wanted(block))
             .collect();
         expected.sort_by_key(|&block| drive.allocated(block));
         let listed: Vec<BlockId> =

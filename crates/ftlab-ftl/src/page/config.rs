@@ -1,6 +1,7 @@
 //! How large a page-mapped drive is, when it collects, and whether that can work.
 
 use crate::page::policy::Stream;
+use crate::page::{GcSchedule, WearLeveling};
 use ftlab_flash::Geometry;
 use thiserror::Error;
 
@@ -18,6 +19,10 @@ pub struct DriveConfig {
     pub gc_start_blocks: u32,
     /// See `gc_start_blocks`.
     pub early_valid_pages_max: u32,
+    /// Before a host write, or in steps behind host writes.
+    pub gc: GcSchedule,
+    /// How erases are spread over blocks.
+    pub wear: WearLeveling,
 }
 
 /// A drive on which the FTL cannot work.
@@ -87,10 +92,10 @@ pub enum ConfigError {
     },
     /// Merges do not come ahead of need.
     #[error(
-        "a hybrid-mapped FTL does not collect ahead of need; leave out --gc-start, or compare \
-         page-mapped FTLs only"
+        "a hybrid-mapped FTL has no schedule of garbage collection and no wear levelling; leave out \
+         --gc, --gc-start, --free-block and --wear-threshold, or compare page-mapped FTLs only"
     )]
-    NoEarlyCollection,
+    NothingToSchedule,
     /// No logical pages.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,
@@ -102,6 +107,19 @@ fn enough(needed: u64, op_percent: u64) -> String {
 }
 
 impl DriveConfig {
+    /// A drive that collects when it has to, all at once, and does not level wear.
+    pub fn new(geometry: Geometry, logical_pages: u32, reserve_blocks: u32) -> Self {
+        Self {
+            geometry,
+            logical_pages,
+            reserve_blocks,
+            gc_start_blocks: 0,
+            early_valid_pages_max: 0,
+            gc: GcSchedule::Foreground,
+            wear: WearLeveling::default(),
+        }
+    }
+
     /// Refuses a drive on which a policy with these streams could run out of free blocks.
     ///
     /// With R blocks in reserve and S streams, collection is called for only when at most R blocks are
@@ -109,10 +127,16 @@ impl DriveConfig {
     /// more than the logical pages fill. The reserve has to cover the blocks that relocations may open
     /// before they free as many: `reserve_min`, see [`Policy::reserve_blocks_min`]. Where host writes
     /// have filled the blocks that earlier collections opened, it may still be one too few for streams
-    /// that both share; a relocated page then goes to any stream with room.
+    /// that both share; a relocated page then goes to any stream with room. Blocks that
+    /// are bad from birth do not count.
     ///
     /// [`Policy::reserve_blocks_min`]: crate::page::Policy::reserve_blocks_min
-    pub(crate) fn verify(&self, streams: &[Stream], reserve_min: u32) -> Result<(), ConfigError> {
+    pub(crate) fn verify(
+        &self,
+        streams: &[Stream],
+        reserve_min: u32,
+        bad_blocks: u32,
+    ) -> Result<(), ConfigError> {
         if self.logical_pages == 0 {
             return Err(ConfigError::NoLogicalPages);
         }
@@ -122,15 +146,16 @@ impl DriveConfig {
                 streams: reserve_min,
             });
         }
-        let data_blocks = self.logical_pages.div_ceil(self.geometry.pages_per_block());
+        let data_blocks = self.data_blocks();
+        let needed = self.needed_blocks(streams.len() as u32);
         let streams = streams.len() as u32;
-        let needed = [data_blocks, self.reserve_blocks, streams, 1].map(u64::from).iter().sum();
-        if u64::from(self.geometry.blocks()) < needed {
+        let blocks = self.geometry.blocks() - bad_blocks;
+        if u64::from(blocks) < needed {
             let pages_per_block = self.geometry.pages_per_block();
             let needed_pages = needed * u64::from(pages_per_block);
             let spare_pages = needed_pages - u64::from(self.logical_pages);
             return Err(ConfigError::TooFewBlocks {
-                blocks: self.geometry.blocks(),
+                blocks,
                 pages_per_block,
                 logical_pages: self.logical_pages,
                 data_blocks,
@@ -142,6 +167,16 @@ impl DriveConfig {
         }
         Ok(())
     }
+
+    /// Blocks that the logical pages fill.
+    pub(crate) fn data_blocks(&self) -> u32 {
+        self.logical_pages.div_ceil(self.geometry.pages_per_block())
+    }
+
+    /// The fewest blocks with which so many streams cannot run out of free ones.
+    pub(crate) fn needed_blocks(&self, streams: u32) -> u64 {
+        [self.data_blocks(), self.reserve_blocks, streams, 1].map(u64::from).iter().sum()
+    }
 }
 
 #[cfg(test)]
@@ -149,13 +184,7 @@ mod tests {
     use super::*;
 
     fn config(blocks: u32, reserve_blocks: u32) -> DriveConfig {
-        DriveConfig {
-            geometry: Geometry::new(blocks, 128, 4096).unwrap(),
-            logical_pages: 65_536,
-            reserve_blocks,
-            gc_start_blocks: 0,
-            early_valid_pages_max: 0,
-        }
+        DriveConfig::new(Geometry::new(blocks, 128, 4096).unwrap(), 65_536, reserve_blocks)
     }
 
     fn streams(count: usize) -> Vec<Stream> {
@@ -164,8 +193,8 @@ mod tests {
 
     #[test]
     fn the_sum_is_exact_and_in_the_message() {
-        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2), 2), Ok(()));
-        let error = config(512 + 4 + 2, 4).verify(&streams(2), 2).unwrap_err().to_string();
+        assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2), 2, 0), Ok(()));
+        let error = config(512 + 4 + 2, 4).verify(&streams(2), 2, 0).unwrap_err().to_string();
         for part in ["518 blocks", "fill 512", "4 in reserve", "2 open", "519 in all", "--op 2%"] {
             assert!(error.contains(part), "{part} is not in: {error}");
         }
@@ -174,15 +203,15 @@ mod tests {
     #[test]
     fn a_tiny_drive_is_advised_in_blocks() {
         let tiny = DriveConfig { logical_pages: 1, ..config(3, 4) };
-        let error = tiny.verify(&streams(2), 2).unwrap_err().to_string();
+        let error = tiny.verify(&streams(2), 2, 0).unwrap_err().to_string();
         assert!(error.contains("8 in all") && error.contains("--blocks 8 is enough"), "{error}");
-        let huge = config(600, u32::MAX).verify(&streams(2), 2).unwrap_err().to_string();
+        let huge = config(600, u32::MAX).verify(&streams(2), 2, 0).unwrap_err().to_string();
         assert!(huge.contains("4294967810 in all"), "{huge}");
     }
 
     #[test]
     fn the_reserve_covers_every_stream_that_takes_relocations() {
-        let error = config(600, 1).verify(&streams(2), 2).unwrap_err();
+        let error = config(600, 1).verify(&streams(2), 2, 0).unwrap_err();
         assert_eq!(error, ConfigError::ReserveTooSmall { reserve_blocks: 1, streams: 2 });
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::bits::word_mask;
 use crate::hardware;
+use crate::page::FreeBlock;
 use crate::page::policy::{Stream, StreamId};
+use crate::page::wear::Wear;
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -18,6 +20,10 @@ pub enum Phase {
     Open,
     /// Full: it may become a victim.
     Sealed,
+    /// Chosen for a collection that goes on in steps.
+    Victim,
+    /// Out of use: worn out, or bad from birth.
+    Retired,
 }
 
 /// What is kept of an erase block besides its count of valid pages.
@@ -60,6 +66,10 @@ pub struct Drive {
     pub(crate) frontiers: Vec<Frontier>,
     /// Blocks that hold pages of each stream.
     pub(crate) stream_blocks: Vec<u32>,
+    retired_blocks: u32,
+    pub(crate) wear: Wear,
+    /// Which free block is opened next.
+    pub(crate) free_block: FreeBlock,
     streams: Vec<Stream>,
     write_clock: u64,
     allocations: u64,
@@ -81,6 +91,9 @@ impl Drive {
             free: (0..geometry.blocks()).map(BlockId).collect(),
             frontiers: vec![Frontier { next: 0, end: 0 }; streams.len()],
             stream_blocks: vec![0; streams.len()],
+            retired_blocks: 0,
+            wear: Wear::new(geometry.blocks()),
+            free_block: FreeBlock::Fifo,
             streams,
             write_clock: 0,
             allocations: 0,
@@ -113,6 +126,16 @@ impl Drive {
     #[inline]
     pub fn free_blocks(&self) -> u32 {
         self.free.len() as u32
+    }
+
+    /// How often a block was erased.
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.wear.erases(block)
+    }
+
+    /// Blocks out of use.
+    pub fn retired_blocks(&self) -> u32 {
+        self.retired_blocks
     }
 
     /// The streams of the policy, in order of their ids.
@@ -187,16 +210,22 @@ impl Drive {
         frontier.next != frontier.end
     }
 
+    /// Pages that the open block of `stream` still takes.
+    pub(crate) fn room(&self, stream: StreamId) -> u32 {
+        let frontier = self.frontiers[stream.index()];
+        frontier.end - frontier.next
+    }
+
     /// The page that `stream` programs next; it must have room.
     #[inline]
     pub(crate) fn next_page(&self, stream: StreamId) -> Ppn {
         Ppn(self.frontiers[stream.index()].next)
     }
 
-    /// Opens the block that has been free longest for `stream`, which has no room.
+    /// Opens a free block for `stream`, which has no room.
     pub(crate) fn open(&mut self, stream: StreamId) -> Option<BlockId> {
         debug_assert!(!self.has_room(stream));
-        let id = self.free.pop_front()?;
+        let id = self.take_free()?;
         let pages = self.geometry.pages_per_block();
         let first = self.geometry.first_page(id).0;
         self.set_valid(first, first + pages);
@@ -211,6 +240,15 @@ impl Drive {
         Some(id)
     }
 
+    fn take_free(&mut self) -> Option<BlockId> {
+        let free = self.free.iter().copied();
+        let place = match self.free_block {
+            FreeBlock::Fifo => 0,
+            FreeBlock::LeastWorn => self.wear.least_worn(free)?,
+        };
+        self.free.remove(place)
+    }
+
     /// Closes the open block of `stream`, which is full.
     pub(crate) fn seal(&mut self, stream: StreamId) -> BlockId {
         debug_assert!(!self.has_room(stream));
@@ -223,12 +261,75 @@ impl Drive {
         id
     }
 
+    /// Takes note that `block` has been chosen for a collection that goes on in steps.
+    pub(crate) fn mark_victim(&mut self, block: BlockId) {
+        debug_assert_eq!(self.phase(block), Phase::Sealed);
+        self.blocks[block.index()].phase = Phase::Victim;
+    }
+
+    /// Makes the pages `word * 64 ..` of `victim` whose bits are set invalid: they have moved.
+    pub(crate) fn clear_valid(&mut self, victim: BlockId, word: u32, bits: u64) {
+        self.valid_bits[word as usize] &= !bits;
+        self.valid_pages[victim.index()] -= bits.count_ones();
+    }
+
     /// Puts an erased block, which held no valid pages any more, on the free list.
     pub(crate) fn release(&mut self, id: BlockId) {
         debug_assert_eq!(self.valid_pages[id.index()], 0);
         self.blocks[id.index()].phase = Phase::Free;
         self.stream_blocks[self.stream_of[id.index()].index()] -= 1;
         self.free.push_back(id);
+        let blocks = &self.blocks;
+        self.wear.count(id, |index| blocks[index].phase != Phase::Retired);
+    }
+
+    /// Takes a collected block, which held no valid pages any more, out of use.
+    pub(crate) fn retire(&mut self, id: BlockId) {
+        self.stream_blocks[self.stream_of[id.index()].index()] -= 1;
+        self.retire_block(id);
+    }
+
+    fn retire_block(&mut self, id: BlockId) {
+        self.blocks[id.index()].phase = Phase::Retired;
+        self.retired_blocks += 1;
+        let blocks = &self.blocks;
+        self.wear.retire(id, |index| blocks[index].phase != Phase::Retired);
+    }
+
+    /// Takes blocks out of use that are bad from birth; none has been used.
+    pub(crate) fn retire_bad(&mut self, is_bad: impl Fn(BlockId) -> bool) {
+        self.free.retain(|&block| !is_bad(block));
+        let blocks = (0..self.geometry.blocks()).map(BlockId);
+        blocks.filter(|&block| is_bad(block)).for_each(|block| self.retire_block(block));
+    }
+
+    /// Gives up the pages of `stream`'s open block that are not programmed yet: they become invalid.
+    /// Returns the block and how many they were.
+    pub(crate) fn give_up(&mut self, stream: StreamId) -> (BlockId, u32) {
+        let frontier = &mut self.frontiers[stream.index()];
+        let (next, end) = (frontier.next, frontier.end);
+        frontier.next = end;
+        let block = self.block_of(Ppn(end - 1));
+        for word in next / 64..=(end - 1) / 64 {
+            self.valid_bits[word as usize] &= !word_mask(word, next, end);
+        }
+        self.valid_pages[block.index()] -= end - next;
+        (block, end - next)
+    }
+
+    /// Finds the valid pages of `block` anew, some of which have moved.
+    pub(crate) fn recount(&mut self, block: BlockId) {
+        let first = self.geometry.first_page(block).0;
+        let mut valid_pages = 0;
+        for page in first..first + self.pages_per_block() {
+            let owner = self.owner_of[page as usize] as usize;
+            let is_valid = self.is_valid(Ppn(page)) && self.flash_page_of.get(owner) == Some(&page);
+            valid_pages += u32::from(is_valid);
+            if !is_valid {
+                self.valid_bits[page as usize / 64] &= !(1 << (page % 64));
+            }
+        }
+        self.valid_pages[block.index()] = valid_pages;
     }
 
     /// Maps `lpn` to the next page of `stream`.

@@ -1,7 +1,8 @@
 //! The page-mapped engine: the write path and garbage collection, for every policy.
 
+use crate::page::incremental::{Progress, low_water_blocks};
 use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
-use crate::page::{Drive, DriveConfig};
+use crate::page::{Drive, DriveConfig, GcSchedule};
 use crate::{Counters, FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
@@ -23,8 +24,20 @@ pub struct PageMapped<P, F, O> {
     pub(crate) observer: O,
     pub(crate) drive: Drive,
     pub(crate) counters: Counters,
-    config: DriveConfig,
-    victims: Victims,
+    pub(crate) config: DriveConfig,
+    pub(crate) victims: Victims,
+    /// Of a collection in steps.
+    pub(crate) progress: Progress,
+    pub(crate) low_water_blocks: u32,
+    /// While fewer blocks are free, there is something to do behind a host write.
+    pub(crate) background_below: u32,
+    pub(crate) reserve_min: u32,
+    /// Blocks that failed and are to be taken out of use.
+    pub(crate) failing: Vec<BlockId>,
+    /// Too many blocks are out of use.
+    pub(crate) is_read_only: bool,
+    /// Static wear levelling is due.
+    pub(crate) is_worn_unevenly: bool,
 }
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
@@ -36,29 +49,68 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         observer: O,
     ) -> Result<Self, crate::ConfigError> {
         let streams = policy.streams();
-        config.verify(&streams, policy.reserve_blocks_min())?;
+        let reserve_min = policy.reserve_blocks_min();
         let geometry = config.geometry;
-        Ok(Self {
+        let mut drive = Drive::new(geometry, config.logical_pages, streams.clone());
+        if F::WEARS_OUT {
+            drive.retire_bad(|block| flash.is_bad(block));
+        }
+        drive.free_block = config.wear.free_block;
+        let bad_blocks = drive.retired_blocks();
+        config.verify(&streams, reserve_min, bad_blocks)?;
+        let mut ftl = Self {
+            progress: Progress::default(),
+            low_water_blocks: low_water_blocks(
+                &config,
+                streams.len() as u32,
+                reserve_min,
+                bad_blocks,
+            ),
+            background_below: 0,
+            failing: Vec::new(),
+            is_read_only: false,
+            is_worn_unevenly: false,
+            reserve_min,
             counters: Counters::new(streams.len()),
-            drive: Drive::new(geometry, config.logical_pages, streams),
+            drive,
             victims: Victims::new(geometry.blocks(), geometry.pages_per_block()),
             policy,
             flash,
             observer,
             config,
-        })
+        };
+        ftl.background_below = ftl.background_start();
+        Ok(ftl)
+    }
+
+    /// Free blocks below which there is something to do behind a host write when nothing is under way.
+    pub(crate) fn background_start(&self) -> u32 {
+        match self.config.gc {
+            GcSchedule::Foreground => self.config.gc_start_blocks,
+            GcSchedule::Incremental { .. } => {
+                self.config.gc_start_blocks.max(self.low_water_blocks + 1)
+            }
+        }
     }
 
     /// Writes one page; the write path.
     #[inline]
     pub(crate) fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT && self.is_read_only {
+            return Err(self.read_only());
+        }
+        self.flash.begin_host_write();
         self.drive.tick();
         let stream = self.policy.place_host(HostWrite::new(lpn), &self.drive);
         if !self.drive.has_room(stream) {
             self.make_room(stream)?;
         }
-        let to = self.drive.next_page(stream);
-        self.flash.program(to, lpn, data).map_err(FtlError::Flash)?;
+        let mut to = self.drive.next_page(stream);
+        while let Err(error) = self.flash.program(to, lpn, data) {
+            self.give_up(stream, error)?;
+            self.make_room(stream)?;
+            to = self.drive.next_page(stream);
+        }
         if let Some(block) = self.drive.invalidate(lpn) {
             self.policy.on_invalidate(block, &self.drive);
         }
@@ -67,8 +119,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.drive.has_room(stream) {
             self.seal(stream);
         }
-        if self.drive.free_blocks() < self.config.gc_start_blocks {
-            self.collect_early()?;
+        if self.drive.free_blocks() < self.background_below {
+            self.collect_behind(stream)?;
         }
         Ok(())
     }
@@ -107,25 +159,56 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.open(stream)
     }
 
-    /// One collection that has to succeed. Each frees at least one invalid page, of which there is a
-    /// finite number, and [`DriveConfig::verify`] saw to it that they suffice: so this comes to an end.
-    fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
+    /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
+    /// least one invalid page, of which there is a finite number, and [`DriveConfig::verify`] saw to it
+    /// that they suffice: so this comes to an end.
+    pub(crate) fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
         self.observer.collection_begins();
-        self.victims.begin(self.drive.pages_per_block());
-        self.policy.select_victims(&self.drive, &mut self.victims);
-        if self.victims.invalid_pages() == 0 {
-            return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
+        if self.progress.is_under_way() {
+            self.complete()?;
+        } else {
+            self.select(self.drive.pages_per_block(), true)?;
+            self.reclaim_victims()?;
         }
-        self.reclaim_victims()
+        self.observer.collection_ends();
+        Ok(())
     }
 
-    /// One collection ahead of need, of blocks with enough invalid pages, if there are any.
+    /// What is to be done behind a host write to `stream`: one collection ahead of need, of blocks with
+    /// enough invalid pages, if there are any; or a step of one.
     #[cold]
-    fn collect_early(&mut self) -> Result<(), FtlError<F::Error>> {
+    fn collect_behind(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT {
+            self.retire_failing()?;
+        }
+        self.level()?;
+        if self.drive.free_blocks() >= self.background_start() && !self.progress.is_under_way() {
+            return Ok(());
+        }
         self.observer.collection_begins();
-        self.victims.begin(self.config.early_valid_pages_max);
+        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+            self.step(stream, pages_max)?;
+        } else {
+            self.select(self.config.early_valid_pages_max, false)?;
+            self.reclaim_victims()?;
+        }
+        self.observer.collection_ends();
+        Ok(())
+    }
+
+    /// Lets the policy choose among blocks with at most `valid_pages_max` valid pages; if the
+    /// collection is `needed`, with an invalid page among them.
+    pub(crate) fn select(
+        &mut self,
+        valid_pages_max: u32,
+        needed: bool,
+    ) -> Result<(), FtlError<F::Error>> {
+        self.victims.begin(valid_pages_max);
         self.policy.select_victims(&self.drive, &mut self.victims);
-        self.reclaim_victims()
+        if needed && self.victims.invalid_pages() == 0 {
+            return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
+        }
+        Ok(())
     }
 
     fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
@@ -133,12 +216,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         for index in 0..self.victims.blocks().len() {
             self.reclaim(self.victims.blocks()[index])?;
         }
-        self.observer.collection_ends();
         Ok(())
     }
 
     /// Moves the valid pages of `victim`, in page order, and erases it.
-    fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(crate) fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
         let from = self.drive.stream_of(victim);
         let moved = self.drive.valid_pages(victim);
         self.observer.collection(victim, from, moved);
@@ -149,22 +231,35 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         for word in first / 64..=last {
             let bits = upcoming;
             upcoming = if word < last { self.fetch_word(victim, word + 1) } else { 0 };
-            self.relocate_word(victim, from, word, bits)?;
+            self.relocate_word(victim, from, word, bits)
+                .inspect_err(|_| self.drive.recount(victim))?;
         }
         self.drive.valid_pages[victim.index()] = 0;
-        self.flash.erase(victim).map_err(FtlError::Flash)?;
+        self.counters.streams[from.index()].relocations += u64::from(moved);
+        self.erase(victim)
+    }
+
+    /// Erases `victim`, whose valid pages have moved.
+    pub(crate) fn erase(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT && self.failing.contains(&victim) {
+            return self.retire(victim);
+        }
+        match self.flash.erase(victim) {
+            Ok(()) => {}
+            Err(error) if F::is_wear_out(&error) => return self.retire(victim),
+            Err(error) => return Err(FtlError::Flash(error)),
+        }
         self.observer.erase(victim);
         self.drive.release(victim);
+        self.watch_wear(victim);
         self.policy.on_block_erased(victim, &self.drive);
-        let counters = &mut self.counters.streams[from.index()];
-        counters.relocations += u64::from(moved);
-        counters.erases += 1;
+        self.counters.streams[self.drive.stream_of(victim).index()].erases += 1;
         Ok(())
     }
 
     /// The valid pages among 64 of a victim, what is to be asked about them on its way to the cache.
     #[inline]
-    fn fetch_word(&self, victim: BlockId, word: u32) -> u64 {
+    pub(crate) fn fetch_word(&self, victim: BlockId, word: u32) -> u64 {
         let first = self.drive.geometry().first_page(victim).0;
         let valid = self.drive.valid_word(word, first, first + self.drive.pages_per_block());
         let mut bits = valid;
@@ -178,7 +273,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     #[inline]
-    fn relocate_word(
+    pub(crate) fn relocate_word(
         &mut self,
         victim: BlockId,
         from: StreamId,
@@ -194,8 +289,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             if !self.drive.has_room(stream) {
                 stream = self.room_for_relocation(stream)?;
             }
-            let to = self.drive.next_page(stream);
-            self.flash.copyback(source, to, lpn).map_err(FtlError::Flash)?;
+            let mut to = self.drive.next_page(stream);
+            while let Err(error) = self.flash.copyback(source, to, lpn) {
+                self.give_up(stream, error)?;
+                stream = self.room_for_relocation(stream)?;
+                to = self.drive.next_page(stream);
+            }
             self.drive.append(stream, lpn);
             self.observer.relocation(lpn, source, to, stream);
             if !self.drive.has_room(stream) {
@@ -217,20 +316,20 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         let streams = 0..self.drive.streams().len() as u8;
         let roomy = streams.map(StreamId).find(|&other| self.drive.has_room(other));
-        roomy.ok_or(FtlError::NoFreeBlock)
+        roomy.ok_or_else(|| self.no_free_block())
     }
 
     /// Gives `stream`, which has no room, a new open block.
     #[cold]
     fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        let block = self.drive.open(stream).ok_or(FtlError::NoFreeBlock)?;
+        let Some(block) = self.drive.open(stream) else { return Err(self.no_free_block()) };
         self.policy.on_block_opened(block, &self.drive);
         Ok(())
     }
 
     /// Seals the open block of `stream`, which is full.
     #[cold]
-    fn seal(&mut self, stream: StreamId) {
+    pub(crate) fn seal(&mut self, stream: StreamId) {
         let block = self.drive.seal(stream);
         self.policy.on_block_sealed(block, &self.drive);
     }

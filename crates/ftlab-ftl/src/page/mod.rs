@@ -2,7 +2,7 @@
 //!
 //! The write path is in `engine.rs`: `write_page`, `make_room`, `collect`, `reclaim`. What it keeps is
 //! [`Drive`], what decides is a [`Policy`], and what a policy remembers of the blocks is mostly a
-//! [`BlockList`].
+//! [`BlockList`]. Collection in steps is in `incremental.rs`.
 
 mod block_list;
 mod check;
@@ -11,21 +11,27 @@ mod config;
 mod drive;
 mod engine;
 mod ftl;
+mod gc_schedule;
 mod hash;
 mod hotness;
+mod incremental;
 mod lru_list;
 #[cfg(test)]
 mod naive;
 pub mod placement;
 pub mod policy;
+mod retire;
 pub mod scan;
 mod sealed_blocks;
 pub mod victim;
+mod wear;
 
 pub use block_list::BlockList;
 pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use drive::{Drive, Phase};
 pub use engine::PageMapped;
+pub use gc_schedule::{GcSchedule, IncrementalParameters};
 pub use hotness::Hotness;
 pub use policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+pub use wear::{FreeBlock, WearLeveling};

@@ -59,12 +59,12 @@ impl SealedBlocks {
         self.blocks.capacity() * size_of::<BlockId>() + size_of_val(&self.places[..])
     }
 
-    /// Verifies that exactly the sealed blocks of `drive` are in it.
+    /// Verifies that exactly the sealed blocks of `drive` are in it, victims included.
     pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
         for block in (0..drive.geometry().blocks()).map(BlockId) {
             let place = self.places[block.index()];
             let listed = self.blocks.get(place as usize) == Some(&block);
-            if listed != (drive.phase(block) == Phase::Sealed) {
+            if listed != matches!(drive.phase(block), Phase::Sealed | Phase::Victim) {
                 return Err(format!("block {block} is {:?}, listed: {listed}", drive.phase(block)));
             }
         }

@@ -388,13 +388,7 @@ mod tests {
 
     #[test]
     fn a_wrong_name_or_parameter_is_an_error_that_lists_the_right_ones() {
-        let config = DriveConfig {
-            geometry: Geometry::new(64, 64, 4096).unwrap(),
-            logical_pages: 3000,
-            reserve_blocks: 4,
-            gc_start_blocks: 0,
-            early_valid_pages_max: 0,
-        };
+        let config = DriveConfig::new(Geometry::new(64, 64, 4096).unwrap(), 3000, 4);
         for (spec, part) in [
             ("2r-fifi", "did you mean \"2r-fifo\"?"),
             ("single/greedi", "unknown victim rule \"greedi\" (did you mean \"greedy\"?)"),

@@ -29,13 +29,11 @@ impl Scenario {
     fn config(&self, spare_and_log_blocks: u32) -> DriveConfig {
         let data_blocks = self.logical_pages.div_ceil(self.pages_per_block);
         let blocks = data_blocks + spare_and_log_blocks;
-        DriveConfig {
-            geometry: Geometry::new(blocks, self.pages_per_block, 8).unwrap(),
-            logical_pages: self.logical_pages,
-            reserve_blocks: 4,
-            gc_start_blocks: 0,
-            early_valid_pages_max: 0,
-        }
+        DriveConfig::new(
+            Geometry::new(blocks, self.pages_per_block, 8).unwrap(),
+            self.logical_pages,
+            4,
+        )
     }
 }
 

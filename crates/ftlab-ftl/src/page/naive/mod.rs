@@ -8,7 +8,7 @@ mod tests;
 
 use crate::page::drive::Frontier;
 use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
-use crate::page::{Drive, DriveConfig, Phase};
+use crate::page::{Drive, DriveConfig, GcSchedule, Phase};
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use std::collections::{HashMap, VecDeque};
 
@@ -36,6 +36,11 @@ struct NaiveFtl {
     relocations: u64,
     erases: u64,
     trims: u64,
+    /// Victims of a collection in steps that are not erased yet.
+    victims: VecDeque<BlockId>,
+    /// Pages that were left when its present victim came to be the first, less those moved since.
+    left_pages: u32,
+    left_writes: u32,
 }
 
 impl NaiveFtl {
@@ -59,6 +64,9 @@ impl NaiveFtl {
             relocations: 0,
             erases: 0,
             trims: 0,
+            victims: VecDeque::new(),
+            left_pages: 0,
+            left_writes: 0,
         }
     }
 
@@ -104,14 +112,109 @@ impl NaiveFtl {
         while !self.has_room(stream) {
             if self.free.len() as u32 > self.config.reserve_blocks {
                 self.open(stream);
-            } else {
+            } else if self.victims.is_empty() {
                 self.collect(self.config.geometry.pages_per_block());
+            } else {
+                self.advance(u32::MAX);
             }
         }
         self.invalidate(lpn);
         self.program(stream, lpn);
-        if (self.free.len() as u32) < self.config.gc_start_blocks {
+        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+            self.step(stream, pages_max);
+        } else if (self.free.len() as u32) < self.config.gc_start_blocks {
             self.collect(self.config.early_valid_pages_max);
+        }
+    }
+
+    /// Collection in steps: the step behind a host write.
+    fn step(&mut self, stream: StreamId, pages_max: u32) {
+        let config = self.config;
+        let (pages_per_block, reserve) = (config.geometry.pages_per_block(), config.reserve_blocks);
+        let streams = self.policy.streams();
+        let own = streams[stream.index()].takes_relocations;
+        let room = self.open[stream.index()]
+            .map_or(0, |block| pages_per_block - self.blocks[block.index()].pages.len() as u32);
+        let more = (self.free.len() as u32).saturating_sub(reserve) * pages_per_block;
+        if self.victims.is_empty() {
+            if !own && room + more > pages_per_block / 2 {
+                return;
+            }
+            let data_blocks = config.logical_pages.div_ceil(pages_per_block);
+            let most = config.geometry.blocks() - data_blocks - streams.len() as u32 - 1;
+            let low_water = reserve.max(most.min(self.policy.reserve_blocks_min() + 1));
+            let free = self.free.len() as u32;
+            if free <= low_water {
+                self.choose(pages_per_block);
+            } else if free < config.gc_start_blocks {
+                self.choose(config.early_valid_pages_max);
+            }
+            if !own {
+                let writes = room + more;
+                self.left_writes = self.left_writes.min(writes / 2);
+            }
+        }
+        if self.victims.is_empty() {
+            return;
+        }
+        let mut writes = self.left_writes;
+        self.left_writes = writes.saturating_sub(1);
+        if !own {
+            writes = writes.min(room + more);
+        }
+        let mut pages = self.left_pages.div_ceil(writes.max(1));
+        if pages_max > 0 {
+            pages = pages.min(pages_max);
+        }
+        self.advance(pages);
+        while own
+            && !self.victims.is_empty()
+            && !self.has_room(stream)
+            && self.free.len() as u32 <= reserve
+        {
+            self.advance(1);
+        }
+        if (self.free.len() as u32) < self.policy.reserve_blocks_min() {
+            self.advance(u32::MAX);
+        }
+    }
+
+    fn valid_pages(&self, block: BlockId) -> u32 {
+        self.blocks[block.index()].pages.iter().flatten().count() as u32
+    }
+
+    fn choose(&mut self, valid_pages_max: u32) {
+        let geometry = self.config.geometry;
+        let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+        victims.begin(valid_pages_max);
+        self.policy.select_victims(&self.drive(), &mut victims);
+        self.victims = victims.blocks().iter().copied().collect();
+        for victim in &self.victims {
+            self.blocks[victim.index()].phase = Phase::Victim;
+        }
+        self.left_writes = victims.invalid_pages();
+        self.left_pages = self.victims.iter().map(|&victim| self.valid_pages(victim)).sum();
+    }
+
+    /// Moves the next `pages` pages of victims, and erases victims that have none left.
+    fn advance(&mut self, mut pages: u32) {
+        while let Some(&victim) = self.victims.front() {
+            if self.valid_pages(victim) == 0 {
+                self.erase(victim);
+                self.victims.pop_front();
+                self.left_pages = self.victims.iter().map(|&victim| self.valid_pages(victim)).sum();
+                continue;
+            }
+            if pages == 0 {
+                return;
+            }
+            let held = &self.blocks[victim.index()].pages;
+            let page = held.iter().position(Option::is_some).expect("a valid page");
+            let lpn = held[page].expect("a valid page");
+            self.relocate(lpn, victim);
+            self.blocks[victim.index()].pages[page] = None;
+            self.left_pages = self.left_pages.saturating_sub(1);
+            pages -= 1;
         }
     }
 
@@ -166,26 +269,33 @@ impl NaiveFtl {
         victims.begin(valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
         for &victim in victims.blocks() {
-            let from = self.blocks[victim.index()].stream;
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
-                let page = Relocation::new(lpn, victim, from);
-                let mut stream = self.policy.place_relocation(page, &self.drive());
-                if !self.has_room(stream) && self.free.is_empty() {
-                    let mut streams = (0..self.open.len() as u8).map(StreamId);
-                    stream = streams.find(|&other| self.has_room(other)).unwrap();
-                } else if !self.has_room(stream) {
-                    self.open(stream);
-                }
-                self.program(stream, lpn);
-                self.relocations += 1;
+                self.relocate(lpn, victim);
             }
-            let block = &mut self.blocks[victim.index()];
-            block.phase = Phase::Free;
-            block.pages.clear();
-            self.erases += 1;
-            self.free.push_back(victim);
-            self.policy.on_block_erased(victim, &self.drive());
+            self.erase(victim);
         }
+    }
+
+    fn relocate(&mut self, lpn: Lpn, victim: BlockId) {
+        let page = Relocation::new(lpn, victim, self.blocks[victim.index()].stream);
+        let mut stream = self.policy.place_relocation(page, &self.drive());
+        if !self.has_room(stream) && self.free.is_empty() {
+            let mut streams = (0..self.open.len() as u8).map(StreamId);
+            stream = streams.find(|&other| self.has_room(other)).unwrap();
+        } else if !self.has_room(stream) {
+            self.open(stream);
+        }
+        self.program(stream, lpn);
+        self.relocations += 1;
+    }
+
+    fn erase(&mut self, victim: BlockId) {
+        let block = &mut self.blocks[victim.index()];
+        block.phase = Phase::Free;
+        block.pages.clear();
+        self.erases += 1;
+        self.free.push_back(victim);
+        self.policy.on_block_erased(victim, &self.drive());
     }
 
     fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {

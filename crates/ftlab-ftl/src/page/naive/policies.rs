@@ -222,8 +222,13 @@ impl NaivePolicy {
 
 impl Policy for NaivePolicy {
     fn streams(&self) -> Vec<Stream> {
-        let stream = Stream { name: "s", takes_relocations: true, cold: false };
-        vec![stream; self.region.len()]
+        let shares = matches!(
+            self.placement,
+            Placement::Single | Placement::Dac { .. } | Placement::Hotness(_)
+        );
+        let stream =
+            |index| Stream { name: "s", takes_relocations: index > 0 || shares, cold: false };
+        (0..self.region.len()).map(stream).collect()
     }
 
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {

@@ -3,7 +3,7 @@
 use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::policy::{Policy, Stream};
-use crate::page::{DriveConfig, PageMapped, Phase};
+use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, WearLeveling};
 use crate::registry::{PolicyVisitor, Size, policy_names, with_policy};
 use crate::{Ftl, PageBatch};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
@@ -76,9 +76,14 @@ impl Scenario {
 fn scenarios() -> impl Strategy<Value = Scenario> {
     // Now and then blocks of more than two words of valid bits.
     let pages_per_block = prop_oneof![4 => 2_u32..20, 1 => 60_u32..200];
-    let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>());
+    let gc = prop_oneof![
+        2 => Just(GcSchedule::Foreground),
+        2 => Just(GcSchedule::Incremental { pages_max: 0 }),
+        1 => (1_u32..6).prop_map(|pages_max| GcSchedule::Incremental { pages_max }),
+    ];
+    let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>(), gc);
     (sizes, prop::collection::vec((0_u8..20, any::<u32>(), 0_u32..3), 50..600)).prop_map(
-        |((pages_per_block, data_blocks, extra_blocks, reserve_blocks, early), steps)| {
+        |((pages_per_block, data_blocks, extra_blocks, reserve_blocks, early, gc), steps)| {
             // The twin is slow.
             let data_blocks = if pages_per_block < 60 { data_blocks } else { data_blocks.min(5) };
             let logical_pages = data_blocks * pages_per_block - u32::from(data_blocks % 2 == 0);
@@ -89,6 +94,8 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 reserve_blocks,
                 gc_start_blocks: if early { reserve_blocks + 3 } else { 0 },
                 early_valid_pages_max: pages_per_block / 2,
+                gc,
+                wear: WearLeveling::default(),
             };
             let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
                 let pages = (logical_pages >> (skew * 2)).max(1);

@@ -175,7 +175,13 @@ pub trait Policy: Send {
     /// One more page of `block` is invalid.
     fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
 
-    /// `block` has been collected and erased.
+    /// So many pages of the open `block` will never be programmed, and count as invalid from now on: the
+    /// flash failed.
+    fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
+        (0..pages).for_each(|_| self.on_invalidate(block, drive));
+    }
+
+    /// `block` has been collected, and erased or taken out of use.
     fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
 
     /// The host trimmed `lpn`, which held data.

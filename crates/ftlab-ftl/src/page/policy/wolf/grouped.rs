@@ -96,6 +96,10 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.on_invalidate(block);
     }
 
+    fn on_pages_lost(&mut self, block: BlockId, pages: u32, _drive: &Drive) {
+        self.groups.on_pages_lost(block, pages);
+    }
+
     fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
         self.groups.on_block_erased(block);
     }

@@ -203,10 +203,24 @@ impl Groups {
     }
 
     pub(crate) fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
-        let group = drive.stream_of(block).index() / self.units;
-        self.group_of[block.index()] = group as u8;
+        let group = self.owner(drive.stream_of(block));
+        self.group_of[block.index()] = group;
         let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
-        self.slots[group].blocks.push(block, pages, stamp);
+        self.get_mut(group).blocks.push(block, pages, stamp);
+    }
+
+    /// The group that writes to `stream`: its own, or, if an open block failed while it was drained, the
+    /// one that its own was merged into.
+    fn owner(&self, stream: StreamId) -> u8 {
+        let own = (stream.index() / self.units) as u8;
+        let reaches = |&group: &u8| {
+            let mut next = group;
+            while next != NONE && next != own {
+                next = self.get(next).drains;
+            }
+            next == own
+        };
+        self.order.iter().copied().find(reaches).unwrap_or(own)
     }
 
     pub(crate) fn on_block_sealed(&mut self, block: BlockId) {
@@ -220,6 +234,12 @@ impl Groups {
         let group = self.get_mut(group);
         group.size -= 1;
         group.blocks.invalidate(block);
+    }
+
+    /// These pages held nothing: the size of the group stays.
+    pub(crate) fn on_pages_lost(&mut self, block: BlockId, pages: u32) {
+        let group = self.group_of(block);
+        (0..pages).for_each(|_| self.get_mut(group).blocks.invalidate(block));
     }
 
     pub(crate) fn on_block_erased(&mut self, block: BlockId) {

@@ -1,0 +1,384 @@
+//! Flash with a clock.
+//!
+//! # What takes how long
+//! A program is a transfer over the channel and the program itself; a read is the read from the cells
+//! and a transfer; a copyback is a read and a program, the page passing through the controller, which
+//! corrects its errors; an erase takes the time of an erase on every LUN that holds a part of the
+//! block. An operation starts as soon as it has been asked for, what it depends on is complete, and
+//! its LUN and channel are free; each LUN and each channel serves in the order of requests. Time is
+//! in whole nanoseconds and depends on nothing but the operations.
+//!
+//! # What a host write waits for
+//! Its response time lasts from its arrival to the end of the program of its page. Whatever the FTL
+//! does between [`begin_host_write`](crate::Flash::begin_host_write) and that program is a collection
+//! that makes room for it: the program starts when all of it is complete, and so do the programs of
+//! later host writes, since the drive serves them in order. What the FTL does behind the program, such
+//! as a step of incremental collection, delays later host writes only where it takes their LUN or
+//! channel.
+//!
+//! An erase starts when every copyback before it is complete, since these may have been of its pages.
+//!
+//! # When a host write arrives
+//! In a closed loop, when one of the `queue-depth` page writes before it is complete; the first ones
+//! at once. In an open loop, at the time of its request. Reads and flushes of the host take no time:
+//! experiments carry out writes and trims only. A trim takes none either.
+//!
+//! With one LUN and a queue depth of one, the time that passes is exactly the sum of all operations,
+//! each count times its latency.
+
+use crate::luns::Luns;
+use crate::timing::{Arrivals, Timing};
+use crate::{BlockId, Flash, Geometry, Lpn, Ppn, ResponseTimes};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Any flash, and the time that its operations take.
+#[derive(Debug, Clone)]
+pub struct Timed<F> {
+    flash: F,
+    luns: Luns,
+    host: Host,
+    /// Every copyback so far is complete by then.
+    moved_by: u64,
+    /// Every collection that a host write had to wait for is complete by then.
+    collected_by: u64,
+    measured: Measured,
+    interval: Interval,
+}
+
+/// Who asks for page writes.
+#[derive(Debug, Clone)]
+struct Host {
+    arrivals: Arrivals,
+    queue_depth: usize,
+    speed_up: f64,
+    /// Completion times of the latest page writes, `queue_depth` at most.
+    under_way: BinaryHeap<Reverse<u64>>,
+    /// When page writes that are yet to come arrive.
+    coming: VecDeque<u64>,
+    /// The time in the trace, in microseconds, of its first request, and ours in nanoseconds.
+    origin: Option<(u64, u64)>,
+    /// Arrival of the latest page write.
+    arrival: u64,
+    /// True from the arrival of a page write to its program.
+    is_waiting: bool,
+}
+
+/// What has been measured since [`Timed::measure`].
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// Of host page writes.
+    pub response_times: ResponseTimes,
+    /// From the end of the last operation before to that of the last one, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// LUN -> nanoseconds for which it was occupied by an operation, waits for its channel included.
+    pub busy_ns: Vec<u64>,
+    /// LUN time of host programs, in nanoseconds.
+    pub host_writes_ns: u64,
+    /// LUN time of copybacks: of collections and merges.
+    pub relocations_ns: u64,
+    /// LUN time of erases.
+    pub erases_ns: u64,
+    /// LUN time of reads, and of programs that no host write asked for.
+    pub others_ns: u64,
+    start: u64,
+    busy_before: Vec<u64>,
+}
+
+/// What happened since the last interval ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Host page writes.
+    pub host_writes: u64,
+    /// Time that passed, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Sum of the response times.
+    pub response_sum_ns: u64,
+    /// The longest response time.
+    pub response_max_ns: u64,
+    start: u64,
+}
+
+impl<F: Flash> Timed<F> {
+    /// Gives `flash`, which has this geometry, a clock.
+    pub fn new(flash: F, timing: &Timing, geometry: &Geometry) -> Self {
+        let parameters = timing.parameters();
+        let queue_depth = parameters.queue_depth as usize;
+        Self {
+            flash,
+            luns: Luns::new(parameters, geometry),
+            host: Host {
+                arrivals: parameters.arrivals,
+                queue_depth,
+                speed_up: parameters.speed_up,
+                under_way: BinaryHeap::with_capacity(queue_depth + 1),
+                coming: VecDeque::new(),
+                origin: None,
+                arrival: 0,
+                is_waiting: false,
+            },
+            moved_by: 0,
+            collected_by: 0,
+            measured: Measured::default(),
+            interval: Interval::default(),
+        }
+    }
+
+    /// Says when the next page writes arrive, in microseconds of the trace; for an open loop. The
+    /// first one ever given arrives at the end of what was done before.
+    pub fn expect(&mut self, times_us: &[u64]) {
+        let Some(&first) = times_us.first() else { return };
+        let (first, start) = *self.host.origin.get_or_insert((first, self.luns.end));
+        let speed_up = self.host.speed_up;
+        let arrival = |time: &u64| {
+            start + (time.saturating_sub(first) as f64 * 1e3 / speed_up).round() as u64
+        };
+        self.host.coming.extend(times_us.iter().map(arrival));
+    }
+
+    /// Measures from here on, forgetting what was measured before.
+    pub fn measure(&mut self) {
+        self.measured = Measured {
+            start: self.luns.end,
+            busy_before: self.luns.busy_ns.clone(),
+            ..Measured::default()
+        };
+        self.interval = Interval { start: self.luns.end, ..Interval::default() };
+    }
+
+    /// What has been measured.
+    pub fn measured(&self) -> Measured {
+        let mut measured = self.measured.clone();
+        measured.elapsed_ns = self.luns.end - measured.start;
+        let before = measured.busy_before.iter().copied().chain(std::iter::repeat(0));
+        measured.busy_ns =
+            self.luns.busy_ns.iter().zip(before).map(|(now, then)| now - then).collect();
+        measured
+    }
+
+    /// Ends an interval, and says what happened in it.
+    pub fn end_interval(&mut self) -> Interval {
+        let mut ended = self.interval;
+        ended.elapsed_ns = self.luns.end - ended.start;
+        self.interval = Interval { start: self.luns.end, ..Interval::default() };
+        ended
+    }
+
+    /// Where an operation cannot start before: the arrival of the present host write.
+    fn now(&self) -> u64 {
+        self.host.arrival
+    }
+
+    /// Takes note of an operation of a collection, which is complete at `done`.
+    fn collect_until(&mut self, done: u64) {
+        if self.host.is_waiting {
+            self.collected_by = self.collected_by.max(done);
+        }
+    }
+}
+
+impl Host {
+    fn begin(&mut self) {
+        let next = match self.arrivals {
+            Arrivals::Trace => self.coming.pop_front(),
+            Arrivals::Closed => None,
+        };
+        let next = next.or_else(|| {
+            let is_full = self.under_way.len() == self.queue_depth;
+            if is_full { self.under_way.pop().map(|Reverse(done)| done) } else { None }
+        });
+        // The clock of a trace may run back a little.
+        self.arrival = self.arrival.max(next.unwrap_or(0));
+        self.is_waiting = true;
+    }
+
+    /// Ends the page write, and returns its response time.
+    fn end(&mut self, done: u64) -> u64 {
+        self.is_waiting = false;
+        if self.under_way.len() == self.queue_depth {
+            self.under_way.pop();
+        }
+        self.under_way.push(Reverse(done));
+        done - self.arrival
+    }
+}
+
+impl<F: Flash> Flash for Timed<F> {
+    type Error = F::Error;
+
+    const WEARS_OUT: bool = F::WEARS_OUT;
+
+    fn is_bad(&self, block: BlockId) -> bool {
+        self.flash.is_bad(block)
+    }
+
+    fn is_wear_out(error: &F::Error) -> bool {
+        F::is_wear_out(error)
+    }
+
+    fn begin_host_write(&mut self) {
+        self.flash.begin_host_write();
+        self.host.begin();
+    }
+
+    fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), F::Error> {
+        self.flash.program(to, lpn, data)?;
+        let time = self.luns.transfer_ns + self.luns.program_ns;
+        if !self.host.is_waiting {
+            self.luns.program(to, self.now());
+            self.measured.others_ns += time;
+            return Ok(());
+        }
+        let done = self.luns.program(to, self.now().max(self.collected_by));
+        let response = self.host.end(done);
+        self.measured.host_writes_ns += time;
+        self.measured.response_times.record(response);
+        self.interval.host_writes += 1;
+        self.interval.response_sum_ns += response;
+        self.interval.response_max_ns = self.interval.response_max_ns.max(response);
+        Ok(())
+    }
+
+    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
+        self.flash.copyback(from, to, lpn)?;
+        let is_read = self.luns.read(from, self.now());
+        let done = self.luns.program(to, is_read);
+        self.moved_by = self.moved_by.max(done);
+        self.collect_until(done);
+        self.measured.relocations_ns +=
+            self.luns.read_ns + 2 * self.luns.transfer_ns + self.luns.program_ns;
+        Ok(())
+    }
+
+    fn erase(&mut self, block: BlockId) -> Result<(), F::Error> {
+        self.flash.erase(block)?;
+        let done = self.luns.erase(block, self.now().max(self.moved_by));
+        self.collect_until(done);
+        self.measured.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
+        Ok(())
+    }
+
+    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), F::Error> {
+        self.flash.read(from, data)?;
+        let done = self.luns.read(from, self.now());
+        self.collect_until(done);
+        self.measured.others_ns += self.luns.read_ns + self.luns.transfer_ns;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoPayload;
+
+    /// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
+    fn timed(more: &str) -> Timed<NoPayload> {
+        let spec = format!("slc:read-us=10,program-us=100,erase-us=1000,transfer-us=1{more}");
+        let timing = Timing::from_spec(&spec.parse().unwrap()).unwrap();
+        let mut timed = Timed::new(NoPayload, &timing, &Geometry::new(4, 4, 4096).unwrap());
+        timed.measure();
+        timed
+    }
+
+    /// Writes pages; the response time of each in microseconds.
+    fn write(timed: &mut Timed<NoPayload>, pages: &[u32]) -> Vec<u64> {
+        let mut response = |page: &u32| {
+            timed.begin_host_write();
+            timed.program(Ppn(*page), Lpn(0), &[]).unwrap();
+            timed.end_interval().response_max_ns / 1000
+        };
+        pages.iter().map(&mut response).collect()
+    }
+
+    fn elapsed_us(timed: &Timed<NoPayload>) -> u64 {
+        timed.measured().elapsed_ns / 1000
+    }
+
+    #[test]
+    fn one_lun_and_one_request_at_a_time_is_the_sum_of_all_operations() {
+        let mut timed = timed("");
+        assert_eq!(write(&mut timed, &[0, 1]), [101, 101]);
+        timed.begin_host_write();
+        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+        timed.erase(BlockId(0)).unwrap();
+        timed.program(Ppn(5), Lpn(0), &[]).unwrap();
+        assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
+        // Behind the program nobody waits, but the next one finds the LUN busy.
+        timed.erase(BlockId(1)).unwrap();
+        assert_eq!(write(&mut timed, &[6]), [1101]);
+        assert_eq!(elapsed_us(&timed), 4 * 101 + 112 + 2 * 1000);
+        let measured = timed.measured();
+        assert_eq!(measured.busy_ns, [measured.elapsed_ns]);
+        let parts = measured.host_writes_ns + measured.relocations_ns + measured.erases_ns;
+        assert_eq!(parts, measured.elapsed_ns);
+    }
+
+    #[test]
+    fn pages_of_a_superblock_are_programmed_at_once_as_far_as_the_queue_reaches() {
+        // Transfers of the same channel follow each other.
+        let mut one_channel = timed(",luns=2,queue-depth=2");
+        assert_eq!(write(&mut one_channel, &[0, 1, 2, 3]), [101, 102, 101, 101]);
+        assert_eq!(elapsed_us(&one_channel), 203);
+        let mut two_channels = timed(",channels=2,queue-depth=4");
+        assert_eq!(write(&mut two_channels, &[0, 1, 2, 3]), [101, 101, 202, 202]);
+        let mut one_at_a_time = timed(",channels=2");
+        assert_eq!(write(&mut one_at_a_time, &[0, 1, 2, 3]), [101; 4]);
+    }
+
+    #[test]
+    fn a_block_on_one_lun_is_programmed_page_by_page() {
+        let mut timed = timed(",channels=2,queue-depth=2,layout=block");
+        assert_eq!(write(&mut timed, &[0, 1, 4]), [101, 202, 101]);
+        assert_eq!(timed.measured().busy_ns, [202_000, 101_000]);
+    }
+
+    #[test]
+    fn a_host_write_waits_for_the_collection_before_it_on_whatever_lun() {
+        let mut timed = timed(",channels=4,layout=block");
+        timed.begin_host_write();
+        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+        timed.erase(BlockId(0)).unwrap();
+        timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+        assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
+        // One that is carried out behind the write is not waited for by the next, on another LUN.
+        timed.copyback(Ppn(4), Ppn(0), Lpn(0)).unwrap();
+        timed.erase(BlockId(1)).unwrap();
+        assert_eq!(write(&mut timed, &[9]), [101]);
+    }
+
+    #[test]
+    fn an_erase_waits_for_the_pages_that_leave_its_block() {
+        let mut timed = timed(",channels=2,layout=block");
+        timed.begin_host_write();
+        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+        timed.erase(BlockId(0)).unwrap();
+        // 10 to read and 1 out, 1 in and 100 to program, and only then the erase.
+        assert_eq!(elapsed_us(&timed), 112 + 1000);
+        assert_eq!(timed.measured().busy_ns, [1_011_000, 101_000]);
+    }
+
+    #[test]
+    fn in_an_open_loop_page_writes_arrive_by_the_clock_of_the_trace() {
+        let mut timed = timed(",arrivals=trace,speed-up=2");
+        timed.erase(BlockId(0)).unwrap();
+        timed.expect(&[5000, 5010, 5004, 6000]);
+        // At 0, 5, 5 and 500 us behind the erase.
+        assert_eq!(write(&mut timed, &[0, 1, 2, 3]), [101, 197, 298, 101]);
+        assert_eq!(elapsed_us(&timed), 1601);
+    }
+
+    #[test]
+    fn intervals_add_up_to_the_whole() {
+        let mut timed = timed("");
+        let mut elapsed = 0;
+        for page in 0..4 {
+            timed.begin_host_write();
+            timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+            let interval = timed.end_interval();
+            assert_eq!((interval.host_writes, interval.response_sum_ns), (1, 101_000));
+            elapsed += interval.elapsed_ns;
+        }
+        assert_eq!(elapsed, timed.measured().elapsed_ns);
+    }
+}

@@ -1,0 +1,174 @@
+//! Wear levelling: erases spread over all blocks.
+//!
+//! Dynamic wear levelling chooses among free blocks the one that was erased least often. It cannot
+//! reach blocks of cold pages, which are never collected: static wear levelling collects the sealed
+//! block with the fewest erases, whatever it holds, when an erase leaves its block more than
+//! `threshold` erases above the least worn one. One block is collected behind a host write, so the
+//! threshold is where levelling begins and not a bound.
+
+use crate::page::policy::Policy;
+use crate::page::{Drive, PageMapped, Phase};
+use crate::{FtlError, Observer};
+use ftlab_flash::{BlockId, Flash};
+
+ftlab_spec::choices! {
+    /// Which free block is opened next.
+    pub enum FreeBlock {
+        /// The one that has been free longest.
+        Fifo = "fifo",
+        /// The one with the fewest erases; of equal ones the one that has been free longest.
+        LeastWorn = "least-worn",
+    }
+}
+
+/// How erases are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WearLeveling {
+    /// Which free block is opened next.
+    pub free_block: FreeBlock,
+    /// How many more erases than the least worn block a block may have before cold pages are moved;
+    /// 0 is any number.
+    pub threshold: u32,
+}
+
+impl Default for WearLeveling {
+    /// None.
+    fn default() -> Self {
+        Self { free_block: FreeBlock::Fifo, threshold: 0 }
+    }
+}
+
+/// Erases of each block, and the fewest of any block in use.
+#[derive(Debug)]
+pub(crate) struct Wear {
+    erases: Vec<u32>,
+    fewest: u32,
+    /// Blocks in use that have been erased so often.
+    with_fewest: u32,
+}
+
+impl Wear {
+    pub(crate) fn new(blocks: u32) -> Self {
+        Self { erases: vec![0; blocks as usize], fewest: 0, with_fewest: blocks }
+    }
+
+    /// Erases of `block`.
+    pub(crate) fn erases(&self, block: BlockId) -> u32 {
+        self.erases[block.index()]
+    }
+
+    /// How many more erases `block` has than the least worn one.
+    pub(crate) fn excess(&self, block: BlockId) -> u32 {
+        self.erases(block) - self.fewest
+    }
+
+    /// Counts an erase; `is_used` tells the blocks that are not out of use.
+    pub(crate) fn count(&mut self, block: BlockId, is_used: impl Fn(usize) -> bool) {
+        self.erases[block.index()] += 1;
+        if self.erases(block) == self.fewest + 1 {
+            self.leave_fewest(is_used);
+        }
+    }
+
+    /// Takes note that `block` is out of use from now on.
+    pub(crate) fn retire(&mut self, block: BlockId, is_used: impl Fn(usize) -> bool) {
+        if self.erases(block) == self.fewest {
+            self.leave_fewest(is_used);
+        }
+    }
+
+    fn leave_fewest(&mut self, is_used: impl Fn(usize) -> bool) {
+        self.with_fewest -= 1;
+        if self.with_fewest == 0 {
+            let used = || (0..self.erases.len()).filter(|&index| is_used(index));
+            self.fewest = used().map(|index| self.erases[index]).min().unwrap_or(0);
+            let with_fewest = used().filter(|&index| self.erases[index] == self.fewest).count();
+            self.with_fewest = with_fewest as u32;
+        }
+    }
+
+    /// The place in `free` of the block with the fewest erases.
+    pub(crate) fn least_worn(&self, free: impl Iterator<Item = BlockId>) -> Option<usize> {
+        let mut best = None;
+        for (place, block) in free.enumerate() {
+            if best.is_none_or(|(_, erases)| self.erases(block) < erases) {
+                best = Some((place, self.erases(block)));
+            }
+            if self.erases(block) == self.fewest {
+                break;
+            }
+        }
+        best.map(|(place, _)| place)
+    }
+}
+
+impl Drive {
+    /// The sealed block with the fewest erases; of equal ones the first allocated.
+    fn coldest(&self) -> Option<BlockId> {
+        let blocks = (0..self.geometry().blocks()).map(BlockId);
+        let sealed = blocks.filter(|&block| self.phase(block) == Phase::Sealed);
+        sealed.min_by_key(|&block| (self.erases(block), self.allocated(block)))
+    }
+}
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Calls for static wear levelling if `block`, which was erased, has too many erases.
+    pub(crate) fn watch_wear(&mut self, block: BlockId) {
+        let threshold = self.config.wear.threshold;
+        if threshold > 0 && self.drive.wear.excess(block) > threshold {
+            self.is_worn_unevenly = true;
+            self.background_below = u32::MAX;
+        }
+    }
+
+    /// Static wear levelling, if it has been called for.
+    pub(crate) fn level(&mut self) -> Result<(), FtlError<F::Error>> {
+        if !self.is_worn_unevenly || self.progress.is_under_way() {
+            return Ok(());
+        }
+        self.is_worn_unevenly = false;
+        self.refill_reserve()?;
+        if let Some(block) = self.drive.coldest() {
+            self.reclaim(block)?;
+        }
+        self.refill_reserve()
+    }
+
+    /// Collects until free blocks suffice for the relocations of the next collection.
+    pub(crate) fn refill_reserve(&mut self) -> Result<(), FtlError<F::Error>> {
+        while self.drive.free_blocks() < self.reserve_min {
+            self.collect()?;
+        }
+        self.rest();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_erases_are_those_of_a_block_in_use() {
+        let mut wear = Wear::new(3);
+        wear.count(BlockId(0), |_| true);
+        wear.count(BlockId(0), |_| true);
+        wear.count(BlockId(1), |_| true);
+        assert_eq!(wear.excess(BlockId(0)), 2);
+        wear.retire(BlockId(2), |index| index != 2);
+        assert_eq!((wear.excess(BlockId(0)), wear.excess(BlockId(1))), (1, 0));
+        wear.count(BlockId(1), |index| index != 2);
+        assert_eq!((wear.excess(BlockId(0)), wear.erases(BlockId(0))), (0, 2));
+    }
+
+    #[test]
+    fn of_equally_worn_blocks_the_first_is_taken() {
+        let mut wear = Wear::new(3);
+        let free = [2, 0, 1].map(BlockId);
+        assert_eq!(wear.least_worn(free.into_iter()), Some(0));
+        wear.count(BlockId(2), |_| true);
+        assert_eq!(wear.least_worn(free.into_iter()), Some(1));
+        assert_eq!(wear.least_worn([BlockId(2)].into_iter()), Some(0));
+        assert_eq!(wear.least_worn([].into_iter()), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! Collection in steps does what whole collections do, a little at a time.
+
+use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
+use ftlab_ftl::PageBatch;
+use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
+use ftlab_ftl::registry::{self, DynFtl};
+
+const PAGES: u32 = 65_536;
+
+/// An FTL with 12.5% of over-provisioning behind a fill and five drive writes, time being measured over the
+/// last three.
+fn run(ftl: &str, gc: GcSchedule, hot: Hot, pages_per_block: u32) -> DynFtl<Timed<NoPayload>, ()> {
+    let config = DriveConfig {
+        geometry: Geometry::new(PAGES / 8 * 9 / pages_per_block, pages_per_block, 4096).unwrap(),
+        logical_pages: PAGES,
+        reserve_blocks: 4,
+        gc_start_blocks: 0,
+        early_valid_pages_max: 0,
+        gc,
+        wear: WearLeveling::default(),
+    };
+    let timing = Timing::from_spec(&"slc".parse().unwrap()).unwrap();
+    let flash = Timed::new(NoPayload, &timing, &config.geometry);
+    let mut ftl = registry::build(&ftl.parse().unwrap(), config, flash, ()).unwrap();
+    let mut batch = PageBatch::default();
+    batch.writes.extend((0..PAGES).map(Lpn));
+    let mut random = 7_u64;
+    for write in 0..5 * PAGES {
+        if write == 2 * PAGES {
+            ftl.apply(&batch).unwrap();
+            ftl.flash_mut().measure();
+            batch.clear();
+        }
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let is_hot = (random >> 40) % 100 < hot.writes;
+        let pages = if is_hot { PAGES * hot.pages / 100 } else { PAGES };
+        batch.writes.push(Lpn((random >> 33) as u32 % pages));
+    }
+    ftl.apply(&batch).unwrap();
+    ftl.check().unwrap();
+    ftl
+}
+
+/// So many percent of the writes go to so many percent of the pages.
+#[derive(Clone, Copy)]
+struct Hot {
+    writes: u64,
+    pages: u32,
+}
+
+const UNIFORM: Hot = Hot { writes: 0, pages: 100 };
+const SKEWED: Hot = Hot { writes: 90, pages: 10 };
+
+const STEPS: GcSchedule = GcSchedule::Incremental { pages_max: 0 };
+
+#[test]
+fn write_amplification_is_that_of_whole_collections() {
+    for ftl in ["1r-greedy", "2r-greedy", "2r-fifo", "2r++", "sep-gc/cost-benefit", "dac-cb"] {
+        for hot in [UNIFORM, SKEWED] {
+            let waf = |gc| run(ftl, gc, hot, 64).counters().waf().unwrap();
+            let (whole, steps) = (waf(GcSchedule::Foreground), waf(STEPS));
+            assert!((steps / whole - 1.0).abs() < 0.02, "{ftl} {}: {whole} {steps}", hot.writes);
+        }
+    }
+}
+
+#[test]
+fn the_longest_waits_are_a_fraction_of_those_for_whole_collections() {
+    for ftl in ["1r-greedy", "2r-greedy", "2r-fifo"] {
+        let slowest_us = |gc| {
+            let mut ftl = run(ftl, gc, SKEWED, 256);
+            ftl.flash_mut().measured().response_times.quantile_ns(0.9999) / 1000
+        };
+        let (whole, steps) = (slowest_us(GcSchedule::Foreground), slowest_us(STEPS));
+        assert!(5 * steps < whole, "{ftl}: 1 of 10,000 waits {steps} us, not {whole} us");
+    }
+}
+
+#[test]
+fn a_limit_that_is_too_low_is_made_up_for_in_the_foreground() {
+    let writes = |pages_max| {
+        let gc = GcSchedule::Incremental { pages_max };
+        let counters = run("2r-greedy", gc, UNIFORM, 64).counters();
+        (counters.host_writes, counters.relocations())
+    };
+    let (host_writes, relocations) = writes(1);
+    assert!(relocations > 2 * host_writes);
+}

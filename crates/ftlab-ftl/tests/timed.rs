@@ -1,0 +1,79 @@
+//! FTLs over flash with a clock.
+
+use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
+use ftlab_ftl::PageBatch;
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{DynFtl, build, ftl_names};
+
+const PAGES: u32 = 2000;
+
+fn config() -> DriveConfig {
+    DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), PAGES, 10)
+}
+
+/// The FTL behind ten drive writes, nine of ten of which go to a tenth of the pages.
+fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()> {
+    let config = if early {
+        DriveConfig { gc_start_blocks: 20, early_valid_pages_max: 8, ..config() }
+    } else {
+        config()
+    };
+    let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
+    let flash = Timed::new(NoPayload, &timing, &config.geometry);
+    let mut ftl = build(&ftl.parse().unwrap(), config, flash, ()).unwrap();
+    let mut random = 1_u32;
+    let mut batch = PageBatch::default();
+    for _ in 0..10 * PAGES {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let hot = random >> 24 < 230;
+        batch.writes.push(Lpn((random >> 8) % if hot { PAGES / 10 } else { PAGES }));
+    }
+    ftl.apply(&batch).unwrap();
+    ftl
+}
+
+#[test]
+fn with_one_lun_elapsed_time_is_counts_times_latencies() {
+    for (name, early) in ftl_names().iter().zip([false, true].into_iter().cycle()) {
+        let mut ftl = worn_in(name, "slc:transfer-us=7", early);
+        let counters = ftl.counters();
+        let measured = ftl.flash_mut().measured();
+        let us = |host: u64, moved: u64, erased: u64| host * 207 + moved * 239 + erased * 1500;
+        assert!(counters.relocations() > 0, "{name}");
+        assert_eq!(
+            measured.elapsed_ns,
+            1000 * us(counters.host_writes, counters.relocations(), counters.erases()),
+            "{name}"
+        );
+        assert_eq!(measured.response_times.count(), counters.host_writes);
+        // All of it is somebody's wait, but for early collection behind the last write.
+        let waits = measured.response_times.mean_ns() * counters.host_writes as f64;
+        assert!(
+            waits <= measured.elapsed_ns as f64
+                && (early || waits > 0.999 * measured.elapsed_ns as f64)
+        );
+    }
+}
+
+#[test]
+fn more_luns_are_faster_and_count_the_same() {
+    let mut last = u64::MAX;
+    for luns in [1, 2, 4, 8] {
+        let timing = format!("tlc:channels={luns},queue-depth=16");
+        let mut ftl = worn_in("2r-greedy", &timing, false);
+        assert_eq!(ftl.counters(), worn_in("2r-greedy", "slc", false).counters());
+        let measured = ftl.flash_mut().measured();
+        assert!(measured.elapsed_ns < last, "{luns}");
+        assert!(measured.busy_ns.iter().all(|&busy| busy <= measured.elapsed_ns));
+        last = measured.elapsed_ns;
+    }
+}
+
+#[test]
+fn a_multi_block_merge_lasts_longer_than_that_of_one_block() {
+    let longest = |name: &str| {
+        let mut ftl = worn_in(name, "slc", false);
+        ftl.flash_mut().measured().response_times.max_ns()
+    };
+    assert!(longest("2r-greedy") > longest("1r-greedy"));
+}

@@ -1,0 +1,131 @@
+//! What time a run took on its simulated flash.
+
+use ftlab_flash::{Interval, Measured, ResponseTimes, Timing};
+use ftlab_spec::Spec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How long operations take and when the host asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimingSummary {
+    /// The timing as it was named.
+    pub timing: String,
+    /// Every parameter with its value, given or by default.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl TimingSummary {
+    pub(crate) fn new(spec: &Spec, timing: &Timing) -> Self {
+        Self { timing: spec.to_string(), parameters: crate::workload::named(timing.values()) }
+    }
+}
+
+/// Time on the simulated flash; what each number means is in the documentation of
+/// `ftlab_flash::Timed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimingResult {
+    /// Seconds from the end of the last operation before counting to that of the last one counted.
+    pub elapsed_seconds: f64,
+    /// Response times of host page writes.
+    pub response_ns: ResponseSummary,
+    /// Host page writes per second.
+    pub iops: f64,
+    /// Bytes that the host wrote per second.
+    pub bytes_per_second: f64,
+    /// `iops` of each whole interval of `config.interval_writes`; times `config.drive.page_bytes` it is
+    /// the bandwidth.
+    pub running_iops: Vec<f64>,
+    /// Mean response time in each of these.
+    pub running_response_mean_ns: Vec<f64>,
+    /// Longest response time in each of these.
+    pub running_response_max_ns: Vec<u64>,
+    /// Share of the time for which each LUN was occupied.
+    pub lun_busy_share: Vec<f64>,
+    /// Seconds of LUNs by what they did.
+    pub lun_seconds: LunSeconds,
+}
+
+/// Response times in nanoseconds; quantiles are too long by at most 0.1%.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseSummary {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub stddev: f64,
+    /// The median.
+    pub p50: u64,
+    /// 90% were not longer.
+    pub p90: u64,
+    /// 95% were not longer.
+    pub p95: u64,
+    /// 99% were not longer.
+    pub p99: u64,
+    /// 99.9% were not longer.
+    pub p99_9: u64,
+    /// 99.99% were not longer.
+    pub p99_99: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+impl ResponseSummary {
+    fn new(times: &ResponseTimes) -> Self {
+        Self {
+            mean: times.mean_ns(),
+            stddev: times.stddev_ns(),
+            p50: times.quantile_ns(0.5),
+            p90: times.quantile_ns(0.9),
+            p95: times.quantile_ns(0.95),
+            p99: times.quantile_ns(0.99),
+            p99_9: times.quantile_ns(0.999),
+            p99_99: times.quantile_ns(0.9999),
+            max: times.max_ns(),
+        }
+    }
+}
+
+/// Seconds that operations took on their LUNs, summed over all LUNs; waits are not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LunSeconds {
+    /// Programs of pages that the host wrote.
+    pub host_writes: f64,
+    /// Copies of valid pages, by collections and merges.
+    pub relocations: f64,
+    /// Erases.
+    pub erases: f64,
+    /// Anything else that the FTL read or programmed.
+    pub others: f64,
+}
+
+impl TimingResult {
+    pub(crate) fn new(measured: &Measured, intervals: &[Interval], page_bytes: u32) -> Self {
+        let per_second = |count: u64, nanoseconds: u64| {
+            if nanoseconds == 0 { 0.0 } else { count as f64 * 1e9 / nanoseconds as f64 }
+        };
+        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+        let elapsed_ns = measured.elapsed_ns;
+        let iops = per_second(measured.response_times.count(), elapsed_ns);
+        let share = |busy: &u64| *busy as f64 / elapsed_ns.max(1) as f64;
+        let mean = |i: &Interval| i.response_sum_ns as f64 / i.host_writes.max(1) as f64;
+        Self {
+            elapsed_seconds: seconds(elapsed_ns),
+            response_ns: ResponseSummary::new(&measured.response_times),
+            iops,
+            bytes_per_second: iops * f64::from(page_bytes),
+            running_iops: intervals
+                .iter()
+                .map(|i| per_second(i.host_writes, i.elapsed_ns))
+                .collect(),
+            running_response_mean_ns: intervals.iter().map(mean).collect(),
+            running_response_max_ns: intervals.iter().map(|i| i.response_max_ns).collect(),
+            lun_busy_share: measured.busy_ns.iter().map(share).collect(),
+            lun_seconds: LunSeconds {
+                host_writes: seconds(measured.host_writes_ns),
+                relocations: seconds(measured.relocations_ns),
+                erases: seconds(measured.erases_ns),
+                others: seconds(measured.others_ns),
+            },
+        }
+    }
+}
