@@ -292,7 +292,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             let mut to = self.drive.next_page(stream);
             while let Err(error) = self.flash.copyback(source, to, lpn) {
                 self.give_up(stream, error)?;
-                stream = self.room_for_relocation(stream)?;
+                self.open(stream)?;
                 to = self.drive.next_page(stream);
             }
             self.drive.append(stream, lpn);

@@ -300,5 +300,5 @@ fn a_drive_without_room_for_a_log_is_refused_with_the_sum() {
     assert_eq!(build("faster:isolation-blocks=7", scenario.config(10)), Ok(()));
     assert!(build("faster:isolation-blocks=7", scenario.config(9)).is_err());
     let early = DriveConfig { gc_start_blocks: 9, ..scenario.config(9) };
-    assert!(build("faster", early).unwrap_err().contains("leave out --gc-start"));
+    assert!(build("faster", early).unwrap_err().contains("leave out --gc, --gc-start"));
 }

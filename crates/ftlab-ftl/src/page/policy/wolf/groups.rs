@@ -53,6 +53,8 @@ pub struct Groups {
     /// Group -> its place in the order.
     places: [u8; GROUPS_MAX],
     units: usize,
+    /// Stream -> the group whose pages it takes: its own, or the one that its own was merged into.
+    owners: Vec<u8>,
     /// The group of the last host write: the one that asks for a block.
     pub(super) requester: u8,
     /// Blocks of groups that are being merged.
@@ -80,6 +82,7 @@ impl Groups {
             order: Vec::with_capacity(slots),
             places: [0; GROUPS_MAX],
             units,
+            owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             requester: 0,
             merging: Vec::with_capacity(blocks as usize),
         };
@@ -203,24 +206,37 @@ impl Groups {
     }
 
     pub(crate) fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
-        let group = self.owner(drive.stream_of(block));
+        let stream = drive.stream_of(block);
+        let group = self.owners[stream.index()];
+        self.keep_draining(group, (stream.index() / self.units) as u8);
         self.group_of[block.index()] = group;
         let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
         self.get_mut(group).blocks.push(block, pages, stamp);
     }
 
-    /// The group that writes to `stream`: its own, or, if an open block failed while it was drained, the
-    /// one that its own was merged into.
-    fn owner(&self, stream: StreamId) -> u8 {
-        let own = (stream.index() / self.units) as u8;
-        let reaches = |&group: &u8| {
-            let mut next = group;
-            while next != NONE && next != own {
-                next = self.get(next).drains;
-            }
-            next == own
-        };
-        self.order.iter().copied().find(reaches).unwrap_or(own)
+    /// Sees to it that `group` drains the streams of `merged`: if an open block of theirs failed, another
+    /// one is opened after all.
+    fn keep_draining(&mut self, group: u8, merged: u8) {
+        let mut last = group;
+        while last != merged && self.get(last).drains != NONE {
+            last = self.get(last).drains;
+        }
+        if last != merged {
+            self.get_mut(last).drains = merged;
+            self.get_mut(merged).drains = NONE;
+        }
+    }
+
+    /// From now on the streams of `from` take pages of `to`.
+    pub(super) fn hand_over(&mut self, from: u8, to: u8) {
+        self.owners.iter_mut().filter(|owner| **owner == from).for_each(|owner| *owner = to);
+    }
+
+    /// From now on the streams of `group` take its own pages.
+    pub(super) fn take_back(&mut self, group: u8) {
+        for stream in self.streams_of(group) {
+            self.owners[stream.index()] = group;
+        }
     }
 
     pub(crate) fn on_block_sealed(&mut self, block: BlockId) {

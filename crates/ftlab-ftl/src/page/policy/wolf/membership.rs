@@ -21,6 +21,7 @@ impl Groups {
         created.frequency = 0.0;
         created.interval_writes = 0;
         created.converged = 0;
+        self.take_back(group);
         self.change_order(|order| order.insert(place, group));
         Some(group)
     }
@@ -30,6 +31,7 @@ impl Groups {
     pub(super) fn merge(&mut self, place: usize, into: usize, drive: &Drive) {
         let kept = self.order()[into];
         let gone = self.change_order(|order| order.remove(place));
+        self.hand_over(gone, kept);
         self.merging.clear();
         for group in [gone, kept] {
             let blocks = &mut self.slots[usize::from(group)].blocks;
