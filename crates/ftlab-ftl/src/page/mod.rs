@@ -13,9 +13,10 @@ mod engine;
 mod ftl;
 mod hash;
 mod hotness;
-mod lru_list;
+mod lru_lists;
 #[cfg(test)]
 mod naive;
+mod page_table;
 pub mod placement;
 pub mod policy;
 pub mod scan;
