@@ -71,7 +71,7 @@ impl<R: GroupRule> Policy for Grouped<R> {
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
         let present = self.groups.group_of(page.victim);
         let group = self.detector.relocation(page.lpn, present, &self.groups);
-        self.groups.place_relocation(present, group, drive)
+        self.groups.place_relocation(group, drive)
     }
 
     #[inline]

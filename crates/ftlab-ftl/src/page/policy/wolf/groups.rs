@@ -141,13 +141,12 @@ impl Groups {
         self.frontier(group, drive)
     }
 
-    /// The stream for a valid page of a victim of group `from` that is to go to `group`.
+    /// The stream for a valid page of a victim that is to go to `group`; its own no longer counts it.
     ///
     /// The last free block is opened only if no stream has room, so one free block is always enough
     /// for a victim, however many groups there are.
     #[inline]
-    pub(crate) fn place_relocation(&mut self, from: u8, group: u8, drive: &Drive) -> StreamId {
-        self.get_mut(from).size -= 1;
+    pub(crate) fn place_relocation(&mut self, group: u8, drive: &Drive) -> StreamId {
         let mut stream = self.frontier(group, drive);
         let mut to = group;
         if drive.free_blocks() <= 1

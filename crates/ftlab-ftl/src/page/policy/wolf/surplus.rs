@@ -38,9 +38,11 @@ impl Groups {
         }
         let chosen = best.map(|(_, group, slot)| (group, slot)).or_else(|| self.emptiest(limit));
         if let Some((group, slot)) = chosen {
-            let blocks = &mut self.get_mut(group).blocks;
+            let Group { blocks, size, .. } = self.get_mut(group);
             let valid_pages = blocks.valid_pages(slot);
             victims.push(blocks.take(slot), valid_pages);
+            // Each is counted again by the group that it is moved to.
+            *size -= valid_pages;
         }
     }
 
