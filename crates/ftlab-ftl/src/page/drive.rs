@@ -44,6 +44,30 @@ pub(crate) struct Frontier {
     pub(crate) end: u32,
 }
 
+/// A walk over the valid pages of a block, between whose steps the drive may change otherwise.
+#[derive(Debug)]
+pub(crate) struct ValidPages {
+    first: u32,
+    end: u32,
+    word: u32,
+    /// Those of the word that are still to come.
+    bits: u64,
+}
+
+impl ValidPages {
+    /// The next valid page; there must be one.
+    #[inline]
+    pub(crate) fn next(&mut self, drive: &Drive) -> Ppn {
+        while self.bits == 0 {
+            self.word += 1;
+            self.bits = drive.valid_word(self.word, self.first, self.end);
+        }
+        let page = Ppn(self.word * 64 + self.bits.trailing_zeros());
+        self.bits &= self.bits - 1;
+        page
+    }
+}
+
 /// Mapping tables, erase blocks, free list and open blocks of one drive.
 ///
 /// All pages of an open block count as valid until they are invalidated, whether they are programmed
@@ -369,9 +393,23 @@ impl Drive {
         self.valid_bits[page.index() / 64] >> (page.0 % 64) & 1 == 1
     }
 
+    /// The valid pages of `block`, in page order.
+    pub(crate) fn valid_pages_of(&self, block: BlockId) -> ValidPages {
+        let first = self.geometry.first_page(block).0;
+        let end = first + self.geometry.pages_per_block();
+        let word = first / 64;
+        ValidPages { first, end, word, bits: self.valid_word(word, first, end) }
+    }
+
+    /// The valid bits `word * 64 ..` of the flash, those outside `block` cleared.
+    pub(crate) fn valid_word_of(&self, block: BlockId, word: u32) -> u64 {
+        let first = self.geometry.first_page(block).0;
+        self.valid_word(word, first, first + self.geometry.pages_per_block())
+    }
+
     /// The valid bits `word * 64 ..` of the flash, those outside `first..end` cleared.
     #[inline]
-    pub(crate) fn valid_word(&self, word: u32, first: u32, end: u32) -> u64 {
+    fn valid_word(&self, word: u32, first: u32, end: u32) -> u64 {
         self.valid_bits[word as usize] & word_mask(word, first, end)
     }
 

@@ -6,6 +6,9 @@ use crate::page::{Drive, DriveConfig, GcSchedule};
 use crate::{Counters, FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
+/// How many valid pages of a victim ahead of the one being moved are fetched.
+const FETCH_AHEAD: u32 = 24;
+
 /// A page-mapped FTL: `policy` decides, and this carries it out over `flash`.
 ///
 /// ```text
@@ -224,14 +227,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let from = self.drive.stream_of(victim);
         let moved = self.drive.valid_pages(victim);
         self.observer.collection(victim, from, moved);
-        let first = self.drive.geometry().first_page(victim).0;
-        let end = first + self.drive.pages_per_block();
-        let last = (end - 1) / 64;
-        let mut upcoming = self.fetch_word(victim, first / 64);
-        for word in first / 64..=last {
-            let bits = upcoming;
-            upcoming = if word < last { self.fetch_word(victim, word + 1) } else { 0 };
-            self.relocate_word(victim, from, word, bits)
+        let mut next = self.drive.valid_pages_of(victim);
+        let mut ahead = self.drive.valid_pages_of(victim);
+        for _ in 0..moved.min(FETCH_AHEAD) {
+            self.fetch(ahead.next(&self.drive), victim);
+        }
+        for left in (0..moved).rev() {
+            if left >= FETCH_AHEAD {
+                self.fetch(ahead.next(&self.drive), victim);
+            }
+            self.relocate(next.next(&self.drive), victim, from)
                 .inspect_err(|_| self.drive.recount(victim))?;
         }
         self.drive.valid_pages[victim.index()] = 0;
@@ -257,49 +262,38 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// The valid pages among 64 of a victim, what is to be asked about them on its way to the cache.
+    /// Fetches what is to be asked about a valid page of a victim.
     #[inline]
-    pub(crate) fn fetch_word(&self, victim: BlockId, word: u32) -> u64 {
-        let first = self.drive.geometry().first_page(victim).0;
-        let valid = self.drive.valid_word(word, first, first + self.drive.pages_per_block());
-        let mut bits = valid;
-        while bits != 0 {
-            let lpn = self.drive.owner(Ppn(word * 64 + bits.trailing_zeros()));
-            self.drive.prefetch_mapping(lpn);
-            self.policy.fetch_ahead(lpn, victim);
-            bits &= bits - 1;
-        }
-        valid
+    pub(crate) fn fetch(&self, page: Ppn, victim: BlockId) {
+        let lpn = self.drive.owner(page);
+        self.drive.prefetch_mapping(lpn);
+        self.policy.fetch_ahead(lpn, victim);
     }
 
+    /// Moves one valid page of `victim`, whose pages are of stream `from`.
     #[inline]
-    pub(crate) fn relocate_word(
+    pub(crate) fn relocate(
         &mut self,
+        source: Ppn,
         victim: BlockId,
         from: StreamId,
-        word: u32,
-        mut bits: u64,
     ) -> Result<(), FtlError<F::Error>> {
-        while bits != 0 {
-            let source = Ppn(word * 64 + bits.trailing_zeros());
-            bits &= bits - 1;
-            let lpn = self.drive.owner(source);
-            let page = Relocation::new(lpn, victim, from);
-            let mut stream = self.policy.place_relocation(page, &self.drive);
-            if !self.drive.has_room(stream) {
-                stream = self.room_for_relocation(stream)?;
-            }
-            let mut to = self.drive.next_page(stream);
-            while let Err(error) = self.flash.copyback(source, to, lpn) {
-                self.give_up(stream, error)?;
-                self.open(stream)?;
-                to = self.drive.next_page(stream);
-            }
-            self.drive.append(stream, lpn);
-            self.observer.relocation(lpn, source, to, stream);
-            if !self.drive.has_room(stream) {
-                self.seal(stream);
-            }
+        let lpn = self.drive.owner(source);
+        let page = Relocation::new(lpn, victim, from);
+        let mut stream = self.policy.place_relocation(page, &self.drive);
+        if !self.drive.has_room(stream) {
+            stream = self.room_for_relocation(stream)?;
+        }
+        let mut to = self.drive.next_page(stream);
+        while let Err(error) = self.flash.copyback(source, to, lpn) {
+            self.give_up(stream, error)?;
+            self.open(stream)?;
+            to = self.drive.next_page(stream);
+        }
+        self.drive.append(stream, lpn);
+        self.observer.relocation(lpn, source, to, stream);
+        if !self.drive.has_room(stream) {
+            self.seal(stream);
         }
         Ok(())
     }

@@ -36,7 +36,7 @@
 use crate::page::policy::{Policy, StreamId};
 use crate::page::{DriveConfig, PageMapped};
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash};
+use ftlab_flash::{BlockId, Flash, Ppn};
 
 /// How far the collection is that is under way.
 #[derive(Debug, Default)]
@@ -183,9 +183,13 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Relocates valid pages of `victim`, up to `most` of the next 64; returns how many.
     fn relocate_some(&mut self, victim: BlockId, most: u32) -> Result<u32, FtlError<F::Error>> {
         let word = self.progress.page / 64;
-        let bits = lowest(self.fetch_word(victim, word), most);
+        let bits = lowest(self.drive.valid_word_of(victim, word), most);
         let from = self.drive.stream_of(victim);
-        self.relocate_word(victim, from, word, bits).inspect_err(|_| self.drive.recount(victim))?;
+        let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
+        pages().for_each(|page| self.fetch(page, victim));
+        for page in pages() {
+            self.relocate(page, victim, from).inspect_err(|_| self.drive.recount(victim))?;
+        }
         self.drive.clear_valid(victim, word, bits);
         let moved = bits.count_ones();
         self.counters.streams[from.index()].relocations += u64::from(moved);

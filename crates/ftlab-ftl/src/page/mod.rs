@@ -15,9 +15,10 @@ mod gc_schedule;
 mod hash;
 mod hotness;
 mod incremental;
-mod lru_list;
+mod lru_lists;
 #[cfg(test)]
 mod naive;
+mod page_table;
 pub mod placement;
 pub mod policy;
 mod retire;

@@ -17,7 +17,7 @@
 //! # Where the paper is silent
 //! A page is judged after its own write is taken note of: its second write finds it hot. A trimmed page
 //! leaves both lists. The study searches its lists one by one and lays out 8 bytes per entry: 4 for the
-//! page, 2 for each link. Here a hash table finds a page; an entry takes 16 bytes and 4 to 8 of the
+//! page, 2 for each link. Here a hash table finds a page; an entry takes 16 bytes and 64 of the
 //! table.
 //!
 //! # Reference
@@ -27,7 +27,7 @@
 
 use crate::Metadata;
 use crate::page::Hotness;
-use crate::page::lru_list::LruList;
+use crate::page::lru_lists::{LruLists, Place};
 use crate::registry::{PlacementEntry, Setting, Size};
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError};
@@ -52,11 +52,14 @@ ftlab_spec::parameters! {
     }
 }
 
+/// The hot list.
+const HOT_LIST: usize = 0;
+
+/// The candidate list.
+const CANDIDATE_LIST: usize = 1;
+
 /// Two lists in order of use.
-pub struct Lru {
-    hot: LruList,
-    candidates: LruList,
-}
+pub struct Lru(LruLists);
 
 impl PlacementEntry for Lru {
     type Parameters = LruParameters;
@@ -76,58 +79,63 @@ impl PlacementEntry for Lru {
 
     fn new(parameters: &LruParameters, size: Size) -> Self {
         // No list is ever longer than there are pages.
-        let list = |entries: OrAuto<NonZeroU32>, default: NonZeroU32| {
-            let entries = entries.given().unwrap_or(&default).get();
-            LruList::new(entries.min(size.logical_pages.max(1)))
-        };
-        Self { hot: list(parameters.hot, HOT), candidates: list(parameters.candidates, CANDIDATES) }
+        let pages = size.logical_pages.max(1);
+        let hot = parameters.hot.given().unwrap_or(&HOT).get();
+        let candidates = parameters.candidates.given().unwrap_or(&CANDIDATES).get();
+        Self(LruLists::new([hot.min(pages), candidates.min(pages)], pages))
     }
 }
 
 impl Lru {
+    /// Makes a candidate hot; the oldest hot page takes its place if there is no room for both.
+    fn promote(&mut self, candidate: Place) {
+        let Self(lists) = self;
+        if lists.is_full(HOT_LIST)
+            && let Some(oldest) = lists.oldest(HOT_LIST)
+        {
+            lists.move_to_front(oldest, CANDIDATE_LIST);
+        }
+        lists.move_to_front(candidate, HOT_LIST);
+    }
+
     /// Puts a page, which is on neither list, in front of the candidates.
     fn add_candidate(&mut self, lpn: Lpn) {
-        if self.candidates.is_full() {
-            self.candidates.pop_back();
+        let Self(lists) = self;
+        if lists.is_full(CANDIDATE_LIST)
+            && let Some(oldest) = lists.oldest(CANDIDATE_LIST)
+        {
+            lists.remove(oldest);
         }
-        self.candidates.push_front(lpn);
+        lists.push_front(lpn, CANDIDATE_LIST);
     }
 }
 
 impl Hotness for Lru {
     #[inline]
     fn record(&mut self, lpn: Lpn) {
-        if self.hot.move_to_front(lpn) {
-            return;
+        match self.0.find(lpn) {
+            Some(place) if place.list() == HOT_LIST => self.0.move_to_front(place, HOT_LIST),
+            Some(place) => self.promote(place),
+            None => self.add_candidate(lpn),
         }
-        if !self.candidates.remove(lpn) {
-            self.add_candidate(lpn);
-            return;
-        }
-        if self.hot.is_full()
-            && let Some(oldest) = self.hot.pop_back()
-        {
-            self.add_candidate(oldest);
-        }
-        self.hot.push_front(lpn);
     }
 
     #[inline]
     fn is_hot(&self, lpn: Lpn) -> bool {
-        self.hot.contains(lpn)
+        self.0.find(lpn).is_some_and(|place| place.list() == HOT_LIST)
     }
 
     fn forget(&mut self, lpn: Lpn) {
-        self.hot.remove(lpn);
-        self.candidates.remove(lpn);
+        if let Some(place) = self.0.find(lpn) {
+            self.0.remove(place);
+        }
     }
 
     fn metadata(&self) -> Metadata {
-        let entries = u64::from(self.hot.capacity() + self.candidates.capacity());
-        Metadata::fixed(8 * entries + 56)
+        Metadata::fixed(8 * u64::from(self.0.capacity()) + 56)
     }
 
     fn bytes(&self) -> usize {
-        self.hot.bytes() + self.candidates.bytes()
+        self.0.bytes()
     }
 }

@@ -42,6 +42,9 @@ const BITS_PER_WRITE: u32 = 8;
 /// The largest filters: with 8 of them 1 GiB.
 const BITS_MAX: u32 = 1 << 30;
 
+/// The most filters.
+const FILTERS_MAX: u32 = 8;
+
 const BITS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 const DECAY: NonZeroU32 = NonZeroU32::new(512).unwrap();
 
@@ -51,11 +54,11 @@ ftlab_spec::parameters! {
         /// Bits of a filter; auto: 8 times decay.
         bits: OrAuto<NonZeroU32> = OrAuto::Given(BITS), "bits", from "Lee and Kim (SYSTOR 2013), table 1";
         /// Filters.
-        filters: u32 = 4, "filters" in 1..=8, from "Lee and Kim (SYSTOR 2013), table 1";
+        filters: u32 = 4, "filters" in 1..=FILTERS_MAX, from "Lee and Kim (SYSTOR 2013), table 1";
         /// Hash functions.
         hashes: u32 = 2, "hashes" in 1..=8, from "Lee and Kim (SYSTOR 2013), table 1";
         /// How many filters have to know a page that is hot.
-        threshold: u32 = 2, "threshold" in 1..=8, from "Lee and Kim (SYSTOR 2013), table 1";
+        threshold: u32 = 2, "threshold" in 1..=FILTERS_MAX, from "Lee and Kim (SYSTOR 2013), table 1";
         /// Host writes after which a filter is emptied; auto: a tenth of the logical pages.
         decay: OrAuto<NonZeroU32> = OrAuto::Given(DECAY), "decay", from "Lee and Kim (SYSTOR 2013), table 1";
     }
@@ -70,7 +73,8 @@ pub struct Mbf {
     places_per_word_log2: u32,
     filters: u32,
     hashes: u32,
-    threshold: u32,
+    /// For the bits of all filters at a place: whether enough of them are set.
+    enough: [bool; 1 << FILTERS_MAX],
     current: u32,
     decay: u32,
     /// Host writes until a filter is emptied.
@@ -111,7 +115,7 @@ impl PlacementEntry for Mbf {
             places_per_word_log2: places_per_word.ilog2(),
             filters: parameters.filters,
             hashes: parameters.hashes,
-            threshold: parameters.threshold,
+            enough: std::array::from_fn(|bits| bits.count_ones() >= parameters.threshold),
             current: 0,
             decay,
             left: decay,
@@ -130,10 +134,17 @@ impl Mbf {
         })
     }
 
-    /// The bits of the filters at a place, the current filter's first.
+    /// The bit of the first filter, from the current one on, that is not in `bits`; 0 if all are.
+    ///
+    /// Not a branch, which the processor would have to guess.
     #[inline]
-    fn rotated_to_current(&self, bits: u64) -> u64 {
-        (bits >> self.current) | (bits << (self.filters - self.current))
+    fn first_lacking(&self, bits: u64) -> u64 {
+        let (current, wrapped) = (self.current, self.filters - self.current);
+        let lacking = !bits & self.all();
+        // From the current filter on, and all filters once more behind the last.
+        let rotated = (lacking | lacking << self.filters) >> current;
+        let first = rotated & rotated.wrapping_neg();
+        (first << current | first >> wrapped) & self.all()
     }
 
     /// A bit for each filter.
@@ -167,12 +178,7 @@ impl Hotness for Mbf {
     #[inline]
     fn record(&mut self, lpn: Lpn) {
         for (word, shift) in self.places(lpn) {
-            let bits = (self.words[word] >> shift) & self.all();
-            let ahead = self.rotated_to_current(bits).trailing_ones();
-            if ahead < self.filters {
-                let filter = (self.current + ahead) % self.filters;
-                self.words[word] |= 1 << (shift + filter);
-            }
+            self.words[word] |= self.first_lacking(self.words[word] >> shift) << shift;
         }
         self.left -= 1;
         if self.left == 0 {
@@ -182,8 +188,9 @@ impl Hotness for Mbf {
 
     #[inline]
     fn is_hot(&self, lpn: Lpn) -> bool {
-        self.places(lpn).all(|(word, shift)| {
-            ((self.words[word] >> shift) & self.all()).count_ones() >= self.threshold
+        // Not `all`, at which the processor would have to guess after each place.
+        self.places(lpn).fold(true, |hot, (word, shift)| {
+            hot & self.enough[(self.words[word] >> shift & self.all()) as usize]
         })
     }
 

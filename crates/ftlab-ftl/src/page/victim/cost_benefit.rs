@@ -53,7 +53,7 @@ ftlab_spec::parameters! {
 pub struct CostBenefit {
     list: BlockList,
     parameters: CostBenefitParameters,
-    /// The age enters as it is, which saves a power for each block looked at.
+    /// The age enters as it is.
     linear: bool,
 }
 
@@ -73,20 +73,26 @@ impl VictimEntry for CostBenefit {
 }
 
 impl CostBenefit {
-    fn score(&self, age: u64, valid_pages: u32, pages_per_block: u32) -> f64 {
-        let (valid, pages) = (f64::from(valid_pages), f64::from(pages_per_block));
-        let age =
-            if self.linear { age as f64 } else { (age as f64).powf(self.parameters.age_power) };
-        match self.parameters.score {
-            Score::Simple => age * (pages - valid) / valid,
-            Score::Lfs => age * (pages - valid) / (pages + valid),
+    /// The slot of the best block with at most `most` valid pages.
+    fn best(&self, drive: &Drive, most: u32) -> Option<u32> {
+        // Asked once, not in the score: compiled code would work out the power first and then choose.
+        if self.linear {
+            self.best_by(drive, most, |age| age)
+        } else {
+            self.best_by(drive, most, |age| age.powf(self.parameters.age_power))
         }
     }
 
-    /// The slot of the best block with at most `most` valid pages.
-    fn best(&self, drive: &Drive, most: u32) -> Option<u32> {
+    /// The slot of the best block with at most `most` valid pages, age entering as `weight` of it.
+    fn best_by(&self, drive: &Drive, most: u32, weight: impl Fn(f64) -> f64) -> Option<u32> {
+        let pages = f64::from(drive.pages_per_block());
         let score = |stamp: u64, valid_pages: u32| {
-            self.score(drive.write_clock() - stamp + 1, valid_pages, drive.pages_per_block())
+            let age = weight((drive.write_clock() - stamp + 1) as f64);
+            let valid = f64::from(valid_pages);
+            match self.parameters.score {
+                Score::Simple => age * (pages - valid) / valid,
+                Score::Lfs => age * (pages - valid) / (pages + valid),
+            }
         };
         // A block is appended to the list when it is opened, and its age counts from when it was sealed.
         self.list.best(score, |slot, valid_pages| {

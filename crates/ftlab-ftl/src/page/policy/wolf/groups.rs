@@ -150,7 +150,6 @@ impl Groups {
     /// for a victim, however many groups there are.
     #[inline]
     pub(crate) fn place_relocation(&mut self, from: u8, group: u8, drive: &Drive) -> StreamId {
-        self.get_mut(from).size -= 1;
         let mut stream = self.frontier(group, drive);
         let mut to = group;
         if drive.free_blocks() <= 1
@@ -160,7 +159,10 @@ impl Groups {
             stream = other;
             to = self.group_of(drive.block_of(drive.next_page(stream)));
         }
-        self.get_mut(to).size += 1;
+        if to != from {
+            self.get_mut(from).size -= 1;
+            self.get_mut(to).size += 1;
+        }
         stream
     }
 
