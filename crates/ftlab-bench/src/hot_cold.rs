@@ -114,7 +114,7 @@ fn space(logical_pages: u32) -> Space {
 fn test<H: PlacementEntry>(ftl: &str, logical_pages: u32) -> Result<H, Failure> {
     let spec: Spec = ftl.parse()?;
     let blocks = logical_pages.div_ceil(PAGES_PER_BLOCK);
-    let size = Size { blocks, pages_per_block: PAGES_PER_BLOCK, logical_pages };
+    let size = Size { blocks, pages_per_block: PAGES_PER_BLOCK, logical_pages, reserve_blocks: 4 };
     // Arguments of the tests only: the victim rule takes none here.
     let mut parameters = H::Parameters::from_spec(&spec)?;
     H::fit(&mut parameters, &Setting { ftl: &spec.name, size, oracle: &[] })?;

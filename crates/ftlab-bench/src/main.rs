@@ -64,6 +64,8 @@ const FTLS: &[&str] = &[
     "mbf/cost-benefit",
     "dac-cb",
     "dac-greedy",
+    "sepbit",
+    "hazard",
     "wolf",
     "wolf:allocation=sqrt",
     "wolf:allocation=optimum",

@@ -31,7 +31,8 @@ static COUNTING: Counting = Counting;
 /// What is not worth counting: names of streams, small tables whose size does not depend on the drive.
 const SLACK_BYTES: usize = 4096;
 
-const SIZE: Size = Size { blocks: 4096, pages_per_block: 256, logical_pages: 3600 * 256 };
+const SIZE: Size =
+    Size { blocks: 4096, pages_per_block: 256, logical_pages: 3600 * 256, reserve_blocks: 16 };
 
 fn close(said: usize, taken: usize) -> bool {
     said.abs_diff(taken) <= taken / 50 + SLACK_BYTES
@@ -59,7 +60,7 @@ fn every_ftl_takes_the_memory_that_it_says() {
     let config = DriveConfig::new(
         Geometry::new(SIZE.blocks, SIZE.pages_per_block, 4096).unwrap(),
         SIZE.logical_pages,
-        16,
+        SIZE.reserve_blocks,
     );
     for ftl in registry::policy_names() {
         let told = if ftl.starts_with("oracle/") { ":hot=0.1" } else { "" };

@@ -284,7 +284,7 @@ impl Experiment {
         timing: Option<&Timing>,
         oracle: &[OracleGroup],
     ) -> Result<Vec<Lane>, SimError> {
-        let size = Size::new(&drive.geometry, drive.logical_pages);
+        let size = Size::new(&drive);
         self.ftls
             .par_iter()
             .map(|spec| {

@@ -45,7 +45,7 @@ impl FtlEntry for Page {
         flash: F,
         observer: O,
     ) -> Result<DynFtl<F, O>, ConfigError> {
-        let size = Size::new(&config.geometry, config.logical_pages);
+        let size = Size::new(&config);
         let policy = Composed {
             placement: Single::new(parameters, size),
             victim: <Greedy as VictimEntry>::new(parameters, size),

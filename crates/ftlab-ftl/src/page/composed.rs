@@ -21,6 +21,11 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     }
 
     #[inline]
+    fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
+        self.placement.fetch_ahead(lpn, block);
+    }
+
+    #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
         self.placement.place_host(write, drive)
     }
@@ -35,6 +40,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     }
 
     fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
+        self.placement.on_block_opened(block, drive);
         self.victim.on_block_opened(block, drive);
     }
 
@@ -48,6 +54,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     }
 
     fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.placement.on_block_erased(block, drive);
         self.victim.on_block_erased(block, drive);
     }
 

@@ -96,7 +96,7 @@ pub struct Drive {
     pub(crate) free_block: FreeBlock,
     streams: Vec<Stream>,
     write_clock: u64,
-    allocations: u64,
+    pub(crate) allocations: u64,
 }
 
 impl Drive {
@@ -205,6 +205,30 @@ impl Drive {
     /// The write clock when a block was sealed.
     pub fn sealed_at(&self, block: BlockId) -> u64 {
         self.blocks[block.index()].sealed_at
+    }
+
+    /// Blocks that have been allocated so far.
+    pub fn allocations(&self) -> u64 {
+        self.allocations
+    }
+
+    /// The open block of `stream`, if it has one.
+    #[inline]
+    pub fn open_block(&self, stream: StreamId) -> Option<BlockId> {
+        let frontier = self.frontiers[stream.index()];
+        (frontier.next != frontier.end).then(|| self.block_of(Ppn(frontier.next)))
+    }
+
+    /// Pages of a block that have been programmed since it was erased.
+    pub fn programmed_pages(&self, block: BlockId) -> u32 {
+        match self.phase(block) {
+            Phase::Free => 0,
+            Phase::Open => {
+                let next = self.frontiers[self.stream_of(block).index()].next;
+                next - self.geometry.first_page(block).0
+            }
+            Phase::Sealed | Phase::Victim | Phase::Retired => self.pages_per_block(),
+        }
     }
 
     /// Blocks that hold pages of `stream`, its open block included.

@@ -18,14 +18,15 @@ pub use setting::{OracleGroup, Setting, Size};
 
 registry! {
     policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus, policy::Wolf,
-              policy::FdpFreq;
+              policy::FdpFreq, policy::Hazard;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
              "dac-cb" => (placement::Dac, victim::CostBenefit, ""),
-             "dac-greedy" => (placement::Dac, victim::Greedy, "");
+             "dac-greedy" => (placement::Dac, victim::Greedy, ""),
+             "sepbit" => (placement::SepBit, victim::CostBenefit, "");
     placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
-                placement::Lru, placement::Mbf, placement::Oracle;
+                placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
@@ -159,7 +160,7 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
         return values;
     }
     // Any drive and any workload will do.
-    let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512 };
+    let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512, reserve_blocks: 4 };
     let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &oracle }, Nothing)
         .map(|made| made.given)
@@ -170,7 +171,7 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 ///
 /// ```
 /// use ftlab_ftl::registry::{OracleGroup, Size, fit};
-/// let size = Size { blocks: 72, pages_per_block: 128, logical_pages: 8192 };
+/// let size = Size { blocks: 72, pages_per_block: 128, logical_pages: 8192, reserve_blocks: 4 };
 /// let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
 /// let oracle = fit(&"oracle/greedy".parse()?, size, &groups)?;
 /// assert_eq!(oracle.to_string(), "oracle/greedy:hot=0..0.25");
@@ -243,7 +244,7 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     if let Some(build) = hybrid_builder(&spec.name) {
         return build(spec, config, flash, observer);
     }
-    let size = Size::new(&config.geometry, config.logical_pages);
+    let size = Size::new(&config);
     with_policy(spec, size, Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }

@@ -1,6 +1,6 @@
 //! What a policy may know of its surroundings when it is made.
 
-use ftlab_flash::Geometry;
+use crate::page::DriveConfig;
 use ftlab_spec::SpecError;
 
 /// What a policy may know of the drive when it is made.
@@ -12,13 +12,19 @@ pub struct Size {
     pub pages_per_block: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
+    /// Free blocks that host writes may not take.
+    pub reserve_blocks: u32,
 }
 
 impl Size {
     /// The size of a drive.
-    pub fn new(geometry: &Geometry, logical_pages: u32) -> Self {
-        let (blocks, pages_per_block) = (geometry.blocks(), geometry.pages_per_block());
-        Self { blocks, pages_per_block, logical_pages }
+    pub fn new(config: &DriveConfig) -> Self {
+        Self {
+            blocks: config.geometry.blocks(),
+            pages_per_block: config.geometry.pages_per_block(),
+            logical_pages: config.logical_pages,
+            reserve_blocks: config.reserve_blocks,
+        }
     }
 }
 

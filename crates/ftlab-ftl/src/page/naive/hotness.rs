@@ -126,7 +126,8 @@ mod tests {
     use ftlab_spec::{Parameters, Spec};
     use proptest::prelude::*;
 
-    const SIZE: Size = Size { blocks: 40, pages_per_block: 16, logical_pages: 500 };
+    const SIZE: Size =
+        Size { blocks: 40, pages_per_block: 16, logical_pages: 500, reserve_blocks: 4 };
 
     /// Writes, and now and then a trim, of pages of which low ones come more often.
     fn steps() -> impl Strategy<Value = Vec<(bool, Lpn)>> {

@@ -97,6 +97,7 @@ impl NaiveFtl {
             }
         }
         drive.free.clone_from(&self.free);
+        drive.allocations = self.allocations;
         drive
     }
 

@@ -11,7 +11,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 27] = [
+const VARIANTS: [&str; 30] = [
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
@@ -36,6 +36,9 @@ const VARIANTS: [&str; 27] = [
     "wolf:units=3,groups-max=4,interval=0.05,w=3,cleaning=fifo",
     "wolf:groups-max=3,interval=0.02,w=1,q=1.2,weight=0.5,allocation=sqrt",
     "wolf:detector=oracle,oracle=0.1+0.2+0.7,allocation=optimum",
+    "sepbit:history=fifo,blocks=2",
+    "hazard:rungs=3,epoch=0.2",
+    "hazard:estimates=fresh",
     "fdp-freq:groups=2",
     "fdp-freq:detector=oracle,oracle=0.1+0.2+0.7,hottest=first,swap-at=200",
     "fdp-freq:cleaning=greedy",
@@ -223,7 +226,7 @@ impl PolicyVisitor for Boxed {
 fn policy(name: &str, scenario: &Scenario) -> (DriveConfig, Box<dyn Policy>) {
     let spec: Spec = name.parse().unwrap();
     let build = |config: &DriveConfig| {
-        let size = Size::new(&config.geometry, config.logical_pages);
+        let size = Size::new(config);
         with_policy(&spec, size, Boxed).unwrap()
     };
     let config = scenario.config(&build(&scenario.config).streams());
@@ -236,7 +239,7 @@ fn against_twin(
     twin: Box<dyn Policy>,
 ) -> Result<(), TestCaseError> {
     let (config, _) = policy(name, scenario);
-    let size = Size::new(&config.geometry, config.logical_pages);
+    let size = Size::new(&config);
     let test = AgainstTwin { config, operations: &scenario.operations, twin };
     with_policy(&name.parse().unwrap(), size, test)
         .unwrap()
@@ -299,9 +302,9 @@ proptest! {
 #[test]
 fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     let parameters_only = ["blk-util"];
-    // Wolf and its rival depend on statistics that their rules cannot be told apart from: a twin would
-    // be the same code again. Tests of their parts stand in for it.
-    let stateful = ["wolf", "fdp-freq"];
+    // These depend on statistics that their rules cannot be told apart from: a twin would be the same
+    // code again. Tests of their parts, and counts of an independent model, stand in for it.
+    let stateful = ["wolf", "fdp-freq", "sepbit", "hazard"];
     let draws = ["/d-choices", "/random"];
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {

@@ -26,8 +26,8 @@ use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
 use crate::registry::{PlacementEntry, Size};
-use crate::{Metadata, STAMP_BITS, bits_for};
-use ftlab_flash::BlockId;
+use crate::{Metadata, STAMP_BITS, bits_for, hardware};
+use ftlab_flash::{BlockId, Lpn};
 
 ftlab_spec::choices! {
     /// What carries a page's level of hotness.
@@ -93,6 +93,11 @@ impl Placement for Dac {
             .enumerate()
             .map(|(region, &name)| Stream { name, takes_relocations: true, cold: region == 0 })
             .collect()
+    }
+
+    #[inline]
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
+        hardware::prefetch(&self.levels, lpn.index());
     }
 
     #[inline]

@@ -141,7 +141,8 @@ impl Hotness for Oracle {
 mod tests {
     use super::*;
 
-    const SIZE: Size = Size { blocks: 20, pages_per_block: 64, logical_pages: 1000 };
+    const SIZE: Size =
+        Size { blocks: 20, pages_per_block: 64, logical_pages: 1000, reserve_blocks: 4 };
 
     fn hot_pages(area: HotArea) -> Vec<u32> {
         let oracle = Oracle::new(&OracleParameters { hot: OrAuto::Given(area) }, SIZE);

@@ -1,12 +1,14 @@
 //! What the engine knows of an algorithm.
 
 mod fdp_freq;
+mod hazard;
 mod two_r_fifo;
 mod two_r_greedy;
 mod two_r_plus_plus;
 mod wolf;
 
 pub use fdp_freq::FdpFreq;
+pub use hazard::Hazard;
 pub use two_r_fifo::TwoRFifo;
 pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;

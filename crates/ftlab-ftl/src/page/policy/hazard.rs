@@ -1,0 +1,331 @@
+//! `hazard`: classes of update rates, corrected by how fast each block has been losing pages.
+//!
+//! # Idea
+//! A stream, or rung, is a class of update rates. A page that survives to an age looks slower than its
+//! class; one that is rewritten at that age looks as fast as the mean of its class's lifetime and the
+//! age. A page's class is that of the block that holds it, corrected by how fast that very block has
+//! been losing pages lately. The victim is the block whose emptying gains least by waiting, for the
+//! pages that it makes garbage collection move.
+//!
+//! # Rule
+//! Rung r stands for lifetimes around T_r = (L / 128) 2^(s (r + 1/2)) host writes, L being the logical
+//! pages. A block whose pages were written a host writes ago on average has the prior hazard rate
+//! h = 1 / (T_r + 2 a). What it lost since the older of two snapshots makes the posterior
+//! h_b = (lost + c) / (exposure + c / h), with c = B / 20 pages, and the factor f = sqrt(h / h_b).
+//!
+//! A host write of a page that lies in a block of rung r expects it to live for (f T_r + a) / 2, a first
+//! write for L, on a stream of its own; a page behind the one written just before takes three quarters
+//! of that one's expectation, in logarithms. The victim has the highest (1 - u)^2 / (u h_b); its pages
+//! are expected to live for f (T_r + 2 a), and go to one stream.
+//!
+//! # Parameters
+//! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
+//! pages that is written between snapshots; `prior` is c per page of a block. `estimates=fresh` makes
+//! every estimate anew at every use, and compares all blocks for a victim. By default estimates are
+//! kept, and made anew when a block has lost a sixteenth of its pages, and at snapshots; the blocks
+//! whose kept scores are highest are then compared by their present ones.
+//!
+//! # Where the paper is silent
+//! It is our own. A hazard rate is per page and host write; a is at least 1.
+//!
+//! # Reference
+//! ftlab, 2026.
+
+mod evidence;
+mod rungs;
+mod score_board;
+
+use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+use crate::page::{Drive, Phase};
+use crate::registry::{PolicyEntry, Size};
+use crate::{Metadata, bits_for};
+use evidence::Evidence;
+use ftlab_flash::{BlockId, Lpn};
+use rungs::{RUNGS_MAX, Rungs};
+use score_board::ScoreBoard;
+
+ftlab_spec::choices! {
+    /// When the estimate of a block is made.
+    pub enum Estimates {
+        /// Whenever it has lost a sixteenth of its pages, and at snapshots.
+        Kept = "kept",
+        /// At every use, of all blocks where a victim is chosen; slow.
+        Fresh = "fresh",
+    }
+}
+
+ftlab_spec::parameters! {
+    /// Parameters of hazard.
+    pub struct HazardParameters {
+        /// Classes of update rates; 0: a third of the spare blocks, at least 2 and at most 8.
+        rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";
+        /// Host writes between two snapshots of the valid pages, per logical page.
+        epoch: f64 = 0.031_25, "epoch" in 0.000_1..=1.0, from "ours";
+        /// Pages of prior evidence, per page of a block.
+        prior: f64 = 0.05, "prior" in 0.000_1..=10.0, from "ours";
+        /// When the estimate of a block is made.
+        estimates: Estimates = Estimates::Kept, "estimates", from "ours";
+    }
+}
+
+/// Blocks with the highest kept score whose present scores are compared.
+const CANDIDATES: usize = 16;
+
+/// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
+const ROUNDS: usize = 4;
+
+/// Bits of an estimate of a block: the higher, the finer.
+const FACTOR_STEPS_PER_OCTAVE: f32 = 16.0;
+
+/// Rungs, and what is known of every block.
+pub struct Hazard {
+    rungs: Rungs,
+    evidence: Evidence,
+    /// Block -> its factor as it was last estimated, in sixteenths of an octave from 2^-8 on.
+    factors: Vec<u8>,
+    /// The number that a byte of `factors` stands for.
+    factor_of_byte: [f32; 256],
+    board: ScoreBoard,
+    estimates: Estimates,
+    /// The page that the host wrote last, and its expected lifetime; none after a first write.
+    previous: Option<(Lpn, f32)>,
+    /// Where all pages of the present victim go.
+    destination: StreamId,
+    victim: Option<BlockId>,
+}
+
+/// What is known of a block's update rate.
+#[derive(Debug, Clone, Copy)]
+struct Estimate {
+    /// Mean age of its pages.
+    age: f32,
+    /// Pages lost per page and host write.
+    hazard_rate: f32,
+    /// Root of what was expected over that: how much slower it is than its rung.
+    factor: f32,
+}
+
+impl PolicyEntry for Hazard {
+    type Parameters = HazardParameters;
+    const NAME: &'static str = "hazard";
+    const SUMMARY: &'static str =
+        "classes of update rates, corrected by what each block lost lately; least decline first";
+    const SOURCE: &'static str = "ours";
+
+    fn new(parameters: &HazardParameters, size: Size) -> Self {
+        let rungs = Rungs::new(parameters.rungs, size);
+        let octave = |byte: usize| (byte as f32 - 128.0) / FACTOR_STEPS_PER_OCTAVE;
+        // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
+        let lowest = size.logical_pages as f32 / 1_048_576.0;
+        Self {
+            evidence: Evidence::new(parameters, rungs.streams().len(), size),
+            factors: vec![128; size.blocks as usize],
+            factor_of_byte: std::array::from_fn(|byte| octave(byte).exp2()),
+            board: ScoreBoard::new(size.blocks, lowest),
+            estimates: parameters.estimates,
+            previous: None,
+            destination: StreamId(0),
+            victim: None,
+            rungs,
+        }
+    }
+}
+
+impl Hazard {
+    fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
+        let age = self.evidence.age(block, drive);
+        let prior = 1.0 / (self.rungs.lifetime(drive.stream_of(block)) + 2.0 * age);
+        let hazard_rate = self.evidence.hazard_rate(block, prior, drive);
+        Estimate { age, hazard_rate, factor: (prior / hazard_rate).sqrt() }
+    }
+
+    /// Estimates `block` anew, and keeps what comes of it.
+    fn refresh(&mut self, block: BlockId, drive: &Drive) {
+        let estimate = self.estimate(block, drive);
+        let byte = (estimate.factor.log2() * FACTOR_STEPS_PER_OCTAVE + 128.0).round();
+        self.factors[block.index()] = byte as u8;
+        if drive.phase(block) == Phase::Sealed && self.victim != Some(block) {
+            match score(&estimate, block, drive) {
+                0.0 => self.board.clear(block),
+                score => self.board.set(block, score),
+            }
+        }
+    }
+
+    /// Takes note of a page that `stream` is about to take.
+    #[inline]
+    fn note_page(&mut self, stream: StreamId, drive: &Drive) -> StreamId {
+        let pages = self.evidence.on_page(stream, drive);
+        if refresh_is_due(pages)
+            && let Some(block) = drive.open_block(stream)
+        {
+            self.refresh(block, drive);
+        }
+        stream
+    }
+
+    #[cold]
+    fn take_snapshot(&mut self, drive: &Drive) {
+        self.evidence.take_snapshot(drive);
+        for block in (0..drive.geometry().blocks()).map(BlockId) {
+            if matches!(drive.phase(block), Phase::Open | Phase::Sealed) {
+                self.refresh(block, drive);
+            }
+        }
+    }
+
+    /// How long a page will live that the host rewrites, its present version lying in `block`.
+    #[inline]
+    fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
+        let factor = match self.estimates {
+            Estimates::Kept => self.factor_of_byte[usize::from(self.factors[block.index()])],
+            Estimates::Fresh => self.estimate(block, drive).factor,
+        };
+        let lifetime = self.rungs.lifetime(drive.stream_of(block));
+        0.5 * (factor * lifetime + self.evidence.age(block, drive))
+    }
+
+    /// The best of the blocks that have at most `most` valid pages, by their present scores.
+    fn best_of(
+        &self,
+        blocks: impl Iterator<Item = BlockId>,
+        most: u32,
+        drive: &Drive,
+    ) -> Option<(f32, BlockId)> {
+        let fitting = blocks.filter(|&block| drive.valid_pages(block) <= most);
+        let scored =
+            fitting.map(|block| (score(&self.estimate(block, drive), block, drive), block));
+        let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
+        scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| earlier(a.1, b.1)))
+    }
+
+    /// The best by kept scores, those at the top being corrected.
+    fn best_candidate(&mut self, most: u32, drive: &Drive) -> Option<BlockId> {
+        let mut candidates = [BlockId(0); CANDIDATES];
+        for round in 0..ROUNDS {
+            let highest = self.board.highest();
+            if highest == 0 {
+                return None;
+            }
+            let mut count = 0;
+            for block in self.board.with_byte(highest).take(CANDIDATES) {
+                candidates[count] = block;
+                count += 1;
+            }
+            for &block in &candidates[..count] {
+                self.refresh(block, drive);
+            }
+            if self.board.highest() >= highest || round + 1 == ROUNDS {
+                let candidates = candidates[..count].iter().copied();
+                return self.best_of(candidates, most, drive).map(|(_, block)| block);
+            }
+        }
+        None
+    }
+}
+
+/// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
+fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
+    let valid = drive.valid_pages(block) as f32;
+    let invalid = drive.pages_per_block() as f32 - valid;
+    invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
+}
+
+/// True at those counts of valid pages at which a block is estimated anew: every sixteenth of them.
+#[inline]
+fn refresh_is_due(pages: u32) -> bool {
+    let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);
+    pages & (step - 1) == 0
+}
+
+impl Policy for Hazard {
+    fn streams(&self) -> Vec<Stream> {
+        self.rungs.streams()
+    }
+
+    /// All pages of a victim go to one stream, which opens one block at most before the victim is free.
+    fn reserve_blocks_min(&self) -> u32 {
+        1
+    }
+
+    #[inline]
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        if self.evidence.snapshot_is_due(drive) {
+            self.take_snapshot(drive);
+        }
+        let Some(page) = drive.flash_page(write.lpn) else {
+            self.previous = None;
+            return self.note_page(self.rungs.first_writes(), drive);
+        };
+        let mut expected = self.expected_lifetime(drive.block_of(page), drive);
+        if let Some((previous, its)) = self.previous
+            && write.lpn.0 == previous.0.wrapping_add(1)
+        {
+            // its^(3/4) expected^(1/4)
+            expected = (its * (its * expected).sqrt()).sqrt();
+        }
+        self.previous = Some((write.lpn, expected));
+        self.note_page(self.rungs.rung_of(expected), drive)
+    }
+
+    #[inline]
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+        if self.victim != Some(page.victim) {
+            self.victim = Some(page.victim);
+            let block = self.estimate(page.victim, drive);
+            let lifetime = self.rungs.lifetime(page.from);
+            self.destination = self.rungs.rung_of(block.factor * (lifetime + 2.0 * block.age));
+        }
+        self.note_page(self.destination, drive)
+    }
+
+    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+        self.victim = None;
+        let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
+        let kept = match self.estimates {
+            Estimates::Kept => self.best_candidate(most, drive),
+            Estimates::Fresh => None,
+        };
+        // Blocks that have lost few pages may have no score yet.
+        let is_urgent = most + 1 == drive.pages_per_block();
+        let all = || {
+            let blocks = (0..drive.geometry().blocks()).map(BlockId);
+            let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
+            self.best_of(sealed, most, drive).map(|(_, block)| block)
+        };
+        let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
+        if let Some(block) = best {
+            victims.push(block, drive.valid_pages(block));
+        }
+    }
+
+    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+        self.evidence.on_sealed(block, drive);
+        self.refresh(block, drive);
+    }
+
+    #[inline]
+    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+        if refresh_is_due(drive.valid_pages(block)) {
+            self.refresh(block, drive);
+        }
+    }
+
+    fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
+        self.board.clear(block);
+    }
+
+    fn metadata(&self) -> Metadata {
+        let streams = self.rungs.streams().len() as u32;
+        // The stream, the factor, and the score.
+        Evidence::metadata() + Metadata::per_block(bits_for(streams) + 8 + 8)
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        self.evidence.bytes() + self.factors.len() + self.board.bytes()
+    }
+
+    fn check(&self, _drive: &Drive) -> Result<(), String> {
+        self.board.check()
+    }
+}
