@@ -105,7 +105,9 @@ fn a_hybrid_mapped_ftl_needs_a_log_and_does_not_collect_early() {
         ],
     );
     assert_eq!(place.ftlab(&format!("{small} --op 4% --drive-writes 1")).code, 0);
-    place.ftlab(&format!("{small} --gc-start 10%")).fails(2, &["faster:", "leave out --gc, --gc-start"]);
+    place
+        .ftlab(&format!("{small} --gc-start 10%"))
+        .fails(2, &["faster:", "leave out --gc, --gc-start"]);
 }
 
 #[test]
@@ -337,6 +339,9 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
         ("--timing slc:arrivals=trace", ["uniform is a generator", "use arrivals=closed"]),
         ("--gc background", ["schedule of garbage collection", "foreground, incremental"]),
         ("--free-block worn", ["\"worn\" is not one of fifo, least-worn", "--free-block"]),
+        ("--wear-threshold x", ["\"x\" is not a whole number", "--wear-threshold"]),
+        ("--endurance 0", ["\"0\" is not a whole number of at least 1", "--endurance"]),
+        ("--reserve 4294967296", ["is not a whole number, 4294967295 at most", "--reserve"]),
     ] {
         place.ftlab(&format!("{run} {more}")).fails(2, &parts);
     }
