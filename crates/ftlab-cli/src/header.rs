@@ -18,6 +18,7 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("preparation", preparation(config)),
         ("counted", counted(config)),
     ];
+    lines.extend(wear(drive).map(|text| ("wear", text)));
     if let Some(timing) = &config.timing {
         lines.push(("time", time(timing)));
     }
@@ -125,24 +126,41 @@ fn collection(drive: &DriveSummary) -> String {
     )
 }
 
+/// How erases are spread, if anything is done about it.
+fn wear(drive: &DriveSummary) -> Option<String> {
+    let mut rules = Vec::new();
+    if drive.free_block != "fifo" {
+        rules.push(format!("the {} free block is opened next", drive.free_block));
+    }
+    if drive.wear_threshold > 0 {
+        let erases = grouped(u64::from(drive.wear_threshold));
+        rules.push(format!("cold pages move when a block is {erases} erases ahead"));
+    }
+    (!rules.is_empty()).then(|| rules.join("; "))
+}
+
 fn time(timing: &TimingSummary) -> String {
     let value = |name: &str| timing.parameters.get(name).map_or("", String::as_str);
     let host = if value("arrivals") == "trace" {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
-        format!("{} page writes under way", value("queue-depth"))
+        number_of(value("queue-depth"), "page write") + " under way"
     };
     format!(
-        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} channels x {} LUNs, {}; {host}",
+        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}",
         timing.timing.split(':').next().unwrap_or_default(),
         value("read-us"),
         value("program-us"),
         value("erase-us"),
         value("transfer-us"),
-        value("channels"),
-        value("luns"),
+        number_of(value("channels"), "channel"),
+        number_of(value("luns"), "LUN"),
         value("layout"),
     )
+}
+
+fn number_of(number: &str, what: &str) -> String {
+    format!("{number} {what}{}", if number == "1" { "" } else { "s" })
 }
 
 fn preparation(config: &Config) -> String {

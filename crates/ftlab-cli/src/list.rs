@@ -88,7 +88,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
         return print_json(&items);
     }
-    let mut text: String = items.iter().map(describe).collect();
+    let mut text = match args.what {
+        What::Timings => describe_timings(&items),
+        _ => items.iter().map(describe).collect(),
+    };
     text += match args.what {
         What::Ftls => "Use an FTL as --ftl NAME:key=value,..., or any PLACEMENT/VICTIM pair.\n",
         What::Workloads => WORKLOADS,
@@ -161,13 +164,32 @@ fn items(parameters: Vec<Parameter>) -> Vec<ParameterItem> {
     parameters.into_iter().map(Into::into).collect()
 }
 
+/// All timings have the same parameters: the first is described in full, others by what differs.
+fn describe_timings(items: &[Item]) -> String {
+    let Some((first, others)) = items.split_first() else { return String::new() };
+    let mut text = describe(first);
+    for item in others {
+        text += &heading(item);
+        let pairs = item.parameters.iter().zip(&first.parameters);
+        let differing = pairs.filter(|(own, usual)| own.default != usual.default);
+        let values: Vec<_> =
+            differing.map(|(own, _)| format!("{}={}", own.name, own.default)).collect();
+        let _ = writeln!(text, "    {}; else as {}\n", values.join(" "), first.name);
+    }
+    text
+}
+
+fn heading(item: &Item) -> String {
+    let Item { name, kind, summary, source, .. } = item;
+    format!("{name} ({kind})\n    {summary}\n    source: {source}\n")
+}
+
 fn describe(item: &Item) -> String {
-    let mut text = format!("{} ({})\n    {}\n", item.name, item.kind, item.summary);
+    let mut text = heading(item);
     if !item.extensions.is_empty() {
         let written = if item.written == Some(true) { "read and written" } else { "read only" };
         let _ = writeln!(text, "    files: .{}; {written}", item.extensions.join(", ."));
     }
-    let _ = writeln!(text, "    source: {}", item.source);
     for parameter in &item.parameters {
         let ParameterItem { name, default, expects, doc, source } = parameter;
         let default = if default.is_empty() { "\"\"" } else { default };

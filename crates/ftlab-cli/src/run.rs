@@ -14,6 +14,7 @@ use ftlab_sim::{
     check_results, summary, write_results,
 };
 use ftlab_spec::{ByteSize, Share, Spec, Value};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Runs one or many FTLs over one workload and compares their write amplification.
@@ -47,23 +48,23 @@ struct DriveArgs {
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
     /// The same in pages.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
     /// Pages per erase block, 2 or more.
-    #[arg(long, value_name = "N", default_value_t = 1024)]
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = parse::<u32>)]
     pages_per_block: u32,
     /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is given.
     /// Of hybrid-mapped FTLs it is the log space, with the block or two that they merge into.
     #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
     op: Option<Share>,
     /// Erase blocks.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
     blocks: Option<u32>,
     /// Free blocks that host writes may not take; hybrid-mapped FTLs and page have their own rules.
-    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
+    #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
     /// Collects ahead of need while fewer than this share of the blocks are free; off by default.
     #[arg(long, value_name = "SHARE")]
@@ -77,14 +78,14 @@ struct DriveArgs {
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
     /// fewest erases (least-worn).
-    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse_free_block)]
+    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse::<FreeBlock>)]
     free_block: FreeBlock,
-    /// Moves cold pages when a block has so many more erases than the least worn one; off by default.
-    #[arg(long, value_name = "ERASES", default_value_t = 0)]
+    /// Moves cold pages when a block has so many more erases than the least worn one; 0 is never.
+    #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..))]
-    endurance: Option<u32>,
+    #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
+    endurance: Option<NonZeroU32>,
     /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
     /// `ftlab list timings`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
@@ -105,17 +106,17 @@ struct LengthArgs {
     #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
     fill: Fill,
     /// Host page writes that are executed and not counted, behind the fill.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse::<u64>)]
     warmup_writes: u64,
     /// Host page writes that are counted at most; all of a trace, 4 drive writes of a generator if
     /// neither this nor --drive-writes is given.
-    #[arg(long, value_name = "N", conflicts_with = "drive_writes")]
+    #[arg(long, value_name = "N", conflicts_with = "drive_writes", value_parser = parse::<u64>)]
     writes: Option<u64>,
     /// The same as a multiple of the logical size.
     #[arg(long, value_name = "X", value_parser = parse_drive_writes)]
     drive_writes: Option<f64>,
     /// Seed of generator and random fill: same seed, same result.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse::<u64>)]
     seed: u64,
 }
 
@@ -124,7 +125,7 @@ struct LengthArgs {
 struct ReportArgs {
     /// Host page writes of an interval of the running write amplification; a quarter of the drive by
     /// default.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     interval: Option<u64>,
     /// Writes results.json and series.parquet into this directory.
     #[arg(long, value_name = "DIR")]
@@ -212,7 +213,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
-        endurance_cycles: args.drive.endurance,
+        endurance_cycles: args.drive.endurance.map(NonZeroU32::get),
         seed: args.length.seed,
         wrap: args.drive.wrap,
         ignore_trims: args.drive.ignore_trims,
@@ -246,8 +247,8 @@ fn drive(args: &DriveArgs) -> DriveOptions {
     }
 }
 
-fn parse_free_block(text: &str) -> Result<FreeBlock, String> {
-    FreeBlock::parse(text).ok_or_else(|| format!("{text:?} is not {}", FreeBlock::expects()))
+fn parse<T: Value>(text: &str) -> Result<T, String> {
+    T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }
 
 fn parse_drive_writes(text: &str) -> Result<f64, String> {

@@ -119,7 +119,7 @@ const LUN_HEADINGS: [&str; 8] = [
     "least\nbusy",
     "most\nbusy",
     "of it\nhost writes",
-    "of it\nrelocations",
+    "of it\ncopies",
     "of it\nerases",
 ];
 

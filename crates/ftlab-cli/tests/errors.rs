@@ -339,6 +339,9 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
         ("--timing slc:arrivals=trace", ["uniform is a generator", "use arrivals=closed"]),
         ("--gc background", ["schedule of garbage collection", "foreground, incremental"]),
         ("--free-block worn", ["\"worn\" is not one of fifo, least-worn", "--free-block"]),
+        ("--wear-threshold x", ["\"x\" is not a whole number", "--wear-threshold"]),
+        ("--endurance 0", ["\"0\" is not a whole number of at least 1", "--endurance"]),
+        ("--reserve 4294967296", ["is not a whole number, 4294967295 at most", "--reserve"]),
     ] {
         place.ftlab(&format!("{run} {more}")).fails(2, &parts);
     }

@@ -293,6 +293,20 @@ fn results_record_every_parameter_given_or_not() {
 }
 
 #[test]
+fn collections_that_move_nothing_have_no_time_per_move() {
+    let place = Place::new();
+    place.write("a.csv", "W,0,16777216\n".repeat(4));
+    let run = format!("run a.csv --map op=1,off:bytes=2,len:bytes=3 {SMALL} --ftl fifo --json");
+    let run = &place.ftlab(&run).json()["runs"][0];
+    assert_ne!(run["erases"], 0);
+    assert_eq!((&run["relocations"], &run["victim_valid_share"]["mean"]), (&0.into(), &0.0.into()));
+    assert!(run["nanoseconds_per_relocation"].is_null());
+    let text = place
+        .ftlab(&format!("run a.csv --map op=1,off:bytes=2,len:bytes=3 {SMALL} --ftl fifo --quiet"));
+    assert!(!text.stdout.contains("inf"), "{}", text.stdout);
+}
+
+#[test]
 fn what_means_the_same_has_the_same_hash() {
     let hash = |workload: &str, op: &str, ftl: &str| {
         let run =
@@ -302,6 +316,9 @@ fn what_means_the_same_has_the_same_hash() {
     let plain = hash("zipf", "--blocks 77", "2r++");
     assert_eq!(plain, hash("zipf", "--blocks 77", "2r++:blk-util=0.50"));
     assert_eq!(plain, hash("zipf:theta=.9", "--op 20%", "2r++"));
+    let timed = hash("zipf", "--timing slc", "fifo");
+    assert_eq!(timed, hash("zipf", "--timing slc:read-us=25.0", "fifo"));
+    assert_ne!(timed, hash("zipf", "--timing slc:read-us=24", "fifo"));
     let mixed = hash("mix:of=zipf*1", "", "fifo");
     assert_eq!(mixed, hash("mix:of=zipf(theta=.90)*1", "", "fifo"));
     for other in [

@@ -1,5 +1,6 @@
 //! What every FTL can do, whatever its mapping.
 
+use crate::page::Stream;
 use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
 use std::fmt;
@@ -30,12 +31,29 @@ pub trait Ftl: Send {
     /// If `lpn` is beyond the drive.
     fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>>;
 
-    /// Carries out a whole batch over a medium that keeps no data; faster than page by page, because
-    /// mapping entries are fetched ahead.
+    /// Writes pages in order over a medium that keeps no data; faster than one by one, because mapping
+    /// entries are fetched ahead.
     ///
     /// # Panics
     /// If a page is beyond the drive.
-    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>>;
+    fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>>;
+
+    /// Carries out the writes and trims of a batch, as [`write_pages`](Self::write_pages) does.
+    ///
+    /// # Panics
+    /// If a page is beyond the drive.
+    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
+        let mut written = 0;
+        for trim in &batch.trims {
+            let before = trim.after_writes as usize;
+            self.write_pages(&batch.writes[written..before])?;
+            written = before;
+            for lpn in trim.first.0..trim.first.0 + trim.pages {
+                self.trim(Lpn(lpn))?;
+            }
+        }
+        self.write_pages(&batch.writes[written..])
+    }
 
     /// What it has done since it was made.
     fn counters(&self) -> Counters;
@@ -242,6 +260,14 @@ pub struct StreamUse {
     pub cold: bool,
     /// Blocks that hold its pages.
     pub blocks: u32,
+}
+
+impl StreamUse {
+    /// That of `streams`, which have so many blocks.
+    pub(crate) fn of(streams: &[Stream], blocks: &[u32]) -> Vec<Self> {
+        let uses = streams.iter().zip(blocks);
+        uses.map(|(&Stream { name, cold, .. }, &blocks)| Self { name, cold, blocks }).collect()
+    }
 }
 
 /// Memory that an FTL takes.

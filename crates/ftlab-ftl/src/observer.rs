@@ -14,7 +14,7 @@ pub trait Observer: Send {
     #[inline]
     fn relocation(&mut self, _lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {}
 
-    /// The host has to wait from here on: victims are about to be chosen and collected.
+    /// A collection or a step of one begins: choosing victims, moving their pages, erasing them.
     #[inline]
     fn collection_begins(&mut self) {}
 

@@ -3,7 +3,7 @@
 use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{DynFtl, build, ftl_names, policy_names};
+use ftlab_ftl::registry::{DynFtl, OracleGroup, Size, build, fit, ftl_names, policy_names};
 
 const PAGES: u32 = 2000;
 
@@ -20,7 +20,10 @@ fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()>
     };
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);
-    let mut ftl = build(&ftl.parse().unwrap(), config, flash, ()).unwrap();
+    let groups = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
+    let size = Size::new(&config.geometry, PAGES);
+    let ftl = fit(&ftl.parse().unwrap(), size, &groups).unwrap();
+    let mut ftl = build(&ftl, config, flash, ()).unwrap();
     let mut random = 1_u32;
     let mut batch = PageBatch::default();
     for _ in 0..10 * PAGES {

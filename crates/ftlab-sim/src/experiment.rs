@@ -321,6 +321,10 @@ fn config_hash(config: &Config, ftl: &str, parameters: &BTreeMap<String, String>
             op_ratio_asked: None,
             ..config.drive.clone()
         },
+        timing: config
+            .timing
+            .clone()
+            .map(|timing| TimingSummary { timing: String::new(), ..timing }),
         ..config.clone()
     };
     let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), resolved, parameters));

@@ -258,7 +258,7 @@ impl Lane {
             nanoseconds_per_program: self.time.as_nanos() as f64 / totals.programs() as f64,
             nanoseconds_per_host_write: self.time.saturating_sub(collecting).as_nanos() as f64
                 / totals.host_writes as f64,
-            nanoseconds_per_relocation: (!collecting.is_zero())
+            nanoseconds_per_relocation: (!collecting.is_zero() && totals.relocations > 0)
                 .then(|| collecting.as_nanos() as f64 / totals.relocations as f64),
             timing,
             ftl: self.name,

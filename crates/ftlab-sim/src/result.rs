@@ -199,7 +199,7 @@ pub struct RunResult {
     /// run to run.
     pub nanoseconds_per_host_write: f64,
     /// Nanoseconds in collections (choice of victims and erases included) per relocation; none if
-    /// nothing was collected. Varies from run to run.
+    /// collections moved nothing. Varies from run to run.
     pub nanoseconds_per_relocation: Option<f64>,
     /// Time on the simulated flash; none if it is not simulated.
     pub timing: Option<TimingResult>,

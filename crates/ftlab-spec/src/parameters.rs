@@ -67,6 +67,12 @@ macro_rules! number_values {
             fn parse(text: &str) -> Option<Self> {
                 text.parse().ok()
             }
+
+            fn expects_for(text: &str) -> String {
+                let is_too_large = text.parse::<u128>().is_ok_and(|number| number > 0);
+                let most = if is_too_large { format!(", {} at most", <$type>::MAX) } else { String::new() };
+                Self::expects() + &most
+            }
         }
     )*};
 }

@@ -3,9 +3,7 @@
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::page::{ConfigError, DriveConfig};
 use crate::registry::{DynFtl, FtlEntry};
-use crate::{
-    Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
-};
+use crate::{Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, StreamUse};
 use ftlab_flash::{Flash, Lpn};
 
 /// How many writes ahead an entry of the map of the log is fetched.
@@ -51,16 +49,6 @@ impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
             self.log.write(&mut self.drive, lpn, data)
         }
     }
-
-    fn write_pages(&mut self, pages: &[Lpn]) -> Outcome<(), F> {
-        for (index, &lpn) in pages.iter().enumerate() {
-            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
-                self.drive.prefetch_mapping(soon);
-            }
-            self.write_page(lpn, &[])?;
-        }
-        Ok(())
-    }
 }
 
 impl<L: LogSpace> FtlEntry for L {
@@ -99,15 +87,14 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
         }
     }
 
-    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
-        let mut written = 0;
-        for trim in &batch.trims {
-            let before = trim.after_writes as usize;
-            self.write_pages(&batch.writes[written..before])?;
-            written = before;
-            (trim.first.0..trim.first.0 + trim.pages).for_each(|lpn| self.drive.trim(Lpn(lpn)));
+    fn write_pages(&mut self, pages: &[Lpn]) -> Outcome<(), F> {
+        for (index, &lpn) in pages.iter().enumerate() {
+            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
+                self.drive.prefetch_mapping(soon);
+            }
+            self.write_page(lpn, &[])?;
         }
-        self.write_pages(&batch.writes[written..])
+        Ok(())
     }
 
     fn counters(&self) -> Counters {
@@ -115,10 +102,7 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
     }
 
     fn streams(&self) -> Vec<StreamUse> {
-        let streams = self.drive.streams.iter().zip(&self.drive.stream_blocks);
-        streams
-            .map(|(stream, &blocks)| StreamUse { name: stream.name, cold: stream.cold, blocks })
-            .collect()
+        StreamUse::of(&self.drive.streams, &self.drive.stream_blocks)
     }
 
     fn memory_bytes(&self) -> MemoryBytes {

@@ -2,7 +2,7 @@
 
 use crate::page::incremental::{Progress, low_water_blocks};
 use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
-use crate::page::{Drive, DriveConfig, GcSchedule};
+use crate::page::{Drive, DriveConfig};
 use crate::{Counters, FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
@@ -18,6 +18,7 @@ const FETCH_AHEAD: u32 = 24;
 ///         if more than `reserve` blocks are free: open one for it
 ///         else collect: policy.select_victims; move their valid pages, erase them
 ///     program the page; the old version becomes invalid
+///     if something is due behind the write: background.rs
 /// ```
 ///
 /// Nothing is allocated after construction.
@@ -32,7 +33,7 @@ pub struct PageMapped<P, F, O> {
     /// Of a collection in steps.
     pub(crate) progress: Progress,
     pub(crate) low_water_blocks: u32,
-    /// While fewer blocks are free, there is something to do behind a host write.
+    /// While fewer blocks are free, something is due behind a host write: see `background.rs`.
     pub(crate) background_below: u32,
     pub(crate) reserve_min: u32,
     /// Blocks that failed and are to be taken out of use.
@@ -82,18 +83,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             observer,
             config,
         };
-        ftl.background_below = ftl.background_start();
+        ftl.schedule_background();
         Ok(ftl)
-    }
-
-    /// Free blocks below which there is something to do behind a host write when nothing is under way.
-    pub(crate) fn background_start(&self) -> u32 {
-        match self.config.gc {
-            GcSchedule::Foreground => self.config.gc_start_blocks,
-            GcSchedule::Incremental { .. } => {
-                self.config.gc_start_blocks.max(self.low_water_blocks + 1)
-            }
-        }
     }
 
     /// Writes one page; the write path.
@@ -123,7 +114,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.seal(stream);
         }
         if self.drive.free_blocks() < self.background_below {
-            self.collect_behind(stream)?;
+            self.run_background(stream)?;
         }
         Ok(())
     }
@@ -177,28 +168,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// What is to be done behind a host write to `stream`: one collection ahead of need, of blocks with
-    /// enough invalid pages, if there are any; or a step of one.
-    #[cold]
-    fn collect_behind(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        if F::WEARS_OUT {
-            self.retire_failing()?;
-        }
-        self.level()?;
-        if self.drive.free_blocks() >= self.background_start() && !self.progress.is_under_way() {
-            return Ok(());
-        }
-        self.observer.collection_begins();
-        if let GcSchedule::Incremental { pages_max } = self.config.gc {
-            self.step(stream, pages_max)?;
-        } else {
-            self.select(self.config.early_valid_pages_max, false)?;
-            self.reclaim_victims()?;
-        }
-        self.observer.collection_ends();
-        Ok(())
-    }
-
     /// Lets the policy choose among blocks with at most `valid_pages_max` valid pages; if the
     /// collection is `needed`, with an invalid page among them.
     pub(crate) fn select(
@@ -214,7 +183,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
+    /// Collects the blocks that were selected.
+    pub(crate) fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
         self.counters.collections += u64::from(!self.victims.is_empty());
         for index in 0..self.victims.blocks().len() {
             self.reclaim(self.victims.blocks()[index])?;

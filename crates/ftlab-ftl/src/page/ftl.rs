@@ -1,9 +1,7 @@
 //! The page-mapped engine as an [`Ftl`].
 
 use crate::page::{PageMapped, Policy};
-use crate::{
-    Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
-};
+use crate::{Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, StreamUse};
 use ftlab_flash::{Flash, Lpn};
 
 /// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
@@ -29,17 +27,22 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         self.read_page(lpn, data)
     }
 
-    fn apply(&mut self, batch: &PageBatch) -> Result<(), ErrorOf<Self>> {
-        let mut written = 0;
-        for trim in &batch.trims {
-            let before = trim.after_writes as usize;
-            self.write_pages(&batch.writes[written..before])?;
-            written = before;
-            for lpn in trim.first.0..trim.first.0 + trim.pages {
-                self.trim_page(Lpn(lpn));
-            }
+    fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
+        for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
+            self.drive.prefetch_mapping(lpn);
         }
-        self.write_pages(&batch.writes[written..])
+        for (index, &lpn) in pages.iter().enumerate() {
+            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
+                self.drive.prefetch_mapping(soon);
+            }
+            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
+                && let Some(block) = self.drive.prefetch_valid_bit(soon)
+            {
+                self.policy.fetch_ahead(soon, block);
+            }
+            self.write_page(lpn, &[])?;
+        }
+        Ok(())
     }
 
     fn counters(&self) -> Counters {
@@ -47,10 +50,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn streams(&self) -> Vec<StreamUse> {
-        let streams = self.drive.streams().iter().zip(&self.drive.stream_blocks);
-        streams
-            .map(|(stream, &blocks)| StreamUse { name: stream.name, cold: stream.cold, blocks })
-            .collect()
+        StreamUse::of(self.drive.streams(), &self.drive.stream_blocks)
     }
 
     fn memory_bytes(&self) -> MemoryBytes {
@@ -71,26 +71,5 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn observer(&self) -> &O {
         &self.observer
-    }
-}
-
-impl<P: Policy, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
-    /// Writes pages in order, fetching ahead what the later ones need.
-    fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
-        for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
-            self.drive.prefetch_mapping(lpn);
-        }
-        for (index, &lpn) in pages.iter().enumerate() {
-            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
-                self.drive.prefetch_mapping(soon);
-            }
-            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
-                && let Some(block) = self.drive.prefetch_valid_bit(soon)
-            {
-                self.policy.fetch_ahead(soon, block);
-            }
-            self.write_page(lpn, &[])?;
-        }
-        Ok(())
     }
 }

@@ -114,7 +114,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         self.counters.collections += 1;
         self.progress = Progress { is_under_way: true, ..Progress::default() };
-        self.background_below = u32::MAX;
+        self.schedule_background();
         self.enter_victim();
         Ok(())
     }
@@ -171,7 +171,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let rest = &self.victims.blocks()[self.progress.victim..];
         let Some(&victim) = rest.first() else {
             self.progress.is_under_way = false;
-            self.rest();
+            self.schedule_background();
             return;
         };
         self.progress.page = self.drive.geometry().first_page(victim).0;

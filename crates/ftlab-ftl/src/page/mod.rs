@@ -2,8 +2,10 @@
 //!
 //! The write path is in `engine.rs`: `write_page`, `make_room`, `collect`, `reclaim`. What it keeps is
 //! [`Drive`], what decides is a [`Policy`], and what a policy remembers of the blocks is mostly a
-//! [`BlockList`]. Collection in steps is in `incremental.rs`.
+//! [`BlockList`]. What may be due behind a write is in `background.rs`, with collection in steps
+//! (`incremental.rs`), wear levelling (`wear.rs`) and blocks that fail (`retire.rs`) behind it.
 
+mod background;
 mod block_list;
 mod check;
 mod composed;

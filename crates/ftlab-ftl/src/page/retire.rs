@@ -31,7 +31,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.policy.on_pages_lost(block, pages, &self.drive);
         self.seal(stream);
         self.failing.push(block);
-        self.background_below = u32::MAX;
+        self.schedule_background();
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.refill_reserve()?;
             let Some(&block) = self.failing.last() else { return Ok(()) };
             debug_assert_eq!(self.drive.phase(block), Phase::Sealed);
-            self.reclaim(block)?;
+            self.collect_block(block)?;
         }
     }
 
@@ -64,13 +64,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         self.low_water_blocks = low_water_blocks(&self.config, streams, self.reserve_min, retired);
         Ok(())
-    }
-
-    /// Sets the number of free blocks below which there is something to do behind a host write.
-    pub(crate) fn rest(&mut self) {
-        let is_busy =
-            self.progress.is_under_way() || !self.failing.is_empty() || self.is_worn_unevenly;
-        self.background_below = if is_busy { u32::MAX } else { self.background_start() };
     }
 
     pub(crate) fn read_only(&self) -> FtlError<F::Error> {

@@ -117,7 +117,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let threshold = self.config.wear.threshold;
         if threshold > 0 && self.drive.wear.excess(block) > threshold {
             self.is_worn_unevenly = true;
-            self.background_below = u32::MAX;
+            self.schedule_background();
         }
     }
 
@@ -129,18 +129,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.is_worn_unevenly = false;
         self.refill_reserve()?;
         if let Some(block) = self.drive.coldest() {
-            self.reclaim(block)?;
+            self.collect_block(block)?;
         }
         self.refill_reserve()
-    }
-
-    /// Collects until free blocks suffice for the relocations of the next collection.
-    pub(crate) fn refill_reserve(&mut self) -> Result<(), FtlError<F::Error>> {
-        while self.drive.free_blocks() < self.reserve_min {
-            self.collect()?;
-        }
-        self.rest();
-        Ok(())
     }
 }
 
