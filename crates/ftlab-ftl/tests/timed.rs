@@ -21,7 +21,7 @@ fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()>
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);
     let groups = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    let size = Size::new(&config.geometry, PAGES);
+    let size = Size::new(&config);
     let ftl = fit(&ftl.parse().unwrap(), size, &groups).unwrap();
     let mut ftl = build(&ftl, config, flash, ()).unwrap();
     let mut random = 1_u32;
