@@ -105,7 +105,9 @@ fn a_hybrid_mapped_ftl_needs_a_log_and_does_not_collect_early() {
         ],
     );
     assert_eq!(place.ftlab(&format!("{small} --op 4% --drive-writes 1")).code, 0);
-    place.ftlab(&format!("{small} --gc-start 10%")).fails(2, &["faster:", "leave out --gc, --gc-start"]);
+    place
+        .ftlab(&format!("{small} --gc-start 10%"))
+        .fails(2, &["faster:", "leave out --gc, --gc-start"]);
 }
 
 #[test]
