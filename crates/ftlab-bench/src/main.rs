@@ -7,6 +7,7 @@
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
 //! cargo run --release -p ftlab-bench -- table-2   table 2 of the FASTer paper
+//! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
@@ -20,6 +21,7 @@ mod reference;
 mod splits;
 mod table_2;
 mod table_3;
+mod tail_latency;
 mod wolf_swaps;
 
 use ftlab_flash::{Flash, Geometry, Lpn, NoPayload, Timed, Timing};
@@ -138,7 +140,7 @@ impl<F: Flash> Subject for DynFtl<F, ()> {
 
     fn counters(&self) -> (u64, u64) {
         let counters: Counters = (**self).counters();
-        (counters.host_writes, counters.relocations())
+        (counters.host_writes, counters.relocations() + counters.merges.copies)
     }
 
     fn bytes(&self) -> usize {
@@ -289,6 +291,7 @@ fn main() -> Result<(), Failure> {
         Some("large") => program_cost(&LARGE),
         Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
+        Some("tail-latency") => tail_latency::run(std::env::args().nth(2).as_deref()),
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
@@ -297,7 +300,7 @@ fn main() -> Result<(), Failure> {
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are large, table-2, table-3, figure-14, splits, wolf-swaps and hot-cold"
+            "no benchmark {other:?}; there are large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps and hot-cold"
         )
         .into()),
     }
