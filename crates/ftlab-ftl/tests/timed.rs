@@ -20,7 +20,8 @@ fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()>
     };
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);
-    let mut ftl = build(&ftl.parse().unwrap(), config, flash, ()).unwrap();
+    let told = if ftl.starts_with("oracle/") { ":hot=0..0.1" } else { "" };
+    let mut ftl = build(&format!("{ftl}{told}").parse().unwrap(), config, flash, ()).unwrap();
     let mut random = 1_u32;
     let mut batch = PageBatch::default();
     for _ in 0..10 * PAGES {
