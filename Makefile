@@ -5,7 +5,7 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-2 table-3 figure-14 wolf-swaps hot-cold setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-2 table-3 figure-14 tail-latency wolf-swaps hot-cold setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ table-3: ## the 2R++ paper's table 3, published and measured
 
 figure-14: ## the 2R paper's figure 14; the captured traces are looked for in FTLAB_SHARED
 	$(CARGO) run --release --locked --package ftlab-bench -- figure-14
+
+tail-latency: ## response times of whole collections and of steps (2R); draws docs/figures/tail-latency.svg
+	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
 
 wolf-swaps: ## what a swap of update frequencies costs, published and measured (Wolf's paper)
 	$(CARGO) run --release --locked --package ftlab-bench -- wolf-swaps

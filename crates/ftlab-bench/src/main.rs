@@ -6,7 +6,8 @@
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
-//! cargo run --release -p ftlab-bench -- table-2   table 2 of the FASTer paper, and what a write costs
+//! cargo run --release -p ftlab-bench -- table-2   table 2 of the FASTer paper
+//! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
@@ -20,9 +21,10 @@ mod reference;
 mod splits;
 mod table_2;
 mod table_3;
+mod tail_latency;
 mod wolf_swaps;
 
-use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_flash::{Flash, Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Counters, PageBatch};
@@ -51,6 +53,8 @@ struct Row {
     /// Drive writes that are measured.
     measured: f64,
     ftls: &'static [&'static str],
+    /// Those of `ftls` that are also measured over flash with a clock.
+    timed: &'static [&'static str],
 }
 
 const FTLS: &[&str] = &[
@@ -72,7 +76,9 @@ const FTLS: &[&str] = &[
     "fdp-freq",
 ];
 
-const SMALL: [Row; 2] = [
+const TIMED: &[&str] = &["1r-greedy", "2r-fifo"];
+
+const SMALL: [Row; 3] = [
     Row {
         drive: "8 GiB",
         workload: "zipf:theta=0.9",
@@ -82,6 +88,7 @@ const SMALL: [Row; 2] = [
         warmup: 4.0,
         measured: 8.0,
         ftls: FTLS,
+        timed: TIMED,
     },
     Row {
         drive: "8 GiB",
@@ -92,6 +99,19 @@ const SMALL: [Row; 2] = [
         warmup: 4.0,
         measured: 8.0,
         ftls: FTLS,
+        timed: TIMED,
+    },
+    // Table 2 of the FASTer paper at a log space of 10%.
+    Row {
+        drive: "4 Mi pages",
+        workload: "oltp",
+        logical_pages: 1 << 22,
+        pages_per_block: 64,
+        op_ratio: 0.1,
+        warmup: 1.0,
+        measured: 1.0,
+        ftls: &["fast:sw=off", "faster", "page"],
+        timed: &["fast:sw=off", "faster", "page"],
     },
 ];
 
@@ -104,6 +124,7 @@ const LARGE: [Row; 1] = [Row {
     warmup: 0.6,
     measured: 0.4,
     ftls: FTLS,
+    timed: &[],
 }];
 
 /// What is measured: something that takes batches of writes.
@@ -114,14 +135,14 @@ trait Subject {
     fn verify(&self) -> Result<(), Failure>;
 }
 
-impl Subject for DynFtl<NoPayload, ()> {
+impl<F: Flash> Subject for DynFtl<F, ()> {
     fn write(&mut self, batch: &PageBatch) -> Result<(), Failure> {
         Ok(self.apply(batch)?)
     }
 
     fn counters(&self) -> (u64, u64) {
         let counters: Counters = (**self).counters();
-        (counters.host_writes, counters.relocations())
+        (counters.host_writes, counters.relocations() + counters.merges.copies)
     }
 
     fn bytes(&self) -> usize {
@@ -217,7 +238,7 @@ fn measure(row: &Row, name: &str, mut subject: Box<dyn Subject>) -> Result<(f64,
     let flash_pages = f64::from(row.logical_pages) * (1.0 + row.op_ratio);
     let bytes = subject.bytes() as f64 / flash_pages;
     print!(
-        "{:8} {:30} {name:20} {waf:6.3} {ns:8.2} {million_writes:9.1} {bytes:8.2}",
+        "{:10} {:30} {name:22} {waf:6.3} {ns:8.2} {million_writes:9.1} {bytes:8.2}",
         row.drive, row.workload
     );
     Ok((ns, waf))
@@ -243,13 +264,24 @@ fn run(row: &Row) -> Result<(), Failure> {
             let off = (waf / reference_waf - 1.0).abs();
             assert!(off < 0.01, "1r-greedy: {waf:.4}, the reference loop {reference_waf:.4}");
         }
+        if row.timed.contains(name) {
+            let flash =
+                Timed::new(NoPayload, &Timing::from_spec(&"slc".parse()?)?, &config.geometry);
+            let ftl = registry::build(&name.parse()?, config, flash, ())?;
+            let (timed_ns, timed_waf) = measure(row, &format!("{name}, timed"), Box::new(ftl))?;
+            println!(" {:6.2}   {:.2} of {name}", timed_ns / reference_ns, timed_ns / ns);
+            assert!(
+                (timed_waf - waf).abs() < f64::EPSILON,
+                "{name}: {timed_waf} with a clock, {waf}"
+            );
+        }
     }
     Ok(())
 }
 
 fn program_cost(rows: &[Row]) -> Result<(), Failure> {
     println!(
-        "{:8} {:30} {:20} {:>6} {:>8} {:>9} {:>8} {:>6}",
+        "{:10} {:30} {:22} {:>6} {:>8} {:>9} {:>8} {:>6}",
         "drive", "workload", "ftl", "waf", "ns/prog", "M writes/s", "B/page", "ratio"
     );
     rows.iter().try_for_each(run)
@@ -261,6 +293,7 @@ fn main() -> Result<(), Failure> {
         Some("large") => program_cost(&LARGE),
         Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
+        Some("tail-latency") => tail_latency::run(std::env::args().nth(2).as_deref()),
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
@@ -269,7 +302,7 @@ fn main() -> Result<(), Failure> {
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are large, table-2, table-3, figure-14, splits, wolf-swaps and hot-cold"
+            "no benchmark {other:?}; there are large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps and hot-cold"
         )
         .into()),
     }

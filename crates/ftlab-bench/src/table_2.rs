@@ -4,15 +4,13 @@
 //! more assumptions, which were fitted to this very table, it comes closer. Both are shown.
 
 use crate::{BATCH_WRITES, Failure, Pages};
-use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Ppn};
+use ftlab_flash::{Geometry, Lpn, NoPayload, ResponseTimes, Timed, Timing};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_trace::RequestBatch;
 use ftlab_trace::pages::{expand, page_sectors};
 use ftlab_trace::synthetic::{Space, build};
-use std::convert::Infallible;
-use std::time::{Duration, Instant};
 
 /// 8 GiB of 2 KiB pages, in blocks of 64.
 const LOGICAL_PAGES: u32 = 1 << 22;
@@ -61,67 +59,9 @@ const ROWS: [Row; 5] = [
     },
 ];
 
-/// Flash that only tells the time, with the latencies of the paper's table 1. A copyback is a read
-/// and a program: the published deviations follow from the means at this and not at the program
-/// alone.
-#[derive(Debug, Default)]
-struct Clock {
-    microseconds: u64,
-}
-
-impl Clock {
-    const READ: u64 = 25;
-    const PROGRAM: u64 = 200;
-    const ERASE: u64 = 1500;
-}
-
-impl Flash for Clock {
-    type Error = Infallible;
-
-    fn program(&mut self, _to: Ppn, _lpn: Lpn, _data: &[u8]) -> Result<(), Infallible> {
-        self.microseconds += Self::PROGRAM;
-        Ok(())
-    }
-
-    fn copyback(&mut self, _from: Ppn, _to: Ppn, _lpn: Lpn) -> Result<(), Infallible> {
-        self.microseconds += Self::READ + Self::PROGRAM;
-        Ok(())
-    }
-
-    fn erase(&mut self, _block: BlockId) -> Result<(), Infallible> {
-        self.microseconds += Self::ERASE;
-        Ok(())
-    }
-
-    fn read(&mut self, _from: Ppn, _data: &mut [u8]) -> Result<(), Infallible> {
-        self.microseconds += Self::READ;
-        Ok(())
-    }
-}
-
-/// Mean and standard deviation of what was added.
-#[derive(Debug, Default)]
-struct Moments {
-    count: u64,
-    sum: u64,
-    squares: u128,
-}
-
-impl Moments {
-    fn add(&mut self, value: u64) {
-        self.count += 1;
-        self.sum += value;
-        self.squares += u128::from(value) * u128::from(value);
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum as f64 / self.count as f64
-    }
-
-    fn deviation(&self) -> f64 {
-        (self.squares as f64 / self.count as f64 - self.mean().powi(2)).sqrt()
-    }
-}
+/// The latencies of the paper's table 1. A copyback is a read and a program: the published deviations
+/// follow from the means at this and not at the program alone.
+const TIMING: &str = "slc";
 
 /// The writes of one pass over the drive.
 fn pass(workload: &str) -> Result<Vec<Lpn>, Failure> {
@@ -137,30 +77,26 @@ fn pass(workload: &str) -> Result<Vec<Lpn>, Failure> {
 }
 
 /// Fills the drive, runs the pass once, and measures it the second time.
-fn measure(row: &Row, percent: u32, pass: &[Lpn]) -> Result<(Moments, Duration), Failure> {
+fn measure(row: &Row, percent: u32, pass: &[Lpn]) -> Result<ResponseTimes, Failure> {
     let data_blocks = LOGICAL_PAGES / PAGES_PER_BLOCK;
     let blocks = data_blocks + data_blocks * percent / 100 + row.spare_blocks;
-    let config =
-        DriveConfig::new(Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES)?, LOGICAL_PAGES, 1);
-    let mut ftl: DynFtl<Clock, ()> =
-        registry::build(&row.ftl.parse()?, config, Clock::default(), ())?;
+    let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES)?;
+    let flash = Timed::new(NoPayload, &Timing::from_spec(&TIMING.parse()?)?, &geometry);
+    let config = DriveConfig::new(geometry, LOGICAL_PAGES, 1);
+    let mut ftl: DynFtl<_, ()> = registry::build(&row.ftl.parse()?, config, flash, ())?;
+    let apply = |ftl: &mut DynFtl<_, ()>, writes: &[Lpn]| {
+        let batches = writes.chunks(BATCH_WRITES as usize);
+        let mut batches =
+            batches.map(|writes| PageBatch { writes: writes.to_vec(), trims: Vec::new() });
+        batches.try_for_each(|batch| ftl.apply(&batch))
+    };
     let fill: Vec<Lpn> = (0..LOGICAL_PAGES).map(Lpn).collect();
-    let warm_up = fill.chunks(BATCH_WRITES as usize).chain(pass.chunks(BATCH_WRITES as usize));
-    for writes in warm_up {
-        ftl.apply(&PageBatch { writes: writes.to_vec(), trims: Vec::new() })?;
-    }
-    let mut moments = Moments::default();
-    let mut before = ftl.flash_mut().microseconds;
-    let start = Instant::now();
-    for &lpn in pass {
-        ftl.write(lpn, &[])?;
-        let now = ftl.flash_mut().microseconds;
-        moments.add(now - before);
-        before = now;
-    }
-    let taken = start.elapsed();
+    apply(&mut ftl, &fill)?;
+    apply(&mut ftl, pass)?;
+    ftl.flash_mut().measure();
+    apply(&mut ftl, pass)?;
     ftl.check()?;
-    Ok((moments, taken))
+    Ok(ftl.flash_mut().measured().response_times)
 }
 
 /// Runs every cell and prints it beside the published one.
@@ -172,22 +108,13 @@ pub(crate) fn run() -> Result<(), Failure> {
         for percent in LOG_PERCENT {
             print!("{percent:>14}%");
         }
-        println!("  M host writes/s");
+        println!();
         for row in &ROWS {
             let cells = LOG_PERCENT.map(|percent| measure(row, percent, &pass));
             let cells = cells.into_iter().collect::<Result<Vec<_>, _>>()?;
-            print_line(row.ftl, "mean", &row.mean, cells.iter().map(|(moments, _)| moments.mean()));
-            let speeds = cells
-                .iter()
-                .map(|(moments, taken)| moments.count as f64 / taken.as_secs_f64() / 1e6);
-            println!(
-                "  {:.1} to {:.1}",
-                speeds.clone().fold(f64::MAX, f64::min),
-                speeds.fold(0.0, f64::max)
-            );
-            let deviations = cells.iter().map(|(moments, _)| moments.deviation());
+            print_line(row.ftl, "mean", &row.mean, cells.iter().map(ResponseTimes::mean_ns));
+            let deviations = cells.iter().map(ResponseTimes::stddev_ns);
             print_line("", "deviation", &row.deviation, deviations);
-            println!();
         }
         println!();
     }
@@ -196,10 +123,11 @@ pub(crate) fn run() -> Result<(), Failure> {
 
 fn print_line(ftl: &str, what: &str, published: &[f64; 6], found: impl Iterator<Item = f64>) {
     print!("{ftl:21}{what:10}");
-    for (published, microseconds) in published.iter().zip(found) {
-        let ms = microseconds / 1000.0;
+    for (published, nanoseconds) in published.iter().zip(found) {
+        let ms = nanoseconds / 1e6;
         print!(" {:>6} {:>7}", three_digits(ms), format!("({})", three_digits(*published)));
     }
+    println!();
 }
 
 fn three_digits(ms: f64) -> String {

@@ -112,22 +112,23 @@ fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
     [ftl, ms(of.mean), ms(of.stddev), p50, p95, p99, p99_9, p99_99, max]
 }
 
-const LUN_HEADINGS: [&str; 8] = [
+const LUN_HEADINGS: [&str; 9] = [
     "LUNs",
     "host\nwrites/s",
     "MB/s",
     "least\nbusy",
     "most\nbusy",
     "of it\nhost writes",
-    "of it\ncopies",
+    "of it\nrelocations",
+    "of it\nmerges",
     "of it\nerases",
 ];
 
-fn luns(ftl: String, time: &TimingResult) -> [String; 8] {
+fn luns(ftl: String, time: &TimingResult) -> [String; 9] {
     let percent = |share: f64| format!("{:.1}%", 100.0 * share);
     let shares = || time.lun_busy_share.iter().copied();
-    let LunSeconds { host_writes, relocations, erases, others } = time.lun_seconds;
-    let all = host_writes + relocations + erases + others;
+    let LunSeconds { host_writes, relocations, merges, erases, others } = time.lun_seconds;
+    let all = host_writes + relocations + merges + erases + others;
     let of_all = |seconds: f64| if all > 0.0 { percent(seconds / all) } else { "-".to_owned() };
     [
         ftl,
@@ -137,6 +138,7 @@ fn luns(ftl: String, time: &TimingResult) -> [String; 8] {
         percent(shares().fold(0.0, f64::max)),
         of_all(host_writes),
         of_all(relocations),
+        of_all(merges),
         of_all(erases),
     ]
 }

@@ -85,6 +85,13 @@ impl<F: Flash> Flash for Faulty<F> {
         Ok(self.flash.copyback(from, to, lpn)?)
     }
 
+    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
+        if self.draw(self.faults.programs) {
+            return Err(FaultyError::Program(to));
+        }
+        Ok(self.flash.merge_copy(from, to, lpn)?)
+    }
+
     fn erase(&mut self, block: BlockId) -> Result<(), Self::Error> {
         if self.draw(self.faults.erases) {
             return Err(FaultyError::Erase(block));

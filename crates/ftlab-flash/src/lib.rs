@@ -63,6 +63,13 @@ pub trait Flash {
     /// Copies the page `from`, which holds `lpn`, to the erased page `to`.
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error>;
 
+    /// A [`copyback`](Self::copyback) that is part of a merge of log and data blocks, not of a
+    /// collection. A medium that need not tell them apart leaves it as it is.
+    #[inline]
+    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
+        self.copyback(from, to, lpn)
+    }
+
     /// Erases all pages of `block`.
     fn erase(&mut self, block: BlockId) -> Result<(), Self::Error>;
 

@@ -51,6 +51,8 @@ fn with_one_lun_elapsed_time_is_counts_times_latencies() {
             1000 * us(counters.host_writes, moved, counters.erases()),
             "{name}"
         );
+        assert_eq!(measured.relocations_ns, 239_000 * counters.relocations(), "{name}");
+        assert_eq!(measured.merges_ns, 239_000 * counters.merges.copies, "{name}");
         assert_eq!(measured.response_times.count(), counters.host_writes);
         // All of it is somebody's wait, but for early collection behind the last write.
         let waits = measured.response_times.mean_ns() * counters.host_writes as f64;

@@ -90,8 +90,10 @@ impl ResponseSummary {
 pub struct LunSeconds {
     /// Programs of pages that the host wrote.
     pub host_writes: f64,
-    /// Copies of valid pages, by collections and merges.
+    /// Copies of valid pages by collections.
     pub relocations: f64,
+    /// Copies of valid pages by merges; their erases are among the erases.
+    pub merges: f64,
     /// Erases.
     pub erases: f64,
     /// Anything else that the FTL read or programmed.
@@ -123,6 +125,7 @@ impl TimingResult {
             lun_seconds: LunSeconds {
                 host_writes: seconds(measured.host_writes_ns),
                 relocations: seconds(measured.relocations_ns),
+                merges: seconds(measured.merges_ns),
                 erases: seconds(measured.erases_ns),
                 others: seconds(measured.others_ns),
             },

@@ -276,7 +276,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
             let place = lpn - pages.start;
             let log_page = self.log_page_of[lpn as usize];
             let from = if log_page == NONE { from_first + place } else { log_page };
-            let copied = self.flash.copyback(Ppn(from), Ppn(to_first + place), Lpn(lpn));
+            let copied = self.flash.merge_copy(Ppn(from), Ppn(to_first + place), Lpn(lpn));
             copied.map_err(FtlError::Flash)?;
             copies += 1;
         }

@@ -1,0 +1,113 @@
+//! Section 4.3.4 of the 2R paper: collecting several blocks at once makes some host writes wait very
+//! long, and collecting in the background should not. Response times under both schedules.
+//!
+//! The captured trace is looked for in `$FTLAB_SHARED/traces`.
+
+mod figure;
+
+use crate::Failure;
+use ftlab_sim::result::{ResponseSummary, RunResult};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Workload};
+use ftlab_trace::OpenOptions;
+use std::path::{Path, PathBuf};
+
+const TRACE: &str = "tpcc-mariadb";
+
+const FTLS: [&str; 4] = ["1r-greedy", "2r-greedy", "2r-fifo", "2r++"];
+
+const SCHEDULES: [&str; 2] = ["foreground", "incremental"];
+
+const QUEUE_DEPTHS: [u32; 2] = [1, 16];
+
+/// Response times in milliseconds and the share of the host writes that took longer.
+type Tail = Vec<(f64, f64)>;
+
+/// One FTL under one schedule.
+struct Line {
+    ftl: &'static str,
+    schedule: &'static str,
+    waf: f64,
+    response_ns: ResponseSummary,
+    host_writes: u64,
+}
+
+impl Line {
+    fn tail(&self) -> Tail {
+        let of = &self.response_ns;
+        let quantiles = [
+            (of.p50, 0.5),
+            (of.p90, 0.1),
+            (of.p95, 0.05),
+            (of.p99, 0.01),
+            (of.p99_9, 1e-3),
+            (of.p99_99, 1e-4),
+            (of.max, 1.0 / self.host_writes as f64),
+        ];
+        quantiles.map(|(ns, share)| (ns as f64 / 1e6, share)).to_vec()
+    }
+}
+
+/// Runs all FTLs over the trace on a full drive.
+fn measure(trace: &Path, schedule: &'static str, queue_depth: u32) -> Result<Vec<Line>, Failure> {
+    let workload = Workload::parse(&trace.display().to_string(), OpenOptions::default())?;
+    let ftls = FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?;
+    let experiment = Experiment {
+        drive: DriveOptions { gc: schedule.parse()?, ..DriveOptions::default() },
+        fill: Fill::Sequential,
+        timing: Some(format!("slc:channels=4,luns=2,queue-depth={queue_depth}").parse()?),
+        ..Experiment::new(workload, ftls)
+    };
+    let runs = experiment.run(&mut ())?.runs;
+    FTLS.iter().zip(runs).map(|(ftl, run)| line(ftl, schedule, run)).collect()
+}
+
+fn line(ftl: &'static str, schedule: &'static str, run: RunResult) -> Result<Line, Failure> {
+    let timing = run.timing.ok_or("the run has no times")?;
+    let (waf, host_writes) = (run.waf, run.host_writes);
+    Ok(Line { ftl, schedule, waf, response_ns: timing.response_ns, host_writes })
+}
+
+fn print(line: &Line) {
+    let of = &line.response_ns;
+    print!("{:10} {:12} {:6.3} {:8.3}", line.ftl, line.schedule, line.waf, of.mean / 1e6);
+    for ns in [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.max] {
+        print!(" {:8.2}", ns as f64 / 1e6);
+    }
+    println!();
+}
+
+/// Prints both schedules for each FTL, and draws them into the file `figure`, if given.
+pub(crate) fn run(figure: Option<&str>) -> Result<(), Failure> {
+    let shared = std::env::var_os("FTLAB_SHARED").map(PathBuf::from);
+    let trace = shared.map(|shared| shared.join(format!("traces/{TRACE}.parquet")));
+    let Some(trace) = trace.filter(|path| path.exists()) else {
+        println!("SKIPPED: set FTLAB_SHARED to the folder that holds traces/{TRACE}.parquet");
+        return Ok(());
+    };
+    let mut panels = Vec::new();
+    for queue_depth in QUEUE_DEPTHS {
+        println!("{TRACE}, queue depth {queue_depth}; response times in ms");
+        print!("{:10} {:12} {:>6}", "FTL", "--gc", "WAF");
+        for heading in ["mean", "p50", "p95", "p99", "p99.9", "p99.99", "longest"] {
+            print!(" {heading:>8}");
+        }
+        println!();
+        let mut lines = Vec::new();
+        for schedule in SCHEDULES {
+            lines.extend(measure(&trace, schedule, queue_depth)?);
+        }
+        // The two schedules of an FTL below each other.
+        lines.sort_by_key(|line| FTLS.iter().position(|ftl| *ftl == line.ftl));
+        lines.iter().for_each(print);
+        println!();
+        panels.push((
+            format!("queue depth {queue_depth}; dashed: foreground, solid: incremental"),
+            lines,
+        ));
+    }
+    if let Some(path) = figure {
+        std::fs::write(path, figure::draw(&panels)?)
+            .map_err(|error| format!("cannot write the figure {path}: {error}"))?;
+    }
+    Ok(())
+}
