@@ -158,7 +158,8 @@ impl Detector {
     }
 
     /// The group that takes a page which the host writes.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[inline(always)]
     pub(crate) fn host(&mut self, lpn: Lpn, groups: &Groups, drive: &Drive) -> u8 {
         match self {
             Self::Oracle(oracle) => oracle.group(lpn),
@@ -169,7 +170,7 @@ impl Detector {
                     let seen = &filters[usize::from(present)];
                     // Not `&&`, which the processor would have to guess.
                     let hot = seen.active.contains(key) & seen.passive.contains(key);
-                    groups.neighbour(present, isize::from(hot))
+                    if hot { groups.hotter(present) } else { present }
                 });
                 filters[usize::from(group)].insert(key, groups.get(group).size());
                 group
@@ -178,7 +179,8 @@ impl Detector {
     }
 
     /// The group that takes a valid page of a victim of group `present`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[inline(always)]
     pub(crate) fn relocation(&self, lpn: Lpn, present: u8, groups: &Groups) -> u8 {
         match self {
             Self::Oracle(oracle) => oracle.group(lpn),
@@ -186,7 +188,7 @@ impl Detector {
                 let key = Key::of(lpn);
                 let seen = &filters[usize::from(present)];
                 let cold = !(seen.active.contains(key) | seen.passive.contains(key));
-                groups.neighbour(present, -isize::from(cold))
+                if cold { groups.colder(present) } else { present }
             }
         }
     }

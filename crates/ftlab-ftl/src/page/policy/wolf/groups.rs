@@ -50,8 +50,9 @@ pub struct Groups {
     pub(super) group_of: Vec<u8>,
     /// Groups in use, the coldest first.
     order: Vec<u8>,
-    /// Group -> its place in the order.
-    places: [u8; GROUPS_MAX],
+    /// Group -> the next in the order, or itself at an end of it.
+    hotter: [u8; GROUPS_MAX],
+    colder: [u8; GROUPS_MAX],
     units: usize,
     /// Stream -> the group whose pages it takes: its own, or the one that its own was merged into.
     owners: Vec<u8>,
@@ -80,7 +81,8 @@ impl Groups {
             slots: (0..slots).map(|_| group()).collect(),
             group_of: vec![0; blocks as usize],
             order: Vec::with_capacity(slots),
-            places: [0; GROUPS_MAX],
+            hotter: [0; GROUPS_MAX],
+            colder: [0; GROUPS_MAX],
             units,
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             requester: 0,
@@ -106,7 +108,9 @@ impl Groups {
     pub(super) fn change_order<T>(&mut self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let changed = change(&mut self.order);
         for (place, &group) in self.order.iter().enumerate() {
-            self.places[usize::from(group)] = place as u8;
+            let at = |place: usize| self.order.get(place).copied().unwrap_or(group);
+            self.hotter[usize::from(group)] = at(place + 1);
+            self.colder[usize::from(group)] = at(place.wrapping_sub(1));
         }
         changed
     }
@@ -127,11 +131,16 @@ impl Groups {
         self.group_of[block.index()]
     }
 
-    /// The group `steps` hotter than `group`, or the hottest or coldest there is.
+    /// The next hotter group, or `group` if it is the hottest.
     #[inline]
-    pub(crate) fn neighbour(&self, group: u8, steps: isize) -> u8 {
-        let place = usize::from(self.places[usize::from(group)]);
-        self.order[place.saturating_add_signed(steps).min(self.order.len() - 1)]
+    pub(crate) fn hotter(&self, group: u8) -> u8 {
+        self.hotter[usize::from(group)]
+    }
+
+    /// The next colder group, or `group` if it is the coldest.
+    #[inline]
+    pub(crate) fn colder(&self, group: u8) -> u8 {
+        self.colder[usize::from(group)]
     }
 
     /// The stream for a page that the host writes to `group`.
@@ -148,7 +157,8 @@ impl Groups {
     ///
     /// The last free block is opened only if no stream has room, so one free block is always enough
     /// for a victim, however many groups there are.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[inline(always)]
     pub(crate) fn place_relocation(&mut self, from: u8, group: u8, drive: &Drive) -> StreamId {
         let mut stream = self.frontier(group, drive);
         let mut to = group;

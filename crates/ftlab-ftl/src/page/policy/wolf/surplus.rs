@@ -46,7 +46,8 @@ impl Groups {
 
     /// True if `group` asks for a block, or stands next to the group that does.
     pub(crate) fn near_requester(&self, group: u8) -> bool {
-        [-1, 0, 1].into_iter().any(|step| self.neighbour(self.requester, step) == group)
+        let asking = self.requester;
+        [self.colder(asking), asking, self.hotter(asking)].contains(&group)
     }
 
     /// Pages that `group` has beyond its target; a block more for the group that asks for one.
