@@ -241,7 +241,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Moves one valid page of `victim`, whose pages are of stream `from`.
-    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(crate) fn relocate(
         &mut self,

@@ -22,7 +22,7 @@
 //! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
 //! pages that is written between snapshots; `prior` is c per page of a block. `estimates=fresh` makes
 //! every estimate anew at every use, and compares all blocks for a victim. By default estimates are
-//! kept, and made anew when a block has lost a sixteenth of its pages, and at snapshots; the blocks
+//! kept, and made anew when a block has lost a thirty-second of its pages, and at snapshots; the blocks
 //! whose kept scores are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
@@ -47,7 +47,7 @@ use score_board::ScoreBoard;
 ftlab_spec::choices! {
     /// When the estimate of a block is made.
     pub enum Estimates {
-        /// Whenever it has lost a sixteenth of its pages, and at snapshots.
+        /// Whenever it has lost a thirty-second of its pages, and at snapshots.
         Kept = "kept",
         /// At every use, of all blocks where a victim is chosen; slow.
         Fresh = "fresh",
@@ -231,7 +231,7 @@ fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
     invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
 }
 
-/// True at those counts of valid pages at which a block is estimated anew: every sixteenth of them.
+/// True at those counts of valid pages at which a block is estimated anew: every thirty-second of them at least.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
     let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);

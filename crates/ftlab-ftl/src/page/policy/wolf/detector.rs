@@ -158,7 +158,7 @@ impl Detector {
     }
 
     /// The group that takes a page which the host writes.
-    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(crate) fn host(&mut self, lpn: Lpn, groups: &Groups, drive: &Drive) -> u8 {
         match self {
@@ -179,7 +179,7 @@ impl Detector {
     }
 
     /// The group that takes a valid page of a victim of group `present`.
-    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(crate) fn relocation(&self, lpn: Lpn, present: u8, groups: &Groups) -> u8 {
         match self {

@@ -157,7 +157,7 @@ impl Groups {
     ///
     /// The last free block is opened only if no stream has room, so one free block is always enough
     /// for a victim, however many groups there are.
-    #[expect(clippy::inline_always, reason = "a call for each page costs 5%")]
+    #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(crate) fn place_relocation(&mut self, from: u8, group: u8, drive: &Drive) -> StreamId {
         let mut stream = self.frontier(group, drive);
