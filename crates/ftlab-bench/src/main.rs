@@ -295,7 +295,7 @@ fn main() -> Result<(), Failure> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.first().copied() {
         None => program_cost(&SMALL),
-        Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], ..SMALL[0] }]),
+        Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], timed: &[], ..SMALL[0] }]),
         Some("large") => program_cost(&LARGE),
         Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
