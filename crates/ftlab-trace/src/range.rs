@@ -104,6 +104,10 @@ impl TraceSource for Window {
         self.source.skipped()
     }
 
+    fn volumes(&self) -> &[String] {
+        self.source.volumes()
+    }
+
     fn progress(&self) -> Option<f64> {
         self.source.progress()
     }
