@@ -7,7 +7,7 @@ pub mod fio_iolog;
 pub mod lpn_u32;
 pub mod parquet;
 
-use crate::{Input, OpenOptions, TraceError, TraceSource};
+use crate::{Input, Op, OpenOptions, TraceError, TraceSource};
 use ftlab_spec::{Parameter, Spec, SpecError};
 
 /// Opens a trace of one format, with the parameters of that format.
@@ -42,6 +42,12 @@ pub fn find(name: &str) -> Result<&'static FormatInfo, TraceError> {
         let known = FORMATS.iter().map(|format| format.name.to_owned()).collect();
         SpecError::UnknownName { kind: "format", name: name.into(), known }.into()
     })
+}
+
+/// What the letters that the kernel calls `rwbs` ask of a drive: whether a flush comes first, and
+/// what follows it; `None` for what is no request of data (see [`blkparse`]).
+pub fn operation_of_rwbs(rwbs: &[u8], sectors: u32) -> Option<(bool, Option<Op>)> {
+    blkparse::operation(rwbs, sectors).ok()
 }
 
 /// Opens `input` as the format that `options` names, or else that its content shows, or else that

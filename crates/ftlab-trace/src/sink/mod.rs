@@ -39,6 +39,12 @@ pub trait TraceSink: Send {
     /// Requests that were added so far, without those that the format has no place for.
     fn requests(&self) -> u64;
 
+    /// Says what the trace is, instead of what [`CreateOptions::metadata`] said: for what is known
+    /// only behind the last request. Formats without a place for it do nothing.
+    fn describe(&mut self, metadata: &TraceMetadata) {
+        let _ = metadata;
+    }
+
     /// Completes the file; without this it never appears under its name.
     fn finish(self: Box<Self>) -> Result<Written, TraceError>;
 }

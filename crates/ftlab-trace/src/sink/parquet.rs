@@ -10,6 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Arc;
@@ -56,12 +57,19 @@ impl TraceSink for ParquetSink {
         self.requests + self.rows.len() as u64
     }
 
+    fn describe(&mut self, metadata: &TraceMetadata) {
+        self.metadata = metadata.clone();
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
         let name = self.file.name().to_owned();
         if !self.rows.is_empty() || self.writer.is_none() {
             self.write_group()?;
         }
-        if let Some(writer) = self.writer.take() {
+        if let Some(mut writer) = self.writer.take() {
+            for (key, value) in provenance(&self.metadata) {
+                writer.append_key_value_metadata(KeyValue::new(key, value));
+            }
             writer.close().map_err(|error| cannot_write(&name, &error))?;
         }
         self.file.complete()?;
@@ -74,7 +82,7 @@ impl ParquetSink {
         let name = self.file.name().to_owned();
         if self.writer.is_none() {
             let file = self.file.handle().map_err(|error| TraceError::io(&name, error))?;
-            let writer = open_writer(file, &self.rows, &self.metadata);
+            let writer = open_writer(file, &self.rows);
             self.writer = Some(writer.map_err(|error| cannot_write(&name, &error))?);
         }
         let writer = self.writer.as_mut().expect("opened above");
@@ -89,10 +97,18 @@ fn cannot_write(name: &str, error: &ParquetError) -> TraceError {
     TraceError::io(name, std::io::Error::other(error.to_string()))
 }
 
+/// What stands in the file's key-value metadata.
+fn provenance(metadata: &TraceMetadata) -> BTreeMap<String, String> {
+    let mut pairs = metadata.properties.clone();
+    if let Some(device_bytes) = metadata.device_bytes {
+        pairs.insert("device_bytes".into(), device_bytes.to_string());
+    }
+    pairs
+}
+
 fn open_writer(
     file: File,
     rows: &RequestBatch,
-    metadata: &TraceMetadata,
 ) -> Result<SerializedFileWriter<BufWriter<File>>, ParquetError> {
     let mut schema = String::from("message requests { ");
     if !rows.time_us.is_empty() {
@@ -107,17 +123,11 @@ fn open_writer(
         schema += "required int32 volume (integer(32,false)); ";
     }
     let schema = Arc::new(parse_message_type(&(schema + "}"))?);
-    let mut properties = metadata.properties.clone();
-    if let Some(device_bytes) = metadata.device_bytes {
-        properties.insert("device_bytes".into(), device_bytes.to_string());
-    }
-    let pairs = properties.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     // Times rise and addresses repeat: deltas for the one, dictionaries for the rest.
     let time_us = ColumnPath::from("t_us");
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_created_by(format!("ftlab {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(pairs))
         .set_column_dictionary_enabled(time_us.clone(), false)
         .set_column_encoding(time_us, Encoding::DELTA_BINARY_PACKED)
         .build();
