@@ -82,7 +82,7 @@ pub enum RecordError {
         source: io::Error,
     },
     /// Nothing was written.
-    #[error("nothing to record: no request reached {target}; {remedy}")]
+    #[error("nothing to record: no request with data reached {target}; {remedy}")]
     NothingWritten {
         /// The device or directory.
         target: String,

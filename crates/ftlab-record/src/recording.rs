@@ -7,7 +7,7 @@ use crate::phases::{self, Phases};
 use crate::summary::Summary;
 use crate::{RecordError, device, files};
 use ftlab_trace::pages::expand;
-use ftlab_trace::{CreateOptions, RequestBatch, TraceMetadata, TraceSink, create};
+use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceMetadata, TraceSink, create};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -117,6 +117,7 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Recorded
         sink,
         start,
         footprint: Footprint::default(),
+        has_data: false,
         running: Running::start(command, &first_word(&options.command), adopts)?,
         last_report: (start, 0),
     };
@@ -141,6 +142,8 @@ struct Recording {
     sink: Box<dyn TraceSink>,
     start: Instant,
     footprint: Footprint,
+    /// Whether there was more than flushes, of which writing back the page cache makes one.
+    has_data: bool,
     running: Running,
     /// When, and how many page writes there were.
     last_report: (Instant, u64),
@@ -183,6 +186,7 @@ impl Recording {
     }
 
     fn take(&mut self, batch: &RequestBatch) -> Result<(), RecordError> {
+        self.has_data |= batch.op.iter().any(|op| *op != Op::Flush);
         expand(batch, PAGE_SECTORS, &mut self.footprint)?;
         Ok(self.sink.write(batch)?)
     }
@@ -215,7 +219,7 @@ impl Recording {
     ) -> Result<Recorded, RecordError> {
         let (target, remedy) = target(&options.target);
         let requests = self.sink.requests();
-        if requests == 0 {
+        if !self.has_data {
             return Err(RecordError::NothingWritten { target, remedy });
         }
         let exit_code = self.running.exit().map(command::exit_code);

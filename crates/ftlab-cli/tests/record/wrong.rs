@@ -40,7 +40,7 @@ fn what_is_no_device_or_directory_is_named() {
         .fails(2, &["absent: No such file", "name the directory"]);
     place
         .ftlab("record --dir . --out t.xyz -- true")
-        .fails(1, &["\"xyz\" does not say which format"]);
+        .fails(2, &["\"xyz\" does not say which format"]);
 }
 
 #[test]

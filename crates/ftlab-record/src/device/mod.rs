@@ -109,7 +109,6 @@ fn enable(
     instance.write("buffer_size_kb", &options.buffer_bytes.div_ceil(1024).to_string())?;
     // What is lost is the end of a burst and counted, not the beginning and silently overwritten.
     instance.write("options/overwrite", "0")?;
-    instance.write("options/record-cmd", "0")?;
     let (name, issue, requeue) = if device.is_bio_based() {
         ("block_bio_queue", "events/block/block_bio_queue", None)
     } else {

@@ -2,7 +2,8 @@
 
 use crate::RecordError;
 use rustix::mount::{MountFlags, mount};
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -40,13 +41,15 @@ impl Instance {
 
     pub(super) fn read(&self, name: &str) -> Result<String, RecordError> {
         let path = self.path(name);
-        fs::read_to_string(&path).map_err(|error| cannot(&path, "read", &error))
+        read_at_once(&path).map_err(|error| cannot(&path, "read", &error))
     }
 
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), RecordError> {
         let path = self.path(name);
         let what = format!("set to {text:?}");
-        fs::write(&path, text).map_err(|error| cannot(&path, &what, &error))
+        let file = OpenOptions::new().write(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| cannot(&path, &what, &error))
     }
 }
 
@@ -58,7 +61,20 @@ impl Drop for Instance {
     }
 }
 
-fn cannot(path: &Path, what: &str, error: &std::io::Error) -> RecordError {
+/// The content of a file, some of which have none behind what a first read gives.
+fn read_at_once(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut part = vec![0; 1 << 16];
+    let mut bytes = Vec::new();
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            length => bytes.extend_from_slice(&part[..length]),
+        }
+    }
+}
+
+fn cannot(path: &Path, what: &str, error: &io::Error) -> RecordError {
     RecordError::NoTracing { what: format!("{} cannot be {what}: {error}", path.display()) }
 }
 
