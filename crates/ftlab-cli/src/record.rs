@@ -184,11 +184,10 @@ fn describe(args: &RecordArgs, summary: &Summary) -> String {
         lines.push((
             "files",
             format!(
-                "{} written, {} there before; {} by {}",
+                "{} written, {} there before; the calls wrote {}",
                 grouped(files.files_written),
                 grouped(files.files_at_start),
-                bytes(files.bytes_written),
-                "the calls' own count"
+                bytes(files.bytes_written)
             ),
         ));
     }

@@ -51,11 +51,6 @@ impl Device {
     pub(crate) fn over_file(directory: &Path, mib: u64) -> Option<Self> {
         let file = directory.join("disk");
         fs::File::create(&file).unwrap().set_len(mib << 20).unwrap();
-        Self::over(&file)
-    }
-
-    /// A loop device over a file.
-    pub(crate) fn over(file: &Path) -> Option<Self> {
         if !is_root() {
             skip("recording a device needs root");
             return None;

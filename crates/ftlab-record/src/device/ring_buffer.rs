@@ -53,11 +53,10 @@ impl SubBuffer {
             }
             let second = word(rest, 4);
             let (data, next) = match (kind, second) {
-                (PADDING | TIME_EXTEND | TIME_STAMP | 0, None) => return false,
+                // The length in the second word is that of the word too.
+                (PADDING | TIME_EXTEND | TIME_STAMP | 0, None) | (0, Some(0..4)) => return false,
                 (PADDING, Some(length)) => (0..0, 4 + length as usize),
                 (TIME_EXTEND | TIME_STAMP, Some(_)) => (0..0, 8),
-                // The length is that of its own word too.
-                (0, Some(0..4)) => return false,
                 (0, Some(length)) => {
                     let end = 4 + (length as usize).next_multiple_of(4);
                     (8..end, end)
