@@ -20,6 +20,11 @@ pub(crate) struct Capture {
 
 /// The end of a capture.
 pub(crate) trait Stop {
+    /// The phase that begins when the command has ended, if there is more to come.
+    fn last_phase(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Waits until everything that the command wrote has been seen, and lets the capture end.
     fn stop(&mut self) -> Result<(), RecordError>;
 }

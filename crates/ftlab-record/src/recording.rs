@@ -167,7 +167,7 @@ impl Recording {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if !self.running.is_running()? && !stopped {
-                phases.push(("ending".to_owned(), self.elapsed_us()));
+                phases.extend(stop.last_phase().map(|name| (name.to_owned(), self.elapsed_us())));
                 stop.stop()?;
                 stopped = true;
             }

@@ -14,8 +14,12 @@ pub(crate) fn skip(why: &str) {
 /// Whether every one of `programs` is here; says so if not.
 pub(crate) fn have(programs: &[&str]) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = |name: &&&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
-    let missing: Vec<_> = programs.iter().filter(|name| !found(name)).copied().collect();
+    let mut directories: Vec<_> = std::env::split_paths(&path).collect();
+    // Debian keeps PostgreSQL's servers apart; the script of its test looks there too.
+    let servers = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    directories.extend(servers.map(|version| version.path().join("bin")));
+    let found = |name: &str| directories.iter().any(|directory| directory.join(name).is_file());
+    let missing: Vec<_> = programs.iter().copied().filter(|name| !found(name)).collect();
     if !missing.is_empty() {
         skip(&format!("{} not installed (make setup-record)", missing.join(", ")));
     }

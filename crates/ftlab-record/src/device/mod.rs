@@ -170,6 +170,10 @@ impl Drop for StopDevice {
 }
 
 impl Stop for StopDevice {
+    fn last_phase(&self) -> Option<&'static str> {
+        self.sync.then_some("write-back")
+    }
+
     fn stop(&mut self) -> Result<(), RecordError> {
         if self.sync {
             self.device.sync()?;
