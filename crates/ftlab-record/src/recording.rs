@@ -110,31 +110,17 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Recorded
         }
         Target::Directory(path) => files::start(path, start, sender, &options.command)?,
     };
-    let phases = Phases::new(start)?;
-    let command = command.map(|command| prepared(command, options, &phases));
-    let adopts = matches!(options.target, Target::Directory(_));
-    let mut recording = Recording {
-        sink,
-        start,
-        footprint: Footprint::default(),
-        has_data: false,
-        running: Running::start(command, &first_word(&options.command), adopts)?,
-        last_report: (start, 0),
-    };
-    let started = SystemTime::now();
-    let result = recording.follow(&receiver, capture.stop.as_mut(), observer);
-    if result.is_err() {
-        recording.running.terminate();
-    }
+    let recording = Recording::start(options, start, sink, command);
+    let recording = recording
+        .and_then(|recording| recording.follow(&receiver, capture.stop.as_mut(), observer));
+    // Whatever happened, the capture ends and leaves nothing behind.
     drop((capture.stop, receiver));
     let captured = capture.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let mut phases_us = result?;
-    let captured = captured?;
-    phases_us.extend(phases.finish());
-    phases_us.sort_by_key(|(_, start_us)| *start_us);
-    let text = humantime::format_rfc3339_seconds(started).to_string();
-    capture.properties.insert("started".into(), text);
-    recording.finish(options, captured, capture.properties, phases_us)
+    let mut recording = recording?;
+    if captured.is_err() {
+        recording.running.terminate();
+    }
+    recording.finish(options, captured?, capture.properties)
 }
 
 /// The part of a recording that lasts.
@@ -147,38 +133,73 @@ struct Recording {
     running: Running,
     /// When, and how many page writes there were.
     last_report: (Instant, u64),
+    started: SystemTime,
+    /// Phases that the command names, and those that there are anyway.
+    named_phases: Phases,
+    phases: Vec<(String, u64)>,
 }
 
 impl Recording {
-    /// Takes requests until the capture ends, and ends it when the command has; the phases that
-    /// this has by itself.
+    /// Starts the command.
+    fn start(
+        options: &Options,
+        start: Instant,
+        sink: Box<dyn TraceSink>,
+        command: Option<Command>,
+    ) -> Result<Self, RecordError> {
+        let named_phases = Phases::new(start)?;
+        let command = command.map(|command| prepared(command, options, &named_phases));
+        let adopts = matches!(options.target, Target::Directory(_));
+        let running = Running::start(command, &first_word(&options.command), adopts)?;
+        let begins_us = start.elapsed().as_micros() as u64;
+        Ok(Self {
+            sink,
+            start,
+            footprint: Footprint::default(),
+            has_data: false,
+            running,
+            last_report: (start, 0),
+            started: SystemTime::now(),
+            named_phases,
+            phases: vec![("command".to_owned(), begins_us)],
+        })
+    }
+
+    /// Takes requests until the capture ends, and ends it when the command has.
     fn follow(
+        mut self,
+        receiver: &Receiver<RequestBatch>,
+        stop: &mut dyn Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, RecordError> {
+        let result = self.take_all(receiver, stop, observer);
+        if result.is_err() {
+            self.running.terminate();
+        }
+        result.map(|()| self)
+    }
+
+    fn take_all(
         &mut self,
         receiver: &Receiver<RequestBatch>,
         stop: &mut dyn Stop,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<(String, u64)>, RecordError> {
-        let mut phases = vec![("command".to_owned(), self.elapsed_us())];
+    ) -> Result<(), RecordError> {
         let mut stopped = false;
         loop {
             match receiver.recv_timeout(TICK) {
                 Ok(batch) => self.take(&batch)?,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             if !self.running.is_running()? && !stopped {
-                phases.extend(stop.last_phase().map(|name| (name.to_owned(), self.elapsed_us())));
+                let last = stop.last_phase().map(|name| (name.to_owned(), self.elapsed_us()));
+                self.phases.extend(last);
                 stop.stop()?;
                 stopped = true;
             }
             self.report(observer);
         }
-        // A capture may end by itself, just before its command does.
-        while self.running.is_running()? {
-            std::thread::sleep(TICK);
-        }
-        phases.push(("end".to_owned(), self.elapsed_us()));
-        Ok(phases)
     }
 
     fn elapsed_us(&self) -> u64 {
@@ -215,8 +236,15 @@ impl Recording {
         options: &Options,
         captured: Captured,
         mut properties: BTreeMap<String, String>,
-        phases_us: Vec<(String, u64)>,
     ) -> Result<Recorded, RecordError> {
+        // A capture may end by itself, just before its command does.
+        while self.running.is_running()? {
+            std::thread::sleep(TICK);
+        }
+        let mut phases_us = std::mem::take(&mut self.phases);
+        phases_us.push(("end".to_owned(), self.elapsed_us()));
+        phases_us.extend(self.named_phases.finish());
+        phases_us.sort_by_key(|(_, start_us)| *start_us);
         let (target, remedy) = target(&options.target);
         let requests = self.sink.requests();
         if !self.has_data {
@@ -226,6 +254,7 @@ impl Recording {
         let mut say = |key: &str, value: String| properties.insert(key.into(), value);
         say("recorded_by", format!("ftlab {}", env!("CARGO_PKG_VERSION")));
         say("kernel", kernel());
+        say("started", humantime::format_rfc3339_seconds(self.started).to_string());
         say("lost_events", captured.lost_events.to_string());
         say("phases_us", serde_json::to_string(&phases_us).unwrap_or_default());
         let command = (!options.command.is_empty()).then(|| command::typed(&options.command));

@@ -48,7 +48,7 @@ fn an_interrupt_ends_the_command_and_completes_the_trace() {
     let child = start(&place, &format!("--device {}", device.name()), &script);
     interrupt(&child);
     let (code, summary) = ended(child);
-    assert_eq!((code, &summary["interrupted"]), (3, &true.into()));
+    assert_eq!((code, &summary["interrupted"]), (3, &true.into()), "{summary}");
     assert_eq!(summary["page_writes"], 3);
     assert_eq!(place.ftlab("inspect t.parquet --json").json()["page_writes"], 3);
 }

@@ -24,10 +24,11 @@ const HELD_BACK_NS: u64 = 200_000_000;
 
 /// The reader's end of the ring buffers.
 pub(super) struct Reader {
+    /// Closed before the instance goes, which could not be removed otherwise.
+    processors: Vec<Processor>,
     instance: Arc<Instance>,
     device: BlockDevice,
     events: Events,
-    processors: Vec<Processor>,
     order: Order,
     decoded: u64,
     before: Option<SectorCounts>,
@@ -62,7 +63,7 @@ impl Reader {
         }
         let start_ns = now_ns().saturating_sub(start.elapsed().as_nanos() as u64);
         let order = Order::new(start_ns, device.first_sector);
-        Ok(Self { instance, device, events, processors, order, decoded: 0, before })
+        Ok(Self { processors, instance, device, events, order, decoded: 0, before })
     }
 
     /// Reads and hands on events until `stopping` is set and the buffers are empty.
