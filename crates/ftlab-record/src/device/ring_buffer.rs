@@ -96,6 +96,7 @@ fn split(word: u32) -> (u32, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const HEADER: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
@@ -166,6 +167,19 @@ mod tests {
     fn padding_without_time_ends_a_sub_buffer() {
         let words = [header(1, 0), 1, header(PADDING, 0), 9, 9];
         assert_eq!(read(&words, 0), (true, vec![(1000, vec![1])]));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_do_harm(bytes in prop::collection::vec(any::<u8>(), 0..200), length in 0_u64..200) {
+            let layout = SubBuffer::parse(HEADER).unwrap();
+            let mut sub_buffer = 1000_u64.to_ne_bytes().to_vec();
+            sub_buffer.extend(length.to_ne_bytes());
+            sub_buffer.extend(&bytes);
+            let mut read = 0;
+            layout.records(&sub_buffer, |_, record| read += record.len());
+            prop_assert!(read <= bytes.len());
+        }
     }
 
     #[test]

@@ -99,8 +99,8 @@ fn front(line: &str) -> Option<(u32, u64, &str)> {
     let (time, rest) = rest.trim_start().split_once(' ')?;
     let (seconds, fraction) = time.split_once('.')?;
     let micros = format!("{fraction:0<6}");
-    let time_us =
-        seconds.parse::<u64>().ok()? * 1_000_000 + micros.get(..6)?.parse::<u64>().ok()?;
+    let seconds_us = seconds.parse::<u64>().ok()?.checked_mul(1_000_000)?;
+    let time_us = seconds_us.checked_add(micros.get(..6)?.parse().ok()?)?;
     Some((pid.parse().ok()?, time_us, rest.trim_start()))
 }
 
@@ -250,6 +250,7 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn call(text: &str) -> Call<'_> {
         Call::parse(1, 2, text).unwrap()
@@ -301,6 +302,33 @@ mod tests {
         assert_eq!((deleted.path.unwrap().as_str(), deleted.is_deleted), ("/d/a>b", true));
         assert_eq!(Descriptor::parse("AT_FDCWD</w>").unwrap().number, None);
         assert_eq!(Descriptor::parse("-1"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_strace_might_print_does_harm(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "1 ", "1.5 ", "write", "(", ")", "3", "</d/x>", "<", ">", "\"", "\\", "[", "]", "{",
+                    "}", ", ", " = ", "=", "<unfinished ...>", "<... ", " resumed>", "+++", "0x", "7",
+                    "18446744073709551615", "ä", "AT_FDCWD", "(deleted)", "\\x", "\\7",
+                ]),
+                0..16,
+            ),
+        ) {
+            let text = parts.concat();
+            let mut lines = Lines::default();
+            for line in [format!("1 1.5 {text}"), text.clone(), format!("1 1.5 <... x resumed>{text}")] {
+                if let Line::Call { pid, time_us, text } = lines.take(&line) {
+                    if let Some(call) = Call::parse(pid, time_us, text) {
+                        prop_assert!(call.arguments.iter().all(|argument| text.contains(argument)));
+                        call.arguments.iter().for_each(|a| drop(elements(a)));
+                    }
+                }
+            }
+            Descriptor::parse(&text);
+            quoted_path(&format!("\"{text}\""));
+        }
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub(super) const TRACED: &str = "write,writev,pwrite64,pwritev,pwritev2,read,rea
     fsync,fdatasync,sync,syncfs,fallocate,truncate,ftruncate,unlink,unlinkat,rename,renameat,\
     renameat2,link,linkat,chdir,fchdir,clone,clone3,fork,vfork,mmap,io_submit,io_uring_setup";
 
+/// No call writes more at once (read(2)).
+const BYTES_MAX: u64 = 0x7fff_f000;
+
 /// What the files were found to be, call by call.
 pub(super) struct Calls {
     pub(super) tree: Tree,
@@ -66,24 +69,25 @@ impl Calls {
     pub(super) fn take(&mut self, call: &Call<'_>, batch: &mut RequestBatch) {
         // A call that failed did nothing.
         let Some(returned) = call.returned() else { return };
+        let bytes = returned.min(BYTES_MAX);
         let mut to = self.requests(call.time_us, batch);
         let process = self.processes.of(call.pid);
         match call.name {
-            "write" | "writev" => self.write(&process, call.argument(0), None, returned, &mut to),
+            "write" | "writev" => self.write(&process, call.argument(0), None, bytes, &mut to),
             "pwrite64" | "pwritev" | "pwritev2" => {
                 let offset = number(call.argument(3));
-                self.write(&process, call.argument(0), offset, returned, &mut to);
+                self.write(&process, call.argument(0), offset, bytes, &mut to);
             }
             "copy_file_range" | "splice" => {
-                self.advance(&process, call.argument(0), call.argument(1), returned);
+                self.advance(&process, call.argument(0), call.argument(1), bytes);
                 let offset = number(call.argument(3));
-                self.write(&process, call.argument(2), offset, returned, &mut to);
+                self.write(&process, call.argument(2), offset, bytes, &mut to);
             }
             "sendfile" => {
-                self.advance(&process, call.argument(1), call.argument(2), returned);
-                self.write(&process, call.argument(0), None, returned, &mut to);
+                self.advance(&process, call.argument(1), call.argument(2), bytes);
+                self.write(&process, call.argument(0), None, bytes, &mut to);
             }
-            "read" | "readv" => self.advance(&process, call.argument(0), "", returned),
+            "read" | "readv" => self.advance(&process, call.argument(0), "", bytes),
             "lseek" => {
                 if let Some(open) = self.open_file(&process, call.argument(0)) {
                     open.position.set(returned);
