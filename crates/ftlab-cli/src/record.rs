@@ -36,15 +36,8 @@ pub(crate) struct RecordArgs {
     /// The trace to write; .parquet keeps device size, command, time and phases.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Memory for events that wait to be read, per processor.
-    #[arg(long, value_name = "SIZE", default_value = "8MiB", conflicts_with = "dir")]
-    buffer: ByteSize,
-    /// Records reads of the device too.
-    #[arg(long, conflicts_with = "dir")]
-    reads: bool,
-    /// Does not write back what the command leaves in the page cache of the device.
-    #[arg(long, conflicts_with = "dir")]
-    no_sync: bool,
+    #[command(flatten)]
+    of_device: DeviceArgs,
     /// Writes the summary as JSON to standard output; what the command prints goes to standard error.
     #[arg(long)]
     json: bool,
@@ -54,6 +47,20 @@ pub(crate) struct RecordArgs {
     /// The command and its arguments. Without one a device is recorded until Ctrl-C.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// How a device is recorded.
+#[derive(Debug, Args)]
+struct DeviceArgs {
+    /// Memory for events that wait to be read, per processor.
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", conflicts_with = "dir")]
+    buffer: ByteSize,
+    /// Records reads of the device too.
+    #[arg(long, conflicts_with = "dir")]
+    reads: bool,
+    /// Does not write back what the command leaves in the page cache of the device.
+    #[arg(long, conflicts_with = "dir")]
+    no_sync: bool,
 }
 
 impl From<RecordError> for CliError {
@@ -87,9 +94,9 @@ fn options(args: &RecordArgs) -> Result<Options, CliError> {
     let target = match (&args.device, &args.dir) {
         (Some(path), _) => Target::Device {
             path: path.clone(),
-            buffer_bytes: buffer(args.buffer)?,
-            reads: args.reads,
-            sync: !args.no_sync,
+            buffer_bytes: buffer(args.of_device.buffer)?,
+            reads: args.of_device.reads,
+            sync: !args.of_device.no_sync,
         },
         (None, Some(_)) if args.command.is_empty() => {
             return Err(CliError::usage(

@@ -3,7 +3,6 @@
 use crate::common::Place;
 use crate::devices::{Device, have, is_root, output, skip};
 use serde_json::Value;
-use std::fs;
 use std::path::PathBuf;
 
 /// Runs `script` in a shell with `$DEVICE` and `$PLACE`, recorded, and holds the trace against the

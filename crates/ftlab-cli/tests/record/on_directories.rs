@@ -37,7 +37,7 @@ fn files_are_laid_side_by_side() {
     }
     let place = Place::new();
     fs::create_dir(place.path().join("data")).unwrap();
-    place.write("data/before", [7; 70_000]);
+    place.write("data/before", vec![7; 70_000]);
     let summary = recorded(
         &place,
         "exec 2> /dev/null
