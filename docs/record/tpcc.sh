@@ -15,7 +15,7 @@ phase init
 chown mysql: "$data"
 server="--no-defaults --datadir=$data/db --user=mysql --innodb-page-size=4k"
 mariadb-install-db $server --auth-root-authentication-method=normal > /dev/null
-# A pool of 32 MiB is a tenth of the database and more: pages leave it all the time.
+# A pool of 32 MiB is a fifth of the database: pages leave it all the time.
 mariadbd $server --socket="$data/socket" --skip-networking --skip-log-bin \
     --innodb-flush-method=O_DIRECT --innodb-buffer-pool-size=32M --innodb-log-file-size=16M \
     --innodb-flush-log-at-trx-commit=1 2> /dev/null &

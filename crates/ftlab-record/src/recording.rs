@@ -328,7 +328,7 @@ fn kernel() -> String {
     [name.release(), name.machine()].map(|text| text.to_string_lossy().into_owned()).join(" ")
 }
 
-/// Whether two paths lead to one place, as far as can be said.
+/// The directory that a file is in.
 pub(crate) fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
