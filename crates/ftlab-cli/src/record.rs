@@ -75,9 +75,9 @@ impl From<RecordError> for CliError {
 
 pub(crate) fn record_command(args: &RecordArgs) -> Result<ExitCode, CliError> {
     let mut line = Line::new(args.quiet);
-    let recorded = record(&options(args)?, &mut line);
+    let summary = record(&options(args)?, &mut line);
     line.bar.finish_and_clear();
-    let summary = recorded?.summary;
+    let summary = summary?;
     if !args.quiet {
         say(&describe(args, &summary));
     }

@@ -84,17 +84,11 @@ pub trait Observer {
     fn update(&mut self, status: &Status);
 }
 
-/// A recording that has ended.
-#[derive(Debug)]
-pub struct Recorded {
-    /// What it comes to; its `exit_code` is for passing on.
-    pub summary: Summary,
-}
-
-/// Runs the command of `options` and writes what it writes to a trace.
+/// Runs the command of `options` and writes what it writes to a trace; the `exit_code` of what this
+/// comes to is for passing on.
 ///
 /// An error of the recording ends the command, because it would run for nothing.
-pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Recorded, RecordError> {
+pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
     let sink = create(&options.out, &CreateOptions::default())?;
     let (sender, receiver) = channel();
     let start = Instant::now();
@@ -236,7 +230,7 @@ impl Recording {
         options: &Options,
         captured: Captured,
         mut properties: BTreeMap<String, String>,
-    ) -> Result<Recorded, RecordError> {
+    ) -> Result<Summary, RecordError> {
         // A capture may end by itself, just before its command does.
         while self.running.is_running()? {
             std::thread::sleep(TICK);
@@ -273,23 +267,21 @@ impl Recording {
             ..TraceMetadata::default()
         });
         self.sink.finish()?;
-        Ok(Recorded {
-            summary: Summary {
-                target,
-                command,
-                exit_code,
-                interrupted: self.running.is_interrupted(),
-                seconds: phases_us.last().map_or(0.0, |(_, end_us)| *end_us as f64 / 1e6),
-                requests,
-                page_writes: self.footprint.page_writes,
-                distinct_pages: self.footprint.distinct_pages,
-                device_bytes: captured.device_bytes,
-                lost_events: captured.lost_events,
-                phases_us,
-                device: captured.device,
-                files: captured.files,
-                warnings: captured.warnings,
-            },
+        Ok(Summary {
+            target,
+            command,
+            exit_code,
+            interrupted: self.running.is_interrupted(),
+            seconds: phases_us.last().map_or(0.0, |(_, end_us)| *end_us as f64 / 1e6),
+            requests,
+            page_writes: self.footprint.page_writes,
+            distinct_pages: self.footprint.distinct_pages,
+            device_bytes: captured.device_bytes,
+            lost_events: captured.lost_events,
+            phases_us,
+            device: captured.device,
+            files: captured.files,
+            warnings: captured.warnings,
         })
     }
 }

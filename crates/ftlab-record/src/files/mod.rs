@@ -166,15 +166,15 @@ impl Reader {
         loop {
             let ended = is_set(&self.ended);
             match self.lines.read(&mut bytes) {
-                Ok(length) if length > 0 => {
+                // Nobody has the other end open, and nobody will.
+                Ok(0) if ended => return Err(RecordError::StraceFailed),
+                Ok(0) => std::thread::sleep(PAUSE),
+                Ok(length) => {
                     bytes.truncate(length);
                     return Ok(bytes);
                 }
-                Err(error) if error.kind() != ErrorKind::WouldBlock => {
-                    return Err(RecordError::io("the pipe of strace", error));
-                }
-                _ if ended => return Err(RecordError::StraceFailed),
-                _ => std::thread::sleep(PAUSE),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+                Err(error) => return Err(RecordError::io("the pipe of strace", error)),
             }
         }
     }
