@@ -7,7 +7,7 @@ use crate::phases::{self, Phases};
 use crate::summary::Summary;
 use crate::{RecordError, device, files};
 use ftlab_trace::pages::expand;
-use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceMetadata, TraceSink, create};
+use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceSink, create};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -261,11 +261,10 @@ impl Recording {
         if !captured.warnings.is_empty() {
             say("warnings", captured.warnings.join("; "));
         }
-        self.sink.describe(&TraceMetadata {
-            device_bytes: Some(captured.device_bytes),
-            properties,
-            ..TraceMetadata::default()
-        });
+        say("device_bytes", captured.device_bytes.to_string());
+        for (key, value) in properties {
+            self.sink.annotate(&key, value);
+        }
         self.sink.finish()?;
         Ok(Summary {
             target,

@@ -156,17 +156,12 @@ proptest! {
 fn what_is_known_only_at_the_end_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.parquet");
-    let metadata = |value: &str| TraceMetadata {
-        properties: [("lost_events".to_owned(), value.to_owned())].into(),
-        device_bytes: Some(4096),
-        ..TraceMetadata::default()
-    };
-    let options = CreateOptions { metadata: metadata("not known"), ..CreateOptions::default() };
-    let mut sink = create(&path, &options).unwrap();
+    let mut sink = create(&path, &CreateOptions::default()).unwrap();
     let mut batch = RequestBatch::new();
     batch.push(Op::Write, 0, 8);
     sink.write(&batch).unwrap();
-    sink.describe(&metadata("7"));
+    sink.annotate("lost_events", "7".into());
+    sink.annotate("device_bytes", "4096".into());
     sink.finish().unwrap();
     let source = open(&path, &OpenOptions::default()).unwrap();
     let TraceMetadata { properties, device_bytes, .. } = source.metadata();

@@ -39,10 +39,9 @@ pub trait TraceSink: Send {
     /// Requests that were added so far, without those that the format has no place for.
     fn requests(&self) -> u64;
 
-    /// Says what the trace is, instead of what [`CreateOptions::metadata`] said: for what is known
-    /// only behind the last request. Formats without a place for it do nothing.
-    fn describe(&mut self, metadata: &TraceMetadata) {
-        let _ = metadata;
+    /// Adds to what the file says of itself, where the format can.
+    fn annotate(&mut self, key: &str, value: String) {
+        let _ = (key, value);
     }
 
     /// Completes the file; without this it never appears under its name.

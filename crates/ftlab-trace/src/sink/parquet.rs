@@ -10,7 +10,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Arc;
@@ -34,6 +33,7 @@ fn create(file: PartialFile, options: &CreateOptions) -> Result<Box<dyn TraceSin
         rows: RequestBatch::with_limit(GROUP_ROWS),
         writer: None,
         requests: 0,
+        annotations: Vec::new(),
     }))
 }
 
@@ -45,6 +45,8 @@ struct ParquetSink {
     /// Opened with the first group, because that shows which columns there are.
     writer: Option<SerializedFileWriter<BufWriter<File>>>,
     requests: u64,
+    /// Metadata that was not known when the file was opened.
+    annotations: Vec<KeyValue>,
 }
 
 impl TraceSink for ParquetSink {
@@ -57,8 +59,8 @@ impl TraceSink for ParquetSink {
         self.requests + self.rows.len() as u64
     }
 
-    fn describe(&mut self, metadata: &TraceMetadata) {
-        self.metadata = metadata.clone();
+    fn annotate(&mut self, key: &str, value: String) {
+        self.annotations.push(KeyValue::new(key.to_owned(), value));
     }
 
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
@@ -67,8 +69,8 @@ impl TraceSink for ParquetSink {
             self.write_group()?;
         }
         if let Some(mut writer) = self.writer.take() {
-            for (key, value) in provenance(&self.metadata) {
-                writer.append_key_value_metadata(KeyValue::new(key, value));
+            for annotation in self.annotations {
+                writer.append_key_value_metadata(annotation);
             }
             writer.close().map_err(|error| cannot_write(&name, &error))?;
         }
@@ -82,7 +84,7 @@ impl ParquetSink {
         let name = self.file.name().to_owned();
         if self.writer.is_none() {
             let file = self.file.handle().map_err(|error| TraceError::io(&name, error))?;
-            let writer = open_writer(file, &self.rows);
+            let writer = open_writer(file, &self.rows, &self.metadata);
             self.writer = Some(writer.map_err(|error| cannot_write(&name, &error))?);
         }
         let writer = self.writer.as_mut().expect("opened above");
@@ -97,18 +99,10 @@ fn cannot_write(name: &str, error: &ParquetError) -> TraceError {
     TraceError::io(name, std::io::Error::other(error.to_string()))
 }
 
-/// What stands in the file's key-value metadata.
-fn provenance(metadata: &TraceMetadata) -> BTreeMap<String, String> {
-    let mut pairs = metadata.properties.clone();
-    if let Some(device_bytes) = metadata.device_bytes {
-        pairs.insert("device_bytes".into(), device_bytes.to_string());
-    }
-    pairs
-}
-
 fn open_writer(
     file: File,
     rows: &RequestBatch,
+    metadata: &TraceMetadata,
 ) -> Result<SerializedFileWriter<BufWriter<File>>, ParquetError> {
     let mut schema = String::from("message requests { ");
     if !rows.time_us.is_empty() {
@@ -123,11 +117,17 @@ fn open_writer(
         schema += "required int32 volume (integer(32,false)); ";
     }
     let schema = Arc::new(parse_message_type(&(schema + "}"))?);
+    let mut properties = metadata.properties.clone();
+    if let Some(device_bytes) = metadata.device_bytes {
+        properties.insert("device_bytes".into(), device_bytes.to_string());
+    }
+    let pairs = properties.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     // Times rise and addresses repeat: deltas for the one, dictionaries for the rest.
     let time_us = ColumnPath::from("t_us");
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_created_by(format!("ftlab {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(pairs))
         .set_column_dictionary_enabled(time_us.clone(), false)
         .set_column_encoding(time_us, Encoding::DELTA_BINARY_PACKED)
         .build();
