@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("ftlab-spec", &[]),
     ("ftlab-flash", &[]),
     ("ftlab-ftl", &["ftlab-flash"]),
     ("ftlab-trace", &[]),
     ("ftlab-model", &[]),
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
-    ("ftlab-cli", &["ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-record", &["ftlab-trace"]),
+    ("ftlab-cli", &["ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-sim", "ftlab-trace"]),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
 ];
 

@@ -13,6 +13,8 @@ mod model;
 mod options;
 mod output;
 mod progress;
+#[cfg(target_os = "linux")]
+mod record;
 mod run;
 mod table;
 
@@ -41,6 +43,8 @@ enum Command {
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
+    #[cfg(target_os = "linux")]
+    Record(record::RecordArgs),
     Model(model::ModelArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -59,6 +63,12 @@ fn report_only_bugs() {
 fn main() -> ExitCode {
     report_only_bugs();
     let result = match Cli::parse().command {
+        // The exit status is the command's.
+        #[cfg(target_os = "linux")]
+        Command::Record(args) => match record::record_command(&args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Command::Run(args) => run::run(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),

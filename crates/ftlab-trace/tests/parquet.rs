@@ -3,7 +3,9 @@
 mod common;
 
 use common::read_all;
-use ftlab_trace::{Input, Op, OpenOptions, open_input};
+use ftlab_trace::{
+    CreateOptions, Input, Op, OpenOptions, RequestBatch, TraceMetadata, create, open, open_input,
+};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
 use parquet::file::properties::WriterProperties;
@@ -150,4 +152,20 @@ proptest! {
         // Errors and unlucky successes are fine; panics are not.
         let _ = read(bytes);
     }
+}
+
+#[test]
+fn what_is_known_only_at_the_end_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.parquet");
+    let mut sink = create(&path, &CreateOptions::default()).unwrap();
+    let mut batch = RequestBatch::new();
+    batch.push(Op::Write, 0, 8);
+    sink.write(&batch).unwrap();
+    sink.annotate("lost_events", "7".into());
+    sink.annotate("device_bytes", "4096".into());
+    sink.finish().unwrap();
+    let source = open(&path, &OpenOptions::default()).unwrap();
+    let TraceMetadata { properties, device_bytes, .. } = source.metadata();
+    assert_eq!((properties["lost_events"].as_str(), *device_bytes), ("7", Some(4096)));
 }

@@ -14,7 +14,7 @@ pub mod parquet;
 mod rwbs;
 pub mod strace;
 
-use crate::{Input, OpenOptions, TraceError, TraceSource, volumes};
+use crate::{Input, Op, OpenOptions, TraceError, TraceSource, volumes};
 use ftlab_spec::{Parameter, Spec, SpecError};
 
 /// Opens a trace of one format, with the parameters of that format.
@@ -87,6 +87,12 @@ pub fn find(name: &str) -> Result<&'static FormatInfo, TraceError> {
         let known = FORMATS.iter().map(|format| format.name.to_owned()).collect();
         SpecError::UnknownName { kind: "format", name: name.into(), known }.into()
     })
+}
+
+/// What the letters that the kernel calls `rwbs` ask of a drive: whether a flush comes first, and
+/// what follows it; `None` for what is no request of data (see [`blkparse`]).
+pub fn operation_of_rwbs(rwbs: &[u8], sectors: u32) -> Option<(bool, Option<Op>)> {
+    rwbs::operation(rwbs, sectors).ok()
 }
 
 /// Opens `input` as the format that `options` names, or else that its content shows, or else that

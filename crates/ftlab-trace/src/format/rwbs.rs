@@ -42,7 +42,7 @@ pub(super) fn push(
 
 /// What `rwbs` means: whether a flush comes first, and what follows it.
 #[inline]
-fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
+pub(super) fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
     let (flush, rest) = match rwbs {
         [b'F', rest @ ..] => (true, rest),
         _ => (false, rwbs),

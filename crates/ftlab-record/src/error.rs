@@ -1,0 +1,129 @@
+//! Why nothing, or no more, can be recorded.
+
+use ftlab_trace::TraceError;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What is wrong, with the value and the remedy.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// Trace points of the kernel are for root.
+    #[error(
+        "recording {} needs root, because the kernel shows the requests of a device to nobody else; \
+         put sudo in front (the command can become another user: -- runuser -u USER -- COMMAND), or \
+         record the calls on its files with --dir DIRECTORY",
+        device.display()
+    )]
+    NotRoot {
+        /// What was to be recorded.
+        device: PathBuf,
+    },
+    /// The kernel has no trace points, or hides them.
+    #[error(
+        "the kernel's trace points cannot be used: {what}; use a kernel with CONFIG_FTRACE and \
+         CONFIG_BLK_DEV_IO_TRACE that is not locked down, or record the calls on files with --dir \
+         DIRECTORY"
+    )]
+    NoTracing {
+        /// What was tried, and what the kernel said.
+        what: String,
+    },
+    /// It is not a block device.
+    #[error("{} {why}; name a disk, partition or loop device such as /dev/sda (lsblk lists them)", path.display())]
+    NotADevice {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        why: String,
+    },
+    /// The trace would be written to what it records.
+    #[error(
+        "{} lies on {}, so that recording would record itself; write it elsewhere, such as below \
+         /dev/shm",
+        out.display(),
+        device.display()
+    )]
+    OutputOnDevice {
+        /// The file to write.
+        out: PathBuf,
+        /// The device to record.
+        device: PathBuf,
+    },
+    /// It is not a directory.
+    #[error("{}: {source}; name the directory whose files are to be recorded", path.display())]
+    NotADirectory {
+        /// What was named.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// strace is missing.
+    #[error(
+        "strace, which --dir needs, cannot be started ({source}); install it (apt-get install \
+         strace, dnf install strace), or record a whole device with --device"
+    )]
+    NoStrace {
+        /// What the system says.
+        source: io::Error,
+    },
+    /// strace ended without having seen the command.
+    #[error(
+        "strace could not start the command, and says above why; check its name, allow tracing (in a \
+         container: --cap-add SYS_PTRACE), or record a whole device with --device"
+    )]
+    StraceFailed,
+    /// The command cannot be started.
+    #[error("{command}: {source}; check the name behind --")]
+    Command {
+        /// The command.
+        command: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Nothing was written.
+    #[error("nothing to record: no request with data reached {target}; {remedy}")]
+    NothingWritten {
+        /// The device or directory.
+        target: String,
+        /// What to check.
+        remedy: &'static str,
+    },
+    /// What the kernel hands out is not what its description says.
+    #[error("{what} is not as expected: {found}; this kernel's trace format is unknown to ftlab")]
+    Format {
+        /// Which file.
+        what: String,
+        /// What is there.
+        found: String,
+    },
+    /// A file cannot be read or written.
+    #[error("{what}: {source}")]
+    Io {
+        /// The file, and what was done to it.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The trace cannot be written.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+impl RecordError {
+    pub(crate) fn io(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::Io { what: what.into(), source: source.into() }
+    }
+
+    pub(crate) fn path(path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::io(path.display().to_string(), source)
+    }
+
+    /// Whether the command was wrong, and not its execution.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::NotADevice { .. } | Self::NotADirectory { .. } | Self::OutputOnDevice { .. }
+        )
+    }
+}

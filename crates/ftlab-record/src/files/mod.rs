@@ -1,0 +1,230 @@
+//! Every call by which a command and its children write files below a directory.
+//!
+//! strace tells the calls, with the path behind each descriptor (`-y`) and stopping the command at the
+//! calls in question only (`--seccomp-bpf`). [`call`] cuts its lines, [`processes`] keeps the position
+//! of every open file, [`tree`] the names and sizes, [`drive`] where each file lies. The drive holds
+//! what the files hold: a call is a request at once, as if there were no page cache; what is deleted
+//! or cut off is a trim. Writes through memory mappings and io_uring are no calls; both are noticed and
+//! said.
+
+mod call;
+mod calls;
+mod drive;
+mod processes;
+mod tree;
+
+use crate::RecordError;
+use crate::capture::{Capture, Captured, Outlet, Stop, is_set};
+use crate::summary::FileTotals;
+use call::{Call, Line, Lines};
+use calls::Calls;
+use ftlab_trace::RequestBatch;
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, mknodat};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant, SystemTime};
+use tempfile::TempDir;
+use tree::Tree;
+
+/// Requests are handed on after so many lines at the latest, so that progress is live.
+const LINES_PER_BATCH: u32 = 256;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Begins to record the files below `path`; times are microseconds since `start`.
+pub(crate) fn start(
+    path: &Path,
+    start: Instant,
+    sender: Sender<RequestBatch>,
+    command: &[OsString],
+) -> Result<(Capture, Option<Command>), RecordError> {
+    let not_a_directory = |source| RecordError::NotADirectory { path: path.into(), source };
+    let root = path.canonicalize().map_err(not_a_directory)?;
+    let tree = Tree::new(&root).map_err(|error| match error {
+        RecordError::Io { source, .. } => not_a_directory(source),
+        other => other,
+    })?;
+    let version = Command::new("strace").arg("--version").output();
+    let version = version.map_err(|source| RecordError::NoStrace { source })?;
+    let here = std::env::current_dir().map_err(|e| RecordError::io("the working directory", e))?;
+    let broken = |error: std::io::Error| RecordError::io("the pipe of strace", error);
+    let directory = tempfile::Builder::new().prefix("ftlab-").tempdir().map_err(broken)?;
+    let pipe = directory.path().join("strace");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+        .map_err(|e| broken(e.into()))?;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let lines = options.open(&pipe).map_err(broken)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let start_us = now.saturating_sub(start.elapsed()).as_micros() as u64;
+    let files_at_start = tree.count();
+    let ended = Arc::new(AtomicBool::new(false));
+    let reader = Reader { lines, ended: ended.clone(), _directory: directory };
+    let here = here.to_string_lossy().into_owned();
+    let thread = std::thread::spawn(move || {
+        let calls = Calls::new(tree, here, start_us);
+        reader.run(calls, files_at_start, Outlet::new(sender))
+    });
+    let version = String::from_utf8_lossy(&version.stdout);
+    let version = version.lines().next().unwrap_or("strace").to_owned();
+    let properties = BTreeMap::from([
+        ("directory".to_owned(), root.display().to_string()),
+        ("source".to_owned(), format!("calls on files, {version}")),
+    ]);
+    let capture = Capture { thread, stop: Box::new(CommandEnded(ended)), properties };
+    Ok((capture, Some(strace(&pipe, command))))
+}
+
+/// The command under strace, as a child of ours (`-D`), so that signals and its exit status are what
+/// they would be without.
+fn strace(pipe: &Path, command: &[OsString]) -> Command {
+    let mut strace = Command::new("strace");
+    strace.args(["-D", "-f", "--seccomp-bpf", "-ttt", "-y", "-s", "0", "-e", "signal=none"]);
+    strace.args(["-e", "abbrev=!io_submit", "-e"]).arg(format!("trace={}", calls::TRACED));
+    strace.arg("-o").arg(pipe).arg("--").args(command);
+    strace
+}
+
+/// The end of the pipe is the end of the trace: strace writes on until the last child has ended.
+struct CommandEnded(Arc<AtomicBool>);
+
+impl Stop for CommandEnded {
+    fn stop(&mut self) -> Result<(), RecordError> {
+        self.0.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Drop for CommandEnded {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+struct Reader {
+    lines: File,
+    ended: Arc<AtomicBool>,
+    /// Holds the pipe.
+    _directory: TempDir,
+}
+
+impl Reader {
+    fn run(
+        mut self,
+        mut calls: Calls,
+        files_at_start: u64,
+        mut outlet: Outlet,
+    ) -> Result<Captured, RecordError> {
+        let broken = |error| RecordError::io("the pipe of strace", error);
+        let first = self.first_bytes()?;
+        fcntl_setfl(&self.lines, OFlags::empty()).map_err(|error| broken(error.into()))?;
+        let mut pipe = BufReader::with_capacity(1 << 20, first.as_slice().chain(&self.lines));
+        let mut lines = Lines::default();
+        let mut unknown = Unknown::default();
+        let mut line = Vec::new();
+        let mut lines_of_batch = 0;
+        let mut last_us = 0;
+        while pipe.read_until(b'\n', &mut line).map_err(broken)? > 0 {
+            let text = String::from_utf8_lossy(line.trim_ascii_end());
+            if !take(&text, &mut lines, &mut calls, &mut last_us, outlet.batch()) {
+                unknown.add(&text);
+            }
+            line.clear();
+            lines_of_batch += 1;
+            if lines_of_batch == LINES_PER_BATCH {
+                lines_of_batch = 0;
+                // Without a listener the command goes on, and strace must be read.
+                let _ = outlet.send();
+            }
+        }
+        let _ = outlet.send();
+        let mut warnings = calls.blind_spots.warnings();
+        warnings.extend(unknown.warning());
+        Ok(Captured {
+            device_bytes: calls.tree.drive.bytes(),
+            files: Some(FileTotals {
+                files_at_start,
+                files_written: calls.tree.files_written(),
+                bytes_written: calls.tree.bytes_written,
+            }),
+            warnings,
+            ..Captured::default()
+        })
+    }
+
+    /// Waits for the first line: until then nobody may have opened the other end, and reading would
+    /// find the end.
+    fn first_bytes(&mut self) -> Result<Vec<u8>, RecordError> {
+        let mut bytes = vec![0; 4096];
+        loop {
+            let ended = is_set(&self.ended);
+            match self.lines.read(&mut bytes) {
+                // Nobody has the other end open, and nobody will.
+                Ok(0) if ended => return Err(RecordError::StraceFailed),
+                Ok(0) => std::thread::sleep(PAUSE),
+                Ok(length) => {
+                    bytes.truncate(length);
+                    return Ok(bytes);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+                Err(error) => return Err(RecordError::io("the pipe of strace", error)),
+            }
+        }
+    }
+}
+
+/// Takes a line; `false` if it is not understood.
+fn take(
+    text: &str,
+    lines: &mut Lines,
+    calls: &mut Calls,
+    last_us: &mut u64,
+    batch: &mut RequestBatch,
+) -> bool {
+    let cloning = lines.cloning().map(|(parent, call)| (parent, call.to_owned()));
+    match lines.take(text) {
+        Line::Call { pid, time_us, text } => {
+            *last_us = time_us;
+            if let Some((parent, call)) = cloning.filter(|_| !calls.processes.knows(pid)) {
+                calls.early_child(parent, pid, &call);
+            }
+            let call = Call::parse(pid, time_us, text);
+            call.map(|call| calls.take(&call, batch)).is_some()
+        }
+        Line::Exit { pid } => {
+            calls.exit(pid, *last_us, batch);
+            true
+        }
+        Line::Nothing => true,
+        Line::Unknown => false,
+    }
+}
+
+/// Lines that are not understood.
+#[derive(Default)]
+struct Unknown {
+    count: u64,
+    first: String,
+}
+
+impl Unknown {
+    fn add(&mut self, text: &str) {
+        if self.count == 0 {
+            self.first = text.chars().take(120).collect();
+        }
+        self.count += 1;
+    }
+
+    fn warning(&self) -> Option<String> {
+        let Self { count, first } = self;
+        (*count > 0)
+            .then(|| format!("{count} lines of strace were not understood, first {first:?}"))
+    }
+}

@@ -1,0 +1,27 @@
+//! Records what a command writes, as a trace.
+//!
+//! [`record`] runs the command and writes down one of two things, as [`Target`] says:
+//!
+//! - every request that reaches a block device, from the kernel's own trace points (`device`): exact,
+//!   for any file system and any way of writing; needs root;
+//! - every call by which the command and its children write files below a directory (`files`), laid
+//!   out as a drive: needs strace only, and sees calls, not what the page cache makes of them.
+//!
+//! Both run as a `capture` on a thread of its own, which never waits for the file that is written;
+//! `recording` takes their batches, watches the command, and sums up.
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+mod capture;
+mod command;
+mod device;
+mod error;
+mod files;
+mod footprint;
+mod phases;
+mod recording;
+mod summary;
+
+pub use error::RecordError;
+pub use recording::{Observer, Options, State, Status, Target, record};
+pub use summary::{DeviceComparison, FileTotals, SectorCounts, Summary};

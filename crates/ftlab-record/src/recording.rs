@@ -1,0 +1,325 @@
+//! A recording from start to end.
+
+use crate::capture::{Captured, Stop};
+use crate::command::{self, Running};
+use crate::footprint::Footprint;
+use crate::phases::{self, Phases};
+use crate::summary::Summary;
+use crate::{RecordError, device, files};
+use ftlab_trace::pages::expand;
+use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceSink, create};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long to wait for requests before looking at the command again.
+const TICK: Duration = Duration::from_millis(20);
+/// Between two reports of progress.
+const REPORT: Duration = Duration::from_millis(250);
+const PAGE_BYTES: u64 = 4096;
+const PAGE_SECTORS: u32 = 8;
+
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Every request that reaches this block device.
+    Device {
+        /// Its name, such as `/dev/sda`.
+        path: PathBuf,
+        /// Room for events that wait to be read, per processor.
+        buffer_bytes: u64,
+        /// Keeps reads too.
+        reads: bool,
+        /// Writes back what the command left in the page cache, at the end.
+        sync: bool,
+    },
+    /// Every call by which the command writes files below this directory.
+    Directory(PathBuf),
+}
+
+/// What to record, and where to.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What is recorded.
+    pub target: Target,
+    /// The trace to write, in the format of its ending.
+    pub out: PathBuf,
+    /// The command and its arguments. None records a device until a signal comes.
+    pub command: Vec<OsString>,
+    /// Sends what the command prints to standard error, so that standard output stays free.
+    pub stdout_to_stderr: bool,
+}
+
+/// What goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The command runs.
+    Recording,
+    /// A signal came, and the command is ending.
+    Ending,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Status {
+    /// What goes on.
+    pub state: State,
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// Page writes so far.
+    pub page_writes: u64,
+    /// Page writes per second since the last report.
+    pub page_writes_per_second: f64,
+    /// Bytes of the pages written at least once.
+    pub footprint_bytes: u64,
+}
+
+/// Is told how far it is.
+pub trait Observer {
+    /// About four times a second.
+    fn update(&mut self, status: &Status);
+}
+
+/// Runs the command of `options` and writes what it writes to a trace; the `exit_code` of what this
+/// comes to is for passing on.
+///
+/// An error of the recording ends the command, because it would run for nothing.
+pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
+    let sink = create(&options.out, &CreateOptions::default())?;
+    let (sender, receiver) = channel();
+    let start = Instant::now();
+    let (mut capture, command) = match &options.target {
+        Target::Device { path, buffer_bytes, reads, sync } => {
+            let options_of_device = device::Options {
+                buffer_bytes: *buffer_bytes,
+                reads: *reads,
+                sync: *sync,
+                out: &options.out,
+            };
+            device::start(path, &options_of_device, start, sender, &options.command)?
+        }
+        Target::Directory(path) => files::start(path, start, sender, &options.command)?,
+    };
+    let recording = Recording::start(options, start, sink, command);
+    let recording = recording
+        .and_then(|recording| recording.follow(&receiver, capture.stop.as_mut(), observer));
+    // Whatever happened, the capture ends and leaves nothing behind.
+    drop((capture.stop, receiver));
+    let captured = capture.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let mut recording = recording?;
+    if captured.is_err() {
+        recording.running.terminate();
+    }
+    recording.finish(options, captured?, capture.properties)
+}
+
+/// The part of a recording that lasts.
+struct Recording {
+    sink: Box<dyn TraceSink>,
+    start: Instant,
+    footprint: Footprint,
+    /// Whether there was more than flushes, of which writing back the page cache makes one.
+    has_data: bool,
+    running: Running,
+    /// When, and how many page writes there were.
+    last_report: (Instant, u64),
+    started: SystemTime,
+    /// Phases that the command names, and those that there are anyway.
+    named_phases: Phases,
+    phases: Vec<(String, u64)>,
+}
+
+impl Recording {
+    /// Starts the command.
+    fn start(
+        options: &Options,
+        start: Instant,
+        sink: Box<dyn TraceSink>,
+        command: Option<Command>,
+    ) -> Result<Self, RecordError> {
+        let named_phases = Phases::new(start)?;
+        let command = command.map(|command| prepared(command, options, &named_phases));
+        let adopts = matches!(options.target, Target::Directory(_));
+        let running = Running::start(command, &first_word(&options.command), adopts)?;
+        let begins_us = start.elapsed().as_micros() as u64;
+        Ok(Self {
+            sink,
+            start,
+            footprint: Footprint::default(),
+            has_data: false,
+            running,
+            last_report: (start, 0),
+            started: SystemTime::now(),
+            named_phases,
+            phases: vec![("command".to_owned(), begins_us)],
+        })
+    }
+
+    /// Takes requests until the capture ends, and ends it when the command has.
+    fn follow(
+        mut self,
+        receiver: &Receiver<RequestBatch>,
+        stop: &mut dyn Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, RecordError> {
+        let result = self.take_all(receiver, stop, observer);
+        if result.is_err() {
+            self.running.terminate();
+        }
+        result.map(|()| self)
+    }
+
+    fn take_all(
+        &mut self,
+        receiver: &Receiver<RequestBatch>,
+        stop: &mut dyn Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RecordError> {
+        let mut stopped = false;
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(batch) => self.take(&batch)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if !self.running.is_running()? && !stopped {
+                let last = stop.last_phase().map(|name| (name.to_owned(), self.elapsed_us()));
+                self.phases.extend(last);
+                stop.stop()?;
+                stopped = true;
+            }
+            self.report(observer);
+        }
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        self.start.elapsed().as_micros() as u64
+    }
+
+    fn take(&mut self, batch: &RequestBatch) -> Result<(), RecordError> {
+        self.has_data |= batch.op.iter().any(|op| *op != Op::Flush);
+        expand(batch, PAGE_SECTORS, &mut self.footprint)?;
+        Ok(self.sink.write(batch)?)
+    }
+
+    fn report(&mut self, observer: &mut dyn Observer) {
+        let (last, writes_then) = self.last_report;
+        let passed = last.elapsed();
+        if passed < REPORT {
+            return;
+        }
+        let Footprint { page_writes, distinct_pages, .. } = self.footprint;
+        self.last_report = (Instant::now(), page_writes);
+        let interrupted = self.running.is_interrupted();
+        observer.update(&Status {
+            state: if interrupted { State::Ending } else { State::Recording },
+            seconds: self.start.elapsed().as_secs_f64(),
+            page_writes,
+            page_writes_per_second: (page_writes - writes_then) as f64 / passed.as_secs_f64(),
+            footprint_bytes: distinct_pages * PAGE_BYTES,
+        });
+    }
+
+    /// Completes the trace.
+    fn finish(
+        mut self,
+        options: &Options,
+        captured: Captured,
+        mut properties: BTreeMap<String, String>,
+    ) -> Result<Summary, RecordError> {
+        // A capture may end by itself, just before its command does.
+        while self.running.is_running()? {
+            std::thread::sleep(TICK);
+        }
+        let mut phases_us = std::mem::take(&mut self.phases);
+        phases_us.push(("end".to_owned(), self.elapsed_us()));
+        phases_us.extend(self.named_phases.finish());
+        phases_us.sort_by_key(|(_, start_us)| *start_us);
+        let (target, remedy) = target(&options.target);
+        let requests = self.sink.requests();
+        if !self.has_data {
+            return Err(RecordError::NothingWritten { target, remedy });
+        }
+        let exit_code = self.running.exit().map(command::exit_code);
+        let mut say = |key: &str, value: String| properties.insert(key.into(), value);
+        say("recorded_by", format!("ftlab {}", env!("CARGO_PKG_VERSION")));
+        say("kernel", kernel());
+        say("started", humantime::format_rfc3339_seconds(self.started).to_string());
+        say("lost_events", captured.lost_events.to_string());
+        say("phases_us", serde_json::to_string(&phases_us).unwrap_or_default());
+        let command = (!options.command.is_empty()).then(|| command::typed(&options.command));
+        if let Some(command) = &command {
+            say("command", command.clone());
+        }
+        if let Some(code) = exit_code {
+            say("exit_code", code.to_string());
+        }
+        if !captured.warnings.is_empty() {
+            say("warnings", captured.warnings.join("; "));
+        }
+        say("device_bytes", captured.device_bytes.to_string());
+        for (key, value) in properties {
+            self.sink.annotate(&key, value);
+        }
+        self.sink.finish()?;
+        Ok(Summary {
+            target,
+            command,
+            exit_code,
+            interrupted: self.running.is_interrupted(),
+            seconds: phases_us.last().map_or(0.0, |(_, end_us)| *end_us as f64 / 1e6),
+            requests,
+            page_writes: self.footprint.page_writes,
+            distinct_pages: self.footprint.distinct_pages,
+            device_bytes: captured.device_bytes,
+            lost_events: captured.lost_events,
+            phases_us,
+            device: captured.device,
+            files: captured.files,
+            warnings: captured.warnings,
+        })
+    }
+}
+
+/// The command with the surroundings that it gets.
+fn prepared(mut command: Command, options: &Options, phases: &Phases) -> Command {
+    command.env(phases::VARIABLE, phases.path());
+    if options.stdout_to_stderr {
+        command.stdout(io::stderr());
+    }
+    command.stdin(Stdio::inherit());
+    command
+}
+
+fn first_word(command: &[OsString]) -> String {
+    command.first().map_or_else(String::new, |word| word.to_string_lossy().into_owned())
+}
+
+fn target(target: &Target) -> (String, &'static str) {
+    match target {
+        Target::Device { path, .. } => (
+            path.display().to_string(),
+            "check that the command writes to a file system on this very device (findmnt, lsblk)",
+        ),
+        Target::Directory(path) => (
+            path.display().to_string(),
+            "check that the command writes below this directory, and itself: a server that runs \
+             already is no child of it",
+        ),
+    }
+}
+
+/// The kernel's release and architecture.
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    [name.release(), name.machine()].map(|text| text.to_string_lossy().into_owned()).join(" ")
+}
+
+/// The directory that a file is in.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,76 @@
+//! What a recording comes to.
+
+use serde::Serialize;
+
+/// Sectors of 512 bytes by what was done to them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SectorCounts {
+    /// Written, or filled with zeroes by the device.
+    pub written: u64,
+    /// Discarded.
+    pub discarded: u64,
+}
+
+/// The recording beside the device's own counters, in sysfs (`/sys/block/X/stat`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DeviceComparison {
+    /// Sectors of the recorded events.
+    pub recorded: SectorCounts,
+    /// What the device counted meanwhile; `None` if it does not count (`queue/iostats` is 0).
+    pub counted: Option<SectorCounts>,
+    /// Requests that the driver handed back and that were issued again; they are in the trace once.
+    pub reissued: u64,
+}
+
+impl DeviceComparison {
+    /// (recorded - counted) / counted, of written sectors; `None` without counters.
+    pub fn deviation(&self) -> Option<f64> {
+        let counted = self.counted?.written as f64;
+        let difference = self.recorded.written as f64 - counted;
+        Some(if difference == 0.0 { 0.0 } else { difference / counted.max(1.0) })
+    }
+}
+
+/// What the calls on files came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct FileTotals {
+    /// Files below the directory at the start.
+    pub files_at_start: u64,
+    /// Files that were written.
+    pub files_written: u64,
+    /// Bytes that the calls wrote.
+    pub bytes_written: u64,
+}
+
+/// A recording in numbers. Pages are of 4 KiB.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The device or directory.
+    pub target: String,
+    /// The command.
+    pub command: Option<String>,
+    /// How the command ended, as a shell gives it; 128 and the signal for one that was killed.
+    pub exit_code: Option<u8>,
+    /// Whether a signal ended it.
+    pub interrupted: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// Requests in the trace.
+    pub requests: u64,
+    /// Page writes in the trace.
+    pub page_writes: u64,
+    /// Pages written at least once.
+    pub distinct_pages: u64,
+    /// Size of the drive.
+    pub device_bytes: u64,
+    /// Events that the kernel had no room for.
+    pub lost_events: u64,
+    /// Named moments and when they began, in microseconds.
+    pub phases_us: Vec<(String, u64)>,
+    /// The device's own counters, if a device was recorded.
+    pub device: Option<DeviceComparison>,
+    /// What happened to files, if a directory was recorded.
+    pub files: Option<FileTotals>,
+    /// What the trace cannot tell.
+    pub warnings: Vec<String>,
+}
