@@ -1,4 +1,4 @@
-//! `ftlab list`, `inspect`, `convert`, `completions`, `man` and `--version`.
+//! `ftlab list`, `convert`, `completions`, `man` and `--version`.
 
 mod common;
 
@@ -45,23 +45,6 @@ fn the_examples_of_generators_in_generators_run() {
             example.replace('\'', "").replace("8GiB", "16MiB --pages-per-block 64 --op 20% --json");
         assert_eq!(place.ftlab(&format!("run {small}")).json()["runs"][0]["host_writes"], 16_384);
     }
-}
-
-#[test]
-fn inspect_says_what_was_parsed() {
-    let place = Place::new();
-    place.write("t.csv", "op,lba,sectors\nwrite,0,8\nwrite,9,8\n# note\ntrim,0,8\nread,0,1\n");
-    let text = place.ftlab("inspect t.csv").stdout;
-    for part in [
-        "4: 2 writes, 1 trims, 0 flushes, 1 reads",
-        "3 of 4 KiB to 3 distinct pages; 1 requests do not begin and end",
-        "1 x comment",
-        "sectors 0 to 16",
-    ] {
-        assert!(text.contains(part), "{part:?} is not in\n{text}");
-    }
-    let json = place.ftlab("inspect t.csv --json").json();
-    assert_eq!((&json["page_writes"], &json["requests"]["trim"]), (&3.into(), &1.into()));
 }
 
 #[test]
