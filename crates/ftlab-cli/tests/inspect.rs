@@ -4,6 +4,11 @@ mod common;
 
 use common::{Place, shared};
 
+/// The lines of a text with single blanks.
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
 const SMALL: &str = "--logical 16MiB --writes 20000";
 
 #[test]
@@ -17,15 +22,16 @@ fn inspect_says_what_was_parsed() {
         "1 x comment",
         "sectors 0 to 16",
         "12 KiB at least, by its highest address; 1.00 drive writes",
-        "pages written once                             100.0%",
-        "write interval, 10% up to                           -",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    for line in ["pages written once 100.0%", "write interval, 10% up to -"] {
+        assert!(lines(&text).iter().any(|own| own == line), "{line:?} is not in\n{text}");
     }
     let json = place.ftlab("inspect t.csv --json").json();
     let found = &json["workloads"][0];
     assert_eq!((&found["page_writes"], &found["requests"]["trim"]), (&3.into(), &1.into()));
-    assert_eq!((&found["workload"], &found["format"]), (&"t.csv".into(), &"csv".into()));
+    assert_eq!(found["workload"], "t.csv");
 }
 
 #[test]
@@ -34,10 +40,9 @@ fn workloads_of_any_kind_are_compared() {
     place.ftlab(&format!("convert zipf:theta=0.9 z.parquet {SMALL} --seed 1"));
     let inspect = format!("inspect z.parquet zipf:theta=0.9 {SMALL}");
     let text = place.ftlab(&inspect).stdout;
-    let row =
-        text.lines().find(|line| line.starts_with("page writes  ") && line.ends_with("20,000"));
-    assert!(text.contains("z.parquet  zipf:theta=0.9"), "{text}");
-    assert!(row.is_some_and(|row| row.matches("20,000").count() == 2), "{text}");
+    for line in ["z.parquet zipf:theta=0.9", "page writes 20,000 20,000"] {
+        assert!(lines(&text).iter().any(|own| own == line), "{line:?} is not in\n{text}");
+    }
     let json = place.ftlab(&format!("{inspect} --json")).json();
     let [file, generator] = [0, 1].map(|number| json["workloads"][number].clone());
     for key in ["skew", "updates", "intervals", "temperature", "frozen", "footprint", "heat_map"] {

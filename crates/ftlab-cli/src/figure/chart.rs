@@ -64,11 +64,12 @@ impl Axis {
         Self::new(label, 0.0..max.max(1.0), ticks.collect())
     }
 
-    /// Powers of ten from 1 to `max` or above, at the places of their logarithms.
-    pub(super) fn powers_of_ten(label: &str, max: f64) -> Self {
+    /// Powers of ten up to `max` or above at the places of their logarithms, which begin at `start`: 0
+    /// for 1, or somewhat below, so that a bar of 1 has a height.
+    pub(super) fn powers_of_ten(label: &str, start: f64, max: f64) -> Self {
         let end = max.max(10.0).log10();
         let ticks = steps(1.0, end).map(|power| (power, count_text(10_f64.powf(power))));
-        Self::new(label, 0.0..end, ticks.collect())
+        Self::new(label, start..end, ticks.collect())
     }
 
     fn coordinates(&self) -> Ticks {
@@ -120,7 +121,10 @@ fn steps(step: f64, end: f64) -> impl Iterator<Item = f64> {
 fn even(end: f64) -> impl Iterator<Item = f64> {
     let rough = end / TICKS;
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0].map(|factor| factor * power).into_iter().find(|step| *step >= 0.999 * rough);
+    let step = [1.0, 2.0, 5.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|step| *step >= 0.999 * rough);
     steps(step.unwrap_or(10.0 * power), end)
 }
 
@@ -128,14 +132,17 @@ fn percent(share: f64) -> String {
     format!("{}%", (share * 1e4).round() / 1e2)
 }
 
-/// A count as people read it on an axis, such as `2.5 M`.
+/// A count as people read it on an axis: three digits, such as `2.5 M`.
 pub(super) fn count_text(count: f64) -> String {
-    let units = [("G", 1e9), ("M", 1e6), ("k", 1e3)];
-    match units.into_iter().find(|(_, size)| count >= 0.999_999 * size) {
-        Some((unit, size)) => format!("{} {unit}", (count / size * 1e3).round() / 1e3),
-        None if count >= 1.0 => format!("{}", (count * 1e3).round() / 1e3),
-        None => significant(count, 2),
-    }
+    let units = [(" G", 1e9), (" M", 1e6), (" k", 1e3), ("", 1.0)];
+    let fitting = units.into_iter().find(|(_, size)| count >= 0.9995 * size);
+    let (unit, size) = fitting.unwrap_or(("", 1.0));
+    let digits = significant(count / size, 3);
+    let short = match digits.split_once('.') {
+        Some(_) => digits.trim_end_matches('0').trim_end_matches('.'),
+        None => &digits,
+    };
+    format!("{short}{unit}")
 }
 
 /// An empty chart with its axes.
@@ -186,20 +193,23 @@ pub(super) fn lines<'a, 'b: 'a>(
             chart.draw_series(LineSeries::new(line.points, style))?
         };
         if !line.label.is_empty() {
-            drawn
-                .label(line.label)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+            let gap = if line.is_dashed { 4 } else { 0 };
+            drawn.label(line.label).legend(move |(x, y)| {
+                let half =
+                    |from: i32| PathElement::new([(x + from, y), (x + from + 10 - gap, y)], style);
+                EmptyElement::at((0, 0)) + half(0) + half(10)
+            });
         }
     }
     if has_legend { legend(chart, position) } else { Ok(()) }
 }
 
-/// A vertical line with a label at its upper end.
-pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, top: f64, label: &str) -> Drawn {
+/// A vertical line over the height of a chart of shares, with a label at `y`.
+pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, y: f64, label: &str) -> Drawn {
     let style = BLACK.mix(0.6).stroke_width(1);
-    chart.draw_series(DashedLineSeries::new([(x, 0.0), (x, top)], 3, 3, style))?;
-    let text = EmptyElement::at((x, top)) + Text::new(label.to_owned(), (5, 4), ("sans-serif", 14));
-    chart.draw_series([text])?;
+    chart.draw_series(DashedLineSeries::new([(x, 0.0), (x, 1.0)], 3, 3, style))?;
+    let text = Text::new(label.to_owned(), (5, 0), ("sans-serif", 14));
+    chart.draw_series([EmptyElement::at((x, y)) + text])?;
     Ok(())
 }
 
@@ -253,8 +263,13 @@ mod tests {
         assert_eq!(axis.coordinates().format_ext(&(512.0 * 1_048_576.0)), "512 MiB");
         let axis = Axis::numbers("", 1.0..2.2);
         assert_eq!(ticks(&axis), ["1", "1.2", "1.4", "1.6", "1.8", "2", "2.2"]);
-        let axis = Axis::powers_of_ten("", 30_000.0);
+        let axis = Axis::powers_of_ten("", 0.0, 30_000.0);
         assert_eq!(ticks(&axis), ["1", "10", "100", "1 k", "10 k"]);
+        let texts = [0.0, 0.25, 7.0, 26_214.0, 262_144.0, 999.9, 999_999.0, 16_777_216.0];
+        assert_eq!(
+            texts.map(count_text),
+            ["0", "0.25", "7", "26.2 k", "262 k", "1 k", "1 M", "16.8 M"]
+        );
         for max in [1e-9, 0.3, 1.0, 7.0, 123_456.0, 1e15] {
             let axis = Axis::counts("", max);
             assert!((2..=8).contains(&axis.ticks.len()), "{max}: {:?}", axis.ticks);

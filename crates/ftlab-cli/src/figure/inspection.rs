@@ -5,7 +5,7 @@ use super::heat_map::heat_map;
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
 use ftlab_sim::format::{bytes, percent_tenths};
-use ftlab_trace::analyze::{Inspection, SizeBucket, TemperatureBin};
+use ftlab_trace::analyze::{FootprintPoint, Inspection, SizeBucket, TemperatureBin};
 use plotters::prelude::*;
 
 const WIDTH: u32 = 960;
@@ -119,7 +119,11 @@ fn skew(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
 fn intervals(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
     let longest = workloads.iter().filter_map(|workload| workload.found.intervals.percentile(100));
     let longest = longest.max().unwrap_or(1) as f64;
-    let x = Axis::powers_of_ten("write interval: page writes since the last of that page", longest);
+    let x = Axis::powers_of_ten(
+        "write interval: page writes since the last of that page",
+        0.0,
+        longest,
+    );
     let mut chart = chart(area, caption(workloads), &x, &Axis::shares("write intervals"))?;
     let curves = series(workloads, |found| {
         let quantiles = found.intervals.quantiles.iter();
@@ -129,9 +133,10 @@ fn intervals(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
         workloads.iter().map(|workload| workload.found.temperature.window_pages).collect();
     windows.sort_unstable();
     windows.dedup();
-    for window in windows.into_iter().filter(|window| (1.0..longest).contains(&(*window as f64))) {
+    windows.retain(|window| (1.0..longest).contains(&(*window as f64)));
+    for (place, window) in windows.into_iter().enumerate() {
         let label = format!("log window {}", count_text(window as f64));
-        mark(&mut chart, (window as f64).log10(), 1.0, &label)?;
+        mark(&mut chart, (window as f64).log10(), 0.04 + 0.05 * place as f64, &label)?;
     }
     lines(&mut chart, curves, SeriesLabelPosition::UpperLeft)
 }
@@ -212,33 +217,30 @@ fn footprint(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
     let longest =
         workloads.iter().map(|workload| workload.found.drive_writes()).fold(0.0, f64::max);
     let x = Axis::numbers("page writes, in sizes of the drive", 0.0..longest.max(1e-9));
-    let share = |found: &Inspection, pages: u64| pages as f64 / found.drive_pages.max(1) as f64;
-    let tops = workloads.iter().flat_map(|workload| {
-        let points = workload.found.footprint.iter();
-        points.map(|point| share(workload.found, point.holding_pages.max(point.written_pages)))
-    });
-    let y = Axis::shares_up_to("pages of the drive", tops.fold(0.0, f64::max));
-    let mut chart = chart(area, caption(workloads), &x, &y)?;
-    let is_single = workloads.len() == 1;
-    let of = |value: fn(&ftlab_trace::analyze::FootprintPoint) -> u64| {
-        series(workloads, |found| {
-            let point = |point| {
-                let writes: &ftlab_trace::analyze::FootprintPoint = point;
-                (share(found, writes.page_writes), share(found, value(writes)))
-            };
-            found.footprint.iter().map(point).collect()
-        })
+    let points = |value: fn(&FootprintPoint) -> u64| {
+        move |found: &Inspection| -> Vec<(f64, f64)> {
+            let share = |pages: u64| pages as f64 / found.drive_pages.max(1) as f64;
+            let points = found.footprint.iter();
+            points.map(|point| (share(point.page_writes), share(value(point)))).collect()
+        }
     };
-    let mut curves = of(|point| point.holding_pages);
-    let written = of(|point| point.written_pages);
-    for mut line in written {
+    let mut curves = series(workloads, points(|point| point.holding_pages));
+    let mut written = series(workloads, points(|point| point.written_pages));
+    for line in &mut written {
         line.is_dashed = true;
-        line.label = if is_single { "written in this part".into() } else { String::new() };
-        curves.push(line);
+        line.label.clear();
     }
-    if is_single {
-        curves[0].label = "holding data".into();
+    if let ([holding], [written]) = (curves.as_mut_slice(), written.as_mut_slice()) {
+        holding.label = "holding data".into();
+        written.label = "written in this part".into();
     }
+    curves.extend(written);
+    let heights = curves.iter().flat_map(|line| line.points.iter().map(|point| point.1));
+    let y = Axis::shares_up_to(
+        "pages of the drive that hold data (dashed: written)",
+        heights.fold(0.0, f64::max),
+    );
+    let mut chart = chart(area, caption(workloads), &x, &y)?;
     lines(&mut chart, curves, SeriesLabelPosition::LowerRight)
 }
 
@@ -252,8 +254,9 @@ fn sizes(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let found = workload.found;
     let buckets = &found.write_sizes.buckets;
     let slots = || buckets.iter().map(size_slot);
-    let first = slots().min().unwrap_or(0) / 2 * 2;
-    let count = slots().max().map_or(1, |last| last + 1 - first);
+    // Some room on both sides, so that a single size is not all that there is.
+    let first = (slots().min().unwrap_or(24) / 2 * 2).saturating_sub(4);
+    let count = slots().max().unwrap_or(24) + 5 - first;
     let shares = |of: fn(&SizeBucket) -> u64, all: u64| {
         let mut heights = vec![0.0; count];
         for bucket in buckets {
@@ -277,13 +280,16 @@ fn sizes(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     legend(&mut chart, SeriesLabelPosition::UpperRight)
 }
 
+/// Where the logarithms of page counts begin: at half a page.
+const HALF: f64 = -std::f64::consts::LOG10_2;
+
 fn updates(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let updates = &workload.found.updates;
     let width = f64::from(updates.bin_writes.max(1));
     let top = updates.bins.iter().copied().max().unwrap_or(0) as f64;
     let x =
         Axis::numbers("writes of a page", 0.0..(updates.bins.len().max(1) as f64 * width + 1.0));
-    let y = Axis::counts("pages", top);
+    let y = Axis::powers_of_ten("pages", HALF, top);
     let mut caption = workload.name.clone();
     if updates.beyond_pages > 0 {
         caption += &format!(" ({} pages beyond)", count_text(updates.beyond_pages as f64));
@@ -291,8 +297,10 @@ fn updates(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let mut chart = chart(area, &caption, &x, &y)?;
     let bar = |(bin, pages): (i32, &u64)| {
         let left = f64::from(bin) * width + 0.5;
-        Rectangle::new([(left, 0.0), (left + width, *pages as f64)], COLOURS[2].filled())
+        let top = (*pages as f64).log10();
+        Rectangle::new([(left, HALF), (left + width, top)], COLOURS[2].filled())
     };
-    chart.draw_series((0..).zip(&updates.bins).map(bar))?;
+    let some = (0..).zip(&updates.bins).filter(|(_, pages)| **pages > 0);
+    chart.draw_series(some.map(bar))?;
     Ok(())
 }

@@ -33,8 +33,8 @@ type Drawn = Result<(), Box<dyn Error>>;
 /// Finds out whether a figure can be written to `path`, and is of a kind that there is: better known before
 /// the work than behind it.
 pub(crate) fn check(path: &Path) -> Result<(), CliError> {
-    kind(path)?;
-    Ok(PartialFile::check(path)?)
+    PartialFile::check(path)?;
+    kind(path).map(drop)
 }
 
 /// Draws a figure, and writes it in the format of the ending of `path`.
