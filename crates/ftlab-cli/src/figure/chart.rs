@@ -57,6 +57,13 @@ impl Axis {
         Self::new(label, range.clone(), ticks.collect())
     }
 
+    /// The same without ticks between whole numbers.
+    pub(super) fn whole_numbers(label: &str, range: Range<f64>) -> Self {
+        let mut axis = Self::numbers(label, range);
+        axis.ticks.retain(|(number, _)| number.fract() == 0.0);
+        axis
+    }
+
     /// From 0 to `max` bytes.
     pub(super) fn bytes(label: &str, max: f64) -> Self {
         let step = (max / TICKS).max(1.0).log2().ceil().exp2();

@@ -86,12 +86,14 @@ fn legend(area: &Area<'_>, map: &HeatMap, most: u64) -> Drawn {
     for (line, label) in ["page writes", "to a cell"].into_iter().enumerate() {
         area.draw(&Text::new(label, (0, 24 + 16 * line as i32), text.clone()))?;
     }
+    let mut above = String::new();
     for (place, level) in (1..=LEVELS).rev().enumerate() {
         let top = 64 + 22 * place as i32;
         area.draw(&Rectangle::new([(0, top), (20, top + 22)], colour(level).filled()))?;
-        if level % 2 == 1 || level == LEVELS {
-            let label = count_text(writes_of(level, most).round());
-            area.draw(&Text::new(label, (28, top + 4), text.clone()))?;
+        let label = count_text(writes_of(level, most).round());
+        if (level % 2 == 1 || level == LEVELS) && label != above {
+            area.draw(&Text::new(label.clone(), (28, top + 4), text.clone()))?;
+            above = label;
         }
     }
     let cells = [

@@ -287,8 +287,10 @@ fn updates(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let updates = &workload.found.updates;
     let width = f64::from(updates.bin_writes.max(1));
     let top = updates.bins.iter().copied().max().unwrap_or(0) as f64;
-    let x =
-        Axis::numbers("writes of a page", 0.0..(updates.bins.len().max(1) as f64 * width + 1.0));
+    let x = Axis::whole_numbers(
+        "writes of a page",
+        0.0..(updates.bins.len().max(1) as f64 * width + 1.0),
+    );
     let y = Axis::powers_of_ten("pages", HALF, top);
     let mut caption = workload.name.clone();
     if updates.beyond_pages > 0 {

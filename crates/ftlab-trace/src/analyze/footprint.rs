@@ -46,10 +46,11 @@ impl Default for Footprint {
 impl Analysis for Footprint {
     type Report = Self;
 
-    #[inline]
-    fn page_write(&mut self, write: &PageWrite) {
-        if write.counts.page_writes == self.next {
-            self.sample(write.counts);
+    fn page_writes(&mut self, writes: &[PageWrite]) {
+        let Some(first) = writes.first() else { return };
+        // The place of the next point in this block; mostly it is far behind.
+        while let Some(write) = writes.get((self.next - first.index) as usize - 1) {
+            self.sample(write);
         }
     }
 
@@ -59,15 +60,19 @@ impl Analysis for Footprint {
 }
 
 impl Footprint {
-    #[cold]
-    fn sample(&mut self, counts: Counts) {
-        self.points.push(counts.into());
+    fn sample(&mut self, write: &PageWrite) {
+        let page_writes = write.index + 1;
+        self.points.push(FootprintPoint {
+            page_writes,
+            written_pages: write.distinct_pages,
+            holding_pages: write.holding_pages,
+        });
         if self.points.len() == POINTS_MAX {
             self.step *= 2;
             let step = self.step;
             self.points.retain(|point| point.page_writes.is_multiple_of(step));
         }
-        self.next = counts.page_writes + self.step;
+        self.next = page_writes + self.step;
     }
 
     /// The series, which ends with the final counts; empty without page writes.
@@ -88,11 +93,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn series(pages: impl Iterator<Item = u64>) -> Vec<FootprintPoint> {
-        let mut table = PageTable::new(1 << 30);
         let mut footprint = Footprint::default();
-        for page in pages {
-            table.write(page, 1, |write| footprint.page_write(write)).unwrap();
-        }
+        let mut table = PageTable::observed_by(&mut footprint, pages);
         table.trim(0, 2);
         footprint.series(table.counts())
     }

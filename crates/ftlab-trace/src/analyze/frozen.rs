@@ -81,8 +81,13 @@ impl Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::Footprint;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    fn table(pages: impl IntoIterator<Item = u64>) -> PageTable {
+        PageTable::observed_by(&mut Footprint::default(), pages)
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
@@ -90,10 +95,7 @@ mod tests {
         fn frozen_pages_equal_those_of_the_definition(
             pages in prop::collection::vec(prop_oneof![0u64..5, 0u64..500], 1..700),
         ) {
-            let mut table = PageTable::new(1 << 30);
-            for page in &pages {
-                table.write(*page, 1, |_| ()).unwrap();
-            }
+            let table = table(pages.iter().copied());
             let found = frozen(&table);
             prop_assert_eq!(found.len(), 100);
             for (percent, point) in (1..=100).zip(found) {
@@ -108,9 +110,8 @@ mod tests {
 
     #[test]
     fn pages_written_in_order_freeze_at_once() {
-        let mut table = PageTable::new(1 << 30);
-        assert!(frozen(&table).is_empty());
-        table.write(0, 1000, |_| ()).unwrap();
+        assert!(frozen(&table([])).is_empty());
+        let table = table(0..1000);
         assert!(frozen(&table).iter().all(|point| point.share == 1.0));
     }
 }

@@ -43,15 +43,16 @@ impl Default for HeatMapCounter {
 impl Analysis for HeatMapCounter {
     type Report = HeatMap;
 
-    #[inline]
-    fn page_write(&mut self, write: &PageWrite) {
-        if write.index >= self.end {
-            self.add_column();
-        }
-        let row = write.page >> self.row_shift;
-        let row = if row < ROWS as u64 { row } else { self.add_rows(write.page) };
-        if let Some(column) = self.columns.last_mut() {
-            column[row as usize] += 1;
+    fn page_writes(&mut self, writes: &[PageWrite]) {
+        for write in writes {
+            if write.index >= self.end {
+                self.add_column();
+            }
+            let row = write.page >> self.row_shift;
+            let row = if row < ROWS as u64 { row } else { self.add_rows(write.page) };
+            if let Some(column) = self.columns.last_mut() {
+                column[row as usize] += 1;
+            }
         }
     }
 
@@ -92,7 +93,7 @@ impl HeatMapCounter {
         for column in &mut self.columns {
             let narrow = std::mem::replace(column, [0; ROWS]);
             for (row, writes) in narrow.into_iter().enumerate() {
-                column[row.checked_shr(merged).unwrap_or(0)] += writes;
+                column[row >> merged] += writes;
             }
         }
         page >> row_shift
@@ -106,11 +107,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn map(pages: &[u64]) -> HeatMap {
-        let mut table = PageTable::new(1 << 30);
         let mut counter = HeatMapCounter::default();
-        for page in pages {
-            table.write(*page, 1, |write| counter.page_write(write)).unwrap();
-        }
+        PageTable::observed_by(&mut counter, pages.iter().copied());
         counter.finish()
     }
 

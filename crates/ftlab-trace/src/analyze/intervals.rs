@@ -33,11 +33,8 @@ impl Default for Intervals {
 impl Analysis for Intervals {
     type Report = Self;
 
-    #[inline]
-    fn page_write(&mut self, write: &PageWrite) {
-        if let Some(interval) = write.interval() {
-            self.add(interval);
-        }
+    fn page_writes(&mut self, writes: &[PageWrite]) {
+        writes.iter().filter_map(PageWrite::interval).for_each(|interval| self.add(interval));
     }
 
     fn finish(self) -> Self {

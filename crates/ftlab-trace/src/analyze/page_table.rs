@@ -12,13 +12,18 @@ const CHUNK_PAGES: u64 = 256;
 #[derive(Debug)]
 pub struct PageTable {
     /// Chunk number -> place in `chunks`.
-    places: FxHashMap<u64, usize>,
+    places: FxHashMap<u64, u32>,
     chunks: Vec<Box<Chunk>>,
     /// The chunk of the last write, which is often that of the next.
-    last: (u64, usize),
+    last: (u64, u32),
     chunks_max: usize,
     counts: Counts,
+    /// Where the pages of the present block are.
+    slots: Vec<Slot>,
 }
+
+/// A place in `chunks`, and one in the chunk.
+type Slot = (u32, u8);
 
 type Chunk = [History; CHUNK_PAGES as usize];
 
@@ -44,8 +49,10 @@ pub struct PageWrite {
     pub index: u64,
     /// The index of the last write of this page, if there was one.
     pub previous: Option<u64>,
-    /// The totals, this write included.
-    pub counts: Counts,
+    /// [`Counts::distinct_pages`], this write included.
+    pub distinct_pages: u64,
+    /// [`Counts::holding_pages`], this write included.
+    pub holding_pages: u64,
 }
 
 impl PageWrite {
@@ -146,13 +153,14 @@ impl PageTable {
 
     /// A table that takes at most about `bytes_max` of memory.
     pub(crate) fn new(bytes_max: u64) -> Self {
-        let chunks_max = bytes_max / (CHUNK_PAGES * Self::BYTES_PER_PAGE);
+        let chunks_max = (bytes_max / (CHUNK_PAGES * Self::BYTES_PER_PAGE)).min(1 << 32);
         Self {
             places: FxHashMap::default(),
             chunks: Vec::new(),
             last: (u64::MAX, 0),
-            chunks_max: usize::try_from(chunks_max).unwrap_or(usize::MAX),
+            chunks_max: chunks_max as usize,
             counts: Counts::default(),
+            slots: Vec::new(),
         }
     }
 
@@ -161,48 +169,37 @@ impl PageTable {
         self.counts
     }
 
-    /// Notes a write of each of these pages, and shows each to `visit`.
-    #[inline]
-    pub(crate) fn write(
-        &mut self,
-        first_page: u64,
-        pages: u64,
-        mut visit: impl FnMut(&PageWrite),
-    ) -> Result<(), Full> {
-        let mut page = first_page;
-        let mut left = pages;
-        while left > 0 {
-            let (place, offset, run) = self.run(page, left)?;
-            let mut counts = self.counts;
-            let histories = &mut self.chunks[place][offset..offset + run];
-            for (behind, history) in histories.iter_mut().enumerate() {
-                let index = counts.page_writes;
-                counts.page_writes += 1;
-                counts.holding_pages += u64::from(history.set(HOLDS));
-                let previous = history.write(index);
-                counts.distinct_pages += u64::from(previous.is_none());
-                visit(&PageWrite { page: page + behind as u64, index, previous, counts });
-            }
-            self.counts = counts;
-            left -= run as u64;
-            page = page.wrapping_add(run as u64);
+    /// Notes a write of each of these pages, and appends them to `writes`.
+    ///
+    /// Histories lie far apart, so finding them and changing them are loops of their own: the second is short
+    /// enough for the processor to wait for many at once.
+    pub(crate) fn write(&mut self, pages: &[u64], writes: &mut Vec<PageWrite>) -> Result<(), Full> {
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.clear();
+        for page in pages {
+            slots.push(self.slot(*page)?);
         }
+        let Counts { mut page_writes, mut distinct_pages, mut holding_pages, .. } = self.counts;
+        writes.extend(pages.iter().zip(&slots).map(|(page, (place, offset))| {
+            let history = &mut self.chunks[*place as usize][usize::from(*offset)];
+            let index = page_writes;
+            page_writes += 1;
+            holding_pages += u64::from(history.set(HOLDS));
+            let previous = history.write(index);
+            distinct_pages += u64::from(previous.is_none());
+            PageWrite { page: *page, index, previous, distinct_pages, holding_pages }
+        }));
+        self.counts = Counts { page_writes, distinct_pages, holding_pages, ..self.counts };
+        self.slots = slots;
         Ok(())
     }
 
-    /// Notes that these pages were written before the part that is looked at.
-    pub(crate) fn write_earlier(&mut self, first_page: u64, pages: u64) -> Result<(), Full> {
-        let mut page = first_page;
-        let mut left = pages;
-        while left > 0 {
-            let (place, offset, run) = self.run(page, left)?;
-            for history in &mut self.chunks[place][offset..offset + run] {
-                self.counts.earlier_pages += u64::from(history.set(EARLIER));
-                self.counts.holding_pages += u64::from(history.set(HOLDS));
-            }
-            left -= run as u64;
-            page = page.wrapping_add(run as u64);
-        }
+    /// Notes that this page was written before the part that is looked at.
+    pub(crate) fn write_earlier(&mut self, page: u64) -> Result<(), Full> {
+        let (place, offset) = self.slot(page)?;
+        let history = &mut self.chunks[place as usize][usize::from(offset)];
+        self.counts.earlier_pages += u64::from(history.set(EARLIER));
+        self.counts.holding_pages += u64::from(history.set(HOLDS));
         Ok(())
     }
 
@@ -214,7 +211,8 @@ impl PageTable {
             let run = (CHUNK_PAGES - page % CHUNK_PAGES).min(left);
             if let Some(place) = self.places.get(&(page / CHUNK_PAGES)) {
                 let offset = (page % CHUNK_PAGES) as usize;
-                for history in &mut self.chunks[*place][offset..offset + run as usize] {
+                let chunk = &mut self.chunks[*place as usize];
+                for history in &mut chunk[offset..offset + run as usize] {
                     self.counts.holding_pages -= u64::from(history.is(HOLDS));
                     history.first_high &= !HOLDS;
                 }
@@ -224,17 +222,15 @@ impl PageTable {
         }
     }
 
-    /// Where `page` is, and how many of the `left` pages from it on are in the same chunk.
     #[inline]
-    fn run(&mut self, page: u64, left: u64) -> Result<(usize, usize, usize), Full> {
+    fn slot(&mut self, page: u64) -> Result<Slot, Full> {
         let chunk = page / CHUNK_PAGES;
         let place = if self.last.0 == chunk { self.last.1 } else { self.find(chunk)? };
-        let offset = page % CHUNK_PAGES;
-        Ok((place, offset as usize, (CHUNK_PAGES - offset).min(left) as usize))
+        Ok((place, (page % CHUNK_PAGES) as u8))
     }
 
     #[inline]
-    fn find(&mut self, chunk: u64) -> Result<usize, Full> {
+    fn find(&mut self, chunk: u64) -> Result<u32, Full> {
         let place = match self.places.get(&chunk) {
             Some(place) => *place,
             None => self.add(chunk)?,
@@ -244,11 +240,11 @@ impl PageTable {
     }
 
     #[cold]
-    fn add(&mut self, chunk: u64) -> Result<usize, Full> {
-        let place = self.chunks.len();
-        if place >= self.chunks_max {
+    fn add(&mut self, chunk: u64) -> Result<u32, Full> {
+        if self.chunks.len() >= self.chunks_max {
             return Err(Full);
         }
+        let place = self.chunks.len() as u32;
         self.places.insert(chunk, place);
         self.chunks.push(Box::new([History::default(); CHUNK_PAGES as usize]));
         Ok(place)
@@ -260,6 +256,28 @@ impl PageTable {
         histories
             .filter(|history| history.writes > 0 || history.is(EARLIER))
             .map(|history| history.summary())
+    }
+}
+
+#[cfg(test)]
+impl PageTable {
+    /// A table of these page writes, which `analysis` has seen.
+    pub(super) fn observed_by(
+        analysis: &mut impl super::Analysis,
+        pages: impl IntoIterator<Item = u64>,
+    ) -> Self {
+        let mut table = Self::new(1 << 30);
+        let pages: Vec<_> = pages.into_iter().collect();
+        let mut writes = Vec::new();
+        // Blocks of any length are the same.
+        for (block, length) in pages.chunks(100).zip([1, 99, 50].into_iter().cycle()) {
+            for block in block.chunks(length) {
+                writes.clear();
+                table.write(block, &mut writes).unwrap();
+                analysis.page_writes(&writes);
+            }
+        }
+        table
     }
 }
 
@@ -292,14 +310,14 @@ mod tests {
                     table.trim(base + first, pages);
                     run.for_each(|page| { naive.holding.remove(&page); });
                 } else if number < earlier {
-                    table.write_earlier(base + first, pages).unwrap();
                     for page in run {
+                        table.write_earlier(page).unwrap();
                         naive.earlier.insert(page, ());
                         naive.holding.insert(page, ());
                     }
                 } else {
                     let mut visited = Vec::new();
-                    table.write(base + first, pages, |write| visited.push(*write)).unwrap();
+                    table.write(&run.clone().collect::<Vec<_>>(), &mut visited).unwrap();
                     for (page, write) in run.zip(visited) {
                         let all = naive.writes.entry(page).or_default();
                         prop_assert_eq!((write.page, write.index), (page, naive.clock));
@@ -344,8 +362,11 @@ mod tests {
     #[test]
     fn a_full_table_says_so() {
         let mut table = PageTable::new(3 * 4096);
-        table.write(0, 3 * CHUNK_PAGES, |_| ()).unwrap();
-        assert_eq!(table.write(1 << 40, 1, |_| ()), Err(Full));
-        table.write(5, 1, |write| assert_eq!(write.interval(), Some(3 * CHUNK_PAGES - 5))).unwrap();
+        let pages: Vec<_> = (0..3 * CHUNK_PAGES).collect();
+        table.write(&pages, &mut Vec::new()).unwrap();
+        assert_eq!(table.write(&[1 << 40], &mut Vec::new()), Err(Full));
+        let mut writes = Vec::new();
+        table.write(&[5], &mut writes).unwrap();
+        assert_eq!(writes[0].interval(), Some(3 * CHUNK_PAGES - 5));
     }
 }

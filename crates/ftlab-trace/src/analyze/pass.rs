@@ -19,9 +19,9 @@ pub trait Analysis {
         let _ = request;
     }
 
-    /// A page is written.
-    fn page_write(&mut self, write: &PageWrite) {
-        let _ = write;
+    /// These pages are written, in this order; what is a block says nothing.
+    fn page_writes(&mut self, writes: &[PageWrite]) {
+        let _ = writes;
     }
 
     /// What was found.
@@ -51,9 +51,8 @@ macro_rules! compose {
                 $(self.$place.request(request);)+
             }
 
-            #[inline]
-            fn page_write(&mut self, write: &PageWrite) {
-                $(self.$place.page_write(write);)+
+            fn page_writes(&mut self, writes: &[PageWrite]) {
+                $(self.$place.page_writes(writes);)+
             }
 
             fn finish(self) -> Self::Report {
@@ -141,7 +140,7 @@ impl<A: Analysis> Pass<A> {
         Ok(Self {
             extent,
             page_sectors,
-            feed: Feed { pages, analysis, is_full: false },
+            feed: Feed { pages, analysis, block: Vec::new(), writes: Vec::new(), is_full: false },
             part: RequestBatch::new(),
             earlier: RequestBatch::new(),
         })
@@ -171,7 +170,9 @@ impl<A: Analysis> Pass<A> {
             let time_us = batch.time_us.get(index).copied();
             self.feed.analysis.request(&Request { op, lba, sectors, time_us });
         }
-        pages::expand(batch, self.page_sectors, &mut self.feed)?;
+        let expanded = pages::expand(batch, self.page_sectors, &mut self.feed);
+        self.feed.end_block();
+        expanded?;
         if self.feed.is_full { Err(self.full()) } else { Ok(()) }
     }
 
@@ -230,25 +231,48 @@ impl<A: Analysis> Pass<A> {
     }
 }
 
+/// Page writes that are worked off together: few enough for the fastest cache.
+const BLOCK: usize = 256;
+
 /// Turns page operations into histories, and shows them to the analysis.
 struct Feed<A> {
     pages: PageTable,
     analysis: A,
+    /// Pages to be written, in order.
+    block: Vec<u64>,
+    /// The same, written.
+    writes: Vec<PageWrite>,
     is_full: bool,
+}
+
+impl<A: Analysis> Feed<A> {
+    fn end_block(&mut self) {
+        // Nothing more is counted once something could not be.
+        if !self.is_full {
+            self.writes.clear();
+            self.is_full = self.pages.write(&self.block, &mut self.writes) == Err(Full);
+            self.analysis.page_writes(&self.writes);
+        }
+        self.block.clear();
+    }
 }
 
 impl<A: Analysis> PageSink for Feed<A> {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        // Nothing more is counted once something could not be.
-        if !self.is_full {
-            let analysis = &mut self.analysis;
-            let written = self.pages.write(first_page, pages, |write| analysis.page_write(write));
-            self.is_full = written == Err(Full);
+        for page in first_page..first_page + pages {
+            self.block.push(page);
+            if self.block.len() == BLOCK {
+                self.end_block();
+                if self.is_full {
+                    return;
+                }
+            }
         }
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
+        self.end_block();
         self.pages.trim(first_page, pages);
     }
 }
@@ -261,9 +285,8 @@ struct Earlier<'a> {
 
 impl PageSink for Earlier<'_> {
     fn write(&mut self, first_page: u64, pages: u64) {
-        if !self.is_full {
-            self.is_full = self.pages.write_earlier(first_page, pages) == Err(Full);
-        }
+        let mut run = first_page..first_page + pages;
+        self.is_full |= run.any(|page| self.pages.write_earlier(page) == Err(Full));
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {

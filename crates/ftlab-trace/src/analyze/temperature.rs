@@ -90,16 +90,12 @@ impl TemperatureClass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::Analysis;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     fn observe(pages: &[u64]) -> (PageTable, Intervals) {
-        let mut table = PageTable::new(1 << 30);
         let mut intervals = Intervals::default();
-        for page in pages {
-            table.write(*page, 1, |write| intervals.page_write(write)).unwrap();
-        }
+        let table = PageTable::observed_by(&mut intervals, pages.iter().copied());
         (table, intervals)
     }
 

@@ -168,15 +168,13 @@ pub struct Updates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::Footprint;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     fn table(writes: &[(u64, u64)]) -> PageTable {
-        let mut table = PageTable::new(1 << 30);
-        for (first, pages) in writes {
-            table.write(*first, *pages, |_| ()).unwrap();
-        }
-        table
+        let pages = writes.iter().flat_map(|(first, pages)| *first..first + pages);
+        PageTable::observed_by(&mut Footprint::default(), pages)
     }
 
     proptest! {
