@@ -123,7 +123,7 @@ fn interval(row: &str, run: &Inspection) -> Option<Vec<f64>> {
     }
     let limit = row.strip_prefix("intervals ")?.strip_suffix("dev")?;
     let drives: f64 = limit.trim_start_matches(['<', '>', '=']).parse().ok()?;
-    let below = intervals.below.iter().find(|below| below.drives == drives)?.share;
+    let below = intervals.below.iter().find(|below| below.drives.total_cmp(&drives).is_eq())?.share;
     Some(vec![if limit.starts_with('<') { below } else { 1.0 - below }])
 }
 
@@ -157,13 +157,14 @@ const INTERVAL_TOLERANCE: f64 = 2e-5;
 
 /// Whether a number is `published`, as far as that has digits.
 fn agrees(row: &str, published: &str, found: f64) -> bool {
-    let digits = published.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let digits = published.split_once('.').map_or("", |(_, digits)| digits);
+    let unit = digits.chars().fold(1.0, |unit, _| unit / 10.0);
     let published: f64 = published.replace(',', "").parse().unwrap();
     if row.starts_with("write interval p") {
         return (published..=published + (INTERVAL_TOLERANCE * published).max(1.0))
             .contains(&found);
     }
-    (found - published).abs() <= 0.5 / 10_f64.powi(digits as i32) + 1e-9
+    (found - published).abs() <= 0.5 * unit + 1e-9
 }
 
 #[test]

@@ -3,7 +3,9 @@
 mod common;
 
 use common::fixture;
-use ftlab_trace::analyze::{Extent, InspectOptions, Inspection, Inspector, LogWindow, inspect};
+use ftlab_trace::analyze::{
+    Extent, InspectOptions, Inspection, Inspector, LogWindow, Sequentiality, inspect,
+};
 use ftlab_trace::{Input, OpenOptions, RequestBatch, TraceError, TraceSource, open, open_input};
 
 fn csv(text: &str) -> Box<dyn TraceSource> {
@@ -54,12 +56,12 @@ fn every_statistic_of_a_trace_that_fits_on_a_page() {
     assert_eq!((found.intervals.count, found.intervals.mean), (4, 3.75));
     assert_eq!((found.updates.max, found.updates.once_pages, found.updates.median), (3, 1, 2));
     assert_eq!(found.updates.bins, [1, 2, 1]);
-    assert_eq!(found.skew.top_50_percent, 5.0 / 8.0);
+    assert!((found.skew.top_50_percent - 5.0 / 8.0).abs() < 1e-12);
     // The window is one page: a tenth of the drive.
     let classes = &found.temperature;
     assert_eq!(classes.window_pages, 1);
     assert_eq!((classes.hot.pages, classes.warm.pages, classes.cold.pages), (0, 0, 4));
-    assert_eq!(classes.writes_within_window, 0.0);
+    assert!(classes.writes_within_window.abs() < 1e-12);
     // Before the sixth write there are four pages, and 0 and 3 are final.
     let frozen = found.frozen_at(75).unwrap();
     assert_eq!((frozen.written_pages, frozen.frozen_pages, frozen.share), (4, 2, 0.5));
@@ -67,7 +69,7 @@ fn every_statistic_of_a_trace_that_fits_on_a_page() {
     assert_eq!((end.page_writes, end.written_pages, end.holding_pages), (8, 4, 3));
     assert_eq!(found.heat_map.columns.len(), 8);
     assert_eq!(found.heat_map.columns[6], [0, 1, 0, 0]);
-    assert_eq!(found.sequentiality.last.requests, 0.0);
+    assert_eq!(found.sequentiality, Sequentiality::default());
     assert_eq!(found.time_us, Some((0, 60)));
 }
 

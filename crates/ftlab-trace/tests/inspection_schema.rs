@@ -3,7 +3,7 @@
 mod common;
 
 use common::fixture;
-use ftlab_trace::analyze::{Inspections, inspect, schema};
+use ftlab_trace::analyze::{InspectOptions, Inspections, inspect, schema};
 use ftlab_trace::{OpenOptions, open};
 
 const COMMITTED: &str = include_str!("../schema/inspection.schema.json");
@@ -20,7 +20,7 @@ fn the_committed_schema_is_the_generated_one() {
 #[test]
 fn a_real_inspection_validates_and_reads_back() {
     let mut source = open(&fixture("blkparse.txt"), &OpenOptions::default()).unwrap();
-    let found = inspect(source.as_mut(), &Default::default()).unwrap();
+    let found = inspect(source.as_mut(), &InspectOptions::default()).unwrap();
     assert!(!found.frozen.is_empty() && !found.skipped.is_empty());
     let found = Inspections { version: "0".into(), workloads: vec![found] };
     let value = serde_json::to_value(&found).unwrap();

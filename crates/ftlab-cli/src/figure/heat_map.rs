@@ -83,12 +83,12 @@ fn legend(area: &Area<'_>, map: &HeatMap, most: u64) -> Drawn {
         return Ok(());
     }
     let text = ("sans-serif", 14).into_font();
-    for (line, label) in ["page writes", "to a cell"].into_iter().enumerate() {
-        area.draw(&Text::new(label, (0, 24 + 16 * line as i32), text.clone()))?;
+    for (line, label) in (0..).zip(["page writes", "to a cell"]) {
+        area.draw(&Text::new(label, (0, 24 + 16 * line), text.clone()))?;
     }
     let mut above = String::new();
-    for (place, level) in (1..=LEVELS).rev().enumerate() {
-        let top = 64 + 22 * place as i32;
+    for (place, level) in (0..).zip((1..=LEVELS).rev()) {
+        let top = 64 + 22 * place;
         area.draw(&Rectangle::new([(0, top), (20, top + 22)], colour(level).filled()))?;
         let label = count_text(writes_of(level, most).round());
         if (level % 2 == 1 || level == LEVELS) && label != above {
@@ -101,8 +101,8 @@ fn legend(area: &Area<'_>, map: &HeatMap, most: u64) -> Drawn {
         "pages by".to_owned(),
         format!("{} writes", count_text(map.column_writes as f64)),
     ];
-    for (line, label) in cells.into_iter().enumerate() {
-        area.draw(&Text::new(label, (0, 350 + 16 * line as i32), text.clone()))?;
+    for (line, label) in (0..).zip(cells) {
+        area.draw(&Text::new(label, (0, 350 + 16 * line), text.clone()))?;
     }
     Ok(())
 }

@@ -267,7 +267,7 @@ fn sizes(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let requests = shares(|bucket| bucket.requests, found.requests.write);
     let data = shares(|bucket| bucket.bytes, found.bytes.write);
     let top = requests.iter().chain(&data).copied().fold(0.0, f64::max);
-    let tick = |slot: usize| (slot as f64 + 0.5, bytes(1 << ((slot + first) / 2)));
+    let tick = |slot: usize| (slot as f64 + 0.5, bytes(1 << (slot / 2 + first / 2)));
     let x = Axis::new(
         "size of a write request, and sizes in between",
         0.0..count as f64,
@@ -292,10 +292,10 @@ fn updates(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
         0.0..(updates.bins.len().max(1) as f64 * width + 1.0),
     );
     let y = Axis::powers_of_ten("pages", HALF, top);
-    let mut caption = workload.name.clone();
-    if updates.beyond_pages > 0 {
-        caption += &format!(" ({} pages beyond)", count_text(updates.beyond_pages as f64));
-    }
+    let caption = match updates.beyond_pages {
+        0 => workload.name.clone(),
+        pages => format!("{} ({} pages beyond)", workload.name, count_text(pages as f64)),
+    };
     let mut chart = chart(area, &caption, &x, &y)?;
     let bar = |(bin, pages): (i32, &u64)| {
         let left = f64::from(bin) * width + 0.5;

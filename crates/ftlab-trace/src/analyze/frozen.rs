@@ -112,6 +112,6 @@ mod tests {
     fn pages_written_in_order_freeze_at_once() {
         assert!(frozen(&table([])).is_empty());
         let table = table(0..1000);
-        assert!(frozen(&table).iter().all(|point| point.share == 1.0));
+        assert!(frozen(&table).iter().all(|point| point.frozen_pages == point.written_pages));
     }
 }

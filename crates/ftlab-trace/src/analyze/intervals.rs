@@ -151,7 +151,9 @@ mod tests {
         ) {
             let mut list = list;
             let mut intervals = Intervals::default();
-            list.iter().for_each(|interval| intervals.add(*interval));
+            for interval in &list {
+                intervals.add(*interval);
+            }
             list.sort_unstable();
             let summary = intervals.summary(1000);
             for percent in [1, 5, 50, 99, 100] {

@@ -285,13 +285,13 @@ impl PageTable {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[derive(Default)]
     struct Naive {
         writes: BTreeMap<u64, Vec<u64>>,
-        holding: BTreeMap<u64, ()>,
-        earlier: BTreeMap<u64, ()>,
+        holding: BTreeSet<u64>,
+        earlier: BTreeSet<u64>,
         clock: u64,
     }
 
@@ -312,8 +312,8 @@ mod tests {
                 } else if number < earlier {
                     for page in run {
                         table.write_earlier(page).unwrap();
-                        naive.earlier.insert(page, ());
-                        naive.holding.insert(page, ());
+                        naive.earlier.insert(page);
+                        naive.holding.insert(page);
                     }
                 } else {
                     let mut visited = Vec::new();
@@ -324,7 +324,7 @@ mod tests {
                         prop_assert_eq!(write.previous, all.last().copied());
                         all.push(naive.clock);
                         naive.clock += 1;
-                        naive.holding.insert(page, ());
+                        naive.holding.insert(page);
                     }
                 }
             }
