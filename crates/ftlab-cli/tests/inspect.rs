@@ -130,6 +130,10 @@ fn what_cannot_be_inspected_or_drawn_is_refused_with_what_can() {
     for (arguments, parts) in [
         ("uniform", ["has neither size nor end", "--logical 8GiB --writes 10000000"]),
         ("uniform --writes 10", ["has neither size nor end", "--logical 8GiB"]),
+        (
+            "uniform --logical 1MiB --writes 9 --from run",
+            ["--from, --until and --phase are for traces", "--writes N takes"],
+        ),
         ("t.csv --seed 2", ["--seed is for generators", "t.csv is a trace"]),
         ("t.csv --figure skew", ["does not say what to draw where", "skew=skew.svg"]),
         ("t.csv --figure waf=x.svg", ["no figure \"waf\"", "skew, intervals"]),

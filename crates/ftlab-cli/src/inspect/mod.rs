@@ -61,7 +61,7 @@ pub(crate) struct InspectArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Part of a workload")]
+#[command(next_help_heading = "Part of a workload (times and phases: of traces)")]
 struct PartArgs {
     /// Begins at this time of the trace, such as 90s, or at this named moment of it, such as run. Of what
     /// came before, only the pages written are kept.
@@ -157,13 +157,24 @@ fn prepare(
     let pages_in = |size: ByteSize| size.0.div_ceil(page_bytes);
     let logical_pages = args.logical_pages.or(args.logical.map(pages_in));
     let workload = Workload::parse(name, args.reading.open_options(args.page_size))?;
+    let mut range_us = None;
     let source = match &workload {
         Workload::Trace { .. } if args.seed.is_some() => {
             return Err(CliError::usage(format!(
                 "--seed is for generators, and {name} is a trace"
             )));
         }
-        Workload::Trace { path, options } => open(path, options)?,
+        Workload::Trace { path, options } => {
+            let source = open(path, options)?;
+            range_us = args.part.range_us(name, source.as_ref())?;
+            source
+        }
+        Workload::Generator(spec) if args.workloads.len() == 1 && args.part.is_by_time() => {
+            return Err(CliError::usage(format!(
+                "--from, --until and --phase are for traces, and {spec} is a generator, which has no \
+                 clock; --writes N takes its first N writes"
+            )));
+        }
         Workload::Generator(spec) => {
             let (Some(logical_pages), Some(_)) = (logical_pages, args.part.writes) else {
                 return Err(CliError::usage(format!(
@@ -177,7 +188,7 @@ fn prepare(
     };
     let extent = Extent {
         page_bytes: args.page_size,
-        range_us: args.part.range_us(name, source.as_ref())?,
+        range_us,
         page_writes_max: args.part.writes,
         memory_bytes_max: args.memory.0,
     };
@@ -186,6 +197,10 @@ fn prepare(
 }
 
 impl PartArgs {
+    fn is_by_time(&self) -> bool {
+        self.from.is_some() || self.until.is_some() || self.phase.is_some()
+    }
+
     /// The times that are asked for; `None` for all.
     fn range_us(
         &self,
