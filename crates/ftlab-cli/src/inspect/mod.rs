@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
   ftlab inspect trace.parquet --from run
   ftlab inspect a.parquet b.parquet --figures figures
   ftlab inspect zipf:theta=0.9 --logical 8GiB --writes 10000000 --figure skew=skew.png
+
 docs/inspect.md says what each statistic means.")]
 pub(crate) struct InspectArgs {
     /// Traces (- is standard input), or generators such as zipf:theta=0.9; several are compared.

@@ -1,6 +1,7 @@
 //! What is kept of every page: how often it was written, when first and when last.
 
 use rustc_hash::FxHashMap;
+use std::hint::black_box;
 
 /// Pages per chunk: 4 KiB of histories, 1 MiB of 4 KiB pages.
 const CHUNK_PAGES: u64 = 256;
@@ -171,14 +172,18 @@ impl PageTable {
 
     /// Notes a write of each of these pages, and appends them to `writes`.
     ///
-    /// Histories lie far apart, so finding them and changing them are loops of their own: the second is short
-    /// enough for the processor to wait for many at once.
+    /// Histories lie far apart, so finding, reading and changing them are loops of their own: the second is
+    /// so short that the processor waits for many of them at once, and the third has them in its cache.
     pub(crate) fn write(&mut self, pages: &[u64], writes: &mut Vec<PageWrite>) -> Result<(), Full> {
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
         for page in pages {
             slots.push(self.slot(*page)?);
         }
+        let read = slots.iter().fold(0, |read, (place, offset)| {
+            read ^ self.chunks[*place as usize][usize::from(*offset)].writes
+        });
+        black_box(read);
         let Counts { mut page_writes, mut distinct_pages, mut holding_pages, .. } = self.counts;
         writes.extend(pages.iter().zip(&slots).map(|(page, (place, offset))| {
             let history = &mut self.chunks[*place as usize][usize::from(*offset)];
