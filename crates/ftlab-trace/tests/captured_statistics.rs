@@ -1,5 +1,5 @@
-//! Inspection of the captured traces against the statistics that were computed, by other means, when they were
-//! captured: every row of the first table of `STATS.md` that a trace can tell.
+//! Inspection of the captured traces against the statistics that were computed, by other means,
+//! when they were captured: every row of the first table of `STATS.md` that a trace can tell.
 
 mod common;
 
@@ -151,8 +151,8 @@ fn sizes(row: &str, sizes: &Sizes) -> Option<Vec<f64>> {
     Some(own.iter().zip(all).map(|(own, all)| *own as f64 / all as f64).collect())
 }
 
-/// The published quantiles are interpolated between two intervals and rounded down; ours are the upper one,
-/// and above 2^18 up to a hundred-thousandth more.
+/// The published quantiles are interpolated between two intervals and rounded down; ours are the
+/// upper one, and above 2^18 up to a hundred-thousandth more.
 const INTERVAL_TOLERANCE: f64 = 2e-5;
 
 /// Whether a number is `published`, as far as that has digits.

@@ -30,8 +30,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Histogram of intervals (2 MiB, and 1 MiB per doubling beyond 2^18, old and new while it grows), heat
-/// map, footprint, batches.
+/// Histogram of intervals (2 MiB, and 1 MiB per doubling beyond 2^18, old and new while it grows),
+/// heat map, footprint, batches.
 const FIXED_BYTES: usize = 16 << 20;
 
 /// Bytes at most while `page_writes` to so many pages are inspected, and before.

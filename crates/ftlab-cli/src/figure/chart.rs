@@ -71,8 +71,8 @@ impl Axis {
         Self::new(label, 0.0..max.max(1.0), ticks.collect())
     }
 
-    /// Powers of ten up to `max` or above at the places of their logarithms, which begin at `start`: 0
-    /// for 1, or somewhat below, so that a bar of 1 has a height.
+    /// Powers of ten up to `max` or above at the places of their logarithms, which begin at
+    /// `start`: 0 for 1, or somewhat below, so that a bar of 1 has a height.
     pub(super) fn powers_of_ten(label: &str, start: f64, max: f64) -> Self {
         let end = max.max(10.0).log10();
         let ticks = steps(1.0, end).map(|power| (power, count_text(10_f64.powf(power))));

@@ -30,8 +30,8 @@ const COLOURS: [RGBColor; 7] = [
 
 type Drawn = Result<(), Box<dyn Error>>;
 
-/// Finds out whether a figure can be written to `path`, and is of a kind that there is: better known before
-/// the work than behind it.
+/// Finds out whether a figure can be written to `path`, and is of a kind that there is: better
+/// known before the work than behind it.
 pub(crate) fn check(path: &Path) -> Result<(), CliError> {
     PartialFile::check(path)?;
     kind(path).map(drop)

@@ -3,8 +3,8 @@
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-/// DejaVu Sans with the characters of Latin, Greek and Cyrillic scripts; machines without a screen often have
-/// no font at all.
+/// DejaVu Sans with the characters of Latin, Greek and Cyrillic scripts; machines without a screen
+/// often have no font at all.
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 
 /// Pixels per unit of the drawing, enough for print.

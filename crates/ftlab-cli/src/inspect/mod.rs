@@ -21,8 +21,8 @@ use statistics::statistics;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Shows what is in a trace or comes from a generator: operations, sizes, skew, write intervals, frozen pages,
-/// growth; and what was passed over.
+/// Shows what is in a trace or comes from a generator: operations, sizes, skew, write intervals,
+/// frozen pages, growth; and what was passed over.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab inspect trace.parquet --from run
@@ -44,8 +44,8 @@ pub(crate) struct InspectArgs {
     /// What tells hot pages from cold ones: a share of the drive, a size, or a number of pages.
     #[arg(long, value_name = "WINDOW", default_value_t = LogWindow::Drive(ftlab_spec::Share(0.1)))]
     window: LogWindow,
-    /// The drive that shares are of, and that a generator writes to; of a trace, its own device, or up to
-    /// its highest address by default.
+    /// The drive that shares are of, and that a generator writes to; of a trace, its own device, or
+    /// up to its highest address by default.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
     /// The same in pages.
@@ -64,8 +64,8 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Part of a workload (times and phases: of traces)")]
 struct PartArgs {
-    /// Begins at this time of the trace, such as 90s, or at this named moment of it, such as run. Of what
-    /// came before, only the pages written are kept.
+    /// Begins at this time of the trace, such as 90s, or at this named moment of it, such as run.
+    /// Of what came before, only the pages written are kept.
     #[arg(long, value_name = "TIME|PHASE")]
     from: Option<Moment>,
     /// Ends before this time, or this named moment.
@@ -88,8 +88,8 @@ struct ReportArgs {
     /// How --figures draws.
     #[arg(long, value_name = "KIND", default_value = "svg", requires = "figures")]
     figure_kind: Kind,
-    /// Draws one figure into a file that ends in .svg or .png; may be given several times. There are skew,
-    /// intervals, temperature, frozen, footprint, sizes, updates and heat-map.
+    /// Draws one figure into a file that ends in .svg or .png; may be given several times. There
+    /// are skew, intervals, temperature, frozen, footprint, sizes, updates and heat-map.
     #[arg(long, value_name = "NAME=FILE")]
     figure: Vec<String>,
     /// Writes JSON to standard output.

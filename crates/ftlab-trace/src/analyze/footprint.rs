@@ -14,7 +14,8 @@ pub struct FootprintPoint {
     pub page_writes: u64,
     /// Different pages among them.
     pub written_pages: u64,
-    /// Pages that hold data: written, in the part that is looked at or before it, and not trimmed since.
+    /// Pages that hold data: written, in the part that is looked at or before it, and not trimmed
+    /// since.
     pub holding_pages: u64,
 }
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Points of the series.
 const POINTS: u64 = 100;
 
-/// How many of the pages are frozen at a point of the part that is looked at: written before, and not again
-/// until its end.
+/// How many of the pages are frozen at a point of the part that is looked at: written before, and
+/// not again until its end.
 ///
-/// Towards the end every page looks frozen, because what comes later is not known: a workload that writes
-/// all pages for ever, such as fio's zipf, shows how much of it that is.
+/// Towards the end every page looks frozen, because what comes later is not known: a workload that
+/// writes all pages for ever, such as fio's zipf, shows how much of it that is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrozenPoint {
     /// Share of the page writes that came before, in 0..=1.

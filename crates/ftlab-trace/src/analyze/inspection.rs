@@ -22,8 +22,8 @@ pub struct Inspections {
     pub workloads: Vec<Inspection>,
 }
 
-/// A workload in numbers, of the part that was looked at. Pages are of `page_bytes`; a page written in part
-/// counts as one page write, as an FTL sees it.
+/// A workload in numbers, of the part that was looked at. Pages are of `page_bytes`; a page written
+/// in part counts as one page write, as an FTL sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Inspection {
     /// The trace as it was named, or the generator with its parameters.
@@ -34,7 +34,8 @@ pub struct Inspection {
     pub device_bytes: Option<u64>,
     /// Bytes per page.
     pub page_bytes: u32,
-    /// Pages of the drive that shares are of: as asked, as the workload says, or up to its highest address.
+    /// Pages of the drive that shares are of: as asked, as the workload says, or up to its highest
+    /// address.
     pub drive_pages: u64,
     /// The part that was looked at; none if it was everything.
     pub part: Option<PartSummary>,
@@ -93,7 +94,8 @@ impl Inspection {
         self.page_writes as f64 / self.drive_pages.max(1) as f64
     }
 
-    /// The pages that are frozen at `percent` (1 to 100) of the page writes; `None` without page writes.
+    /// The pages that are frozen at `percent` (1 to 100) of the page writes; `None` without page
+    /// writes.
     pub fn frozen_at(&self, percent: usize) -> Option<&FrozenPoint> {
         self.frozen.get(percent.checked_sub(1)?)
     }
@@ -175,8 +177,8 @@ impl Default for InspectOptions {
 
 /// Reads `source` to its end, or to that of the extent, and finds out everything.
 ///
-/// Memory is [`PageTable::BYTES_PER_PAGE`] for each page of the areas written to and some megabytes,
-/// however long the workload. A generator has no end: limit its page writes.
+/// Memory is [`PageTable::BYTES_PER_PAGE`] for each page of the areas written to and some
+/// megabytes, however long the workload. A generator has no end: limit its page writes.
 ///
 /// ```
 /// use ftlab_trace::analyze::{Extent, InspectOptions, inspect};

@@ -14,10 +14,10 @@ const DRIVES: [f64; 5] = [0.01, 0.1, 0.5, 1.0, 2.0];
 
 /// The distribution of write intervals.
 ///
-/// The interval of a page write is the number of page writes to the drive since the last write of the same
-/// page, itself included: 1 if nothing was written in between (FASTer counts the others only, one less). The
-/// first write of a page has none. Memory depends on the longest interval only: 2 MiB up to 2^18 page
-/// writes, and 1 MiB for each doubling.
+/// The interval of a page write is the number of page writes to the drive since the last write of
+/// the same page, itself included: 1 if nothing was written in between (FASTer counts the others
+/// only, one less). The first write of a page has none. Memory depends on the longest interval
+/// only: 2 MiB up to 2^18 page writes, and 1 MiB for each doubling.
 #[derive(Debug, Clone)]
 pub struct Intervals {
     histogram: Histogram<u64>,

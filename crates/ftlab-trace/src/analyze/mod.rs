@@ -1,10 +1,11 @@
 //! What is in a workload, in one pass and constant memory per page.
 //!
-//! [`inspect`] finds out everything that there is to know and gives it as one value, an [`Inspection`]:
-//! plain numbers and series, for any [`TraceSource`](crate::TraceSource), file or generator.
+//! [`inspect`] finds out everything that there is to know and gives it as one value, an
+//! [`Inspection`]: plain numbers and series, for any [`TraceSource`](crate::TraceSource), file or
+//! generator.
 //!
-//! Below that, [`analyze`] feeds what composes: an [`Analysis`] sees every request and page write as it goes
-//! by, and a [`PageTable`] keeps, in 16 bytes per page, what the rest follows from.
+//! Below that, [`analyze`] feeds what composes: an [`Analysis`] sees every request and page write
+//! as it goes by, and a [`PageTable`] keeps, in 16 bytes per page, what the rest follows from.
 //!
 //! | statistic | file | from |
 //! |---|---|---|

@@ -172,8 +172,9 @@ impl PageTable {
 
     /// Notes a write of each of these pages, and appends them to `writes`.
     ///
-    /// Histories lie far apart, so finding, reading and changing them are loops of their own: the second is
-    /// so short that the processor waits for many of them at once, and the third has them in its cache.
+    /// Histories lie far apart, so finding, reading and changing them are loops of their own: the
+    /// second is so short that the processor waits for many of them at once, and the third has them
+    /// in its cache.
     pub(crate) fn write(&mut self, pages: &[u64], writes: &mut Vec<PageWrite>) -> Result<(), Full> {
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();

@@ -8,13 +8,15 @@ use std::ops::Range;
 
 /// Something that is found out of a workload while it goes by.
 ///
-/// Analyses compose: a tuple of them is one, whose report is the tuple of theirs. What follows from the
-/// histories of pages alone needs no analysis: it is computed from the [`PageTable`] at the end.
+/// Analyses compose: a tuple of them is one, whose report is the tuple of theirs. What follows from
+/// the histories of pages alone needs no analysis: it is computed from the [`PageTable`] at the
+/// end.
 pub trait Analysis {
     /// What comes out.
     type Report;
 
-    /// A request of the part that is looked at. The requests of a batch come before its page writes.
+    /// A request of the part that is looked at. The requests of a batch come before its page
+    /// writes.
     fn request(&mut self, request: &Request) {
         let _ = request;
     }

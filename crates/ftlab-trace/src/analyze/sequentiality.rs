@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Earlier requests that one may continue: as many streams may be interleaved.
 const RECENT: usize = 64;
 
-/// How many write requests begin where an earlier one ended. Shares are in 0..=1, of the write requests that
-/// write anything.
+/// How many write requests begin where an earlier one ended. Shares are in 0..=1, of the write
+/// requests that write anything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sequentiality {
     /// Those that continue the write request right before them.

@@ -27,8 +27,8 @@ pub struct SizeSummary {
     pub mean_bytes: f64,
     /// The largest.
     pub max_bytes: u64,
-    /// Requests by size: each power of two by itself, and the sizes in between; empty buckets are left
-    /// out.
+    /// Requests by size: each power of two by itself, and the sizes in between; empty buckets are
+    /// left out.
     pub buckets: Vec<SizeBucket>,
 }
 

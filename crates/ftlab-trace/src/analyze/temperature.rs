@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// Hot, warm and cold pages.
 ///
-/// A log of `window_pages` keeps a page until so many page writes later. Pages with a shorter mean interval are
-/// hot: they are mostly written again before, and no merge is needed for them. A second chance doubles the
-/// window; warm pages are those that it saves. All others are cold, those written once among them.
+/// A log of `window_pages` keeps a page until so many page writes later. Pages with a shorter mean
+/// interval are hot: they are mostly written again before, and no merge is needed for them. A
+/// second chance doubles the window; warm pages are those that it saves. All others are cold, those
+/// written once among them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Temperature {
     /// Page writes that the log absorbs.
@@ -19,11 +20,11 @@ pub struct Temperature {
     pub warm: TemperatureClass,
     /// All others.
     pub cold: TemperatureClass,
-    /// Share of all page writes, in 0..=1, whose own interval is below the window: the version that they
-    /// replace is still in the log.
+    /// Share of all page writes, in 0..=1, whose own interval is below the window: the version that
+    /// they replace is still in the log.
     pub writes_within_window: f64,
-    /// Pages written more than once by mean interval, in powers of two; empty bins at either end are
-    /// left out.
+    /// Pages written more than once by mean interval, in powers of two; empty bins at either end
+    /// are left out.
     pub bins: Vec<TemperatureBin>,
 }
 

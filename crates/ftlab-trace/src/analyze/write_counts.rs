@@ -50,8 +50,8 @@ impl WriteCounts {
         self.pages
     }
 
-    /// The share of the writes, in 0..=1, that goes to the most-written `share` of the pages, which is
-    /// rounded down to whole pages, at least one.
+    /// The share of the writes, in 0..=1, that goes to the most-written `share` of the pages, which
+    /// is rounded down to whole pages, at least one.
     pub fn share_of_top(&self, share: f64) -> f64 {
         let mut left = ((self.pages as f64 * share) as u64).max(1);
         let mut top = 0;
