@@ -34,10 +34,6 @@ pub(crate) struct InspectArgs {
     /// Traces (- is standard input), or generators such as zipf:theta=0.9; several are compared.
     #[arg(required = true, value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    #[command(flatten)]
-    reading: ReadingArgs,
-    #[command(flatten)]
-    part: PartArgs,
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
@@ -57,6 +53,10 @@ pub(crate) struct InspectArgs {
     /// Memory for the pages that are written, 16 bytes each, at most.
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize(4 << 30))]
     memory: ByteSize,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    part: PartArgs,
     #[command(flatten)]
     report: ReportArgs,
 }
