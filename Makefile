@@ -3,9 +3,10 @@
 CARGO ?= cargo
 FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
+STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-2 table-3 figure-14 tail-latency wolf-swaps hot-cold setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-14 tail-latency wolf-swaps hot-cold setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -45,6 +46,12 @@ bench-large: ## the same on a 512 GiB drive; needs 1.5 GB of memory
 
 bench-traces: ## page writes per second of every trace reader and generator
 	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed
+
+bench-stream: build ## a trace larger than memory through `ftlab convert`: time and memory (STREAM=20GB)
+	$(CARGO) build --release --locked --package ftlab-trace --example msr_lines
+	target/release/examples/msr_lines $(STREAM) | \
+		/usr/bin/time -f '%e s, %M KiB of memory at most' $(FTLAB) convert - target/stream.parquet
+	rm target/stream.parquet
 
 bench-splits: ## how far rules for dividing the spare pages are from the optimum (docs/models.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- splits

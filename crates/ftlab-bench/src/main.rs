@@ -3,6 +3,8 @@
 //!
 //! ```text
 //! cargo run --release -p ftlab-bench            the 8 GiB drive
+//! cargo run --release -p ftlab-bench -- ftls 2r++ wolf:q=3  FTLs of your choice on the 8 GiB drive
+//! cargo run --release -p ftlab-bench -- ftls 2r++ wolf:q=3  FTLs of your choice, zipf on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
 //! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
@@ -42,9 +44,10 @@ const PAGE_BYTES: u32 = 4096;
 const BATCH_WRITES: u64 = 1 << 18;
 
 /// One drive under one workload.
-struct Row {
-    drive: &'static str,
-    workload: &'static str,
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    drive: &'a str,
+    workload: &'a str,
     logical_pages: u32,
     pages_per_block: u32,
     op_ratio: f64,
@@ -52,9 +55,9 @@ struct Row {
     warmup: f64,
     /// Drive writes that are measured.
     measured: f64,
-    ftls: &'static [&'static str],
+    ftls: &'a [&'a str],
     /// Those of `ftls` that are also measured over flash with a clock.
-    timed: &'static [&'static str],
+    timed: &'a [&'a str],
 }
 
 const FTLS: &[&str] = &[
@@ -78,7 +81,7 @@ const FTLS: &[&str] = &[
 
 const TIMED: &[&str] = &["1r-greedy", "2r-fifo"];
 
-const SMALL: [Row; 3] = [
+const SMALL: [Row<'static>; 3] = [
     Row {
         drive: "8 GiB",
         workload: "zipf:theta=0.9",
@@ -115,7 +118,7 @@ const SMALL: [Row; 3] = [
     },
 ];
 
-const LARGE: [Row; 1] = [Row {
+const LARGE: [Row<'static>; 1] = [Row {
     drive: "512 GiB",
     workload: "hotcold:writes=0.9,pages=0.1",
     logical_pages: 1 << 27,
@@ -288,12 +291,15 @@ fn program_cost(rows: &[Row]) -> Result<(), Failure> {
 }
 
 fn main() -> Result<(), Failure> {
-    match std::env::args().nth(1).as_deref() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.first().copied() {
         None => program_cost(&SMALL),
+        Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], timed: &[], ..SMALL[0] }]),
         Some("large") => program_cost(&LARGE),
         Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
-        Some("tail-latency") => tail_latency::run(std::env::args().nth(2).as_deref()),
+        Some("tail-latency") => tail_latency::run(arguments.get(1).copied()),
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
@@ -302,7 +308,7 @@ fn main() -> Result<(), Failure> {
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps and hot-cold"
+            "no benchmark {other:?}; there are ftls, large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps and hot-cold"
         )
         .into()),
     }

@@ -8,9 +8,8 @@ use ftlab_sim::Workload;
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::synthetic::{Space, build};
-use ftlab_trace::{
-    Converted, CreateOptions, OpenOptions, Part, Skipped, Written, convert_file, create,
-};
+use ftlab_trace::{Converted, CreateOptions, OpenOptions, Part, convert_file, create, split_file};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 
 const DEFAULT_SEED: u64 = 1;
@@ -27,6 +26,9 @@ pub(crate) struct ConvertArgs {
     to: Option<String>,
     #[command(flatten)]
     reading: ReadingArgs,
+    /// Writes a file for each volume, with its name in front of the ending: t.prn_1.parquet.
+    #[arg(long, conflicts_with_all = ["side_by_side", "compact"])]
+    split: bool,
     /// Begins at this named moment of the trace, such as run.
     #[arg(long, value_name = "PHASE")]
     from_phase: Option<String>,
@@ -55,11 +57,11 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn convert(args: &ConvertArgs) -> Result<(), CliError> {
     let workload = Workload::parse(&args.input, args.reading.open_options(args.page_size))?;
-    let Converted { written, skipped } = match &workload {
+    let converted = match &workload {
         Workload::Trace { path, options } => trace(args, path, options)?,
         Workload::Generator(spec) => generator(args, spec)?,
     };
-    if args.json { print_json(&written) } else { print(&describe(args, &written, &skipped)) }
+    if args.json { print_json(&converted.written) } else { print(&describe(args, &converted)) }
 }
 
 fn trace(args: &ConvertArgs, path: &Path, options: &OpenOptions) -> Result<Converted, CliError> {
@@ -76,12 +78,28 @@ fn trace(args: &ConvertArgs, path: &Path, options: &OpenOptions) -> Result<Conve
         )));
     }
     let part = Part { from_phase: args.from_phase.clone(), requests_max: args.limit };
-    Ok(convert_file(path, options, &args.output, args.to.as_deref(), &part)?)
+    let convert = if args.split {
+        allow_many_files();
+        split_file
+    } else {
+        convert_file
+    };
+    Ok(convert(path, options, &args.output, args.to.as_deref(), &part)?)
+}
+
+/// Takes all the open files that this process may have: traces have thousands of volumes.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // What cannot be had is an error only if that many files are needed.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Converted, CliError> {
-    let trace_only =
-        [("--from-phase", args.from_phase.is_some()), ("--limit", args.limit.is_some())];
+    let trace_only = [
+        ("--from-phase", args.from_phase.is_some()),
+        ("--limit", args.limit.is_some()),
+        ("--split", args.split),
+    ];
     if let Some((option, _)) = trace_only.into_iter().find(|(_, is_given)| *is_given) {
         return Err(CliError::usage(format!(
             "{option} is for traces, and {spec} is a generator; --writes N takes its first N writes"
@@ -101,15 +119,25 @@ fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Converted, CliError> {
     let space = Space { logical_pages, page_bytes: args.page_size, seed };
     let mut source = build(spec, &space)?;
     let metadata = source.metadata().clone();
-    let options = CreateOptions { format: args.to.clone(), page_bytes: args.page_size, metadata };
+    let options = CreateOptions {
+        format: args.to.clone(),
+        page_bytes: args.page_size,
+        metadata,
+        ..CreateOptions::default()
+    };
     let sink = create(&args.output, &options)?;
     let written = ftlab_trace::convert(source.as_mut(), sink, Some(writes))?;
-    Ok(Converted { written, skipped: source.skipped().clone() })
+    Ok(Converted { written, skipped: source.skipped().clone(), volumes: Vec::new() })
 }
 
-fn describe(args: &ConvertArgs, written: &Written, skipped: &Skipped) -> String {
+fn describe(args: &ConvertArgs, converted: &Converted) -> String {
+    let Converted { written, skipped, volumes } = converted;
     let requests = grouped(written.requests);
     let mut lines = vec![format!("wrote {requests} requests to {}", args.output.display())];
+    if !volumes.is_empty() {
+        let count = grouped(volumes.len() as u64);
+        lines.push(format!("with the name of the volume in front of the ending, {count} files"));
+    }
     let left_out: Vec<_> = written
         .left_out
         .iter()

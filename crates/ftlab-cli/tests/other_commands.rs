@@ -93,6 +93,79 @@ fn wrong_conversions_say_what_is_missing() {
     assert!(!place.path().join("t.parquet").exists());
 }
 
+const VOLUMES: &str = "\
+17,W,1099511627776,4096,1577900000000321
+4,W,8192,8192,1577900000000399
+17,W,1099511627776,512,1577900000001000
+17,W,0,4096,1577900000001001
+";
+
+#[test]
+fn volumes_are_kept_chosen_split_or_laid_out() {
+    let place = Place::new();
+    place.write("t.csv", VOLUMES);
+    let inspect = |arguments: &str| place.ftlab(&format!("inspect {arguments} --json")).json();
+    let sectors = |json: &serde_json::Value| {
+        let addresses = &json["addresses"];
+        (addresses["first_sector"].as_u64().unwrap(), addresses["end_sector"].as_u64().unwrap())
+    };
+    place.ftlab("run t.csv --ftl fifo").fails(
+        2,
+        &[
+            "alibaba: requests for volume 4 follow requests for volume 17",
+            "--volume 17",
+            "--side-by-side or --compact",
+            "`ftlab convert --split`",
+        ],
+    );
+    assert_eq!(sectors(&inspect("t.csv --volume 4")), (16, 32));
+    assert_eq!(sectors(&inspect("t.csv --compact")), (0, 32));
+    assert_eq!(sectors(&inspect("t.csv --compact=512")), (0, 32));
+    assert_eq!(sectors(&inspect("t.csv --side-by-side")), (0, (2 << 21) + 8));
+    place.ftlab("inspect t.csv --volume 5").fails(2, &["volume \"5\"", "its volumes are 4, 17"]);
+    place.ftlab("inspect t.csv --compact --side-by-side").fails(2, &["cannot be used with"]);
+    place.ftlab("inspect t.csv --compact=100").fails(2, &["100 bytes is not a multiple of 512"]);
+    // The native form keeps volumes; text has no place for them.
+    assert_eq!(place.ftlab("convert t.csv all.parquet").code, 0);
+    assert_eq!(sectors(&inspect("all.parquet --volume 4")), (16, 32));
+    place.ftlab("convert t.csv all.blkparse").fails(2, &["keep one with --volume 17"]);
+    let split = place.ftlab("convert t.csv one.parquet --split").stdout;
+    assert!(split.contains("wrote 4 requests") && split.contains("2 files"), "{split}");
+    assert_eq!(inspect("one.17.parquet")["requests"]["write"], 3);
+    assert_eq!(inspect("one.4.parquet")["requests"]["write"], 1);
+    place.ftlab("convert all.parquet two.csv.gz --split --volume 4");
+    assert_eq!(inspect("two.4.csv.gz")["requests"]["write"], 1);
+    place.ftlab("convert one.4.parquet x.csv --split").fails(2, &["has no volumes to split by"]);
+}
+
+#[test]
+fn names_of_volumes_survive_conversion() {
+    let place = Place::new();
+    place.write(
+        "t.csv",
+        "128166400000000000,prn,0,Write,0,4096,1\n128166400000000001,prn,1,Write,0,512,1\n",
+    );
+    assert_eq!(place.ftlab("convert t.csv t.parquet").code, 0);
+    let json = place.ftlab("inspect t.parquet --volume prn_1 --json").json();
+    assert_eq!(json["addresses"]["end_sector"], 1);
+}
+
+#[test]
+fn what_a_format_does_not_say_must_be_said() {
+    let place = Place::new();
+    place.write("t.txt", "500 0 2048 8 0\n");
+    place
+        .ftlab("inspect t.txt")
+        .fails(1, &["fits several formats", "--format NAME: mqsim (", "disksim ("]);
+    assert_eq!(place.ftlab("inspect t.txt --format mqsim --json").json()["requests"]["write"], 1);
+    place
+        .ftlab("inspect t.txt --format mqsim --assume-write")
+        .fails(2, &["--assume-write cannot be combined with --format mqsim"]);
+    place
+        .ftlab("run uniform --logical 1MiB --ftl fifo --volume 3")
+        .fails(2, &["--volume is for traces, and uniform is a generator"]);
+}
+
 #[test]
 fn completions_and_manual_pages_are_made() {
     let place = Place::new();

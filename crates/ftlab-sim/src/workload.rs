@@ -5,7 +5,7 @@ use crate::drive::{Logical, Origin, Wanted};
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{GENERATORS, Space};
-use ftlab_trace::{OpenOptions, TraceSource, address_range, open, synthetic};
+use ftlab_trace::{Layout, OpenOptions, TraceSource, address_range, open, synthetic};
 use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
@@ -149,6 +149,9 @@ fn refuse_trace_options(generator: &str, options: &OpenOptions) -> Result<(), Si
         ("--format", options.format.is_some()),
         ("--map", options.map.is_some()),
         ("--skip-bad", options.skip_bad_percent > 0.0),
+        ("--assume-write", options.assume_write),
+        ("--volume", !options.volumes.is_empty()),
+        ("--side-by-side or --compact", options.layout != Layout::ByFormat),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),

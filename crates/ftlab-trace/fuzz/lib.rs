@@ -1,14 +1,18 @@
 //! What every fuzz target does: read all of it, expand it to pages, and never panic.
 
 use ftlab_trace::analyze::{InspectOptions, Inspector};
-use ftlab_trace::{Input, OpenOptions, RequestBatch, RequestHasher, TraceError, open_input};
+use ftlab_trace::{Input, Layout, OpenOptions, RequestBatch, RequestHasher, TraceError, open_input};
 
-/// Reads `bytes` as `format` (by content if `None`), strictly and with tolerance.
+/// Reads `bytes` as `format` (by content if `None`), strictly and with tolerance, with the volumes kept
+/// and laid side by side.
 pub fn read(bytes: &[u8], format: Option<&str>) {
-    for skip_bad_percent in [0.0, 100.0] {
+    for (skip_bad_percent, layout) in
+        [(0.0, Layout::ByFormat), (100.0, Layout::Keep), (100.0, Layout::SIDE_BY_SIDE)]
+    {
         let options = OpenOptions {
             format: format.map(Into::into),
             skip_bad_percent,
+            layout,
             ..OpenOptions::default()
         };
         // Errors are right for rubbish.
@@ -24,6 +28,7 @@ fn read_all(bytes: &[u8], options: &OpenOptions) -> Result<(), TraceError> {
     while source.next_batch(&mut batch)? {
         assert!(!batch.is_empty());
         assert!(batch.time_us.is_empty() || batch.time_us.len() == batch.len());
+        assert!(batch.volume.is_empty() || batch.volume.len() == batch.len());
         hasher.update(&batch);
         // Counting terabytes page by page would only be slow.
         if batch.sectors.iter().all(|sectors| *sectors < 1 << 16) {

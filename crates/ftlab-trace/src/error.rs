@@ -31,27 +31,41 @@ pub enum TraceError {
         /// Formats and what each is.
         known: String,
     },
-    /// A line cannot be understood.
+    /// The content could be of several formats, or of one that nothing proves.
+    #[error("{name}: the content {verdict}; say which with --format NAME: {candidates}")]
+    Ambiguous {
+        /// The file.
+        name: String,
+        /// Whether it fits one format or several.
+        verdict: &'static str,
+        /// Formats that it fits, and what each is.
+        candidates: String,
+    },
+    /// A line (or record) cannot be understood.
     #[error(
-        "{name}, line {line}: {text:?} is wrong: expected {expected}; mend it, or tolerate a share of such lines with --skip-bad PERCENT"
+        "{name}, {unit} {line}: {text:?} is wrong: expected {expected}; mend it, or tolerate a share of such {unit}s with --skip-bad PERCENT"
     )]
     Malformed {
         /// The file.
         name: String,
-        /// Line number from 1.
+        /// `line`, or `record` in binary formats.
+        unit: &'static str,
+        /// Number from 1.
         line: u64,
         /// The line, cut if long.
         text: String,
         /// What would be right.
         expected: String,
     },
-    /// More lines than tolerated cannot be understood.
+    /// More lines (or records) than tolerated cannot be understood.
     #[error(
-        "{name}: {bad} of {lines} lines are wrong, more than the tolerated {percent}%; the first is line {line}: {text:?}, expected {expected}; check --format, or raise --skip-bad"
+        "{name}: {bad} of {lines} {unit}s are wrong, more than the tolerated {percent}%; the first is {unit} {line}: {text:?}, expected {expected}; check --format, or raise --skip-bad"
     )]
     TooManyBad {
         /// The file.
         name: String,
+        /// `line`, or `record` in binary formats.
+        unit: &'static str,
         /// Wrong lines so far.
         bad: u64,
         /// Lines read so far.
@@ -65,12 +79,14 @@ pub enum TraceError {
         /// What would be right there.
         expected: String,
     },
-    /// The line is well formed and asks for something that would give a wrong result.
-    #[error("{name}, line {line}: {reason}; {remedy}")]
+    /// The line (or record) is well formed and asks for something that would give a wrong result.
+    #[error("{name}, {unit} {line}: {reason}; {remedy}")]
     Refused {
         /// The file.
         name: String,
-        /// Line number from 1.
+        /// `line`, or `record` in binary formats.
+        unit: &'static str,
+        /// Number from 1.
         line: u64,
         /// What cannot be done.
         reason: String,
@@ -79,12 +95,14 @@ pub enum TraceError {
     },
     /// Not one request came out of the file.
     #[error(
-        "{name}: no requests in {lines} lines ({skipped}); check --format, its parameters and --map"
+        "{name}: no requests in {lines} {unit}s ({skipped}); check --format, its parameters and --map"
     )]
     NoRequests {
         /// The file.
         name: String,
-        /// Lines (or rows) read.
+        /// `line`, or `record` in binary formats.
+        unit: &'static str,
+        /// How many were read.
         lines: u64,
         /// Why they were passed over.
         skipped: String,

@@ -51,6 +51,7 @@ mod request;
 mod sink;
 mod skipped;
 mod source;
+mod volumes;
 
 pub use caught::panic_becomes_error;
 pub use error::TraceError;
@@ -59,10 +60,11 @@ pub use input::{Compression, Input};
 pub use partial_file::PartialFile;
 pub use quantity::Bytes;
 pub use range::{AddressRange, address_range, window};
-pub use request::{BATCH_REQUESTS, Op, RequestBatch};
+pub use request::{BATCH_REQUESTS, DATA_SECTORS_MAX, Op, RequestBatch};
 pub use sink::{
     Converted, CreateOptions, Part, TraceSink, WRITERS, WriterInfo, Written, convert, convert_file,
-    create,
+    create, split_file,
 };
 pub use skipped::{Skipped, SkippedLines};
 pub use source::{OpenOptions, TraceMetadata, TraceSource, open, open_input};
+pub use volumes::Layout;

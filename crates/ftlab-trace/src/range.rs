@@ -112,6 +112,10 @@ impl TraceSource for Window {
         self.source.skipped()
     }
 
+    fn volumes(&self) -> &[String] {
+        self.source.volumes()
+    }
+
     fn progress(&self) -> Option<f64> {
         self.source.progress()
     }

@@ -30,6 +30,10 @@ impl Op {
     }
 }
 
+/// Sectors of a write or read at most: 2 GiB, more than Linux lets a system call transfer. A longer
+/// one is a sign of damage, and simulating it page by page would only take time and memory.
+pub const DATA_SECTORS_MAX: u32 = 1 << 22;
+
 /// Requests that a source puts in one batch, unless the batch says otherwise.
 pub const BATCH_REQUESTS: usize = 8192;
 
@@ -68,7 +72,7 @@ impl RequestBatch {
     }
 
     /// An empty batch that sources stop filling at `limit` requests (at least 1). A source may go
-    /// one past it, where one line of a trace stands for two requests.
+    /// past it where one line of a trace stands for several requests.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             time_us: Vec::new(),
@@ -121,6 +125,20 @@ impl RequestBatch {
         self.volume.truncate(requests);
     }
 
+    /// Keeps the requests whose entry in `kept`, which has one for each, is true.
+    pub(crate) fn retain(&mut self, kept: &[bool]) {
+        fn sift<T>(column: &mut Vec<T>, kept: &[bool]) {
+            let mut kept = kept.iter();
+            column.retain(|_| kept.next().is_some_and(|kept| *kept));
+        }
+        sift(&mut self.time_us, kept);
+        sift(&mut self.op, kept);
+        sift(&mut self.lba, kept);
+        sift(&mut self.sectors, kept);
+        sift(&mut self.stream, kept);
+        sift(&mut self.volume, kept);
+    }
+
     /// Adds a request without time, stream or volume.
     #[inline]
     pub fn push(&mut self, op: Op, lba: u64, sectors: u32) {
@@ -143,6 +161,15 @@ impl RequestBatch {
             .zip(&self.lba)
             .zip(&self.sectors)
             .map(|((op, lba), sectors)| (*op, *lba, *sectors))
+    }
+
+    /// Whether a request from `index` on is a write or read of more than [`DATA_SECTORS_MAX`].
+    #[inline]
+    pub(crate) fn is_overlong_from(&self, index: usize) -> bool {
+        let requests = self.op[index..].iter().zip(&self.sectors[index..]);
+        requests
+            .into_iter()
+            .any(|(op, sectors)| *sectors > DATA_SECTORS_MAX && matches!(op, Op::Write | Op::Read))
     }
 
     /// Adds every request of `other`, with whatever columns that has.

@@ -1,6 +1,6 @@
 //! What a trace is to the rest of the laboratory: batches of requests, and what is known of them.
 
-use crate::{Input, RequestBatch, Skipped, TraceError, format};
+use crate::{Input, Layout, RequestBatch, Skipped, TraceError, format};
 use ftlab_spec::Spec;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -64,6 +64,12 @@ pub trait TraceSource: Send {
     /// What has been passed over so far.
     fn skipped(&self) -> &Skipped;
 
+    /// Names of the volumes of [`RequestBatch::volume`] by number, as far as read; empty where the
+    /// number is the name.
+    fn volumes(&self) -> &[String] {
+        &[]
+    }
+
     /// Share of the file read so far, in 0..=1; `None` where there is no end or it is not known.
     fn progress(&self) -> Option<f64> {
         None
@@ -83,33 +89,65 @@ pub struct OpenOptions {
     pub skip_bad_percent: f64,
     /// Whether the caller looks at times. Readers may leave `time_us` empty where this is off.
     pub need_time: bool,
+    /// Volumes to keep, by name; all if empty.
+    pub volumes: Vec<String>,
+    /// What is done with the addresses of several volumes.
+    pub layout: Layout,
+    /// Takes every request of a format without operations for a write. Implies `format`
+    /// "oracle-general".
+    pub assume_write: bool,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { format: None, map: None, page_bytes: 4096, skip_bad_percent: 0.0, need_time: true }
+        Self {
+            format: None,
+            map: None,
+            page_bytes: 4096,
+            skip_bad_percent: 0.0,
+            need_time: true,
+            volumes: Vec::new(),
+            layout: Layout::ByFormat,
+            assume_write: false,
+        }
     }
 }
 
 impl OpenOptions {
     /// The format that is asked for, if one is.
     pub(crate) fn format_spec(&self) -> Result<Option<Spec>, TraceError> {
-        let mut spec = match (&self.format, &self.map) {
+        let implied = [("csv", self.map.is_some()), ("oracle-general", self.assume_write)];
+        let implied = implied.into_iter().find(|(_, is_implied)| *is_implied);
+        let mut spec = match (&self.format, implied) {
             (None, None) => return Ok(None),
-            (None, Some(_)) => Spec::bare("csv"),
+            (None, Some((name, _))) => Spec::bare(name),
             (Some(text), _) => text.parse()?,
         };
         if let Some(map) = &self.map {
-            if spec.name != "csv" || spec.get("map").is_some() {
-                return Err(TraceError::Unsupported {
-                    what: format!("--map cannot be combined with --format {spec}"),
-                    remedy: "use --map with --format csv or alone".into(),
-                });
-            }
-            spec.arguments.push(("map".into(), map.replace(',', ";")));
+            add(&mut spec, "--map", ("csv", "map"), map.replace(',', ";"))?;
+        }
+        if self.assume_write {
+            add(&mut spec, "--assume-write", ("oracle-general", "assume-write"), "on".into())?;
         }
         Ok(Some(spec))
     }
+}
+
+/// Adds what an option says to the parameters of the format that it belongs to.
+fn add(
+    spec: &mut Spec,
+    option: &str,
+    (format, key): (&str, &str),
+    value: String,
+) -> Result<(), TraceError> {
+    if spec.name != format || spec.get(key).is_some() {
+        return Err(TraceError::Unsupported {
+            what: format!("{option} cannot be combined with --format {spec}"),
+            remedy: format!("use {option} with --format {format} or alone"),
+        });
+    }
+    spec.arguments.push((key.into(), value));
+    Ok(())
 }
 
 /// Opens the trace at `path` (`-` is standard input).

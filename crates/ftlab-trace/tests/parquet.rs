@@ -57,15 +57,15 @@ fn read(bytes: Vec<u8>) -> Result<Vec<common::Request>, String> {
 
 const OPS: &[Option<i64>] = &[Some(0), Some(1), Some(2), Some(3)];
 const LBAS: &[Option<i64>] = &[Some(8), Some(16), Some(0), Some(-1)];
-const SECTORS: &[Option<i64>] = &[Some(8), Some(1), Some(0), Some(-1)];
+const SECTORS: &[Option<i64>] = &[Some(8), Some(-1), Some(0), Some(1)];
 
 #[test]
 fn every_codec_and_optional_columns_are_read() {
     let group = [
         (None, Op::Write, 8, 8),
-        (None, Op::Trim, 16, 1),
+        (None, Op::Trim, 16, u32::MAX),
         (None, Op::Flush, 0, 0),
-        (None, Op::Read, u64::MAX, u32::MAX),
+        (None, Op::Read, u64::MAX, 1),
     ];
     let expected = [group, group].concat();
     for columns in [REQUIRED.to_owned(), REQUIRED.replace("required", "optional")] {
@@ -104,6 +104,8 @@ fn impossible_values_are_named_with_their_rows() {
     let columns = REQUIRED.replace(" (integer(64,false))", "");
     let error = read(plain(&columns, &[OPS, LBAS, SECTORS])).unwrap_err();
     assert!(error.contains("rows from 3: lba is negative"), "{error}");
+    let error = read(plain(REQUIRED, &[&[Some(0)], &[Some(0)], &[Some(1 << 22 | 1)]])).unwrap_err();
+    assert!(error.contains("rows from 0: a write or read of more than 4194304 sectors (2 GiB)"));
     let columns = REQUIRED.replace("required int64", "optional int64");
     let error = read(plain(&columns, &[&OPS[..2], &[Some(8), None], &SECTORS[..2]])).unwrap_err();
     assert!(error.contains("rows from 0: column lba has 1 empty values"), "{error}");
@@ -116,7 +118,7 @@ fn impossible_values_are_named_with_their_rows() {
 #[test]
 fn empty_cut_and_streamed_files_are_errors() {
     let error = read(plain(REQUIRED, &[&[], &[], &[]])).unwrap_err();
-    assert!(error.contains("no requests in 0 lines (the file has no rows)"), "{error}");
+    assert!(error.contains("no requests in 0 rows (the file has no rows)"), "{error}");
     let mut bytes = plain(REQUIRED, &[OPS, LBAS, SECTORS]);
     bytes.truncate(bytes.len() - 10);
     let error = read(bytes.clone()).unwrap_err();

@@ -5,18 +5,20 @@ mod common;
 use common::{Request, read_all};
 use ftlab_trace::format::FORMATS;
 use ftlab_trace::{
-    CreateOptions, Input, Op, OpenOptions, RequestBatch, RequestHasher, TraceMetadata, Written,
-    create, open, open_input, trace_hash,
+    CreateOptions, DATA_SECTORS_MAX, Input, Layout, Op, OpenOptions, RequestBatch, RequestHasher,
+    TraceMetadata, Written, create, open, open_input, trace_hash,
 };
 use proptest::prelude::*;
 use std::path::Path;
 
-/// Requests that every format can carry: flushes without address, ends below 2^55 sectors.
+/// Requests that every format can carry: flushes without address, ends below 2^55 sectors, writes and
+/// reads up to 2 GiB.
 fn any_request() -> impl Strategy<Value = Request> {
     (0u64..1 << 50, 0u8..4, 0u64..1 << 54, 1u32..).prop_map(|(time_us, code, lba, sectors)| {
         match Op::from_code(code).unwrap() {
             Op::Flush => (Some(time_us), Op::Flush, 0, 0),
-            op => (Some(time_us), op, lba, sectors),
+            Op::Trim => (Some(time_us), Op::Trim, lba, sectors),
+            op => (Some(time_us), op, lba, sectors % DATA_SECTORS_MAX + 1),
         }
     })
 }
@@ -36,7 +38,8 @@ fn write(path: &Path, requests: &[Request], format: Option<&str>, batch: usize) 
         properties: [("note".to_owned(), "by hand".to_owned())].into(),
         ..TraceMetadata::default()
     };
-    let options = CreateOptions { format: format.map(Into::into), page_bytes: 4096, metadata };
+    let options =
+        CreateOptions { format: format.map(Into::into), metadata, ..CreateOptions::default() };
     let mut sink = create(path, &options).unwrap();
     for requests in requests.chunks(batch) {
         sink.write(&batch_of(requests)).unwrap();
@@ -153,13 +156,14 @@ fn the_native_form_keeps_provenance_streams_and_volumes() {
         ..TraceMetadata::default()
     };
     let options = CreateOptions { metadata, ..CreateOptions::default() };
-    let mut batch = batch_of(&[(Some(u64::MAX), Op::Write, u64::MAX, u32::MAX)]);
+    let mut batch = batch_of(&[(Some(u64::MAX), Op::Trim, u64::MAX, u32::MAX)]);
     batch.stream.push(u16::MAX);
     batch.volume.push(u32::MAX);
     let mut sink = create(&path, &options).unwrap();
     sink.write(&batch).unwrap();
     sink.finish().unwrap();
-    let mut source = open(&path, &OpenOptions::default()).unwrap();
+    let options = OpenOptions { layout: Layout::Keep, ..OpenOptions::default() };
+    let mut source = open(&path, &options).unwrap();
     assert_eq!(source.metadata().device_bytes, Some(4096));
     assert_eq!(source.metadata().requests, Some(1));
     assert_eq!(source.metadata().phase_us("run"), Some(7));

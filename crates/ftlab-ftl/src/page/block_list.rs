@@ -6,8 +6,8 @@
 //! [`best`](BlockList::best) finds without looking at most blocks: a group cannot hold a higher score
 //! than its oldest age with its fewest valid pages would have.
 //!
-//! Blocks stand in slots in order of allocation; a collected block leaves a hole, and when the slots
-//! run out the list is compacted (once per as many allocations as there are blocks). Above the slots
+//! Blocks stand in slots in order of allocation; a collected block leaves a hole, and when there are more
+//! holes than blocks the list is compacted, so that short lists stay in the cache. Above the slots
 //! stand two levels of minima, each over 64 entries below it. Valid counts only fall, so an
 //! invalidation costs one comparison and rarely a second; a search looks at 64 entries per level.
 
@@ -19,6 +19,9 @@ const FANOUT: usize = if cfg!(test) { 4 } else { 64 };
 
 /// Slots below one top-level minimum.
 const TOP_SPAN: usize = FANOUT * FANOUT;
+
+/// Holes below which a list is not compacted, however few blocks are on it.
+const HOLES_MIN: u32 = 4 * FANOUT as u32;
 
 /// Set on the key of a block that must not be selected: it is open, or already a victim.
 const UNSELECTABLE: u32 = 1 << 31;
@@ -85,7 +88,7 @@ impl BlockList {
     /// is a time, such as the write clock; it never falls from one call to the next.
     pub fn push(&mut self, block: BlockId, pages: u32, stamp: u64) {
         debug_assert_eq!(self.slots[block.index()], ABSENT, "block {block} is on the list");
-        if self.tail as usize == self.keys.len() {
+        if self.tail as usize == self.keys.len() || self.tail > 2 * self.len + HOLES_MIN {
             self.compact();
         }
         let slot = self.tail;
@@ -299,10 +302,12 @@ impl BlockList {
                 to += 1;
             }
         }
-        self.keys[to..].fill(HOLE);
+        let used = self.tail as usize;
+        self.keys[to..used].fill(HOLE);
         self.cursor = cursor.unwrap_or(to as u32);
         self.tail = to as u32;
-        for (group, keys) in self.keys.chunks_exact(FANOUT).enumerate() {
+        for (group, keys) in self.keys.chunks_exact(FANOUT).enumerate().take(used.div_ceil(FANOUT))
+        {
             self.group_min[group] = min_of(keys);
             self.group_len[group] = keys.iter().filter(|&&key| key != HOLE).count() as u32;
         }

@@ -58,8 +58,21 @@ impl ValidPages {
     /// The next valid page; there must be one.
     #[inline]
     pub(crate) fn next(&mut self, drive: &Drive) -> Ppn {
+        self.advance(drive, |_| {})
+    }
+
+    /// The next valid page, for a walk that goes ahead of another: fetches what tells the owners of the
+    /// pages after it.
+    #[inline]
+    pub(crate) fn next_ahead(&mut self, drive: &Drive) -> Ppn {
+        self.advance(drive, |word| drive.prefetch_owners(word + OWNERS_AHEAD))
+    }
+
+    #[inline]
+    fn advance(&mut self, drive: &Drive, on_word: impl Fn(u32)) -> Ppn {
         while self.bits == 0 {
             self.word += 1;
+            on_word(self.word);
             self.bits = drive.valid_word(self.word, self.first, self.end);
         }
         let page = Ppn(self.word * 64 + self.bits.trailing_zeros());
@@ -67,6 +80,9 @@ impl ValidPages {
         page
     }
 }
+
+/// How many words of valid bits ahead of a walk the owners of their pages are fetched.
+const OWNERS_AHEAD: u32 = 4;
 
 /// Mapping tables, erase blocks, free list and open blocks of one drive.
 ///
@@ -440,6 +456,22 @@ impl Drive {
     fn set_valid(&mut self, first: u32, end: u32) {
         for word in first / 64..=(end - 1) / 64 {
             self.valid_bits[word as usize] |= word_mask(word, first, end);
+        }
+    }
+
+    /// Fetches the first owners of the pages of `block` that a walk comes to.
+    pub(crate) fn prefetch_first_owners(&self, block: BlockId) {
+        let word = self.geometry.first_page(block).0 / 64;
+        (word..=word + OWNERS_AHEAD).for_each(|word| self.prefetch_owners(word));
+    }
+
+    /// Fetches the owners of the pages `word * 64 ..`.
+    #[inline]
+    fn prefetch_owners(&self, word: u32) {
+        const OWNERS_PER_LINE: usize = 16;
+        let first = word as usize * 64;
+        for owner in (first..first + 64).step_by(OWNERS_PER_LINE) {
+            hardware::prefetch(&self.owner_of, owner);
         }
     }
 

@@ -197,14 +197,15 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let from = self.drive.stream_of(victim);
         let moved = self.drive.valid_pages(victim);
         self.observer.collection(victim, from, moved);
+        self.drive.prefetch_first_owners(victim);
         let mut next = self.drive.valid_pages_of(victim);
         let mut ahead = self.drive.valid_pages_of(victim);
         for _ in 0..moved.min(FETCH_AHEAD) {
-            self.fetch(ahead.next(&self.drive), victim);
+            self.fetch(ahead.next_ahead(&self.drive), victim);
         }
         for left in (0..moved).rev() {
             if left >= FETCH_AHEAD {
-                self.fetch(ahead.next(&self.drive), victim);
+                self.fetch(ahead.next_ahead(&self.drive), victim);
             }
             self.relocate(next.next(&self.drive), victim, from)
                 .inspect_err(|_| self.drive.recount(victim))?;

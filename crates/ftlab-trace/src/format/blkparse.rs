@@ -10,13 +10,14 @@
 //! with a length is write-zeroes, a trim; F in front is a flush, before the write if one follows
 //! (`FWFSM`); the letters behind (F forced unit access, S synchronous, M metadata, A read-ahead)
 //! change nothing. Lines of other actions, messages and the summary at the end are passed over.
-//!
-//! All requests must be for one device, because two devices have two address spaces.
+//! A device is a volume, called `MAJ,MIN`.
 
-use super::FormatInfo;
 use super::fields::{Fields, decimal, fixed_point};
+use super::rwbs::{self, is_device};
+use super::{FormatInfo, Looks, first_lines};
 use crate::input::{LineParser, LineSource, Verdict};
-use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
+use crate::volumes::VolumeNames;
+use crate::{Input, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec, Value};
 use std::fmt;
 
@@ -40,40 +41,11 @@ impl fmt::Display for Action {
     }
 }
 
-/// A device as major:minor, or any one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Device(pub Option<(u32, u32)>);
-
-impl Value for Device {
-    fn expects() -> String {
-        "a device as MAJOR:MINOR, or any".into()
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        if text == "any" {
-            return Some(Self(None));
-        }
-        let (major, minor) = text.split_once(':')?;
-        Some(Self(Some((major.parse().ok()?, minor.parse().ok()?))))
-    }
-}
-
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some((major, minor)) => write!(f, "{major}:{minor}"),
-            None => f.write_str("any"),
-        }
-    }
-}
-
 ftlab_spec::parameters! {
     /// Which lines are kept.
     pub struct BlkparseParameters {
         /// The one action whose lines are kept.
         action: Action = Action(b'D'), "action", from "what the drive sees: requests as issued";
-        /// The one device whose lines are kept; any refuses a second device.
-        device: Device = Device(None), "device", from "our reading: two devices have two address spaces";
     }
 }
 
@@ -84,6 +56,7 @@ pub(super) const FORMAT: FormatInfo = FormatInfo {
     source: "blkparse(1), default output format",
     parameters: BlkparseParameters::describe,
     detect,
+    volumes_together: false,
     open,
 };
 
@@ -92,37 +65,21 @@ fn open(
     spec: &Spec,
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
-    let parser = Parser::new(&BlkparseParameters::from_spec(spec)?);
+    let BlkparseParameters { action } = BlkparseParameters::from_spec(spec)?;
+    let parser = Parser { action: action.0, devices: VolumeNames::default(), in_summary: false };
     Ok(Box::new(LineSource::new(input, parser, spec.to_string(), options)))
 }
 
 /// The first line that is not blank begins like a line of blkparse.
-fn detect(head: &[u8]) -> bool {
-    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    lines.next().is_some_and(|line| Event::parse(line).is_some_and(|event| !event.rwbs.is_empty()))
+fn detect(head: &[u8]) -> Looks {
+    let event = first_lines(head, 1).first().and_then(|line| Event::parse(line));
+    event.is_some_and(|event| is_device(event.device) && !event.rwbs.is_empty()).into()
 }
 
 struct Parser {
     action: u8,
-    device: Option<(u32, u32)>,
-    /// Whether `device` was asked for, so that lines of others are passed over.
-    chosen: bool,
+    devices: VolumeNames,
     in_summary: bool,
-}
-
-impl Parser {
-    fn new(parameters: &BlkparseParameters) -> Self {
-        let device = parameters.device.0;
-        Self { action: parameters.action.0, device, chosen: device.is_some(), in_summary: false }
-    }
-
-    fn refuse_second_device(first: (u32, u32), second: (u32, u32)) -> Verdict {
-        let ((a, b), (c, d)) = (first, second);
-        Verdict::Refuse {
-            reason: format!("requests for {c},{d} follow requests for {a},{b}"),
-            remedy: format!("keep one with --format blkparse:device={a}:{b} or device={c}:{d}"),
-        }
-    }
 }
 
 const EXPECTED: &str = "\"MAJ,MIN CPU SEQUENCE SECONDS PID ACTION RWBS SECTOR + SECTORS\"";
@@ -139,20 +96,20 @@ impl LineParser for Parser {
         if event.action != [self.action] {
             return Verdict::Skip("another action");
         }
-        match self.device {
-            Some(device) if device != event.device && self.chosen => {
-                return Verdict::Skip("another device");
-            }
-            Some(device) if device != event.device => {
-                return Self::refuse_second_device(device, event.device);
-            }
-            _ => {}
+        if self.devices.known(event.device).is_none() && !is_device(event.device) {
+            return Verdict::Bad(EXPECTED);
         }
+        let requests = batch.len();
         let verdict = event.push(batch);
         if matches!(verdict, Verdict::Parsed) {
-            self.device = Some(event.device);
+            let device = self.devices.number(event.device);
+            batch.volume.extend(std::iter::repeat_n(device, batch.len() - requests));
         }
         verdict
+    }
+
+    fn volumes(&self) -> &[String] {
+        self.devices.as_slice()
     }
 }
 
@@ -177,7 +134,7 @@ impl Parser {
 
 /// One line, cut into its parts.
 struct Event<'a> {
-    device: (u32, u32),
+    device: &'a [u8],
     time_us: u64,
     action: &'a [u8],
     rwbs: &'a [u8],
@@ -189,11 +146,6 @@ impl<'a> Event<'a> {
     fn parse(line: &'a [u8]) -> Option<Self> {
         let mut fields = Fields::new(line);
         let device = fields.next()?;
-        let comma = device.iter().position(|byte| *byte == b',')?;
-        let device = (
-            u32::try_from(decimal(&device[..comma])?).ok()?,
-            u32::try_from(decimal(&device[comma + 1..])?).ok()?,
-        );
         decimal(fields.next()?)?;
         decimal(fields.next()?)?;
         let time_us = fixed_point(fields.next()?, 6)?;
@@ -222,42 +174,7 @@ impl<'a> Event<'a> {
             }
             _ => return Verdict::Bad(EXPECTED),
         };
-        let Ok(sectors) = u32::try_from(sectors) else {
-            return Verdict::Bad("fewer than 2^32 sectors");
-        };
-        if lba.checked_add(u64::from(sectors)).is_none() {
-            return Verdict::Bad("a sector below 2^64");
-        }
-        let (flush, op) = match operation(self.rwbs, sectors) {
-            Ok(operation) => operation,
-            Err(verdict) => return verdict,
-        };
-        if flush {
-            batch.push_at(self.time_us, Op::Flush, 0, 0);
-        }
-        if let Some(op) = op {
-            batch.push_at(self.time_us, op, lba, sectors);
-        }
-        Verdict::Parsed
-    }
-}
-
-/// What `rwbs` means: whether a flush comes first, and what follows it.
-#[inline]
-fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
-    let (flush, rest) = match rwbs {
-        [b'F', rest @ ..] => (true, rest),
-        _ => (false, rwbs),
-    };
-    match rest.first() {
-        Some(b'W') if sectors > 0 => Ok((flush, Some(Op::Write))),
-        Some(b'R') if sectors > 0 => Ok((flush, Some(Op::Read))),
-        Some(b'D' | b'N') if sectors > 0 => Ok((flush, Some(Op::Trim))),
-        Some(b'Z') => Err(Verdict::Skip("zone operation")),
-        // FF, FN, FS, and a flush that carries no data.
-        Some(b'F' | b'N' | b'S' | b'W' | b'M') | None if flush => Ok((true, None)),
-        Some(b'N' | b'W' | b'R' | b'D') => Err(Verdict::Skip("no data")),
-        _ => Err(Verdict::Bad("an RWBS of W, R, D, N or F and further letters")),
+        rwbs::push(self.rwbs, self.time_us, (lba, sectors), batch)
     }
 }
 
@@ -265,6 +182,7 @@ fn operation(rwbs: &[u8], sectors: u32) -> Result<(bool, Option<Op>), Verdict> {
 mod tests {
     use super::super::read_text;
     use super::*;
+    use crate::Op;
 
     fn parse(lines: &str, parameters: &str) -> Result<(RequestBatch, String), String> {
         let format = Some(format!("blkparse{parameters}"));
@@ -314,21 +232,23 @@ CPU0 (8,16):
     }
 
     #[test]
-    fn two_devices_need_a_choice() {
-        let text = "8,0 1 1 0.0 5 D W 8 + 8 [a]\n8,16 1 1 0.0 5 D W 16 + 8 [a]\n";
-        assert_eq!(
-            parse(text, "").unwrap_err(),
-            "test, line 2: requests for 8,16 follow requests for 8,0; keep one with --format \
-             blkparse:device=8:0 or device=8:16"
-        );
-        let (batch, skipped) = parse(text, ":device=8:16").unwrap();
-        assert_eq!(batch.lba, [16]);
-        assert!(skipped.contains("1 x another device"), "{skipped}");
+    fn a_device_is_a_volume() {
+        let text = "8,0 1 1 0.0 5 D W 8 + 8 [a]\n8,16 1 1 0.0 5 D FW 16 + 8 [a]\n";
+        let error = parse(text, "").unwrap_err();
+        assert!(error.contains("volume 8,16 follow requests for volume 8,0"), "{error}");
+        let options = OpenOptions { volumes: vec!["8,16".into()], ..OpenOptions::default() };
+        assert_eq!(read_text(text, &options).unwrap().0.lba, [0, 16]);
     }
 
     #[test]
     fn wrong_lines_say_what_is_right() {
-        for line in ["hello", "8,0 1 1 0.0 5 D W 8 8", "8,0 1 1 0.0 5 D X 8 + 8", "8;0 1"] {
+        for line in [
+            "hello",
+            "8,0 1 1 0.0 5 D W 8 8",
+            "8,0 1 1 0.0 5 D X 8 + 8",
+            "8;0 1",
+            "8;0 1 1 0.0 5 D W 8 + 8",
+        ] {
             let error = parse(&format!("{line}\n"), "").unwrap_err();
             assert!(error.starts_with(&format!("test, line 1: {line:?} is wrong: ")), "{error}");
         }

@@ -26,7 +26,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-fn is_blank(byte: u8) -> bool {
+pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 

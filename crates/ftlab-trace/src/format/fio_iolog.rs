@@ -12,14 +12,12 @@
 //! 3 has a time per line, in microseconds; some tools write nanoseconds there, which no content
 //! tells apart (`time=ns`). In version 2 time is the sum of the waits, in microseconds.
 //!
-//! Each file has addresses from 0, so a second file with requests is refused unless `file-bytes`
-//! lays the files side by side, in order of first mention.
+//! Each file is a volume of its own, with addresses from 0.
 
 use super::FormatInfo;
 use super::fields::{Fields, decimal, sectors_of_bytes};
 use crate::input::{LineParser, LineSource, Verdict};
-use crate::pages::SECTOR_BYTES;
-use crate::quantity::Bytes;
+use crate::volumes::VolumeNames;
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec};
 
@@ -34,12 +32,10 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::parameters! {
-    /// How times and files are read.
+    /// How times are read.
     pub struct FioIologParameters {
         /// Unit of the times of version 3.
         time: TimeUnit = TimeUnit::Us, "time", from "fio 3.33 writes microseconds";
-        /// Bytes given to each file, in order of first mention; 0 refuses a second file.
-        file_bytes: Bytes = Bytes(0), "file-bytes", from "our reading: files have addresses of their own";
     }
 }
 
@@ -49,7 +45,8 @@ pub(super) const FORMAT: FormatInfo = FormatInfo {
     summary: "fio's write_iolog, versions 2 and 3",
     source: "fio(1), trace file format",
     parameters: FioIologParameters::describe,
-    detect: |head| head.starts_with(b"fio version "),
+    detect: |head| head.starts_with(b"fio version ").into(),
+    volumes_together: false,
     open,
 };
 
@@ -58,19 +55,12 @@ fn open(
     spec: &Spec,
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
-    let FioIologParameters { time, file_bytes } = FioIologParameters::from_spec(spec)?;
-    if !file_bytes.0.is_multiple_of(SECTOR_BYTES) {
-        return Err(TraceError::Unsupported {
-            what: format!("file-bytes={file_bytes} is not a multiple of 512"),
-            remedy: "round it up".into(),
-        });
-    }
+    let FioIologParameters { time } = FioIologParameters::from_spec(spec)?;
     let parser = Parser {
         version: None,
         ticks_per_us: if time == TimeUnit::Ns { 1000 } else { 1 },
         waited_us: 0,
-        file_sectors: file_bytes.0 / SECTOR_BYTES,
-        files: Vec::new(),
+        files: VolumeNames::default(),
     };
     Ok(Box::new(LineSource::new(input, parser, spec.to_string(), options)))
 }
@@ -80,10 +70,8 @@ struct Parser {
     version: Option<u32>,
     ticks_per_us: u64,
     waited_us: u64,
-    /// 0 refuses a second file.
-    file_sectors: u64,
-    /// Names of the files that have requests, in order of their first.
-    files: Vec<Vec<u8>>,
+    /// Files that have requests.
+    files: VolumeNames,
 }
 
 const EXPECTED_2: &str = "\"FILE ACTION OFFSET LENGTH\" with ACTION one of write, read, trim, sync, \
@@ -115,6 +103,7 @@ impl LineParser for Parser {
             b"trim" => Op::Trim,
             b"sync" | b"datasync" => {
                 batch.push_at(time_us, Op::Flush, 0, 0);
+                batch.volume.push(self.files.number(file));
                 return Verdict::Parsed;
             }
             b"wait" => return self.wait(fields.next()),
@@ -128,13 +117,13 @@ impl LineParser for Parser {
         let Some((sector, sectors)) = sectors_of_bytes(offset, bytes, op != Op::Trim) else {
             return Verdict::Bad("an end below 2^64 bytes and a length below 2 TiB");
         };
-        match self.lay_out(file, sector, sectors) {
-            Ok(lba) => {
-                batch.push_at(time_us, op, lba, sectors);
-                Verdict::Parsed
-            }
-            Err(verdict) => verdict,
-        }
+        batch.push_at(time_us, op, sector, sectors);
+        batch.volume.push(self.files.number(file));
+        Verdict::Parsed
+    }
+
+    fn volumes(&self) -> &[String] {
+        self.files.as_slice()
     }
 }
 
@@ -173,50 +162,6 @@ impl Parser {
             None => Verdict::Bad("\"FILE wait MICROSECONDS\""),
         }
     }
-
-    /// Where a request of `file` lies on the drive.
-    #[inline]
-    fn lay_out(&mut self, file: &[u8], sector: u64, sectors: u32) -> Result<u64, Verdict> {
-        let index = match self.files.iter().position(|known| known == file) {
-            Some(index) => index,
-            None => self.add_file(file)?,
-        };
-        if self.file_sectors == 0 {
-            return Ok(sector);
-        }
-        // Both sums fit: bytes below 2^64 are sectors below 2^55.
-        if sector + u64::from(sectors) > self.file_sectors {
-            let end_bytes = (sector + u64::from(sectors)).saturating_mul(SECTOR_BYTES);
-            return Err(Verdict::Refuse {
-                reason: format!(
-                    "the request ends at byte {end_bytes} of its file, beyond file-bytes={}",
-                    Bytes(self.file_sectors * SECTOR_BYTES)
-                ),
-                remedy: "raise file-bytes to the size of the largest file".into(),
-            });
-        }
-        let base = (index as u64).checked_mul(self.file_sectors);
-        base.and_then(|base| base.checked_add(sector))
-            .ok_or(Verdict::Bad("fewer files, or a smaller file-bytes"))
-    }
-
-    #[cold]
-    fn add_file(&mut self, file: &[u8]) -> Result<usize, Verdict> {
-        if let (Some(first), 0) = (self.files.first(), self.file_sectors) {
-            return Err(Verdict::Refuse {
-                reason: format!(
-                    "requests for {:?} follow requests for {:?}",
-                    crate::error::excerpt(file),
-                    crate::error::excerpt(first)
-                ),
-                remedy: "lay the files side by side with --format fio-iolog:file-bytes=SIZE, the \
-                         size of the largest"
-                    .into(),
-            });
-        }
-        self.files.push(file.to_owned());
-        Ok(self.files.len() - 1)
-    }
 }
 
 #[cfg(test)]
@@ -250,19 +195,12 @@ mod tests {
     }
 
     #[test]
-    fn several_files_are_refused_or_laid_side_by_side() {
+    fn each_file_is_a_volume() {
         let text = "fio version 2 iolog\na add\nb add\nb write 0 512\na write 512 512\n";
         let error = parse(text, "").unwrap_err();
-        assert_eq!(
-            error,
-            "test, line 5: requests for \"a\" follow requests for \"b\"; lay the files side by side \
-             with --format fio-iolog:file-bytes=SIZE, the size of the largest"
-        );
-        assert_eq!(parse(text, ":file-bytes=1MiB").unwrap().0.lba, [0, 2049]);
-        let error = parse(text, ":file-bytes=512").unwrap_err();
-        assert!(error.contains("ends at byte 1024 of its file, beyond file-bytes=512B"), "{error}");
-        let error = parse(text, ":file-bytes=1000").unwrap_err();
-        assert!(error.contains("not a multiple of 512"), "{error}");
+        assert!(error.contains("requests for volume a follow requests for volume b"), "{error}");
+        let options = OpenOptions { volumes: vec!["a".into()], ..OpenOptions::default() };
+        assert_eq!(read_text(text, &options).unwrap().0.lba, [1]);
     }
 
     #[test]

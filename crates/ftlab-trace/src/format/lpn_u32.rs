@@ -1,6 +1,6 @@
 //! `lpn-u32`: page numbers as raw little-endian u32, each one page write.
 
-use super::FormatInfo;
+use super::{FormatInfo, Looks};
 use crate::quantity::Bytes;
 use crate::{
     Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages,
@@ -22,7 +22,8 @@ pub(super) const FORMAT: FormatInfo = FormatInfo {
     summary: "page numbers as raw little-endian u32, each one page write",
     source: "our own, for golden sequences",
     parameters: LpnU32Parameters::describe,
-    detect: |_| false,
+    detect: |_| Looks::Unlike,
+    volumes_together: false,
     open,
 };
 
@@ -96,6 +97,7 @@ impl TraceSource for LpnSource {
         if filled == 0 && self.requests == 0 {
             return Err(TraceError::NoRequests {
                 name: self.name.clone(),
+                unit: "record",
                 lines: 0,
                 skipped: "the file is empty".into(),
             });

@@ -1,17 +1,41 @@
 //! Trace formats: one file per reader, one line per format in [`FORMATS`].
 
 pub mod blkparse;
+pub mod blktrace;
+pub mod cloudphysics;
 pub mod csv;
 mod fields;
 pub mod fio_iolog;
+pub mod fiu;
+pub mod ftrace;
 pub mod lpn_u32;
+pub mod oracle_general;
 pub mod parquet;
+mod rwbs;
+pub mod strace;
 
-use crate::{Input, OpenOptions, TraceError, TraceSource};
+use crate::{Input, OpenOptions, TraceError, TraceSource, volumes};
 use ftlab_spec::{Parameter, Spec, SpecError};
 
 /// Opens a trace of one format, with the parameters of that format.
 pub type OpenFormat = fn(Input, &Spec, &OpenOptions) -> Result<Box<dyn TraceSource>, TraceError>;
+
+/// How much the first bytes of a trace look like a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Looks {
+    /// They are something else.
+    Unlike,
+    /// They fit, as they would fit other things: a user has to say it.
+    Possible,
+    /// Hardly anything else looks like this.
+    Certain,
+}
+
+impl From<bool> for Looks {
+    fn from(is_certain: bool) -> Self {
+        if is_certain { Self::Certain } else { Self::Unlike }
+    }
+}
 
 /// One format: how it is called, recognised and read.
 pub struct FormatInfo {
@@ -26,15 +50,36 @@ pub struct FormatInfo {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: fn() -> Vec<Parameter>,
-    /// Whether a trace that begins with these bytes (unpacked, up to 64 KiB) is of this format.
-    pub detect: fn(head: &[u8]) -> bool,
+    /// How much a trace that begins with these bytes (unpacked, up to 64 KiB) looks like this format.
+    pub detect: fn(head: &[u8]) -> Looks,
+    /// Whether the volumes of a trace belong together, so that they lie side by side unless a user
+    /// says otherwise.
+    pub volumes_together: bool,
     /// Opens a trace of this format.
     pub open: OpenFormat,
 }
 
-/// Every format, in the order in which content is tried.
-pub static FORMATS: &[FormatInfo] =
-    &[parquet::FORMAT, blkparse::FORMAT, fio_iolog::FORMAT, csv::FORMAT, lpn_u32::FORMAT];
+/// Every format, in the order in which they are listed.
+pub static FORMATS: &[FormatInfo] = &[
+    parquet::FORMAT,
+    blkparse::FORMAT,
+    blktrace::FORMAT,
+    ftrace::FORMAT,
+    strace::FORMAT,
+    fio_iolog::FORMAT,
+    csv::FORMAT,
+    csv::msr::FORMAT,
+    csv::spc::FORMAT,
+    csv::alibaba::FORMAT,
+    csv::tencent::FORMAT,
+    csv::systor::FORMAT,
+    csv::mqsim::FORMAT,
+    csv::disksim::FORMAT,
+    fiu::FORMAT,
+    cloudphysics::FORMAT,
+    oracle_general::FORMAT,
+    lpn_u32::FORMAT,
+];
 
 /// The format of this name.
 pub fn find(name: &str) -> Result<&'static FormatInfo, TraceError> {
@@ -51,17 +96,59 @@ pub(crate) fn open(
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
     check(options)?;
-    if let Some(spec) = options.format_spec()? {
-        return (find(&spec.name)?.open)(input, &spec, options);
+    let spec = match options.format_spec()? {
+        Some(spec) => spec,
+        None => Spec::bare(recognise(&input)?.name),
+    };
+    let format = find(&spec.name)?;
+    volumes::arrange((format.open)(input, &spec, options)?, options, format.volumes_together)
+}
+
+/// The format that the content of `input` shows, or else that its name suggests.
+fn recognise(input: &Input) -> Result<&'static FormatInfo, TraceError> {
+    let looking = |looks| {
+        let formats = FORMATS.iter().filter(move |format| (format.detect)(input.head()) == looks);
+        formats.collect::<Vec<_>>()
+    };
+    let certain = looking(Looks::Certain);
+    if let [format] = certain[..] {
+        return Ok(format);
     }
     let extension = bare_extension(input.name());
-    let by_content = FORMATS.iter().find(|format| (format.detect)(input.head()));
-    let by_name = || FORMATS.iter().find(|format| format.extensions.contains(&extension));
-    match by_content.or_else(by_name) {
+    let by_name = FORMATS.iter().find(|format| format.extensions.contains(&extension));
+    let candidates = if certain.is_empty() { looking(Looks::Possible) } else { certain };
+    match by_name {
         // A reader that its name alone chose says best what is wrong with the content.
-        Some(format) => (format.open)(input, &Spec::bare(format.name), options),
-        None => Err(unknown_content(&input)),
+        Some(format) if candidates.is_empty() || is_among(format, &candidates) => Ok(format),
+        _ if candidates.is_empty() => Err(unknown_content(input)),
+        _ => Err(TraceError::Ambiguous {
+            name: input.name().into(),
+            verdict: if candidates.len() == 1 {
+                "fits one format, as numbers may by chance"
+            } else {
+                "fits several formats"
+            },
+            candidates: names(candidates.into_iter()),
+        }),
     }
+}
+
+fn is_among(format: &FormatInfo, candidates: &[&FormatInfo]) -> bool {
+    candidates.iter().any(|candidate| candidate.name == format.name)
+}
+
+/// Formats with what each is, one a line.
+fn names<'a>(formats: impl Iterator<Item = &'a FormatInfo>) -> String {
+    let names = formats.map(|format| format!("{} ({})", format.name, format.summary));
+    names.collect::<Vec<_>>().join(",\n    ")
+}
+
+/// The whole lines at the beginning of a text, at most `count`, without blank ones and comments.
+fn first_lines(head: &[u8], count: usize) -> Vec<&[u8]> {
+    // The last line may be cut, unless it is the only one.
+    let whole = memchr::memrchr(b'\n', head).unwrap_or(head.len());
+    let lines = head[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).take(count).collect()
 }
 
 fn check(options: &OpenOptions) -> Result<(), TraceError> {
@@ -92,12 +179,7 @@ fn unknown_content(input: &Input) -> TraceError {
     } else {
         format!("binary, first bytes {:02x?}", &head[..head.len().min(16)])
     };
-    let known = FORMATS
-        .iter()
-        .map(|format| format!("{} ({})", format.name, format.summary))
-        .collect::<Vec<_>>()
-        .join(", ");
-    TraceError::UnknownContent { name: input.name().into(), looks, known }
+    TraceError::UnknownContent { name: input.name().into(), looks, known: names(FORMATS.iter()) }
 }
 
 /// The first batch of a text in the format of `options`, and what was passed over: for tests of formats.

@@ -1,13 +1,15 @@
 //! `parquet`: the native form. Columns `t_us` u64 (optional), `op` u8 (0 write, 1 trim, 2 flush,
 //! 3 read), `lba` u64 (512-byte sectors), `sectors` u32, and optionally `stream` u16 and `volume`
 //! u32, found by name; others are ignored. Key-value metadata of the file becomes
-//! [`TraceMetadata::properties`], its `device_bytes` the size of the drive.
+//! [`TraceMetadata::properties`], its `device_bytes` the size of the drive, its `volumes` a JSON list of
+//! the names of the volumes by number. A write or read of more than 2 GiB is damage.
 
 use super::FormatInfo;
 use crate::caught::caught;
 use crate::input::RandomAccess;
 use crate::{
-    Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
+    DATA_SECTORS_MAX, Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata,
+    TraceSource,
 };
 use ftlab_spec::{NoParameters, Parameters, Spec};
 use parquet::basic::{LogicalType, Type};
@@ -23,10 +25,13 @@ pub(super) const FORMAT: FormatInfo = FormatInfo {
     summary: "the native form: columns t_us, op, lba, sectors in a Parquet file",
     source: "our own",
     parameters: NoParameters::describe,
-    detect: |head| head.starts_with(b"PAR1"),
+    detect: |head| head.starts_with(b"PAR1").into(),
+    volumes_together: false,
     open,
 };
 
+/// The property with the names of the volumes by number, a JSON list.
+pub(crate) const VOLUMES_PROPERTY: &str = "volumes";
 /// Metadata that other tools need and people do not.
 const HIDDEN_PROPERTIES: &[&str] = &["ARROW:schema", "pandas"];
 
@@ -61,12 +66,16 @@ fn open_guarded(
     let metadata = describe(file.as_ref(), spec);
     if metadata.requests == Some(0) {
         let skipped = "the file has no rows".to_owned();
-        return Err(TraceError::NoRequests { name, lines: 0, skipped });
+        return Err(TraceError::NoRequests { name, unit: "row", lines: 0, skipped });
     }
     Ok(Box::new(ParquetSource {
         name: name.into(),
         file,
         columns,
+        volumes: metadata
+            .properties
+            .get(VOLUMES_PROPERTY)
+            .map_or_else(Vec::new, |names| serde_json::from_str(names).unwrap_or_default()),
         metadata,
         next_group: 0,
         group_rows: 0,
@@ -95,6 +104,8 @@ struct ParquetSource {
     name: Arc<str>,
     file: Box<dyn FileReader>,
     columns: Columns,
+    /// Names of the volumes, by number.
+    volumes: Vec<String>,
     metadata: TraceMetadata,
     next_group: usize,
     /// Rows of the present group that are not read yet.
@@ -135,6 +146,10 @@ impl TraceSource for ParquetSource {
 
     fn skipped(&self) -> &Skipped {
         &self.skipped
+    }
+
+    fn volumes(&self) -> &[String] {
+        &self.volumes
     }
 
     fn progress(&self) -> Option<f64> {
@@ -211,6 +226,9 @@ impl Columns {
         batch.op.extend(ops.iter().map(|code| Op::ALL[(code & 3) as usize]));
         batch.lba.extend(self.lba.read64(rows)?.iter().map(|lba| *lba as u64));
         batch.sectors.extend(self.sectors.read32(rows)?.iter().map(|sectors| *sectors as u32));
+        if batch.is_overlong_from(0) {
+            return Err(format!("a write or read of more than {DATA_SECTORS_MAX} sectors (2 GiB)"));
+        }
         if let Some(column) = &mut self.time_us {
             batch.time_us.extend(column.read64(rows)?.iter().map(|time_us| *time_us as u64));
         }

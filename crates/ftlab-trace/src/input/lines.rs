@@ -1,7 +1,7 @@
 //! Text traces: one line, one request (or none, or two).
 
 use super::Progress;
-use crate::error::excerpt;
+use super::tally::{Tally, Unit, Verdict};
 use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 use memchr::memchr;
 use std::io::{ErrorKind, Read};
@@ -9,28 +9,17 @@ use std::io::{ErrorKind, Read};
 /// Longest line that is read; the text formats stay far below.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Lines before a share of bad ones is judged; the first line of a file is 100% of it.
-const JUDGED_LINES_MIN: u64 = 1000;
-/// Under this reason wrong lines are counted that are within the tolerance.
-pub(crate) const BAD_LINE: &str = "wrong line within the tolerance";
-
-/// What a parser makes of a line.
-pub(crate) enum Verdict {
-    /// One or more requests, pushed onto the batch.
-    Parsed,
-    /// Not a request, for a reason that every trace of this format has.
-    Skip(&'static str),
-    /// Not a line of this format; what would be.
-    Bad(&'static str),
-    /// A good line that this reader must not swallow: why, and what to do.
-    Refuse { reason: String, remedy: String },
-}
 
 /// The part of a text reader that differs between formats.
 pub(crate) trait LineParser: Send {
     /// Parses a line without its line end; pushes requests with their time, or nothing unless it
     /// returns [`Verdict::Parsed`].
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict;
+
+    /// Names of the volumes by number, as far as read; empty where the number is the name.
+    fn volumes(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// A reader of lines made of a parser of lines.
@@ -38,18 +27,9 @@ pub(crate) struct LineSource<P> {
     lines: Lines,
     parser: P,
     metadata: TraceMetadata,
-    skipped: Skipped,
-    skip_bad_percent: f64,
+    tally: Tally,
     need_time: bool,
-    requests: u64,
-    bad: BadLines,
     progress: Progress,
-}
-
-#[derive(Default)]
-struct BadLines {
-    count: u64,
-    first: Option<(u64, String, &'static str)>,
 }
 
 impl<P: LineParser> LineSource<P> {
@@ -57,46 +37,12 @@ impl<P: LineParser> LineSource<P> {
     pub(crate) fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
         Self {
             progress: input.progress(),
+            tally: Tally::new(input.name(), Unit::Line, options),
             lines: Lines::new(input),
             parser,
             metadata: TraceMetadata { format, ..TraceMetadata::default() },
-            skipped: Skipped::default(),
-            skip_bad_percent: options.skip_bad_percent,
             need_time: options.need_time,
-            requests: 0,
-            bad: BadLines::default(),
         }
-    }
-
-    /// An error once more lines are bad than tolerated; `at_end` judges short files too.
-    fn judge(&self, at_end: bool) -> Result<(), TraceError> {
-        let lines = self.lines.number;
-        let tolerated = self.skip_bad_percent / 100.0 * lines as f64;
-        if self.bad.count as f64 <= tolerated || !(at_end || lines >= JUDGED_LINES_MIN) {
-            return Ok(());
-        }
-        let (line, text, expected) = self.bad.first.clone().unwrap_or_default();
-        Err(TraceError::TooManyBad {
-            name: self.lines.name.clone(),
-            bad: self.bad.count,
-            lines,
-            percent: self.skip_bad_percent,
-            line,
-            text,
-            expected: expected.into(),
-        })
-    }
-
-    fn finish(&self) -> Result<(), TraceError> {
-        self.judge(true)?;
-        if self.requests > 0 {
-            return Ok(());
-        }
-        Err(TraceError::NoRequests {
-            name: self.lines.name.clone(),
-            lines: self.lines.number,
-            skipped: self.skipped.to_string(),
-        })
     }
 }
 
@@ -108,33 +54,11 @@ impl<P: LineParser> TraceSource for LineSource<P> {
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
         while !batch.is_full() {
-            let Some((number, line)) = self.lines.next()? else { break };
-            match self.parser.parse(line, batch) {
-                Verdict::Parsed => {}
-                Verdict::Skip(reason) => self.skipped.add(reason, number, line),
-                Verdict::Bad(expected) if self.skip_bad_percent > 0.0 => {
-                    self.skipped.add(BAD_LINE, number, line);
-                    self.bad.count += 1;
-                    self.bad.first.get_or_insert_with(|| (number, excerpt(line), expected));
-                    self.judge(false)?;
-                }
-                Verdict::Bad(expected) => {
-                    return Err(TraceError::Malformed {
-                        line: number,
-                        text: excerpt(line),
-                        expected: expected.into(),
-                        name: self.lines.name.clone(),
-                    });
-                }
-                Verdict::Refuse { reason, remedy } => {
-                    let name = self.lines.name.clone();
-                    return Err(TraceError::Refused { name, line: number, reason, remedy });
-                }
-            }
+            let Some(line) = self.lines.next()? else { break };
+            self.tally.next(line, batch, |batch| self.parser.parse(line, batch))?;
         }
-        self.requests += batch.len() as u64;
         if batch.is_empty() {
-            self.finish()?;
+            self.tally.finish()?;
         }
         if !self.need_time {
             batch.time_us.clear();
@@ -143,7 +67,11 @@ impl<P: LineParser> TraceSource for LineSource<P> {
     }
 
     fn skipped(&self) -> &Skipped {
-        &self.skipped
+        &self.tally.skipped
+    }
+
+    fn volumes(&self) -> &[String] {
+        self.parser.volumes()
     }
 
     fn progress(&self) -> Option<f64> {
@@ -175,9 +103,9 @@ impl Lines {
         }
     }
 
-    /// The next line without its line end, and its number from 1.
+    /// The next line without its line end.
     #[inline]
-    fn next(&mut self) -> Result<Option<(u64, &[u8])>, TraceError> {
+    fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = self.start;
         let (line_end, next_start) = loop {
             if let Some(offset) = memchr(b'\n', &self.buffer[searched..self.end]) {
@@ -199,7 +127,7 @@ impl Lines {
         if line.len() > LINE_BYTES_MAX {
             return Err(self.too_long());
         }
-        Ok(Some((self.number, line.strip_suffix(b"\r").unwrap_or(line))))
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
     #[cold]
@@ -249,11 +177,11 @@ mod tests {
         }
     }
 
-    fn cut(input: Input) -> Result<Vec<(u64, Vec<u8>)>, TraceError> {
+    fn cut(input: Input) -> Result<Vec<Vec<u8>>, TraceError> {
         let mut lines = Lines::new(input);
         let mut all = Vec::new();
-        while let Some((number, line)) = lines.next()? {
-            all.push((number, line.to_vec()));
+        while let Some(line) = lines.next()? {
+            all.push(line.to_vec());
         }
         Ok(all)
     }
@@ -263,8 +191,8 @@ mod tests {
         let text = b"one\r\n\ntwo\nlast without end";
         let whole = cut(Input::from_bytes("whole", text.to_vec()).unwrap()).unwrap();
         assert_eq!(whole.len(), 4);
-        assert_eq!(whole[0], (1, b"one".to_vec()));
-        assert_eq!(whole[3], (4, b"last without end".to_vec()));
+        assert_eq!(whole[0], b"one");
+        assert_eq!(whole[3], b"last without end");
         let input = Input::from_reader("trickle", Trickle(text.to_vec())).unwrap();
         assert_eq!(cut(input).unwrap(), whole);
     }
@@ -277,7 +205,7 @@ mod tests {
         }
         let lines = cut(Input::from_bytes("big", text.into_bytes()).unwrap()).unwrap();
         assert_eq!(lines.len(), 100_000);
-        assert!(lines.iter().enumerate().all(|(n, line)| line.1 == format!("line {n}").as_bytes()));
+        assert!(lines.iter().enumerate().all(|(n, line)| *line == *format!("line {n}").as_bytes()));
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! Bytes of a trace, wherever they come from, unpacked by content.
 
+mod companions;
 mod lines;
+mod records;
+mod tally;
 
-pub(crate) use lines::{LineParser, LineSource, Verdict};
+pub(crate) use lines::{LineParser, LineSource};
+pub(crate) use records::{RecordParser, RecordSource, Records};
+pub(crate) use tally::{Tally, Unit, Verdict};
 
 use crate::TraceError;
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,6 +41,7 @@ pub struct Input {
     compression: Compression,
     content: Content,
     progress: Progress,
+    companions: Vec<PathBuf>,
 }
 
 enum Content {
@@ -53,8 +59,15 @@ pub(crate) enum RandomAccess {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input.
+    /// Opens a file; `-` is standard input. Of a trace in several files, which blktrace writes, any
+    /// one or the name without its ending stands for all.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let (path, companions) = companions::of(path);
+        Ok(Self { companions, ..Self::open_alone(&path)? })
+    }
+
+    /// Opens a file and no other; `-` is standard input.
+    pub(crate) fn open_alone(path: &Path) -> Result<Self, TraceError> {
         if path == Path::new("-") {
             return Self::from_reader("standard input", io::stdin());
         }
@@ -115,6 +128,7 @@ impl Input {
             compression,
             content: Content::Stream(unpacked),
             progress,
+            companions: Vec::new(),
         })
     }
 
@@ -131,6 +145,11 @@ impl Input {
     /// How the bytes are packed.
     pub fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// The other files of a trace in several.
+    pub(crate) fn companions(&self) -> &[PathBuf] {
+        &self.companions
     }
 
     pub(crate) fn progress(&self) -> Progress {

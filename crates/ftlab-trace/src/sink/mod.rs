@@ -3,11 +3,15 @@
 mod lpn_u32;
 mod output;
 mod parquet;
+mod split;
 mod text;
 
+pub use split::split_file;
+
+use crate::format::parquet::VOLUMES_PROPERTY;
 use crate::{
-    Op, OpenOptions, PartialFile, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
-    format, window,
+    Layout, Op, OpenOptions, PartialFile, RequestBatch, Skipped, TraceError, TraceMetadata,
+    TraceSource, format, window,
 };
 use ftlab_spec::SpecError;
 use serde::Serialize;
@@ -23,11 +27,18 @@ pub struct CreateOptions {
     pub page_bytes: u32,
     /// Where the requests come from; formats that can, keep it.
     pub metadata: TraceMetadata,
+    /// Requests that Parquet gathers in memory and writes together; about a million if `None`.
+    pub group_rows: Option<usize>,
 }
 
 impl Default for CreateOptions {
     fn default() -> Self {
-        Self { format: None, page_bytes: 4096, metadata: TraceMetadata::default() }
+        Self {
+            format: None,
+            page_bytes: 4096,
+            metadata: TraceMetadata::default(),
+            group_rows: None,
+        }
     }
 }
 
@@ -38,6 +49,11 @@ pub trait TraceSink: Send {
 
     /// Requests that were added so far, without those that the format has no place for.
     fn requests(&self) -> u64;
+
+    /// Adds to what the file says of itself, where the format can.
+    fn annotate(&mut self, key: &str, value: String) {
+        let _ = (key, value);
+    }
 
     /// Completes the file; without this it never appears under its name.
     fn finish(self: Box<Self>) -> Result<Written, TraceError>;
@@ -82,14 +98,17 @@ pub static WRITERS: &[WriterInfo] =
 /// not; an existing file is replaced, and anything else that has the name is an error.
 pub fn create(path: &Path, options: &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError> {
     crate::pages::page_sectors(options.page_bytes)?;
+    let writer = writer_of(path, options.format.as_deref())?;
+    (writer.create)(PartialFile::create(path)?, options)
+}
+
+/// The writer called `format`, or else the one of the ending of `path`.
+fn writer_of(path: &Path, format: Option<&str>) -> Result<&'static WriterInfo, TraceError> {
     let name = path.display().to_string();
     let extension = format::bare_extension(&name);
     let known = || WRITERS.iter().map(|writer| writer.name.to_owned()).collect::<Vec<_>>();
-    let writer = match &options.format {
-        Some(format) => WRITERS.iter().find(|w| w.name == format).ok_or_else(|| {
-            SpecError::UnknownName { kind: "writer", name: format.clone(), known: known() }
-        })?,
-        None => WRITERS.iter().find(|w| w.extensions.contains(&extension)).ok_or_else(|| {
+    let Some(format) = format else {
+        return WRITERS.iter().find(|w| w.extensions.contains(&extension)).ok_or_else(|| {
             TraceError::Unsupported {
                 what: format!(
                     "{name}: the ending {extension:?} does not say which format to write"
@@ -99,9 +118,11 @@ pub fn create(path: &Path, options: &CreateOptions) -> Result<Box<dyn TraceSink>
                     known().join(", ")
                 ),
             }
-        })?,
+        });
     };
-    (writer.create)(PartialFile::create(path)?, options)
+    WRITERS.iter().find(|writer| writer.name == format).ok_or_else(|| {
+        SpecError::UnknownName { kind: "writer", name: format.into(), known: known() }.into()
+    })
 }
 
 /// Copies requests from `source` to `sink` (at most `requests_max` of them) and finishes the file;
@@ -122,6 +143,10 @@ pub fn convert(
     if sink.requests() == 0 {
         return Err(TraceError::NothingToWrite { format: source.metadata().format.clone(), taken });
     }
+    if !source.volumes().is_empty() {
+        let names = serde_json::to_string(source.volumes()).expect("names are text");
+        sink.annotate(VOLUMES_PROPERTY, names);
+    }
     sink.finish()
 }
 
@@ -141,11 +166,14 @@ pub struct Converted {
     pub written: Written,
     /// What was passed over in the old one.
     pub skipped: Skipped,
+    /// Names of the volumes that have a file each; empty for one file.
+    pub volumes: Vec<String>,
 }
 
 /// Opens `from` and writes `part` of it to `to`, in the format of its ending unless `format` names
 /// one, with the provenance of the original: format, name of the file and whatever it says of
 /// itself. A part is called one (`converted_part`), because its phases remain those of the whole.
+/// Parquet keeps the volumes of the requests, unless `open_options` lay them out.
 pub fn convert_file(
     from: &Path,
     open_options: &OpenOptions,
@@ -153,6 +181,23 @@ pub fn convert_file(
     format: Option<&str>,
     part: &Part,
 ) -> Result<Converted, TraceError> {
+    let mut open_options = open_options.clone();
+    let keeps_volumes = writer_of(to, format)?.name == parquet::WRITER.name;
+    if keeps_volumes && open_options.layout == Layout::ByFormat {
+        open_options.layout = Layout::Keep;
+    }
+    let (mut source, options) = open_part(from, &open_options, format, part)?;
+    let written = convert(source.as_mut(), create(to, &options)?, part.requests_max)?;
+    Ok(Converted { written, skipped: source.skipped().clone(), volumes: Vec::new() })
+}
+
+/// Opens `part` of `from`, with options for a sink that say where it comes from.
+fn open_part(
+    from: &Path,
+    open_options: &OpenOptions,
+    format: Option<&str>,
+    part: &Part,
+) -> Result<(Box<dyn TraceSource>, CreateOptions), TraceError> {
     let mut source = crate::open(from, open_options)?;
     let mut metadata = source.metadata().clone();
     if let Some(phase) = &part.from_phase {
@@ -161,6 +206,8 @@ pub fn convert_file(
     }
     let file_name = from.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let properties = &mut metadata.properties;
+    // Written again where the volumes are kept.
+    properties.remove(VOLUMES_PROPERTY);
     properties.entry("converted_from".into()).or_insert(file_name);
     properties.entry("converted_format".into()).or_insert(metadata.format.clone());
     let names = [
@@ -177,7 +224,7 @@ pub fn convert_file(
         format: format.map(Into::into),
         page_bytes: open_options.page_bytes,
         metadata,
+        group_rows: None,
     };
-    let written = convert(source.as_mut(), create(to, &options)?, part.requests_max)?;
-    Ok(Converted { written, skipped: source.skipped().clone() })
+    Ok((source, options))
 }

@@ -30,9 +30,10 @@ fn create(file: PartialFile, options: &CreateOptions) -> Result<Box<dyn TraceSin
     Ok(Box::new(ParquetSink {
         file,
         metadata: options.metadata.clone(),
-        rows: RequestBatch::with_limit(GROUP_ROWS),
+        rows: RequestBatch::with_limit(options.group_rows.unwrap_or(GROUP_ROWS)),
         writer: None,
         requests: 0,
+        annotations: Vec::new(),
     }))
 }
 
@@ -44,6 +45,8 @@ struct ParquetSink {
     /// Opened with the first group, because that shows which columns there are.
     writer: Option<SerializedFileWriter<BufWriter<File>>>,
     requests: u64,
+    /// Metadata that was not known when the file was opened.
+    annotations: Vec<KeyValue>,
 }
 
 impl TraceSink for ParquetSink {
@@ -56,12 +59,19 @@ impl TraceSink for ParquetSink {
         self.requests + self.rows.len() as u64
     }
 
+    fn annotate(&mut self, key: &str, value: String) {
+        self.annotations.push(KeyValue::new(key.to_owned(), value));
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
         let name = self.file.name().to_owned();
         if !self.rows.is_empty() || self.writer.is_none() {
             self.write_group()?;
         }
-        if let Some(writer) = self.writer.take() {
+        if let Some(mut writer) = self.writer.take() {
+            for annotation in self.annotations {
+                writer.append_key_value_metadata(annotation);
+            }
             writer.close().map_err(|error| cannot_write(&name, &error))?;
         }
         self.file.complete()?;

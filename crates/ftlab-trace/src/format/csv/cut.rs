@@ -2,58 +2,80 @@
 
 use super::Delimiter;
 use crate::format::fields::Fields;
+use memchr::memchr;
 
 /// The slot of a column that no part of the map names.
 pub(super) const UNUSED: u8 = u8::MAX;
 
 /// The mapped fields of a line, by slot.
-pub(super) type Row<'a> = [Option<&'a [u8]>; 6];
+pub(super) type Row<'a> = [&'a [u8]; 7];
 
-/// The mapped fields of `line`.
+/// The mapped fields of `line`; `None` if it has fewer columns than `slots`.
 #[inline]
-pub(super) fn cut<'a>(line: &'a [u8], delimiter: Delimiter, slots: &[u8]) -> Row<'a> {
+pub(super) fn cut<'a>(line: &'a [u8], delimiter: Delimiter, slots: &[u8]) -> Option<Row<'a>> {
     let mut row = Row::default();
-    for_each_field(line, delimiter, slots.len(), |index, field| {
+    let fields = for_each_field(line, delimiter, slots.len(), |index, field| {
         if let Some(place) = row.get_mut(usize::from(slots[index])) {
-            *place = Some(field);
+            *place = field;
         }
     });
-    row
+    (fields == slots.len()).then_some(row)
 }
 
-/// Calls `each` with the first `count` fields of `line`, without blanks around them or quotes.
+/// Calls `each` with the first `count` fields of `line`, without blanks around them or quotes; how
+/// many there are.
 #[inline]
 pub(super) fn for_each_field<'a>(
     line: &'a [u8],
     delimiter: Delimiter,
     count: usize,
     mut each: impl FnMut(usize, &'a [u8]),
-) {
+) -> usize {
     let byte = match delimiter {
         Delimiter::Semicolon => b';',
         Delimiter::Tab => b'\t',
         Delimiter::Comma | Delimiter::Auto => b',',
         Delimiter::Blank => {
-            Fields::new(line)
-                .take(count)
-                .enumerate()
-                .for_each(|(index, field)| each(index, unquoted(field)));
-            return;
+            let fields = Fields::new(line).take(count).enumerate();
+            return fields.map(|(index, field)| each(index, unquoted(field))).count();
         }
     };
+    if memchr(b'"', line).is_some() {
+        return each_quoted(line, byte, count, each);
+    }
     let mut rest = line;
     for index in 0..count {
-        let end = field_end(rest, byte);
+        // Fields are a few bytes long, so that a plain loop beats a vectorised search.
+        let Some(end) = rest.iter().position(|b| *b == byte) else {
+            each(index, rest.trim_ascii());
+            return index + 1;
+        };
+        each(index, rest[..end].trim_ascii());
+        rest = &rest[end + 1..];
+    }
+    count
+}
+
+/// [`for_each_field`] of a line with quotes: a delimiter within them does not end a field.
+#[cold]
+fn each_quoted<'a>(
+    line: &'a [u8],
+    delimiter: u8,
+    count: usize,
+    mut each: impl FnMut(usize, &'a [u8]),
+) -> usize {
+    let mut rest = line;
+    for index in 0..count {
+        let end = field_end(rest, delimiter);
         each(index, unquoted(rest[..end].trim_ascii()));
         if end == rest.len() {
-            return;
+            return index + 1;
         }
         rest = &rest[end + 1..];
     }
+    count
 }
 
-/// Where the first field ends; a delimiter within quotes does not end it.
-#[inline]
 fn field_end(rest: &[u8], delimiter: u8) -> usize {
     let mut quoted = false;
     for (index, byte) in rest.iter().enumerate() {

@@ -14,7 +14,7 @@ pub struct ColumnMap {
     pub(super) offset: Option<(ColumnName, LengthUnit)>,
     pub(super) length: Option<(ColumnName, LengthUnit)>,
     pub(super) stream: Option<ColumnName>,
-    pub(super) volume: Option<ColumnName>,
+    pub(super) volume: Option<VolumeColumns>,
     /// Words of the operation column, besides the usual ones.
     pub(super) words: Vec<(Vec<u8>, Meaning)>,
     /// What every other word means.
@@ -31,28 +31,48 @@ pub(super) enum ColumnName {
 /// What a word of the operation column means; `None` passes the line over.
 pub(super) type Meaning = Option<Op>;
 
-/// Unit of times: ticks per second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TimeUnit {
-    Seconds,
-    Milliseconds,
-    Microseconds,
-    HundredNanoseconds,
-    Nanoseconds,
+/// Where the volume of a request is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum VolumeColumns {
+    /// A column with its number.
+    Number(ColumnName),
+    /// A column with its name, or two with its parts.
+    Name(ColumnName, Option<ColumnName>),
 }
 
-/// Unit of offsets and lengths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LengthUnit {
-    Bytes,
-    Sectors,
-    Pages,
-    KiB,
+ftlab_spec::choices! {
+    /// Unit of times.
+    pub enum TimeUnit {
+        /// Seconds.
+        Seconds = "s",
+        /// Milliseconds.
+        Milliseconds = "ms",
+        /// Microseconds.
+        Microseconds = "us",
+        /// Tenths of a microsecond.
+        HundredNanoseconds = "100ns",
+        /// Nanoseconds.
+        Nanoseconds = "ns",
+    }
+}
+
+ftlab_spec::choices! {
+    /// Unit of offsets and lengths.
+    pub enum LengthUnit {
+        /// Bytes.
+        Bytes = "bytes",
+        /// 512 bytes.
+        Sectors = "sectors",
+        /// Pages of the drive.
+        Pages = "pages",
+        /// 1024 bytes.
+        KiB = "KiB",
+    }
 }
 
 impl LengthUnit {
     /// Bytes per unit.
-    pub(super) fn bytes(self, page_bytes: u64) -> u64 {
+    pub(crate) fn bytes(self, page_bytes: u64) -> u64 {
         match self {
             Self::Bytes => 1,
             Self::Sectors => 512,
@@ -66,8 +86,8 @@ impl Value for ColumnMap {
     fn expects() -> String {
         "a map such as \"ts:us=5,op=2,off:bytes=3,len:bytes=4\": FIELD:UNIT=COLUMN with FIELD ts \
          (s ms us ns 100ns), off and len (bytes sectors pages KiB), op, stream, volume; COLUMN a \
-         number from 1 or a name of the header; off is required; op:WORD=W|R|T|F|skip gives words \
-         a meaning, op:*=W all others"
+         number from 1 or a name of the header; off is required; volume:name=2+3 for volumes that \
+         have names; op:WORD=W|R|T|F|skip gives words a meaning, op:*=W all others"
             .into()
     }
 
@@ -126,11 +146,18 @@ impl ColumnMap {
         match (field, unit) {
             ("op", Some(word)) => self.add_word(word, meaning(value)?),
             ("op", None) => set(&mut self.op, column(value)?),
-            ("ts", unit) => set(&mut self.time, (column(value)?, time_unit(unit)?)),
-            ("off", unit) => set(&mut self.offset, (column(value)?, length_unit(unit)?)),
-            ("len", unit) => set(&mut self.length, (column(value)?, length_unit(unit)?)),
+            ("ts", unit) => {
+                let unit = TimeUnit::parse(unit.unwrap_or("us"))?;
+                set(&mut self.time, (column(value)?, unit))
+            }
+            ("off" | "len", unit) => {
+                let place = if field == "off" { &mut self.offset } else { &mut self.length };
+                let unit = LengthUnit::parse(unit.unwrap_or("bytes"))?;
+                set(place, (column(value)?, unit))
+            }
             ("stream", None) => set(&mut self.stream, column(value)?),
-            ("volume", None) => set(&mut self.volume, column(value)?),
+            ("volume", None) => set(&mut self.volume, VolumeColumns::Number(column(value)?)),
+            ("volume", Some("name")) => set(&mut self.volume, volume_name(value)?),
             _ => None,
         }
     }
@@ -164,10 +191,19 @@ impl ColumnMap {
             self.length.as_ref().map(|(column, _)| column),
             self.op.as_ref(),
             self.stream.as_ref(),
-            self.volume.as_ref(),
         ]
         .into_iter()
+        .chain(self.volume_columns())
         .flatten()
+    }
+
+    /// The columns that name the volume.
+    pub(super) fn volume_columns(&self) -> [Option<&ColumnName>; 2] {
+        match &self.volume {
+            None => [None, None],
+            Some(VolumeColumns::Number(column)) => [Some(column), None],
+            Some(VolumeColumns::Name(column, second)) => [Some(column), second.as_ref()],
+        }
     }
 }
 
@@ -184,24 +220,11 @@ fn column(text: &str) -> Option<ColumnName> {
     }
 }
 
-fn time_unit(unit: Option<&str>) -> Option<TimeUnit> {
-    Some(match unit {
-        Some("s") => TimeUnit::Seconds,
-        Some("ms") => TimeUnit::Milliseconds,
-        Some("us") | None => TimeUnit::Microseconds,
-        Some("100ns") => TimeUnit::HundredNanoseconds,
-        Some("ns") => TimeUnit::Nanoseconds,
-        Some(_) => return None,
-    })
-}
-
-fn length_unit(unit: Option<&str>) -> Option<LengthUnit> {
-    Some(match unit {
-        Some("bytes") | None => LengthUnit::Bytes,
-        Some("sectors") => LengthUnit::Sectors,
-        Some("pages") => LengthUnit::Pages,
-        Some("KiB") => LengthUnit::KiB,
-        Some(_) => return None,
+/// One column or two, as in `2+3`.
+fn volume_name(text: &str) -> Option<VolumeColumns> {
+    Some(match text.split_once('+') {
+        Some((first, second)) => VolumeColumns::Name(column(first)?, Some(column(second)?)),
+        None => VolumeColumns::Name(column(text)?, None),
     })
 }
 
@@ -271,6 +294,8 @@ mod tests {
             "size=1,off=1,op=2",
             "off,op=2",
             "off=,op=2",
+            "off=1,op=2,volume:name=3+",
+            "off=1,op=2,volume:x=3",
         ] {
             assert_eq!(ColumnMap::parse(text), None, "{text}");
         }

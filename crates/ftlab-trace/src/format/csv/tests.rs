@@ -1,10 +1,12 @@
 use super::super::read_text;
 use super::*;
+use crate::{Layout, Op, RequestBatch};
 
 fn parse(text: &str, map: &str) -> Result<(RequestBatch, String), String> {
     let options = OpenOptions {
         map: (!map.is_empty()).then(|| map.to_owned()),
         format: map.is_empty().then(|| "csv".to_owned()),
+        layout: Layout::Keep,
         ..OpenOptions::default()
     };
     read_text(text, &options)
@@ -87,7 +89,7 @@ fn a_map_that_matches_nothing_is_an_error() {
     let error = parse("W,512\n", "op=1,off=2,op:W=skip").unwrap_err();
     assert!(error.contains("no requests in 1 lines"), "{error}");
     let error = parse("W,512\n", "op=1,off=7").unwrap_err();
-    assert!(error.contains("a whole number as offset"), "{error}");
+    assert!(error.contains("as many columns as the map names"), "{error}");
     let error = parse("W,512\n", "").unwrap_err();
     assert!(error.contains("csv: map= is not a map such as"), "{error}");
     let error = parse("W,512\n", "off=1").unwrap_err();
@@ -122,4 +124,34 @@ fn our_own_header_needs_no_map() {
     assert!(source.next_batch(&mut batch).unwrap());
     assert_eq!(batch.iter().collect::<Vec<_>>(), [(Op::Trim, 16, 8), (Op::Flush, 0, 0)]);
     assert!(source.metadata().format.starts_with("csv:map=ts:us=t_us;"));
+}
+
+#[test]
+fn volumes_have_numbers_or_names() {
+    let text = "prn,1,W,512\nprn,2,W,512\nprn,1,W,1024\n";
+    let (batch, _) = parse(text, "volume:name=1+2,op=3,off=4").unwrap();
+    assert_eq!(batch.volume, [0, 1, 0]);
+    let (batch, _) = parse(text, "volume:name=1,op=3,off=4").unwrap();
+    assert_eq!(batch.volume, [0, 0, 0]);
+    let (batch, _) = parse(text, "volume=2,op=3,off=4").unwrap();
+    assert_eq!(batch.volume, [1, 2, 1]);
+    let error = parse(text, "volume=1,op=3,off=4").unwrap_err();
+    assert!(error.contains("expected a volume below 2^32"), "{error}");
+    let options = OpenOptions {
+        map: Some("volume:name=1+2,op=3,off=4".into()),
+        volumes: vec!["prn_1".into()],
+        ..OpenOptions::default()
+    };
+    assert_eq!(read_text(text, &options).unwrap().0.lba, [1, 2]);
+}
+
+#[test]
+fn every_preset_parses_its_own_map_and_shows_its_units() {
+    for format in crate::format::FORMATS {
+        let parameters = (format.parameters)();
+        for parameter in parameters.iter().filter(|p| ["offset", "length"].contains(&p.name)) {
+            assert!(!parameter.default.is_empty(), "{}", format.name);
+            assert_eq!(parameter.expects, "one of bytes, sectors, pages, KiB");
+        }
+    }
 }

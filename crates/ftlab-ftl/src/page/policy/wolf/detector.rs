@@ -9,6 +9,7 @@ use crate::registry::Setting;
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError, Value};
 use std::fmt;
+use std::hint::select_unpredictable;
 
 /// Bits per page of a Bloom filter with 2 hashes and about 0.3 false positives.
 const BITS_PER_PAGE: f64 = 2.51;
@@ -165,13 +166,15 @@ impl Detector {
             Self::Oracle(oracle) => oracle.group(lpn),
             Self::Bloom(filters) => {
                 let key = Key::of(lpn);
-                let group = drive.flash_page(lpn).map_or(groups.order()[0], |page| {
+                let group = if let Some(page) = drive.flash_page(lpn) {
                     let present = groups.group_of(drive.block_of(page));
                     let seen = &filters[usize::from(present)];
-                    // Not `&&`, which the processor would have to guess.
+                    // No branches here and below: what filters say, the processor cannot guess.
                     let hot = seen.active.contains(key) & seen.passive.contains(key);
-                    if hot { groups.hotter(present) } else { present }
-                });
+                    select_unpredictable(hot, groups.hotter(present), present)
+                } else {
+                    groups.order()[0]
+                };
                 filters[usize::from(group)].insert(key, groups.get(group).size());
                 group
             }
@@ -187,8 +190,8 @@ impl Detector {
             Self::Bloom(filters) => {
                 let key = Key::of(lpn);
                 let seen = &filters[usize::from(present)];
-                let cold = !(seen.active.contains(key) | seen.passive.contains(key));
-                if cold { groups.colder(present) } else { present }
+                let cold = !seen.active.contains(key) & !seen.passive.contains(key);
+                select_unpredictable(cold, groups.colder(present), present)
             }
         }
     }
@@ -263,7 +266,7 @@ impl Key {
     #[inline]
     fn of(lpn: Lpn) -> Self {
         let hash = hash(lpn);
-        Self { place: (hash >> 32) as u32, bits: 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63) }
+        Self { place: (hash >> 32) as u32, bits: 1 << (hash & 63) | 1 << (hash >> 6 & 63) }
     }
 }
 

@@ -169,10 +169,9 @@ impl Groups {
             stream = other;
             to = self.group_of(drive.block_of(drive.next_page(stream)));
         }
-        if to != from {
-            self.get_mut(from).size -= 1;
-            self.get_mut(to).size += 1;
-        }
+        // Also if both are the same: the processor would have to guess.
+        self.get_mut(from).size -= 1;
+        self.get_mut(to).size += 1;
         stream
     }
 

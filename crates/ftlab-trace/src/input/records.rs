@@ -1,0 +1,175 @@
+//! Binary traces: one record, one request (or none, or two).
+
+use super::Progress;
+use super::tally::{Tally, Unit, Verdict};
+use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use std::io::{ErrorKind, Read};
+
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Cuts bytes into records within one buffer, whatever the sizes of the reads.
+pub(crate) struct Records {
+    name: String,
+    reader: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes in front of `start`.
+    offset: u64,
+}
+
+impl Records {
+    pub(crate) fn new(input: Input) -> Self {
+        Self {
+            name: input.name().into(),
+            reader: input.into_reader(),
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            offset: 0,
+        }
+    }
+
+    /// The next `bytes` bytes without moving on (at most 64 KiB); `None` at the end, and an error
+    /// if fewer are left.
+    #[inline]
+    pub(crate) fn peek(&mut self, bytes: usize) -> Result<Option<&[u8]>, TraceError> {
+        while self.end - self.start < bytes {
+            if !self.refill()? {
+                if self.start == self.end {
+                    return Ok(None);
+                }
+                return Err(self.cut_short(bytes));
+            }
+        }
+        Ok(Some(&self.buffer[self.start..self.start + bytes]))
+    }
+
+    /// Moves on by `bytes` bytes, which [`Self::peek`] has shown.
+    #[inline]
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.offset += bytes as u64;
+    }
+
+    /// Bytes in front of the next record.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Reads more; `false` at the end of the file.
+    #[cold]
+    fn refill(&mut self) -> Result<bool, TraceError> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        loop {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(bytes) => {
+                    self.end += bytes;
+                    return Ok(bytes > 0);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(TraceError::io(&self.name, error)),
+            }
+        }
+    }
+
+    fn cut_short(&self, bytes: usize) -> TraceError {
+        TraceError::Damaged {
+            name: self.name.clone(),
+            what: format!(
+                "{} bytes are left at byte {}, where a record of {bytes} begins",
+                self.end - self.start,
+                self.offset
+            ),
+            remedy: "the file is cut short, or is of another format; check --format".into(),
+        }
+    }
+}
+
+/// The part of a reader of records of one size that differs between formats.
+pub(crate) trait RecordParser: Send {
+    /// Bytes of a record.
+    fn record_bytes(&self) -> usize;
+
+    /// Parses a record; pushes requests with their time, or nothing unless it returns
+    /// [`Verdict::Parsed`].
+    fn parse(&mut self, record: &[u8], batch: &mut RequestBatch) -> Verdict;
+}
+
+/// A reader of records of one size made of a parser of records.
+pub(crate) struct RecordSource<P> {
+    records: Records,
+    parser: P,
+    metadata: TraceMetadata,
+    tally: Tally,
+    need_time: bool,
+    progress: Progress,
+}
+
+impl<P: RecordParser> RecordSource<P> {
+    /// Reads `input` with `parser`; `format` is how the parser can be asked for again.
+    pub(crate) fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
+        Self {
+            progress: input.progress(),
+            tally: Tally::new(input.name(), Unit::Record, options),
+            records: Records::new(input),
+            parser,
+            metadata: TraceMetadata { format, ..TraceMetadata::default() },
+            need_time: options.need_time,
+        }
+    }
+}
+
+impl<P: RecordParser> TraceSource for RecordSource<P> {
+    fn metadata(&self) -> &TraceMetadata {
+        &self.metadata
+    }
+
+    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        batch.clear();
+        let bytes = self.parser.record_bytes();
+        while !batch.is_full() {
+            let Some(record) = self.records.peek(bytes)? else { break };
+            self.tally.next(record, batch, |batch| self.parser.parse(record, batch))?;
+            self.records.advance(bytes);
+        }
+        if batch.is_empty() {
+            self.tally.finish()?;
+        }
+        if !self.need_time {
+            batch.time_us.clear();
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.tally.skipped
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.progress.share()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_do_not_depend_on_the_sizes_of_reads() {
+        let bytes: Vec<u8> = (0..BUFFER_BYTES * 3).map(|n| (n % 251) as u8).collect();
+        let mut records = Records::new(Input::from_bytes("test", bytes.clone()).unwrap());
+        let mut all = Vec::new();
+        // 7 does not divide the buffer, so that some records lie across its end.
+        while all.len() + 7 <= bytes.len() {
+            all.extend_from_slice(records.peek(7).unwrap().unwrap());
+            records.advance(7);
+        }
+        assert_eq!(all, bytes[..all.len()]);
+        let left = bytes.len() - all.len();
+        let error = records.peek(7).unwrap_err().to_string();
+        assert!(error.contains(&format!("test: {left} bytes are left at byte ")), "{error}");
+    }
+}
