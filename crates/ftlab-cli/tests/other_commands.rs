@@ -104,7 +104,9 @@ const VOLUMES: &str = "\
 fn volumes_are_kept_chosen_split_or_laid_out() {
     let place = Place::new();
     place.write("t.csv", VOLUMES);
-    let inspect = |arguments: &str| place.ftlab(&format!("inspect {arguments} --json")).json();
+    let inspect = |arguments: &str| {
+        place.ftlab(&format!("inspect {arguments} --json")).json()["workloads"][0].clone()
+    };
     let sectors = |json: &serde_json::Value| {
         let addresses = &json["addresses"];
         (addresses["first_sector"].as_u64().unwrap(), addresses["end_sector"].as_u64().unwrap())
@@ -147,7 +149,7 @@ fn names_of_volumes_survive_conversion() {
     );
     assert_eq!(place.ftlab("convert t.csv t.parquet").code, 0);
     let json = place.ftlab("inspect t.parquet --volume prn_1 --json").json();
-    assert_eq!(json["addresses"]["end_sector"], 1);
+    assert_eq!(json["workloads"][0]["addresses"]["end_sector"], 1);
 }
 
 #[test]
@@ -157,7 +159,8 @@ fn what_a_format_does_not_say_must_be_said() {
     place
         .ftlab("inspect t.txt")
         .fails(1, &["fits several formats", "--format NAME: mqsim (", "disksim ("]);
-    assert_eq!(place.ftlab("inspect t.txt --format mqsim --json").json()["requests"]["write"], 1);
+    let json = place.ftlab("inspect t.txt --format mqsim --json").json();
+    assert_eq!(json["workloads"][0]["requests"]["write"], 1);
     place
         .ftlab("inspect t.txt --format mqsim --assume-write")
         .fails(2, &["--assume-write cannot be combined with --format mqsim"]);
