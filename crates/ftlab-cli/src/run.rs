@@ -130,8 +130,8 @@ struct ReportArgs {
     /// Writes results.json and series.parquet into this directory.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Draws the running write amplification as SVG into this file.
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draws the running write amplification into this file, which ends in .svg or .png.
+    #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! What every fuzz target does: read all of it, expand it to pages, and never panic.
 
-use ftlab_trace::analyze::Inspector;
+use ftlab_trace::analyze::{InspectOptions, Inspector};
 use ftlab_trace::{Input, Layout, OpenOptions, RequestBatch, RequestHasher, TraceError, open_input};
 
 /// Reads `bytes` as `format` (by content if `None`), strictly and with tolerance, with the volumes kept
@@ -24,7 +24,7 @@ fn read_all(bytes: &[u8], options: &OpenOptions) -> Result<(), TraceError> {
     let mut source = open_input(Input::from_bytes("fuzz", bytes.to_vec())?, options)?;
     let mut batch = RequestBatch::with_limit(100);
     let mut hasher = RequestHasher::new();
-    let mut inspector = Inspector::new(4096)?;
+    let mut inspector = Inspector::new(&InspectOptions::default())?;
     while source.next_batch(&mut batch)? {
         assert!(!batch.is_empty());
         assert!(batch.time_us.is_empty() || batch.time_us.len() == batch.len());

@@ -6,7 +6,7 @@
 //! [`RequestHasher`] gives a trace its identity.
 //!
 //! ```
-//! use ftlab_trace::analyze::inspect;
+//! use ftlab_trace::analyze::{InspectOptions, inspect};
 //! use ftlab_trace::synthetic::{Space, build};
 //! use ftlab_trace::{CreateOptions, OpenOptions, convert, create, open};
 //!
@@ -19,7 +19,7 @@
 //!
 //! // ... read back, and looked at.
 //! let mut trace = open(&path, &OpenOptions::default())?;
-//! let inspection = inspect(trace.as_mut(), 4096)?;
+//! let inspection = inspect(trace.as_mut(), &InspectOptions::default())?;
 //! assert_eq!(inspection.page_writes, 10_000);
 //! assert!(inspection.distinct_pages < 7_000);
 //! # Ok::<(), ftlab_trace::TraceError>(())

@@ -3,12 +3,13 @@
 use crate::{
     Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, open, pages,
 };
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::Path;
 
 /// The addresses that a trace uses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddressRange {
     /// The lowest sector of any request; 0 where there is none.
     pub first_sector: u64,
@@ -22,18 +23,25 @@ impl AddressRange {
     /// Adds the requests of a batch. Flushes and requests of no sectors have no address.
     pub fn update(&mut self, batch: &RequestBatch) -> Result<(), TraceError> {
         for (op, lba, sectors) in batch.iter() {
-            if op == Op::Flush || sectors == 0 {
-                continue;
-            }
+            let sectors = if op == Op::Flush { 0 } else { sectors };
             let Some(end) = lba.checked_add(u64::from(sectors)) else {
                 return Err(TraceError::AddressOverflow { lba, sectors });
             };
-            let is_first = self.end_sector == 0;
-            self.first_sector = if is_first { lba } else { self.first_sector.min(lba) };
-            self.end_sector = self.end_sector.max(end);
+            self.add(lba, end);
         }
-        self.requests += batch.len() as u64;
         Ok(())
+    }
+
+    /// Adds a request from the sector `lba` to the one before `end`; it has no address if they are
+    /// equal.
+    pub(crate) fn add(&mut self, lba: u64, end: u64) {
+        self.requests += 1;
+        if lba == end {
+            return;
+        }
+        let is_first = self.end_sector == 0;
+        self.first_sector = if is_first { lba } else { self.first_sector.min(lba) };
+        self.end_sector = self.end_sector.max(end);
     }
 
     /// The smallest drive that has all these addresses, in bytes; `None` above 2^64 bytes.

@@ -1,12 +1,13 @@
 //! Lines that a reader passes over, and why.
 
 use crate::error::excerpt;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
 /// Lines passed over for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedLines {
     /// Why, such as "another action".
     pub reason: Cow<'static, str>,

@@ -33,6 +33,20 @@ impl TraceMetadata {
     pub fn phase_us(&self, name: &str) -> Option<u64> {
         self.phases_us().into_iter().find(|(phase, _)| phase == name).map(|(_, start_us)| start_us)
     }
+
+    /// The same, or an error that says which phases `trace` has.
+    pub fn phase_start_us(&self, trace: &Path, name: &str) -> Result<u64, TraceError> {
+        self.phase_us(name).ok_or_else(|| {
+            let known: Vec<_> = self.phases_us().into_iter().map(|(phase, _)| phase).collect();
+            TraceError::Unsupported {
+                what: format!("{} has no phase {name:?}", trace.display()),
+                remedy: match known.as_slice() {
+                    [] => "it names none".into(),
+                    known => format!("it has {}", known.join(", ")),
+                },
+            }
+        })
+    }
 }
 
 /// A stream of requests: a trace file or a generator.

@@ -201,7 +201,7 @@ fn open_part(
     let mut source = crate::open(from, open_options)?;
     let mut metadata = source.metadata().clone();
     if let Some(phase) = &part.from_phase {
-        let start_us = metadata.phase_us(phase).ok_or_else(|| no_phase(from, phase, &metadata))?;
+        let start_us = metadata.phase_start_us(from, phase)?;
         source = window(source, start_us..u64::MAX);
     }
     let file_name = from.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -227,16 +227,4 @@ fn open_part(
         group_rows: None,
     };
     Ok((source, options))
-}
-
-fn no_phase(from: &Path, phase: &str, metadata: &TraceMetadata) -> TraceError {
-    let known: Vec<_> = metadata.phases_us().into_iter().map(|(name, _)| name).collect();
-    TraceError::Unsupported {
-        what: format!("{} has no phase {phase:?}", from.display()),
-        remedy: if known.is_empty() {
-            "it names none; leave out --from-phase".into()
-        } else {
-            format!("it has {}", known.join(", "))
-        },
-    }
 }

@@ -1,0 +1,285 @@
+//! What all charts share: axes with ticks of our own, lines, bars.
+
+use super::Drawn;
+use ftlab_sim::format::{bytes, significant};
+use plotters::chart::ChartContext;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use std::error::Error;
+use std::ops::Range;
+
+/// A chart that is being drawn.
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ticks, Ticks>>;
+
+/// Where charts are drawn.
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Ticks that an axis has about.
+const TICKS: f64 = 6.0;
+
+/// An axis: its range, its ticks with their texts, and what it shows.
+pub(super) struct Axis {
+    label: String,
+    range: Range<f64>,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    pub(super) fn new(label: &str, range: Range<f64>, ticks: Vec<(f64, String)>) -> Self {
+        Self { label: label.into(), range, ticks }
+    }
+
+    /// From 0% to 100%.
+    pub(super) fn shares(label: &str) -> Self {
+        Self::shares_up_to(label, 1.0)
+    }
+
+    /// From 0% to a bit more than `max`, all at most.
+    pub(super) fn shares_up_to(label: &str, max: f64) -> Self {
+        let end = if max > 0.6 { 1.0 } else { (1.08 * max).max(0.01) };
+        let ticks = even(end).map(|share| (share, percent(share)));
+        Self::new(label, 0.0..end, ticks.collect())
+    }
+
+    /// From 0 to a bit more than `max`, in thousands, millions and so on.
+    pub(super) fn counts(label: &str, max: f64) -> Self {
+        let end = (1.02 * max).max(1e-9);
+        let ticks = even(end).map(|count| (count, count_text(count)));
+        Self::new(label, 0.0..end, ticks.collect())
+    }
+
+    /// Plain numbers in a range.
+    pub(super) fn numbers(label: &str, range: Range<f64>) -> Self {
+        let ticks = even(range.end - range.start).map(|number| number + range.start);
+        let ticks = ticks.map(|number| (number, format!("{}", (number * 1e3).round() / 1e3)));
+        Self::new(label, range.clone(), ticks.collect())
+    }
+
+    /// The same without ticks between whole numbers.
+    pub(super) fn whole_numbers(label: &str, range: Range<f64>) -> Self {
+        let mut axis = Self::numbers(label, range);
+        axis.ticks.retain(|(number, _)| number.fract() == 0.0);
+        axis
+    }
+
+    /// From 0 to `max` bytes.
+    pub(super) fn bytes(label: &str, max: f64) -> Self {
+        let step = (max / TICKS).max(1.0).log2().ceil().exp2();
+        let ticks = steps(step, max).map(|size| (size, bytes(size as u64)));
+        Self::new(label, 0.0..max.max(1.0), ticks.collect())
+    }
+
+    /// Powers of ten up to `max` or above at the places of their logarithms, which begin at
+    /// `start`: 0 for 1, or somewhat below, so that a bar of 1 has a height.
+    pub(super) fn powers_of_ten(label: &str, start: f64, max: f64) -> Self {
+        let end = max.max(10.0).log10();
+        let ticks = steps(1.0, end).map(|power| (power, count_text(10_f64.powf(power))));
+        Self::new(label, start..end, ticks.collect())
+    }
+
+    fn coordinates(&self) -> Ticks {
+        Ticks { range: self.range.clone().into(), ticks: self.ticks.clone() }
+    }
+}
+
+/// Coordinates with ticks, and texts, that are given.
+pub(super) struct Ticks {
+    range: RangedCoordf64,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Ranged for Ticks {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        self.range.map(value, limit)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.iter().map(|(value, _)| *value).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.range()
+    }
+}
+
+impl ValueFormatter<f64> for Ticks {
+    fn format(value: &f64) -> String {
+        value.to_string()
+    }
+
+    fn format_ext(&self, value: &f64) -> String {
+        let own = self.ticks.iter().find(|(tick, _)| tick.total_cmp(value).is_eq());
+        own.map_or_else(|| Self::format(value), |(_, text)| text.clone())
+    }
+}
+
+/// Multiples of `step` from 0 to `end`.
+fn steps(step: f64, end: f64) -> impl Iterator<Item = f64> {
+    let last = (end / step * (1.0 + 1e-12)).floor() as u32;
+    (0..=last).map(move |number| f64::from(number) * step)
+}
+
+/// Round numbers from 0 to `end`: multiples of 1, 2 or 5 times a power of ten.
+fn even(end: f64) -> impl Iterator<Item = f64> {
+    let rough = end / TICKS;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|step| *step >= 0.999 * rough);
+    steps(step.unwrap_or(10.0 * power), end)
+}
+
+fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 1e2)
+}
+
+/// A count as people read it on an axis: three digits, such as `2.5 M`.
+pub(super) fn count_text(count: f64) -> String {
+    let units = [(" G", 1e9), (" M", 1e6), (" k", 1e3), ("", 1.0)];
+    let fitting = units.into_iter().find(|(_, size)| count >= 0.9995 * size);
+    let (unit, size) = fitting.unwrap_or(("", 1.0));
+    let digits = significant(count / size, 3);
+    let short = match digits.split_once('.') {
+        Some(_) => digits.trim_end_matches('0').trim_end_matches('.'),
+        None => &digits,
+    };
+    format!("{short}{unit}")
+}
+
+/// An empty chart with its axes.
+pub(super) fn chart<'a, 'b>(
+    area: &'a Area<'b>,
+    caption: &str,
+    x: &Axis,
+    y: &Axis,
+) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
+    let mut builder = ChartBuilder::on(area);
+    builder.margin(16).margin_right(24).x_label_area_size(44).y_label_area_size(72);
+    if !caption.is_empty() {
+        builder.caption(caption, ("sans-serif", 18));
+    }
+    let mut chart = builder.build_cartesian_2d(x.coordinates(), y.coordinates())?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .bold_line_style(BLACK.mix(0.12))
+        .light_line_style(WHITE)
+        .x_desc(&x.label)
+        .y_desc(&y.label)
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    Ok(chart)
+}
+
+/// A line of a chart.
+pub(super) struct Line {
+    pub(super) label: String,
+    pub(super) colour: RGBColor,
+    pub(super) is_dashed: bool,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// Draws lines, and a legend for those that have a label.
+pub(super) fn lines<'a, 'b: 'a>(
+    chart: &mut Chart<'a, 'b>,
+    lines: Vec<Line>,
+    position: SeriesLabelPosition,
+) -> Drawn {
+    let has_legend = lines.iter().any(|line| !line.label.is_empty());
+    for line in lines {
+        let style = line.colour.stroke_width(2);
+        let drawn = if line.is_dashed {
+            chart.draw_series(DashedLineSeries::new(line.points, 6, 4, style))?
+        } else {
+            chart.draw_series(LineSeries::new(line.points, style))?
+        };
+        if !line.label.is_empty() {
+            let gap = if line.is_dashed { 4 } else { 0 };
+            drawn.label(line.label).legend(move |(x, y)| {
+                let half =
+                    |from: i32| PathElement::new([(x + from, y), (x + from + 10 - gap, y)], style);
+                EmptyElement::at((0, 0)) + half(0) + half(10)
+            });
+        }
+    }
+    if has_legend { legend(chart, position) } else { Ok(()) }
+}
+
+/// A vertical line over the height of a chart of shares, with a label at `y`.
+pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, y: f64, label: &str) -> Drawn {
+    let style = BLACK.mix(0.6).stroke_width(1);
+    chart.draw_series(DashedLineSeries::new([(x, 0.0), (x, 1.0)], 3, 3, style))?;
+    let text = Text::new(label.to_owned(), (5, 0), ("sans-serif", 14));
+    chart.draw_series([EmptyElement::at((x, y)) + text])?;
+    Ok(())
+}
+
+/// Bars side by side in each slot: slot `n` of every kind of bar is between `n` and `n + 1`.
+pub(super) fn bars(chart: &mut Chart<'_, '_>, kinds: &[(&str, RGBAColor, Vec<f64>)]) -> Drawn {
+    let width = 0.8 / kinds.len() as f64;
+    for (place, (label, colour, heights)) in kinds.iter().enumerate() {
+        let style = colour.filled();
+        let bar = |(slot, height): (usize, &f64)| {
+            let left = slot as f64 + 0.1 + place as f64 * width;
+            Rectangle::new([(left, 0.0), (left + width, *height)], style)
+        };
+        let high = heights.iter().enumerate().filter(|(_, height)| **height > 0.0);
+        let drawn = chart.draw_series(high.map(bar))?;
+        if !label.is_empty() {
+            drawn
+                .label(*label)
+                .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 20, y + 5)], style));
+        }
+    }
+    Ok(())
+}
+
+/// Draws the legend of what has a label.
+pub(super) fn legend<'a, 'b: 'a>(
+    chart: &mut Chart<'a, 'b>,
+    position: SeriesLabelPosition,
+) -> Drawn {
+    chart
+        .configure_series_labels()
+        .position(position)
+        .background_style(WHITE.mix(0.8))
+        .border_style(BLACK.mix(0.2))
+        .label_font(("sans-serif", 14))
+        .draw()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let ticks = |axis: &Axis| axis.ticks.iter().map(|tick| tick.1.clone()).collect::<Vec<_>>();
+        assert_eq!(ticks(&Axis::shares("")), ["0%", "20%", "40%", "60%", "80%", "100%"]);
+        let axis = Axis::counts("", 23_506_521.0);
+        assert_eq!(ticks(&axis), ["0", "5 M", "10 M", "15 M", "20 M"]);
+        let axis = Axis::bytes("", 1_610_612_736.0);
+        assert_eq!(axis.ticks.len(), 7);
+        assert_eq!(axis.coordinates().format_ext(&(512.0 * 1_048_576.0)), "512 MiB");
+        let axis = Axis::numbers("", 1.0..2.2);
+        assert_eq!(ticks(&axis), ["1", "1.2", "1.4", "1.6", "1.8", "2", "2.2"]);
+        let axis = Axis::powers_of_ten("", 0.0, 30_000.0);
+        assert_eq!(ticks(&axis), ["1", "10", "100", "1 k", "10 k"]);
+        let texts = [0.0, 0.25, 7.0, 26_214.0, 262_144.0, 999.9, 999_999.0, 16_777_216.0];
+        assert_eq!(
+            texts.map(count_text),
+            ["0", "0.25", "7", "26.2 k", "262 k", "1 k", "1 M", "16.8 M"]
+        );
+        for max in [1e-9, 0.3, 1.0, 7.0, 123_456.0, 1e15] {
+            let axis = Axis::counts("", max);
+            assert!((2..=8).contains(&axis.ticks.len()), "{max}: {:?}", axis.ticks);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Figures, drawn as SVG and written as SVG or PNG.
+
+mod chart;
+mod heat_map;
+mod inspection;
+mod png;
+mod waf;
+
+pub(crate) use inspection::{FIGURES, Figure, find};
+pub(crate) use waf::{check_figure, write_figure};
+
+use crate::error::CliError;
+use ftlab_trace::PartialFile;
+use plotters::prelude::RGBColor;
+use std::error::Error;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+
+/// Colours that stay apart for colour-blind readers and in print (Okabe and Ito, 2008).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(213, 94, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+];
+
+type Drawn = Result<(), Box<dyn Error>>;
+
+/// Finds out whether a figure can be written to `path`, and is of a kind that there is: better
+/// known before the work than behind it.
+pub(crate) fn check(path: &Path) -> Result<(), CliError> {
+    PartialFile::check(path)?;
+    kind(path).map(drop)
+}
+
+/// Draws a figure, and writes it in the format of the ending of `path`.
+pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Result<(), CliError> {
+    let cannot = |error: &dyn Display| {
+        CliError::failure(format!("cannot write the figure {}: {error}", path.display()))
+    };
+    let mut svg = String::new();
+    draw(&mut svg).map_err(|error| cannot(&error))?;
+    let bytes = match kind(path)? {
+        Kind::Svg => svg.into_bytes(),
+        Kind::Png => png::render(&svg).map_err(|error| cannot(&error))?,
+    };
+    let partial = PartialFile::create(path)?;
+    let mut file = partial.handle().map_err(|error| cannot(&error))?;
+    file.write_all(&bytes).map_err(|error| cannot(&error))?;
+    Ok(partial.complete()?)
+}
+
+/// The formats of figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kind {
+    Svg,
+    Png,
+}
+
+impl Kind {
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+        }
+    }
+}
+
+fn kind(path: &Path) -> Result<Kind, CliError> {
+    let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("svg") => Ok(Kind::Svg),
+        Some("png") => Ok(Kind::Png),
+        _ => Err(CliError::usage(format!(
+            "{} does not say how to draw the figure; end it in .svg or .png",
+            path.display()
+        ))),
+    }
+}

@@ -1,0 +1,50 @@
+//! From SVG to PNG, the same on every machine: the font is our own.
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree};
+
+/// DejaVu Sans with the characters of Latin, Greek and Cyrillic scripts; machines without a screen
+/// often have no font at all.
+const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
+
+/// Pixels per unit of the drawing, enough for print.
+const SCALE: f32 = 2.0;
+
+/// The drawing as a PNG file.
+pub(super) fn render(svg: &str) -> Result<Vec<u8>, String> {
+    let mut options = Options { font_family: "DejaVu Sans".into(), ..Options::default() };
+    let fonts = options.fontdb_mut();
+    fonts.load_font_data(FONT.to_vec());
+    fonts.set_sans_serif_family("DejaVu Sans");
+    let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
+    let size = tree.size();
+    let pixels = |length: f32| (length * SCALE).ceil() as u32;
+    let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()))
+        .ok_or_else(|| format!("no memory for {} x {} units", size.width(), size.height()))?;
+    resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixmap.as_mut());
+    pixmap.encode_png().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dark_pixels(text: &str) -> usize {
+        let svg = format!(
+            "<svg width='100' height='20' xmlns='http://www.w3.org/2000/svg'>\
+             <text x='5' y='15' font-family='sans-serif'>{text}</text></svg>"
+        );
+        let png = render(&svg).unwrap();
+        let pixels = Pixmap::decode_png(&png).unwrap();
+        assert_eq!((pixels.width(), pixels.height()), (200, 40));
+        pixels.pixels().iter().filter(|pixel| pixel.alpha() > 128).count()
+    }
+
+    #[test]
+    fn text_is_drawn_without_any_font_of_the_machine() {
+        assert_eq!(dark_pixels(""), 0);
+        let narrow = dark_pixels("i");
+        assert!(narrow > 10 && dark_pixels("Write 10% µ") > 5 * narrow);
+        assert!(render("<svg").is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! The running write amplification as a figure.
+
+use super::chart::{Axis, Line, chart, lines};
+use super::{COLOURS, Drawn};
+use crate::error::CliError;
+use ftlab_sim::format::grouped;
+use ftlab_sim::result::Config;
+use ftlab_sim::{ExperimentResult, Prepared};
+use plotters::prelude::*;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (960, 480);
+
+/// Finds out before a run whether its figure can be drawn and written.
+pub(crate) fn check_figure(prepared: &Prepared, path: &Path) -> Result<(), CliError> {
+    let Config { writes_max, interval_writes, .. } = prepared.config();
+    if let Some(writes) = writes_max.filter(|writes| writes < interval_writes) {
+        return Err(CliError::usage(no_interval(writes, *interval_writes)));
+    }
+    super::check(path)
+}
+
+/// Draws the running write amplification of every FTL against host writes, in drive writes.
+pub(crate) fn write_figure(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
+    if result.runs.iter().all(|run| run.running_waf.is_empty()) {
+        let writes = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
+        return Err(CliError::failure(no_interval(writes, result.config.interval_writes)));
+    }
+    super::write(path, |svg| draw(result, svg))
+}
+
+fn no_interval(writes: u64, interval_writes: u64) -> String {
+    format!(
+        "the figure has no point: {} counted writes hold no whole interval of {}; give a smaller \
+         --interval",
+        grouped(writes),
+        grouped(interval_writes)
+    )
+}
+
+fn draw(result: &ExperimentResult, svg: &mut String) -> Drawn {
+    let drive_writes = |writes: u64| writes as f64 / f64::from(result.config.drive.logical_pages);
+    let longest = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
+    let top = result.runs.iter().flat_map(|run| &run.running_waf).fold(1.0_f64, |a, &b| a.max(b));
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let x =
+        Axis::numbers("host writes, in sizes of the drive", 0.0..drive_writes(longest).max(1e-9));
+    let y = Axis::numbers("write amplification", 1.0..1.0 + (top - 1.0).max(0.1) * 1.05);
+    let mut chart = chart(&area, &result.config.workload, &x, &y)?;
+    let runs = result.runs.iter().zip(COLOURS.into_iter().cycle()).map(|(run, colour)| {
+        let points = (1..)
+            .zip(&run.running_waf)
+            .map(|(interval, waf)| (drive_writes(interval * result.config.interval_writes), *waf));
+        Line { label: run.ftl.clone(), colour, is_dashed: false, points: points.collect() }
+    });
+    lines(&mut chart, runs.collect(), SeriesLabelPosition::UpperLeft)?;
+    area.present()?;
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! `ftlab inspect`: what is in a workload.
+
+mod describe;
+mod moment;
+mod statistics;
+
+use crate::error::CliError;
+use crate::figure::{self, FIGURES, Figure, Kind};
+use crate::options::{ReadingArgs, parse_page_size};
+use crate::output::{print, print_json};
+use crate::progress::with_spinner;
+use clap::Args;
+use describe::{describe, provenance};
+use ftlab_sim::Workload;
+use ftlab_spec::ByteSize;
+use ftlab_trace::analyze::{self, Extent, InspectOptions, Inspection, Inspections, LogWindow};
+use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::{TraceSource, open};
+use moment::Moment;
+use statistics::statistics;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Shows what is in a trace or comes from a generator: operations, sizes, skew, write intervals,
+/// frozen pages, growth; and what was passed over.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab inspect trace.parquet --from run
+  ftlab inspect a.parquet b.parquet --figures figures
+  ftlab inspect zipf:theta=0.9 --logical 8GiB --writes 10000000 --figure skew=skew.png
+
+docs/inspect.md says what each statistic means.")]
+pub(crate) struct InspectArgs {
+    /// Traces (- is standard input), or generators such as zipf:theta=0.9; several are compared.
+    #[arg(required = true, value_name = "WORKLOAD")]
+    workloads: Vec<String>,
+    /// Bytes per page, a multiple of 512.
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    page_size: u32,
+    /// What tells hot pages from cold ones: a share of the drive, a size, or a number of pages.
+    #[arg(long, value_name = "WINDOW", default_value_t = LogWindow::Drive(ftlab_spec::Share(0.1)))]
+    window: LogWindow,
+    /// The drive that shares are of, and that a generator writes to; of a trace, its own device, or
+    /// up to its highest address by default.
+    #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
+    logical: Option<ByteSize>,
+    /// The same in pages.
+    #[arg(long, value_name = "N")]
+    logical_pages: Option<u64>,
+    /// Seed of a generator; 1 by default.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Memory for the pages that are written, 16 bytes each, at most.
+    #[arg(long, value_name = "SIZE", default_value_t = ByteSize(4 << 30))]
+    memory: ByteSize,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    part: PartArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Part of a workload (times and phases: of traces)")]
+struct PartArgs {
+    /// Begins at this time of the trace, such as 90s, or at this named moment of it, such as run.
+    /// Of what came before, only the pages written are kept.
+    #[arg(long, value_name = "TIME|PHASE")]
+    from: Option<Moment>,
+    /// Ends before this time, or this named moment.
+    #[arg(long, value_name = "TIME|PHASE")]
+    until: Option<Moment>,
+    /// From this named moment of the trace to the next.
+    #[arg(long, value_name = "PHASE", conflicts_with_all = ["from", "until"])]
+    phase: Option<String>,
+    /// Page writes at most; of a generator, which has no end, how many.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    writes: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Report")]
+struct ReportArgs {
+    /// Draws every figure into this directory.
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// How --figures draws.
+    #[arg(long, value_name = "KIND", default_value = "svg", requires = "figures")]
+    figure_kind: Kind,
+    /// Draws one figure into a file that ends in .svg or .png; may be given several times. There
+    /// are skew, intervals, temperature, frozen, footprint, sizes, updates and heat-map.
+    #[arg(long, value_name = "NAME=FILE")]
+    figure: Vec<String>,
+    /// Writes JSON to standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
+    let figures = figures(&args.report)?;
+    for (_, path) in &figures {
+        figure::check(path)?;
+    }
+    let mut found = Vec::new();
+    let mut provenances = Vec::new();
+    for name in &args.workloads {
+        let (workload, mut source, options) = prepare(args, name)?;
+        let work = || analyze::inspect(source.as_mut(), &options);
+        let inspection = with_spinner(args.report.json, "inspecting", work)?;
+        found.push(Inspection { workload: workload.name(), ..inspection });
+        provenances.push(provenance(&source.metadata().properties));
+    }
+    let found = Inspections { version: env!("CARGO_PKG_VERSION").into(), workloads: found };
+    for (figure, path) in &figures {
+        figure::write(path, |svg| figure.draw(&found.workloads, svg))?;
+    }
+    if args.report.json {
+        return print_json(&found);
+    }
+    for inspection in &found.workloads {
+        print(&format!("{}\n", describe(inspection)))?;
+    }
+    print(&statistics(&found.workloads))?;
+    provenances.iter().try_for_each(|text| print(text))
+}
+
+/// The figures that are asked for, and where they go.
+fn figures(args: &ReportArgs) -> Result<Vec<(&'static Figure, PathBuf)>, CliError> {
+    let mut figures = Vec::new();
+    if let Some(directory) = &args.figures {
+        std::fs::create_dir_all(directory).map_err(|error| {
+            CliError::failure(format!("cannot make {}: {error}", directory.display()))
+        })?;
+        let path = |figure: &Figure| {
+            directory.join(figure.name).with_extension(args.figure_kind.extension())
+        };
+        figures.extend(FIGURES.iter().map(|figure| (figure, path(figure))));
+    }
+    for text in &args.figure {
+        let Some((name, file)) = text.split_once('=') else {
+            return Err(CliError::usage(format!(
+                "--figure {text:?} does not say what to draw where; give NAME=FILE, as in \
+                 skew=skew.svg"
+            )));
+        };
+        figures.push((figure::find(name)?, file.into()));
+    }
+    Ok(figures)
+}
+
+/// The workload, its requests, and how it is inspected.
+fn prepare(
+    args: &InspectArgs,
+    name: &str,
+) -> Result<(Workload, Box<dyn TraceSource>, InspectOptions), CliError> {
+    let page_bytes = u64::from(args.page_size);
+    let pages_in = |size: ByteSize| size.0.div_ceil(page_bytes);
+    let logical_pages = args.logical_pages.or(args.logical.map(pages_in));
+    let workload = Workload::parse(name, args.reading.open_options(args.page_size))?;
+    let mut range_us = None;
+    let source = match &workload {
+        Workload::Trace { .. } if args.seed.is_some() => {
+            return Err(CliError::usage(format!(
+                "--seed is for generators, and {name} is a trace"
+            )));
+        }
+        Workload::Trace { path, options } => {
+            let source = open(path, options)?;
+            range_us = args.part.range_us(name, source.as_ref())?;
+            source
+        }
+        Workload::Generator(spec) if args.workloads.len() == 1 && args.part.is_by_time() => {
+            return Err(CliError::usage(format!(
+                "--from, --until and --phase are for traces, and {spec} is a generator, which has no \
+                 clock; --writes N takes its first N writes"
+            )));
+        }
+        Workload::Generator(spec) => {
+            let (Some(logical_pages), Some(_)) = (logical_pages, args.part.writes) else {
+                return Err(CliError::usage(format!(
+                    "the generator {spec} has neither size nor end; give both, as in \
+                     --logical 8GiB --writes 10000000"
+                )));
+            };
+            let seed = args.seed.unwrap_or(1);
+            build(spec, &Space { logical_pages, page_bytes: args.page_size, seed })?
+        }
+    };
+    let extent = Extent {
+        page_bytes: args.page_size,
+        range_us,
+        page_writes_max: args.part.writes,
+        memory_bytes_max: args.memory.0,
+    };
+    let drive_bytes = logical_pages.map(|pages| pages.saturating_mul(page_bytes));
+    Ok((workload, source, InspectOptions { extent, window: args.window, drive_bytes }))
+}
+
+impl PartArgs {
+    fn is_by_time(&self) -> bool {
+        self.from.is_some() || self.until.is_some() || self.phase.is_some()
+    }
+
+    /// The times that are asked for; `None` for all.
+    fn range_us(
+        &self,
+        name: &str,
+        source: &dyn TraceSource,
+    ) -> Result<Option<Range<u64>>, CliError> {
+        let metadata = source.metadata();
+        let name = Path::new(name);
+        let (start_us, end_us) = if let Some(phase) = &self.phase {
+            let start_us = metadata.phase_start_us(name, phase)?;
+            let later = metadata.phases_us().into_iter().map(|(_, time_us)| time_us);
+            (start_us, later.filter(|time_us| *time_us > start_us).min().unwrap_or(u64::MAX))
+        } else {
+            let time_us = |moment: &Option<Moment>, default| {
+                moment.as_ref().map_or(Ok(default), |moment| moment.time_us(name, metadata))
+            };
+            (time_us(&self.from, 0)?, time_us(&self.until, u64::MAX)?)
+        };
+        if start_us >= end_us {
+            return Err(CliError::usage(format!(
+                "the part of {} from {start_us} us until {end_us} us is empty; end it later",
+                name.display()
+            )));
+        }
+        Ok((start_us > 0 || end_us < u64::MAX).then_some(start_us..end_us))
+    }
+}
