@@ -13,10 +13,12 @@
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
+//! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
+mod calibrate;
 mod figure_14;
 mod hot_cold;
 mod reference;
@@ -303,12 +305,17 @@ fn main() -> Result<(), Failure> {
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
+        Some("calibrate") => {
+            let more: Vec<String> = std::env::args().skip(2).collect();
+            let more = |index: usize| more.get(index).map(String::as_str);
+            calibrate::run(more(0), more(1), more(2))
+        }
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are ftls, large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps and hot-cold"
+            "no benchmark {other:?}; there are ftls, large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps, hot-cold and calibrate"
         )
         .into()),
     }

@@ -29,9 +29,9 @@ pub const GENERATOR_DRIVE_WRITES: f64 = 4.0;
 /// How many host page writes are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
-    /// All of a trace; [`GENERATOR_DRIVE_WRITES`] of a generator.
+    /// All of a trace, or of a generator that ends; [`GENERATOR_DRIVE_WRITES`] of one that does not.
     OfWorkload,
-    /// So many; fewer if a trace ends before.
+    /// So many; fewer if the workload ends before.
     Writes(u64),
     /// So many times the drive's logical pages, rounded to a whole page write.
     DriveWrites(f64),
@@ -234,7 +234,7 @@ impl Experiment {
     fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
-            Length::OfWorkload if !self.workload.is_generator() => return Ok(None),
+            Length::OfWorkload if self.workload.has_end()? => return Ok(None),
             Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
             Length::Writes(writes) => writes,
             Length::DriveWrites(drives) => of_drive(drives),

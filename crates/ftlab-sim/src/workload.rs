@@ -19,7 +19,7 @@ pub enum Workload {
         /// How it is read; the page size is that of the drive.
         options: OpenOptions,
     },
-    /// Requests without end.
+    /// Requests that are made up, without end or until a database has grown.
     Generator(Spec),
 }
 
@@ -28,22 +28,23 @@ impl Workload {
     /// anything else a generator such as `zipf:theta=0.9`.
     pub fn parse(text: &str, options: OpenOptions) -> Result<Self, SimError> {
         let path = Path::new(text);
+        let name = text.split(':').next().unwrap_or(text);
+        let is_generator = GENERATORS.iter().any(|info| info.name == name);
         let separated = text.contains(['/', MAIN_SEPARATOR]);
-        if text == "-" || separated || path.exists() {
+        if text == "-" || (separated && !is_generator) || path.exists() {
             return Ok(Self::Trace { path: path.into(), options });
         }
         let unknown = || SimError::UnknownWorkload {
             text: text.into(),
             generators: GENERATORS.iter().map(|info| info.name.to_owned()).collect(),
         };
-        let name = text.split(':').next().unwrap_or(text);
-        if GENERATORS.iter().all(|info| info.name != name) {
+        if !is_generator {
             return Err(unknown());
         }
         let spec: Spec = text.parse()?;
         refuse_trace_options(text, &options)?;
         // Wrong parameters are found here, whatever the size of the drive will be.
-        synthetic::build(&spec, &Space { logical_pages: 1 << 10, page_bytes: 4096, seed: 0 })?;
+        synthetic::build(&spec, &synthetic::TRIAL)?;
         Ok(Self::Generator(spec))
     }
 
@@ -71,9 +72,17 @@ impl Workload {
             .collect())
     }
 
-    /// Whether it has no end.
+    /// Whether it is a generator.
     pub fn is_generator(&self) -> bool {
         matches!(self, Self::Generator(_))
+    }
+
+    /// Whether it ends by itself.
+    pub(crate) fn has_end(&self) -> Result<bool, SimError> {
+        match self {
+            Self::Trace { .. } => Ok(true),
+            Self::Generator(spec) => Ok(synthetic::has_end(spec)?),
+        }
     }
 
     /// Opens the trace; `None` for a generator, which needs to know the drive first.

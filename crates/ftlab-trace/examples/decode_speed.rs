@@ -118,6 +118,26 @@ fn generators() -> Result<bool, TraceError> {
             page_writes(source.as_mut(), GENERATED_PAGES)
         })?;
     }
+    Ok(is_right & databases()?)
+}
+
+/// The databases of the 2R paper at their full sizes: 1 to 10 GB and 2 to 30 GB.
+fn databases() -> Result<bool, TraceError> {
+    let mut is_right = true;
+    for (spec, logical_pages) in [
+        ("tpcc", 2_621_440),
+        ("tpcc:log=on,doublewrite=512", 2_621_440),
+        ("linkbench", 7_864_320),
+        ("ycsb", 2_621_440),
+        ("lsm:wal=off", 2_621_440),
+    ] {
+        let space = Space { logical_pages, page_bytes: 4096, seed: 1 };
+        let mut source = build(&spec.parse()?, &space)?;
+        is_right &= row(&format!("generate {spec}"), "pages", GENERATED_PAGES, || {
+            // The last request may go beyond.
+            Ok(page_writes(source.as_mut(), GENERATED_PAGES)?.min(GENERATED_PAGES))
+        })?;
+    }
     Ok(is_right)
 }
 

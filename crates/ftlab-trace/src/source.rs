@@ -56,7 +56,7 @@ pub trait TraceSource: Send {
 
     /// Clears `batch` and fills it with the next requests, about [`RequestBatch::limit`] of them.
     ///
-    /// Returns `false` at the end, with an empty batch; generators have no end. After an error the
+    /// Returns `false` at the end, with an empty batch; most generators have no end. After an error the
     /// source must not be read further. A source keeps filling the same columns from the first
     /// batch to the last.
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError>;

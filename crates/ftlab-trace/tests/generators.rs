@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{fixture, page_writes, shared};
+use common::{Request, fixture, page_writes, shared};
 use ftlab_trace::synthetic::{GENERATORS, Space, build};
-use ftlab_trace::{OpenOptions, RequestBatch, open};
+use ftlab_trace::{Op, OpenOptions, RequestBatch, RequestHasher, open};
+use std::fmt::Write;
 
 /// The logs were made by fio 3.33 with this, randrepeat=0 and norandommap=1, on 1 GiB.
 const RANDSEED: u64 = 20_240_517;
@@ -38,33 +39,166 @@ fn zipf_repeats_a_million_writes_of_fio() {
     }
 }
 
+/// The first `count` requests of a generator, read in batches of `limit`.
+fn requests(spec: &str, space: &Space, limit: usize, count: usize) -> Vec<Request> {
+    let mut source = build(&spec.parse().unwrap(), space).unwrap();
+    let mut batch = RequestBatch::with_limit(limit);
+    let mut all = Vec::new();
+    while all.len() < count && source.next_batch(&mut batch).unwrap() {
+        assert!(!batch.is_empty() && batch.len() <= limit, "{spec}: {} of {limit}", batch.len());
+        all.extend(batch.iter().map(|(op, lba, sectors)| (None, op, lba, sectors)));
+    }
+    all.truncate(count);
+    all
+}
+
 #[test]
-fn every_generator_is_deterministic_aligned_and_independent_of_batches() {
-    for info in GENERATORS {
-        let space = Space { logical_pages: 1000, page_bytes: 1536, seed: 5 };
-        let spec = info.name.parse().unwrap();
-        let sequence = |limit: usize, space: &Space| {
-            let mut source = build(&spec, space).unwrap();
-            let mut batch = RequestBatch::with_limit(limit);
-            let mut lbas = Vec::new();
-            while lbas.len() < 3000 {
-                assert!(source.next_batch(&mut batch).unwrap(), "{} ends", info.name);
-                assert!(batch.sectors.iter().all(|sectors| *sectors == 3), "{}", info.name);
-                lbas.extend_from_slice(&batch.lba);
-            }
-            lbas.truncate(3000);
-            lbas
-        };
-        let whole = sequence(3000, &space);
-        assert!(whole.iter().all(|lba| lba % 3 == 0 && lba / 3 < 1000), "{}", info.name);
-        for limit in [1, 7, 1024] {
-            assert_eq!(sequence(limit, &space), whole, "{} by {limit}", info.name);
+fn every_generator_is_deterministic_and_independent_of_batches() {
+    for info in GENERATORS.iter().filter(|info| info.name != "trace-like") {
+        let space = Space { logical_pages: 60_000, page_bytes: 1536, seed: 5 };
+        let whole = requests(info.name, &space, 3000, 9000);
+        assert_eq!(whole.len(), 9000, "{} ends", info.name);
+        let device_sectors = 60_000 * 3;
+        for (_, op, lba, sectors) in &whole {
+            let end = lba + u64::from(*sectors);
+            assert!(end <= device_sectors && (*sectors > 0 || *op == Op::Flush), "{}", info.name);
         }
-        let other = sequence(3000, &Space { seed: 6, ..space });
+        for limit in [1, 7, 1024] {
+            assert_eq!(requests(info.name, &space, limit, 9000), whole, "{} by {limit}", info.name);
+        }
+        let other = requests(info.name, &Space { seed: 6, ..space }, 3000, 9000);
         assert_ne!(other, whole, "{}: the seed does nothing", info.name);
-        let metadata = build(&spec, &space).unwrap().metadata().clone();
-        assert_eq!(metadata.device_bytes, Some(1000 * 1536));
+        let metadata = build(&info.name.parse().unwrap(), &space).unwrap().metadata().clone();
+        assert_eq!(metadata.device_bytes, Some(60_000 * 1536));
         assert_eq!(metadata.properties["seed"], "5");
+    }
+}
+
+/// The hash of the first requests of a generator on a small drive: a change is a decision.
+#[test]
+fn database_generators_repeat_what_they_have_always_written() {
+    let golden = include_str!("data/golden_generators.txt");
+    let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 1 };
+    let specs = [
+        "tpcc",
+        "tpcc:skew=off,old=0.37,batch=0.1,log=on,doublewrite=64",
+        "linkbench",
+        "linkbench:start=0.3,old=0.37,batch=0.3,idle=0.2",
+        "ycsb:workload=a",
+        "ycsb:workload=b",
+        "ycsb:workload=d",
+        "ycsb:workload=e",
+        "ycsb:workload=f",
+        "lsm",
+        "lsm:data=0.3,wal=off,trim=off,ratio=4",
+    ];
+    let mut table = String::new();
+    for spec in specs {
+        let mut source = build(&spec.parse().unwrap(), &space).unwrap();
+        let mut hasher = RequestHasher::new();
+        let mut batch = RequestBatch::with_limit(1000);
+        for _ in 0..200 {
+            if !source.next_batch(&mut batch).unwrap() {
+                break;
+            }
+            hasher.update(&batch);
+        }
+        writeln!(table, "{spec} {}", hasher.finish()).unwrap();
+    }
+    assert_eq!(table, golden, "the whole new table:\n{table}");
+}
+
+/// Share of the pages written up to each tenth of the page writes that are not written later.
+fn frozen(pages: &[u64]) -> Vec<f64> {
+    let mut lives = std::collections::BTreeMap::<u64, (usize, usize)>::new();
+    for (now, page) in pages.iter().enumerate() {
+        lives.entry(*page).or_insert((now, now)).1 = now;
+    }
+    let share = |tenth: usize| {
+        let moment = pages.len() * tenth / 10;
+        let written = lives.values().filter(|(first, _)| *first < moment).count();
+        let frozen = lives.values().filter(|(_, last)| *last < moment).count();
+        frozen as f64 / written as f64
+    };
+    (1..10).map(share).collect()
+}
+
+#[test]
+fn tpcc_grows_from_start_to_end_and_leaves_frozen_pages_behind() {
+    let space = Space { logical_pages: 1 << 15, page_bytes: 4096, seed: 1 };
+    let spec = "tpcc:start=0.2,end=0.8";
+    let mut source = build(&spec.parse().unwrap(), &space).unwrap();
+    let load: usize = source.metadata().properties["load_page_writes"].parse().unwrap();
+    let pages = page_writes(source.as_mut(), usize::MAX);
+    let share = |pages: &[u64]| {
+        let distinct: std::collections::BTreeSet<_> = pages.iter().collect();
+        distinct.len() as f64 / f64::from(1 << 15)
+    };
+    assert!((share(&pages[..load]) - 0.2).abs() < 0.01, "{}", share(&pages[..load]));
+    assert!((share(&pages) - 0.8).abs() < 0.02, "{}", share(&pages));
+    // It grows all the time.
+    let tenths = (1..=10).map(|tenth| share(&pages[..load + (pages.len() - load) * tenth / 10]));
+    let tenths: Vec<f64> = tenths.collect();
+    assert!(tenths.windows(2).all(|pair| pair[1] > pair[0] + 0.01), "{tenths:?}");
+    // The paper: more than 40% at the middle, more than 60% at four fifths, in its larger databases.
+    let frozen = frozen(&pages[load..]);
+    assert!(frozen[4] > 0.35 && frozen[7] > 0.45, "{frozen:?}");
+    assert!(frozen[8] < 0.9, "{frozen:?}");
+}
+
+#[test]
+fn linkbench_writes_large_pages_twice_and_grows() {
+    let space = Space { logical_pages: 1 << 15, page_bytes: 4096, seed: 1 };
+    let all = requests("linkbench:start=0.3,end=0.5", &space, 1000, usize::MAX);
+    let writes = || all.iter().filter(|(_, op, ..)| *op == Op::Write);
+    // Behind the double-write area, every page has 16 KiB.
+    let pages: Vec<_> = writes().filter(|(.., sectors)| *sectors == 32).collect();
+    let twice: u64 = writes()
+        .filter(|(.., lba, sectors)| *sectors > 32 && *sectors % 32 == 0 && lba % 32 == 0)
+        .map(|(.., sectors)| u64::from(*sectors))
+        .sum();
+    let once = pages.len() as u64 * 32;
+    assert!(
+        twice > once,
+        "{twice} sectors in large requests, {once} in pages: the load comes on top"
+    );
+    let highest = writes().map(|(.., lba, sectors)| lba + u64::from(*sectors)).max().unwrap();
+    let share = highest as f64 / f64::from(8 << 15);
+    assert!((share - 0.5).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn ycsb_grows_where_records_are_inserted_only() {
+    let space = Space { logical_pages: 1 << 13, page_bytes: 4096, seed: 1 };
+    for (workload, grows) in [("a", false), ("b", false), ("d", true), ("e", true), ("f", false)] {
+        let spec = format!("ycsb:workload={workload},start=0.5,end=0.6");
+        let mut source = build(&spec.parse().unwrap(), &space).unwrap();
+        let highest = page_writes(source.as_mut(), 100_000).into_iter().max().unwrap();
+        let share = highest as f64 / f64::from(1 << 13);
+        let expected = if grows { 0.6 } else { 0.5 };
+        assert!((share - expected).abs() < 0.02, "{workload}: {share}");
+    }
+    let error = build(&"ycsb:workload=c".parse().unwrap(), &space).err().unwrap().to_string();
+    assert!(error.contains("take a, b, d, e or f"), "{error}");
+}
+
+#[test]
+fn what_ends_is_no_part_of_a_mix() {
+    let error = build(&"mix:of=tpcc*0.5;uniform*0.5".parse().unwrap(), &SPACE).err().unwrap();
+    assert!(error.to_string().contains("it ends"), "{error}");
+    assert_eq!(generate("mix:of=lsm*0.5;uniform*0.5", &SPACE, 1000).len(), 1000);
+}
+
+#[test]
+fn databases_that_do_not_fit_are_refused_with_advice() {
+    let space = Space { logical_pages: 2000, page_bytes: 4096, seed: 1 };
+    for spec in ["tpcc", "tpcc:start=0.9,end=0.5", "linkbench:doublewrite=4096", "ycsb:start=0.01"]
+    {
+        let error = build(&spec.parse().unwrap(), &space).err().unwrap().to_string();
+        assert!(
+            error.contains("a database that needs") && error.contains("raise"),
+            "{spec}: {error}"
+        );
     }
 }
 

@@ -11,7 +11,8 @@
 //! | `swap` | its groups; what is swapped later is not told |
 //! | `mix` | those of all parts, laid over each other |
 //! | `join` | the same, with the writes of the first part |
-//! | `zipf`, `oltp` | none: their pages are scattered |
+//! | `zipf`, `oltp`, `ycsb`, `trace-like` | none: their pages are scattered |
+//! | `tpcc`, `linkbench`, `lsm` | none: what is hot moves |
 
 use super::Space;
 use super::parts::{Parts, areas_of_parts};

@@ -1,21 +1,31 @@
 //! Generators: one file each, one line per generator in [`GENERATORS`].
 //!
-//! A generator is endless (the caller stops it) and writes one aligned page per request. Its
-//! sequence depends on its parameters, the number of pages and the seed, never on batch sizes.
+//! Most generators are endless (the caller stops them) and write one aligned page per request.
+//! Those that imitate databases have requests of other sizes, flushes and trims, and those whose
+//! database grows end when it has. The sequence of all depends on parameters, the number of pages
+//! and the seed, never on batch sizes.
 
 pub mod areas;
+mod database;
 pub mod hotcold;
 pub mod join;
+pub mod linkbench;
+pub mod lsm;
 pub mod mix;
 pub mod oltp;
 pub mod parts;
 mod permutation;
+mod ranks;
+mod requests;
 pub mod skew;
 pub mod skewdec;
 pub mod skewinc;
 pub mod swap;
 mod taus88;
+pub mod tpcc;
+pub mod trace_like;
 pub mod uniform;
+pub mod ycsb;
 pub mod zipf;
 
 use crate::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
@@ -65,14 +75,42 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     skewdec::GENERATOR,
     swap::GENERATOR,
     oltp::GENERATOR,
+    tpcc::GENERATOR,
+    linkbench::GENERATOR,
+    ycsb::GENERATOR,
+    lsm::GENERATOR,
+    trace_like::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];
 
-/// An endless sequence of page numbers.
+/// A sequence of page writes.
 pub(crate) trait PageSequence: Send {
-    /// Overwrites `pages` with the next page numbers of the sequence.
+    /// Overwrites `pages` with the next page numbers of the sequence, which has no end.
     fn fill(&mut self, pages: &mut [u64]);
+
+    /// Fills `batch`, which is empty, with the next requests: one page each, unless the generator has
+    /// requests of its own. False at the end.
+    fn next_requests(&mut self, batch: &mut RequestBatch, page_sectors: u32) -> bool {
+        batch.lba.resize(batch.limit(), 0);
+        batch.op.resize(batch.limit(), Op::Write);
+        batch.sectors.resize(batch.limit(), page_sectors);
+        self.fill(&mut batch.lba);
+        for lba in &mut batch.lba {
+            *lba *= u64::from(page_sectors);
+        }
+        true
+    }
+
+    /// Whether [`next_requests`](Self::next_requests) ends.
+    fn has_end(&self) -> bool {
+        false
+    }
+
+    /// What else is worth knowing of this sequence, by name.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 }
 
 /// The generator that `spec` names, writing to `space`.
@@ -100,6 +138,8 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
     metadata.properties.insert("generator".into(), spec.to_string());
     metadata.properties.insert("seed".into(), space.seed.to_string());
+    let properties = sequence.properties().into_iter();
+    metadata.properties.extend(properties.map(|(name, value)| (name.to_owned(), value)));
     Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped: Skipped::default() }))
 }
 
@@ -122,6 +162,14 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 /// ```
 pub fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
     (generator(spec)?.areas)(spec, space)
+}
+
+/// A drive on which parameters can be tried before the size of the real one is known: 1 GiB.
+pub const TRIAL: Space = Space { logical_pages: 1 << 18, page_bytes: 4096, seed: 0 };
+
+/// Whether the generator that `spec` names has an end.
+pub fn has_end(spec: &Spec) -> Result<bool, TraceError> {
+    Ok(sequence(spec, &TRIAL)?.has_end())
 }
 
 fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
@@ -151,15 +199,7 @@ impl TraceSource for PageSource {
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
-        batch.lba.resize(batch.limit(), 0);
-        batch.op.resize(batch.limit(), Op::Write);
-        batch.sectors.resize(batch.limit(), self.page_sectors);
-        self.sequence.fill(&mut batch.lba);
-        let page_sectors = u64::from(self.page_sectors);
-        for lba in &mut batch.lba {
-            *lba *= page_sectors;
-        }
-        Ok(true)
+        Ok(self.sequence.next_requests(batch, self.page_sectors))
     }
 
     fn skipped(&self) -> &Skipped {

@@ -189,7 +189,16 @@ pub(super) fn sequences(
         .0
         .iter()
         .zip(seeds)
-        .map(|(part, seed)| sequence(&part.spec, &Space { seed, ..*space }))
+        .map(|(part, seed)| {
+            let sequence = sequence(&part.spec, &Space { seed, ..*space })?;
+            if sequence.has_end() {
+                return Err(TraceError::Unsupported {
+                    what: format!("{} as a part: it ends", part.spec),
+                    remedy: "combine generators without an end, or run it by itself".into(),
+                });
+            }
+            Ok(sequence)
+        })
         .collect()
 }
 

@@ -28,11 +28,11 @@
 //! # Reference
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
 
+use super::ranks::{Ranks, ZETA_TERMS_MAX, zeta};
 use super::taus88::Taus88;
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, SpecError};
-use std::sync::Mutex;
 
 ftlab_spec::choices! {
     /// How ranks are spread over the drive.
@@ -76,9 +76,6 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     areas: |_, _| Ok(Vec::new()),
 };
 
-/// Terms of the zeta sum at most, as in fio.
-const ZETA_TERMS_MAX: u64 = 10_000_000;
-
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = ZipfParameters::from_spec(spec)?;
     let ZipfParameters { theta, hash } = parameters;
@@ -96,49 +93,29 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
 
 struct Zipf {
     random: Taus88,
-    pages: u64,
+    ranks: Ranks,
     /// `pages - 1` where that makes `%` a mask.
     mask: Option<u64>,
     multiplier: u64,
     offset: u64,
-    zeta: f64,
-    /// The weight of ranks 0 and 1 together: 1 + 2^-theta.
-    zeta_2: f64,
-    alpha: f64,
-    eta: f64,
 }
 
 impl Zipf {
     fn new(pages: u64, theta: f64, hash: RankHash, randseed: u64) -> Self {
         let mut random = Taus88::from_fio_seed(offset_stream_seed(randseed));
         let offset = u64::from(random.next_u32());
-        let zeta = zeta(pages.min(ZETA_TERMS_MAX), theta);
-        let zeta_2 = 1.0 + 0.5f64.powf(theta);
         Self {
             random,
-            pages,
+            ranks: Ranks::with_zeta(pages, theta, zeta(pages.min(ZETA_TERMS_MAX), theta)),
             mask: pages.is_power_of_two().then_some(pages - 1),
             multiplier: hash.multiplier(),
             offset,
-            zeta,
-            zeta_2,
-            alpha: 1.0 / (1.0 - theta),
-            eta: (1.0 - (2.0 / pages as f64).powf(1.0 - theta)) / (1.0 - zeta_2 / zeta),
         }
     }
 
     #[inline]
     fn next_rank(&mut self) -> u64 {
-        let uniform = f64::from(self.random.next_u32()) / f64::from(u32::MAX);
-        let weight = uniform * self.zeta;
-        if weight < 1.0 {
-            0
-        } else if weight < self.zeta_2 {
-            1
-        } else {
-            // Not fused: fio's compiler does not, and the last bit counts.
-            (self.pages as f64 * (self.eta * uniform - self.eta + 1.0).powf(self.alpha)) as u64
-        }
+        self.ranks.at(f64::from(self.random.next_u32()) / f64::from(u32::MAX))
     }
 }
 
@@ -148,7 +125,7 @@ impl PageSequence for Zipf {
             let spread = self.next_rank().wrapping_mul(self.multiplier).wrapping_add(self.offset);
             *page = match self.mask {
                 Some(mask) => spread & mask,
-                None => spread % self.pages,
+                None => spread % self.ranks.numbers,
             };
         }
     }
@@ -159,20 +136,6 @@ fn offset_stream_seed(randseed: u64) -> u32 {
     const MULTIPLIER: u64 = 0x9e37_0001;
     let seed = (0..10).fold(randseed, |seed, _| seed.wrapping_mul(MULTIPLIER));
     seed.wrapping_add(6) as u32
-}
-
-/// The sum of i^-theta over i = 1..=`terms`, in fio's order and rounding; remembered, because ten
-/// million powers take a tenth of a second.
-fn zeta(terms: u64, theta: f64) -> f64 {
-    static KNOWN: Mutex<Vec<((u64, u64), f64)>> = Mutex::new(Vec::new());
-    let key = (terms, theta.to_bits());
-    let known = || KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, sum)) = known().iter().find(|(present, _)| *present == key) {
-        return *sum;
-    }
-    let sum = (1..=terms).map(|i| (1.0 / i as f64).powf(theta)).fold(0.0, |sum, term| sum + term);
-    known().push((key, sum));
-    sum
 }
 
 #[cfg(test)]
@@ -213,7 +176,7 @@ mod tests {
             by_rank[((page + pages - zipf.offset % pages) % pages) as usize] += 1;
         }
         for (rank, count_of_rank) in by_rank.iter().take(2).enumerate() {
-            let expected = count as f64 * ((rank + 1) as f64).powf(-theta) / zipf.zeta;
+            let expected = count as f64 * ((rank + 1) as f64).powf(-theta) / zipf.ranks.zeta;
             let deviation = (f64::from(*count_of_rank) - expected) / expected.sqrt();
             assert!(deviation.abs() < 5.0, "rank {rank}: {count_of_rank} against {expected}");
         }

@@ -1,0 +1,113 @@
+//! The redo log and the double-write area.
+
+use super::CHECKPOINT_SHARE;
+use crate::pages::SECTOR_BYTES;
+use crate::{Op, RequestBatch};
+
+/// A ring of sectors behind a first page, which records checkpoints.
+#[derive(Debug, Clone)]
+pub(super) struct RedoLog {
+    first_sector: u64,
+    page_sectors: u64,
+    ring_sectors: u64,
+    is_here: bool,
+    /// Bytes of the log so far, and how many of them have been written.
+    end_bytes: u64,
+    written_bytes: u64,
+    checkpoint_sectors: u64,
+}
+
+impl RedoLog {
+    pub(super) fn new(first_page: u32, pages: u32, page_sectors: u32, is_here: bool) -> Self {
+        let page_sectors = u64::from(page_sectors);
+        Self {
+            first_sector: u64::from(first_page) * page_sectors,
+            page_sectors,
+            ring_sectors: u64::from(pages.saturating_sub(1).max(1)) * page_sectors,
+            is_here,
+            end_bytes: 0,
+            written_bytes: 0,
+            checkpoint_sectors: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn append(&mut self, bytes: u32) {
+        self.end_bytes += u64::from(bytes);
+    }
+
+    /// Where it ends, counted from 1.
+    #[inline]
+    pub(super) fn end_sectors(&self) -> u64 {
+        self.end_bytes / SECTOR_BYTES + 1
+    }
+
+    /// How far back the first change of a page in the pool may lie.
+    #[inline]
+    pub(super) fn max_age_sectors(&self) -> u64 {
+        (CHECKPOINT_SHARE * self.ring_sectors as f64) as u64
+    }
+
+    /// Writes what has not been written, with the sector in which that begins.
+    #[inline]
+    pub(super) fn commit(&mut self, out: &mut RequestBatch) {
+        if !self.is_here || self.end_bytes == self.written_bytes {
+            return;
+        }
+        let mut sector = self.written_bytes / SECTOR_BYTES;
+        let end = self.end_bytes.div_ceil(SECTOR_BYTES);
+        while sector < end {
+            let place = sector % self.ring_sectors;
+            let sectors = (end - sector).min(self.ring_sectors - place);
+            out.push(Op::Write, self.first_sector + self.page_sectors + place, sectors as u32);
+            sector += sectors;
+        }
+        out.push(Op::Flush, 0, 0);
+        self.written_bytes = self.end_bytes;
+        if end > self.checkpoint_sectors + self.ring_sectors / 4 {
+            self.checkpoint_sectors = end;
+            out.push(Op::Write, self.first_sector, 1);
+        }
+    }
+}
+
+/// Changed pages on their way to the drive, and the area where they are written first.
+#[derive(Debug, Clone)]
+pub(super) struct DoubleWrite {
+    first_page: u32,
+    area_pages: u32,
+    waiting: Vec<u32>,
+}
+
+impl DoubleWrite {
+    pub(super) fn new(first_page: u32, area_pages: u32) -> Self {
+        Self { first_page, area_pages, waiting: Vec::with_capacity(area_pages as usize) }
+    }
+
+    #[inline]
+    pub(super) fn is_off(&self) -> bool {
+        self.area_pages == 0
+    }
+
+    /// Takes a page, and writes all of them if the area is full.
+    #[inline]
+    pub(super) fn add(&mut self, page: u32, page_sectors: u32, out: &mut RequestBatch) {
+        self.waiting.push(page);
+        if self.waiting.len() == self.area_pages as usize {
+            self.write(page_sectors, out);
+        }
+    }
+
+    /// Writes the pages that wait, twice.
+    pub(super) fn write(&mut self, page_sectors: u32, out: &mut RequestBatch) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let lba = |page: u32| u64::from(page) * u64::from(page_sectors);
+        out.push(Op::Write, lba(self.first_page), self.waiting.len() as u32 * page_sectors);
+        out.push(Op::Flush, 0, 0);
+        for page in self.waiting.drain(..) {
+            out.push(Op::Write, lba(page), page_sectors);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What `tpcc`, `linkbench` and `ycsb` share: the part of a database between its rows and the drive.
+//!
+//! Transactions read and change pages; [`Database`] decides which page writes come of it. That is
+//! much of the workload: what reaches the drive is what leaves the buffer pool.
+//!
+//! # Rule
+//! - Pages are kept in a [`pool`]; the one not used for longest leaves, and is written if it has
+//!   changed. A page whose first change lies [`CHECKPOINT_SHARE`] of the redo log's size back is
+//!   written too: the log is a ring, and needs the place.
+//! - Pages leave one by one, or, as MariaDB's page cleaner lets them go, in batches that begin when the
+//!   pool is full.
+//! - With a double-write area, changed pages wait until the area is full or a batch is complete. They are
+//!   written there from its start, in one request, and then each to its own place.
+//! - With the redo log on this drive, a commit writes it from the sector where the one before ended,
+//!   and asks for a flush. Whenever a quarter of the log has been written, so is its first page, as the
+//!   record of a checkpoint.
+//! - The tables' files take the drive in extents, in the order in which they need them.
+//!
+//! # What is simplified
+//! There is no clock, so nothing happens because time passes: no page cleaner that writes ahead of
+//! need, no pages that stay young for a second, no group commit. The file system writes nothing of its
+//! own (in the captured traces, half a percent). Files grow, and never shrink.
+//!
+//! # Reference
+//! The rules are those of InnoDB as its manual describes them (MariaDB Server documentation, InnoDB
+//! buffer pool, redo log and doublewrite buffer).
+
+mod files;
+mod log;
+mod pool;
+mod setup;
+pub(super) mod tables;
+
+pub(super) use files::{File, Files};
+pub(super) use setup::{Benchmark, Setup, Transactions, too_small};
+
+use crate::pages::SECTOR_BYTES;
+use crate::{Op, RequestBatch};
+use log::{DoubleWrite, RedoLog};
+use pool::Pool;
+
+/// Of the redo log's size, how much may be written before a change has to be on the drive: what
+/// InnoDB calls the asynchronous flush point.
+const CHECKPOINT_SHARE: f64 = 0.75;
+
+/// Where the redo log and the double-write area are, in pages of the database; their files come first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Bytes of a database page, a multiple of 512.
+    pub(super) page_bytes: u32,
+    /// Pages that the database may grow to.
+    pub(super) pages: u32,
+    /// Pages of the buffer pool.
+    pub(super) pool_pages: u32,
+    /// Share of the pool that pages pass through which are read; 0 for LRU.
+    pub(super) old_share: f64,
+    /// Pages that leave the pool at a time, but for one.
+    pub(super) batch_pages: u32,
+    /// Pages of the redo log.
+    pub(super) log_pages: u32,
+    /// Whether the log is on this drive.
+    pub(super) logs_here: bool,
+    /// Pages of the double-write area; 0 for none.
+    pub(super) doublewrite_pages: u32,
+}
+
+/// The pool, the log and the double-write area, and the requests that they make.
+pub(super) struct Database {
+    pool: Pool,
+    page_sectors: u32,
+    batch_pages: usize,
+    log: RedoLog,
+    doublewrite: DoubleWrite,
+    out: RequestBatch,
+}
+
+impl Database {
+    /// A database without tables, and the files to make them from.
+    pub(super) fn new(layout: Layout) -> (Self, Files) {
+        let mut files = Files::new(layout.pages);
+        let log_pages = if layout.logs_here { layout.log_pages } else { 0 };
+        let log_first = files.reserve(log_pages);
+        let doublewrite_first = files.reserve(layout.doublewrite_pages);
+        let page_sectors = layout.page_bytes / SECTOR_BYTES as u32;
+        let database = Self {
+            pool: Pool::new(
+                layout.pool_pages.max(1) as usize,
+                layout.old_share,
+                layout.pages as usize,
+            ),
+            page_sectors,
+            batch_pages: layout.batch_pages as usize,
+            log: RedoLog::new(log_first, layout.log_pages, page_sectors, layout.logs_here),
+            doublewrite: DoubleWrite::new(doublewrite_first, layout.doublewrite_pages),
+            out: RequestBatch::new(),
+        };
+        (database, files)
+    }
+
+    /// Pages that the log and the double-write area take.
+    pub(super) fn system_pages(layout: &Layout) -> u32 {
+        let log_pages = if layout.logs_here { layout.log_pages } else { 0 };
+        Files::extents(log_pages) + Files::extents(layout.doublewrite_pages)
+    }
+
+    /// Requests that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Swaps the requests that wait for `out`, which is empty.
+    pub(super) fn take_requests(&mut self, out: &mut RequestBatch) {
+        std::mem::swap(out, &mut self.out);
+    }
+
+    /// A transaction looks at `page`.
+    #[inline]
+    pub(super) fn read(&mut self, page: u32) {
+        self.pool.read(page);
+        self.make_room();
+    }
+
+    /// A transaction changes `page`, and the redo log grows by `redo_bytes`.
+    #[inline]
+    pub(super) fn change(&mut self, page: u32, redo_bytes: u32) {
+        self.change_or_make(page, false, redo_bytes);
+    }
+
+    /// A transaction makes `page`, which was not there or not used, and the redo log grows.
+    #[inline]
+    pub(super) fn make(&mut self, page: u32, redo_bytes: u32) {
+        self.change_or_make(page, true, redo_bytes);
+    }
+
+    #[inline]
+    fn change_or_make(&mut self, page: u32, is_new: bool, redo_bytes: u32) {
+        self.log.append(redo_bytes);
+        self.pool.change(page, is_new, self.log.end_sectors());
+        self.make_room();
+    }
+
+    /// If the pool is too full, lets pages go until a batch more than one are gone.
+    #[inline]
+    fn make_room(&mut self) {
+        let excess = self.pool.excess();
+        if excess > 0 {
+            for _ in 0..excess + self.batch_pages {
+                if let Some(page) = self.pool.evict() {
+                    self.write_back(page);
+                }
+            }
+            if self.batch_pages > 0 {
+                self.doublewrite.write(self.page_sectors, &mut self.out);
+            }
+        }
+    }
+
+    /// A transaction is over.
+    #[inline]
+    pub(super) fn commit(&mut self) {
+        self.log.commit(&mut self.out);
+        let oldest = self.log.end_sectors().saturating_sub(self.log.max_age_sectors());
+        while let Some(page) = self.pool.pop_changed_before(oldest) {
+            self.write_back(page);
+        }
+    }
+
+    /// The initial load: these pages, one after the other.
+    pub(super) fn load(&mut self, first_page: u32, pages: u32) {
+        let lba = u64::from(first_page) * u64::from(self.page_sectors);
+        self.out.push(Op::Write, lba, pages * self.page_sectors);
+    }
+
+    #[inline]
+    fn write_back(&mut self, page: u32) {
+        let page_sectors = self.page_sectors;
+        if self.doublewrite.is_off() {
+            let lba = u64::from(page) * u64::from(page_sectors);
+            self.out.push(Op::Write, lba, page_sectors);
+        } else {
+            self.doublewrite.add(page, page_sectors, &mut self.out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUT: Layout = Layout {
+        page_bytes: 4096,
+        pages: 1024,
+        pool_pages: 4,
+        old_share: 0.0,
+        batch_pages: 0,
+        log_pages: 64,
+        logs_here: false,
+        doublewrite_pages: 0,
+    };
+
+    fn requests(layout: Layout, work: impl Fn(&mut Database, u32)) -> Vec<(Op, u64, u32)> {
+        let (mut database, mut files) = Database::new(layout);
+        let first = files.reserve(100);
+        work(&mut database, first);
+        database.out.iter().collect()
+    }
+
+    #[test]
+    fn only_changed_pages_that_leave_the_pool_are_written() {
+        let written = requests(LAYOUT, |database, first| {
+            database.change(first, 100);
+            database.read(first + 1);
+            database.change(first, 100);
+            for page in 2..6 {
+                database.read(first + page);
+            }
+            database.commit();
+        });
+        assert_eq!(written, [(Op::Write, 0, 8)]);
+    }
+
+    #[test]
+    fn a_page_that_never_leaves_is_written_when_the_log_needs_its_place() {
+        let written = requests(LAYOUT, |database, first| {
+            // 48 of 64 pages of log at 4 KiB each: the change of every round is written 48 later.
+            for _ in 0..100 {
+                database.change(first, 4096);
+                database.commit();
+            }
+        });
+        assert_eq!(written, [(Op::Write, 0, 8); 2]);
+    }
+
+    #[test]
+    fn pages_are_written_to_the_start_of_the_area_and_then_to_their_places() {
+        let layout = Layout { doublewrite_pages: 2, ..LAYOUT };
+        let written = requests(layout, |database, first| {
+            for page in 0..9 {
+                database.change(first + page, 100);
+            }
+        });
+        let page = |page: u64| (Op::Write, 8 * (64 + page), 8);
+        let flush = (Op::Flush, 0, 0);
+        let expected = [
+            (Op::Write, 0, 16),
+            flush,
+            page(0),
+            page(1),
+            (Op::Write, 0, 16),
+            flush,
+            page(2),
+            page(3),
+        ];
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn a_batch_leaves_together_and_fills_a_part_of_the_area() {
+        let layout = Layout { doublewrite_pages: 8, batch_pages: 2, ..LAYOUT };
+        let written = requests(layout, |database, first| {
+            for page in 0..8 {
+                database.change(first + page, 100);
+            }
+        });
+        let page = |page: u64| (Op::Write, 8 * (64 + page), 8);
+        let flush = (Op::Flush, 0, 0);
+        let batch =
+            |first: u64| [(Op::Write, 0, 24), flush, page(first), page(first + 1), page(first + 2)];
+        assert_eq!(written, [batch(0), batch(3)].concat());
+    }
+
+    #[test]
+    fn commits_write_the_log_from_where_it_ended_and_round() {
+        let layout = Layout { log_pages: 2, logs_here: true, ..LAYOUT };
+        let written = requests(layout, |database, first| {
+            for _ in 0..3 {
+                database.change(first, 2000);
+                database.commit();
+            }
+        });
+        let writes: Vec<_> = written.into_iter().filter(|(op, ..)| *op == Op::Write).collect();
+        // The first page is the record of checkpoints, so the ring has one page of 8 sectors: bytes
+        // 0 to 2000, then 2000 to 4000, then 4000 to 6000, which begins again. A quarter of the log
+        // is 4 sectors.
+        assert_eq!(writes[0], (Op::Write, 8, 4));
+        assert!(writes.contains(&(Op::Write, 11, 5)));
+        assert!(writes.contains(&(Op::Write, 15, 1)) && writes.contains(&(Op::Write, 8, 4)));
+        assert!(writes.contains(&(Op::Write, 0, 1)), "{writes:?}");
+    }
+}

@@ -1,0 +1,329 @@
+//! The buffer pool: which database pages are in memory, and which of those have changed.
+
+use std::collections::VecDeque;
+
+const NONE: u32 = u32::MAX;
+
+/// When a page was first changed: sectors of redo log written by then, plus 1; 0 for never.
+type Age = u64;
+
+/// A place for a page, in the ring of its list.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    page: u32,
+    newer: u32,
+    older: u32,
+    /// Moves of pages to the front of the young list by the time of this one's.
+    moved: u32,
+    dirty_since: Age,
+    is_old: bool,
+}
+
+/// A ring of frames, from the newest to the oldest, which is next to the newest again.
+#[derive(Debug, Clone, Copy)]
+struct Ring {
+    newest: u32,
+    length: usize,
+}
+
+/// Pages in memory, in arrays and in O(1): a young list, from which the page not used for longest goes
+/// to the old list, through which pages pass without being moved, and leave.
+///
+/// Pages that a transaction makes begin young. Pages that are read begin old, as in InnoDB, where they
+/// become young if they are used again a second later: no page of a small pool under load waits that
+/// long. Without an old list all pages are young: that is LRU.
+///
+/// As in InnoDB, a page among the quarter used last is not moved to the front: it is there already.
+#[derive(Debug, Clone)]
+pub(super) struct Pool {
+    frames: Vec<Frame>,
+    /// Frame of each page of the database; [`NONE`] where it is not in memory.
+    frame_of: Vec<u32>,
+    young: Ring,
+    old: Ring,
+    moves: u32,
+    capacity: usize,
+    old_share: f64,
+    /// Frames without a page.
+    free: Vec<u32>,
+    /// Changed pages in the order of their first change, with some that are not changed any more.
+    changed: VecDeque<(u32, Age)>,
+}
+
+const EMPTY: Ring = Ring { newest: NONE, length: 0 };
+
+impl Pool {
+    /// A pool of `capacity` pages, a share of them old, of a database of at most `pages`.
+    pub(super) fn new(capacity: usize, old_share: f64, pages: usize) -> Self {
+        Self {
+            frames: Vec::with_capacity(capacity + 1),
+            frame_of: vec![NONE; pages],
+            young: EMPTY,
+            old: EMPTY,
+            moves: 0,
+            capacity,
+            old_share,
+            free: Vec::new(),
+            changed: VecDeque::new(),
+        }
+    }
+
+    /// Uses `page`.
+    #[inline]
+    pub(super) fn read(&mut self, page: u32) {
+        self.bring(page, false);
+    }
+
+    /// Changes `page` at `now`, which is not 0; `is_new` if it has just been made.
+    #[inline]
+    pub(super) fn change(&mut self, page: u32, is_new: bool, now: Age) {
+        let frame = self.bring(page, is_new);
+        let dirty_since = &mut self.frames[frame as usize].dirty_since;
+        if *dirty_since == 0 {
+            *dirty_since = now;
+            self.changed.push_back((page, now));
+        }
+    }
+
+    /// Pages beyond the capacity: there is room for them, but some have to leave.
+    #[inline]
+    pub(super) fn excess(&self) -> usize {
+        self.length().saturating_sub(self.capacity)
+    }
+
+    fn length(&self) -> usize {
+        self.young.length + self.old.length
+    }
+
+    /// Lets the page go whose turn it is; returns it if it has changed.
+    pub(super) fn evict(&mut self) -> Option<u32> {
+        let ring = if self.old.length > 0 { self.old } else { self.young };
+        if ring.length == 0 {
+            return None;
+        }
+        let oldest = self.frames[ring.newest as usize].newer;
+        self.unlink(oldest);
+        self.free.push(oldest);
+        let Frame { page, dirty_since, .. } = self.frames[oldest as usize];
+        self.frame_of[page as usize] = NONE;
+        self.balance();
+        (dirty_since != 0).then_some(page)
+    }
+
+    /// The changed page whose first change is the oldest, if that was before `limit`; it counts as
+    /// written.
+    pub(super) fn pop_changed_before(&mut self, limit: Age) -> Option<u32> {
+        while let Some((page, since)) = self.changed.front().copied() {
+            let frame = self.frame_of[page as usize];
+            let is_current = frame != NONE && self.frames[frame as usize].dirty_since == since;
+            if is_current && since >= limit {
+                return None;
+            }
+            self.changed.pop_front();
+            if is_current {
+                self.frames[frame as usize].dirty_since = 0;
+                return Some(page);
+            }
+        }
+        None
+    }
+
+    /// The frame of `page`.
+    #[inline]
+    fn bring(&mut self, page: u32, is_new: bool) -> u32 {
+        let number = self.frame_of[page as usize];
+        if number == NONE {
+            return self.load(page, is_new);
+        }
+        let frame = &self.frames[number as usize];
+        let since_moved = self.moves.wrapping_sub(frame.moved);
+        if !frame.is_old && since_moved as usize > self.capacity / 4 {
+            self.unlink(number);
+            self.push_young(number);
+        }
+        number
+    }
+
+    #[inline(never)]
+    fn load(&mut self, page: u32, is_new: bool) -> u32 {
+        let frame =
+            Frame { page, newer: NONE, older: NONE, moved: 0, dirty_since: 0, is_old: false };
+        let number = if let Some(number) = self.free.pop() {
+            self.frames[number as usize] = frame;
+            number
+        } else {
+            self.frames.push(frame);
+            self.frames.len() as u32 - 1
+        };
+        self.frame_of[page as usize] = number;
+        if is_new || self.old_share == 0.0 {
+            self.push_young(number);
+        } else {
+            self.push_old(number);
+        }
+        self.balance();
+        number
+    }
+
+    /// Moves the border between the lists, so that the old one has its share.
+    #[inline]
+    fn balance(&mut self) {
+        let old = (self.old_share * self.length() as f64) as usize;
+        while self.old.length > old {
+            let number = self.old.newest;
+            self.unlink(number);
+            self.frames[number as usize].is_old = false;
+            self.young = link(&mut self.frames, self.young, number);
+            // Behind all others: the newest is who was it before.
+            if self.young.length > 1 {
+                self.young.newest = self.frames[number as usize].older;
+            }
+        }
+        while self.old.length < old && self.young.length > 0 {
+            let number = self.frames[self.young.newest as usize].newer;
+            self.unlink(number);
+            self.push_old(number);
+        }
+    }
+
+    #[inline]
+    fn push_young(&mut self, number: u32) {
+        self.moves = self.moves.wrapping_add(1);
+        let frame = &mut self.frames[number as usize];
+        (frame.is_old, frame.moved) = (false, self.moves);
+        self.young = link(&mut self.frames, self.young, number);
+    }
+
+    #[inline]
+    fn push_old(&mut self, number: u32) {
+        self.frames[number as usize].is_old = true;
+        self.old = link(&mut self.frames, self.old, number);
+    }
+
+    /// Takes a frame out of its ring.
+    #[inline]
+    fn unlink(&mut self, number: u32) {
+        let Frame { newer, older, is_old, .. } = self.frames[number as usize];
+        self.frames[newer as usize].older = older;
+        self.frames[older as usize].newer = newer;
+        let ring = if is_old { &mut self.old } else { &mut self.young };
+        ring.length -= 1;
+        if ring.newest == number {
+            ring.newest = if ring.length == 0 { NONE } else { older };
+        }
+    }
+}
+
+/// Puts a frame, which is in no ring, in front of the newest of `ring`.
+#[inline]
+fn link(frames: &mut [Frame], ring: Ring, number: u32) -> Ring {
+    let (older, newer) = if ring.length == 0 {
+        (number, number)
+    } else {
+        (ring.newest, frames[ring.newest as usize].newer)
+    };
+    let frame = &mut frames[number as usize];
+    (frame.older, frame.newer) = (older, newer);
+    frames[older as usize].newer = number;
+    frames[newer as usize].older = number;
+    Ring { newest: number, length: ring.length + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_xoshiro::SplitMix64;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    /// The naive twin: lists from the newest to the oldest, with the move of each page and its change.
+    struct Naive {
+        young: Vec<(u32, u32, Age)>,
+        old: Vec<(u32, u32, Age)>,
+        moves: u32,
+        capacity: usize,
+        old_share: f64,
+    }
+
+    impl Naive {
+        fn use_page(&mut self, page: u32, is_new: bool, now: Option<Age>) {
+            let touch =
+                |since: &mut Age| *since = if *since == 0 { now.unwrap_or(0) } else { *since };
+            if let Some(entry) = self.old.iter_mut().find(|(other, ..)| *other == page) {
+                touch(&mut entry.2);
+            } else if let Some(place) = self.young.iter().position(|(other, ..)| *other == page) {
+                touch(&mut self.young[place].2);
+                if (self.moves - self.young[place].1) as usize > self.capacity / 4 {
+                    self.moves += 1;
+                    let (page, _, since) = self.young.remove(place);
+                    self.young.insert(0, (page, self.moves, since));
+                }
+            } else if is_new || self.old_share == 0.0 {
+                self.moves += 1;
+                self.young.insert(0, (page, self.moves, now.unwrap_or(0)));
+            } else {
+                self.old.insert(0, (page, 0, now.unwrap_or(0)));
+            }
+            self.balance();
+        }
+
+        fn balance(&mut self) {
+            let old = (self.old_share * (self.young.len() + self.old.len()) as f64) as usize;
+            while self.old.len() > old {
+                self.young.push(self.old.remove(0));
+            }
+            while self.old.len() < old && !self.young.is_empty() {
+                self.old.insert(0, self.young.pop().unwrap());
+            }
+        }
+
+        fn evict(&mut self) -> Option<u32> {
+            let oldest = self.old.pop().or_else(|| self.young.pop())?;
+            self.balance();
+            (oldest.2 > 0).then_some(oldest.0)
+        }
+
+        fn pop_changed_before(&mut self, limit: Age) -> Option<u32> {
+            let all = self.young.iter_mut().chain(&mut self.old);
+            let changed = all.filter(|(.., since)| (1..limit).contains(since));
+            let oldest = changed.min_by_key(|(.., since)| *since)?;
+            oldest.2 = 0;
+            Some(oldest.0)
+        }
+    }
+
+    #[test]
+    fn the_pool_equals_its_naive_twin() {
+        for old_share in [0.0, 0.375, 0.9] {
+            let mut random = SplitMix64::seed_from_u64(3);
+            let mut pool = Pool::new(13, old_share, 60);
+            let (young, old) = (Vec::new(), Vec::new());
+            let mut naive = Naive { young, old, moves: 0, capacity: 13, old_share };
+            for now in 1..20_000_u64 {
+                let drawn = random.next_u64();
+                // Squared, so that some pages are hot.
+                let page = ((drawn % 60) * (drawn / 60 % 60) / 60) as u32;
+                let is_new = (drawn >> 50).is_multiple_of(8);
+                match drawn >> 62 {
+                    0 | 1 => {
+                        pool.change(page, is_new, now);
+                        naive.use_page(page, is_new, Some(now));
+                    }
+                    2 => {
+                        pool.read(page);
+                        naive.use_page(page, false, None);
+                    }
+                    _ => {
+                        let limit = now.saturating_sub(40);
+                        let expected = naive.pop_changed_before(limit);
+                        assert_eq!(pool.pop_changed_before(limit), expected, "at {now}");
+                    }
+                }
+                assert_eq!(pool.excess(), (naive.young.len() + naive.old.len()).saturating_sub(13));
+                // Two at a time now and then, as many as have to leave otherwise.
+                for _ in 0..pool.excess() * (1 + usize::from(now.is_multiple_of(3))) {
+                    assert_eq!(pool.evict(), naive.evict(), "at {now}, {old_share}");
+                }
+            }
+        }
+    }
+}

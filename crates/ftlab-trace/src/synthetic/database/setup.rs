@@ -1,0 +1,157 @@
+//! How a database is set up, and how its generator runs: the load, then transactions.
+
+use super::super::Space;
+use super::super::requests::Steps;
+use super::{Database, Files, Layout};
+use crate::{RequestBatch, TraceError};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+/// Sizes as shares, and what is on the drive; the generators' parameters say more.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Setup {
+    /// Of the drive, the initial database and the one at the end.
+    pub(in super::super) start: f64,
+    pub(in super::super) end: f64,
+    /// Of the initial database, what is never written again.
+    pub(in super::super) idle: f64,
+    /// Of the initial database, the pool and the redo log.
+    pub(in super::super) buffer: f64,
+    /// Of the pool, what pages pass through which are read.
+    pub(in super::super) old: f64,
+    /// Of the pool, what leaves at a time.
+    pub(in super::super) batch: f64,
+    pub(in super::super) log_size: f64,
+    pub(in super::super) log: bool,
+    /// Drive pages of a database page.
+    pub(in super::super) page: u32,
+    /// Database pages of the double-write area.
+    pub(in super::super) doublewrite: u32,
+}
+
+/// Database pages at most: 8 TiB of 4 KiB.
+const PAGES_MAX: u32 = 1 << 31;
+
+/// Database pages that a request of the load writes.
+const LOAD_PAGES: u32 = 64;
+
+/// Requests that a step collects.
+const STEP_REQUESTS: usize = 512;
+
+impl Setup {
+    /// Pages of the initial database with everything in it, and where that lies on the drive.
+    fn layout(&self, of: &str, space: &Space) -> Result<(u32, Layout), TraceError> {
+        let pages = space.logical_pages / u64::from(self.page);
+        if pages > u64::from(PAGES_MAX) {
+            return Err(TraceError::Unsupported {
+                what: format!("a database of {pages} pages"),
+                remedy: format!("{of} works with up to {PAGES_MAX}: give larger pages"),
+            });
+        }
+        let share = |share: f64| (share * pages as f64) as u32;
+        let initial = share(self.start);
+        let of_initial = |share: f64| (share * f64::from(initial)) as u32;
+        let pool_pages = of_initial(self.buffer);
+        let layout = Layout {
+            page_bytes: space.page_bytes * self.page,
+            pages: share(self.end),
+            pool_pages,
+            batch_pages: (self.batch * f64::from(pool_pages)) as u32,
+            old_share: self.old,
+            log_pages: of_initial(self.log_size),
+            logs_here: self.log,
+            doublewrite_pages: self.doublewrite,
+        };
+        Ok((initial, layout))
+    }
+}
+
+/// What a benchmark does.
+pub(in super::super) trait Transactions: Send {
+    /// Runs the next transaction; false, and nothing done, if the database cannot grow any more.
+    fn run_one(&mut self, database: &mut Database) -> bool;
+
+    /// The files of the database.
+    fn files(&self) -> &Files;
+
+    /// Whether it grows, and so ends.
+    fn grows(&self) -> bool {
+        true
+    }
+
+    /// What is worth knowing of it, by name.
+    fn properties(&self) -> Vec<(&'static str, String)>;
+}
+
+/// The initial load, and then transactions.
+pub(in super::super) struct Benchmark<T> {
+    database: Database,
+    transactions: T,
+    /// Database pages of the initial database, and how many of them have been loaded.
+    initial_pages: u32,
+    loaded: u32,
+    /// Drive pages of a database page.
+    page: u32,
+}
+
+impl<T: Transactions> Benchmark<T> {
+    /// The benchmark `of` with the tables that `load` makes for an initial database of so many pages,
+    /// everything included.
+    pub(in super::super) fn new(
+        of: &str,
+        setup: &Setup,
+        space: &Space,
+        load: impl FnOnce(u32, &Layout, Files, Xoshiro256PlusPlus) -> Result<T, TraceError>,
+    ) -> Result<Self, TraceError> {
+        let (initial, layout) = setup.layout(of, space)?;
+        let system = Database::system_pages(&layout);
+        if system >= initial {
+            return Err(too_small(system, initial, "start"));
+        }
+        let (database, mut files) = Database::new(layout);
+        let idle = (setup.idle * f64::from(initial)) as u32;
+        files.reserve(idle);
+        let random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
+        let transactions = load(initial.saturating_sub(idle), &layout, files, random)?;
+        let initial_pages = transactions.files().pages();
+        if initial_pages > layout.pages {
+            return Err(too_small(initial_pages, layout.pages, "end"));
+        }
+        Ok(Self { database, transactions, initial_pages, loaded: 0, page: setup.page })
+    }
+}
+
+/// The error of a database that does not fit into what the parameter `which` gives it.
+pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> TraceError {
+    TraceError::Unsupported {
+        what: format!("a database that needs {needed} pages in the {pages} that {which} gives it"),
+        remedy: format!("raise {which} or the size of the drive, or lower log-size or doublewrite"),
+    }
+}
+
+impl<T: Transactions> Steps for Benchmark<T> {
+    fn step(&mut self, out: &mut RequestBatch) -> bool {
+        while self.database.waiting() < STEP_REQUESTS {
+            if self.loaded < self.initial_pages {
+                let pages = LOAD_PAGES.min(self.initial_pages - self.loaded);
+                self.database.load(self.loaded, pages);
+                self.loaded += pages;
+            } else if !self.transactions.run_one(&mut self.database) {
+                break;
+            }
+        }
+        self.database.take_requests(out);
+        !out.is_empty()
+    }
+
+    fn has_end(&self) -> bool {
+        self.transactions.grows()
+    }
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        let load = u64::from(self.initial_pages) * u64::from(self.page);
+        let mut properties = self.transactions.properties();
+        properties.push(("load_page_writes", load.to_string()));
+        properties
+    }
+}

@@ -1,0 +1,123 @@
+//! How large a TPC-C database is: rows of the specification, bytes of MariaDB.
+
+use super::super::database::tables::{Loaded, pages_of, rows_per_page};
+use super::super::database::{Database, Layout, too_small};
+use crate::TraceError;
+
+/// Bytes of a row in a page, what InnoDB adds to it included, of the tables and indexes of
+/// sysbench-tpcc. Tables are in the order of their primary keys.
+pub(super) mod row_bytes {
+    pub(in super::super) const STOCK: u32 = 330;
+    pub(in super::super) const CUSTOMER: u32 = 600;
+    pub(in super::super) const CUSTOMER_BY_NAME: u32 = 40;
+    pub(in super::super) const ITEM: u32 = 95;
+    pub(in super::super) const ORDERS: u32 = 39;
+    pub(in super::super) const ORDERS_BY_CUSTOMER: u32 = 17;
+    pub(in super::super) const ORDER_LINE: u32 = 67;
+    pub(in super::super) const ORDER_LINE_BY_ITEM: u32 = 21;
+    pub(in super::super) const NEW_ORDERS: u32 = 26;
+    pub(in super::super) const HISTORY: u32 = 64;
+    pub(in super::super) const HISTORY_BY_CUSTOMER: u32 = 20;
+    pub(in super::super) const HISTORY_BY_DISTRICT: u32 = 16;
+}
+
+/// Lines of an order on average: 5 to 15.
+pub(super) const LINES_MEAN: u64 = 10;
+
+/// Of the initial database, what undo records take: 1,544 of 43,000 pages in the captured database.
+const UNDO_SHARE: f64 = 0.035;
+
+/// Items of the specification.
+pub(super) const SPECIFIED_ITEMS: u64 = 100_000;
+
+/// Districts of a warehouse.
+pub(super) const DISTRICTS: u32 = 10;
+
+/// Rows of the initial database. A share of a warehouse is one with as many fewer (or more) rows.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    pub(super) warehouses: u32,
+    /// Rows, relative to those of the specification.
+    factor: f64,
+    pub(super) page_bytes: u32,
+    pub(super) undo_pages: u32,
+    /// Pages that all tables together may come to.
+    pub(super) pages_max: u32,
+}
+
+impl Scale {
+    /// The number of warehouses of a database that takes `pages` pages, all included.
+    pub(super) fn new(pages: u32, layout: &Layout) -> Result<Self, TraceError> {
+        let system = Database::system_pages(layout);
+        let undo_pages = (UNDO_SHARE * f64::from(pages)) as u32 + 1;
+        let mut scale = Self {
+            warehouses: 1,
+            factor: 1.0,
+            page_bytes: layout.page_bytes,
+            undo_pages,
+            pages_max: layout.pages,
+        };
+        // Half an extent for each of the 14 files is not filled.
+        let fixed = system + undo_pages + 14 * 32;
+        if pages <= fixed {
+            return Err(too_small(fixed + 1, pages, "start"));
+        }
+        let warehouses = f64::from(pages - fixed) / f64::from(scale.table_pages());
+        scale.warehouses = (warehouses.round() as u32).max(1);
+        scale.factor = warehouses / f64::from(scale.warehouses);
+        Ok(scale)
+    }
+
+    fn scaled(&self, rows: f64) -> u64 {
+        ((rows * self.factor).round() as u64).max(1)
+    }
+
+    /// Districts of all warehouses.
+    pub(super) fn districts(&self) -> u32 {
+        self.warehouses * DISTRICTS
+    }
+
+    /// Items; as many rows of stock in each warehouse.
+    pub(super) fn items(&self) -> u64 {
+        self.scaled(SPECIFIED_ITEMS as f64)
+    }
+
+    /// Customers of a district, and as many orders at first.
+    pub(super) fn customers(&self) -> u64 {
+        self.scaled(3_000.0)
+    }
+
+    /// Orders of a district that wait for delivery.
+    pub(super) fn waiting_orders(&self) -> u64 {
+        self.scaled(900.0)
+    }
+
+    /// Rows of `bytes` that fit into a page.
+    pub(super) fn rows(&self, bytes: u32) -> u32 {
+        rows_per_page(self.page_bytes, bytes)
+    }
+
+    /// Pages of all tables and indexes of one warehouse.
+    fn table_pages(&self) -> u32 {
+        let customers = self.customers() * u64::from(DISTRICTS);
+        let lines = customers * LINES_MEAN;
+        let tables = [
+            (self.items(), row_bytes::STOCK),
+            (self.items(), row_bytes::ITEM),
+            (customers, row_bytes::CUSTOMER),
+            (customers, row_bytes::CUSTOMER_BY_NAME),
+            (customers, row_bytes::ORDERS),
+            (lines, row_bytes::ORDER_LINE),
+            (self.waiting_orders() * u64::from(DISTRICTS), row_bytes::NEW_ORDERS),
+            (customers, row_bytes::HISTORY),
+            (customers, row_bytes::HISTORY_BY_CUSTOMER),
+            (customers, row_bytes::HISTORY_BY_DISTRICT),
+        ];
+        let in_order = tables.iter().map(|(rows, bytes)| pages_of(*rows, self.rows(*bytes)));
+        let indexes =
+            [(customers, row_bytes::ORDERS_BY_CUSTOMER), (lines, row_bytes::ORDER_LINE_BY_ITEM)];
+        let leaf_rows = |bytes| Loaded::AnyOrder.rows_of_a_leaf(self.rows(bytes));
+        let in_any_order = indexes.iter().map(|(rows, bytes)| pages_of(*rows, leaf_rows(*bytes)));
+        in_order.chain(in_any_order).sum()
+    }
+}
