@@ -11,6 +11,7 @@
 //! | `swap` | its groups; what is swapped later is not told |
 //! | `mix` | those of all parts, laid over each other |
 //! | `join` | the same, with the writes of the first part |
+//! | `iozone` | with `hot=together` hot and cold pages and the rest, otherwise none |
 //! | `zipf`, `oltp` | none: their pages are scattered |
 
 use super::Space;
@@ -90,6 +91,8 @@ mod tests {
             ("zipf", vec![]),
             ("hotcold:writes=0.8,pages=0.2", vec![(200, 800), (800, 200)]),
             ("skew:x=95", vec![(50, 950), (950, 50)]),
+            ("iozone", vec![]),
+            ("iozone:hot=together", vec![(35, 900), (315, 100), (650, 0)]),
             ("skewinc", vec![(300, 700), (700, 300)]),
             ("skewdec", vec![(300, 993), (700, 7)]),
             ("swap:sizes=0.3;0.7,rates=0.4;0.6", vec![(300, 400), (700, 600)]),
@@ -107,6 +110,7 @@ mod tests {
         for spec in [
             "hotcold:writes=0.7,pages=0.3",
             "skew:x=90",
+            "iozone:hot=together,touched=0.5",
             "skewinc:over=1000",
             "skewdec:over=1000",
             "swap:sizes=0.2;0.3;0.5,rates=0.5;0.1;0.4,at=1000",

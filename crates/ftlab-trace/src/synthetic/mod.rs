@@ -5,6 +5,7 @@
 
 pub mod areas;
 pub mod hotcold;
+pub mod iozone;
 pub mod join;
 pub mod mix;
 pub mod oltp;
@@ -65,6 +66,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     skewdec::GENERATOR,
     swap::GENERATOR,
     oltp::GENERATOR,
+    iozone::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];
