@@ -43,7 +43,7 @@ impl Workload {
         let spec: Spec = text.parse()?;
         refuse_trace_options(text, &options)?;
         // Wrong parameters are found here, whatever the size of the drive will be.
-        synthetic::build(&spec, &Space { logical_pages: 1 << 10, page_bytes: 4096, seed: 0 })?;
+        synthetic::build(&spec, &Space { logical_pages: 1 << 18, page_bytes: 4096, seed: 0 })?;
         Ok(Self::Generator(spec))
     }
 
