@@ -71,10 +71,13 @@ fn where_it_holds(holds: impl Fn(usize) -> bool) -> String {
     if percents.is_empty() { "nowhere".into() } else { format!("at {}", percents.join(", ")) }
 }
 
+/// Whether something holds at a log space, by its place in [`LOG_PERCENT`].
+type Claim<'a> = Box<dyn Fn(usize) -> bool + 'a>;
+
 fn print_claims(skews: &[Means]) {
     let hottest = &skews[0];
     let gains: Vec<Gains> = skews.iter().map(gains).collect();
-    let claims: [(&str, Box<dyn Fn(usize) -> bool>); 3] = [
+    let claims: [(&str, Claim<'_>); 3] = [
         ("the gain grows with skew", Box::new(|c| gains.windows(2).all(|g| g[0][c] > g[1][c]))),
         ("90/10: FASTer beats page mapping", Box::new(|c| hottest[1][c] < hottest[2][c])),
         (

@@ -19,6 +19,6 @@ impl Stopwatch {
 
     /// Time since the start.
     pub(crate) fn elapsed(&self) -> Duration {
-        now() - self.0
+        now().saturating_sub(self.0)
     }
 }

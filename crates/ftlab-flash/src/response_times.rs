@@ -154,7 +154,9 @@ mod tests {
     #[test]
     fn equal_times_in_a_row_all_count() {
         let mut recorder = Recorder::default();
-        [5, 5, 5, 9, 5, 5].into_iter().for_each(|time| recorder.record(time));
+        for time in [5, 5, 5, 9, 5, 5] {
+            recorder.record(time);
+        }
         for times in [recorder.times(), recorder.times()] {
             assert_eq!((times.count(), times.max_ns()), (6, 9));
             assert!((times.mean_ns() - 34.0 / 6.0).abs() < 1e-12);
