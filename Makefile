@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-14 tail-latency wolf-swaps hot-cold setup-record calibrate setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record calibrate setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -58,6 +58,9 @@ bench-splits: ## how far rules for dividing the spare pages are from the optimum
 
 table-2: ## the FASTer paper's table 2, published and measured
 	$(CARGO) run --release --locked --package ftlab-bench -- table-2
+
+figure-8: ## the FASTer paper's figure 8: skewed writes, by log space
+	$(CARGO) run --release --locked --package ftlab-bench -- figure-8
 
 table-3: ## the 2R++ paper's table 3, published and measured
 	$(CARGO) run --release --locked --package ftlab-bench -- table-3

@@ -32,18 +32,19 @@ struct Line {
 }
 
 impl Line {
-    fn tail(&self) -> Tail {
-        let of = &self.response_ns;
-        let quantiles = [
-            (of.p50, 0.5),
-            (of.p90, 0.1),
-            (of.p95, 0.05),
-            (of.p99, 0.01),
-            (of.p99_9, 1e-3),
-            (of.p99_99, 1e-4),
-            (of.max, 1.0 / self.host_writes as f64),
-        ];
-        quantiles.map(|(ns, share)| (ns as f64 / 1e6, share)).to_vec()
+    /// The share of the host writes that took longer than a response time, as a staircase from
+    /// `shortest` on: level between two times that were measured.
+    fn tail(&self, shortest: f64) -> Tail {
+        let measured = self.response_ns.tail.iter().map(|(ns, longer)| (*ns as f64 / 1e6, *longer));
+        let mut longer_before = 1.0;
+        let mut stairs = vec![(shortest, 1.0)];
+        for (ms, longer) in measured {
+            // One write is the least share; a logarithmic axis has no 0.
+            let longer = longer.max(1.0 / self.host_writes as f64);
+            stairs.extend([(ms, longer_before), (ms, longer)]);
+            longer_before = longer;
+        }
+        stairs
     }
 }
 

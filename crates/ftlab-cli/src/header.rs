@@ -2,9 +2,11 @@
 //! parsed.
 
 use crate::output::aligned;
+use ftlab_ftl::registry::policy_names;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
 use ftlab_sim::{ExperimentResult, Prepared};
+use std::collections::BTreeMap;
 
 pub(crate) fn header(prepared: &Prepared) -> String {
     let config = prepared.config();
@@ -14,11 +16,14 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("logical", logical(drive)),
         ("physical", physical(drive)),
         ("over-prov.", over_provisioning(drive)),
-        ("collection", collection(drive)),
+        ("collection", collection(config)),
         ("preparation", preparation(config)),
         ("counted", counted(config)),
     ];
     lines.extend(wear(drive).map(|text| ("wear", text)));
+    if let Some(faults) = &config.faults {
+        lines.push(("faults", self::faults(faults)));
+    }
     if let Some(timing) = &config.timing {
         lines.push(("time", time(timing)));
     }
@@ -110,11 +115,17 @@ fn over_provisioning(drive: &DriveSummary) -> String {
     )
 }
 
-fn collection(drive: &DriveSummary) -> String {
+fn collection(config: &Config) -> String {
+    let drive = &config.drive;
+    let scheduled = policy_names();
+    let names = config.ftls.iter().map(|ftl| ftl.split(':').next().unwrap_or_default());
+    if !names.into_iter().any(|name| scheduled.iter().any(|other| other == name)) {
+        return "when the log of an FTL is full, or one block is free; there is no reserve".into();
+    }
     let mut reserve =
         format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
     if drive.gc != "foreground" {
-        reserve = format!("{}, to be ready {reserve}", drive.gc);
+        reserve = format!("{}, {reserve}", drive.gc);
     }
     if drive.gc_start_blocks == 0 {
         return reserve;
@@ -139,9 +150,20 @@ fn wear(drive: &DriveSummary) -> Option<String> {
     (!rules.is_empty()).then(|| rules.join("; "))
 }
 
+fn faults(parameters: &BTreeMap<String, String>) -> String {
+    let value = |name: &str| parameters.get(name).map_or("", String::as_str);
+    format!(
+        "{} of programs and {} of erases fail, {} are bad from birth (seed {})",
+        value("program"),
+        value("erase"),
+        number_of(value("bad"), "block"),
+        value("seed")
+    )
+}
+
 fn time(timing: &TimingSummary) -> String {
     let value = |name: &str| timing.parameters.get(name).map_or("", String::as_str);
-    let host = if value("arrivals") == "trace" {
+    let host = if timing.is_open_loop() {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
         number_of(value("queue-depth"), "page write") + " under way"

@@ -6,11 +6,11 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::table::{table, times, wear};
+use crate::table::{faults, notes, table, times, wear};
 use clap::Args;
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
+    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, Workload,
     check_results, summary, write_results,
 };
 use ftlab_spec::{ByteSize, Share, Spec, Value};
@@ -86,6 +86,10 @@ struct DriveArgs {
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
+    /// Lets flash fail: shares of programs and erases, blocks that are bad from birth, and a seed, such
+    /// as program=1e-5,erase=1e-4,bad=20,seed=1.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    faults: Option<Faults>,
     /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
     /// `ftlab list timings`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
@@ -182,6 +186,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     show(&table(&result))?;
     show(&times(&result))?;
     show(&wear(&result))?;
+    show(&faults(&result))?;
+    show(&notes(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
     if args.report.json {
         print_json(&result)?;
@@ -213,6 +219,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
+        faults: args.drive.faults,
         endurance_cycles: args.drive.endurance.map(NonZeroU32::get),
         seed: args.length.seed,
         wrap: args.drive.wrap,

@@ -76,6 +76,65 @@ pub(crate) fn wear(result: &ExperimentResult) -> String {
     ruled(&headings.map(str::to_owned), rows)
 }
 
+/// The table of what failed; empty if nothing can.
+pub(crate) fn faults(result: &ExperimentResult) -> String {
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.faults.as_ref()?)));
+    let rows: Vec<[String; 6]> = runs
+        .map(|(run, faults)| {
+            let after = faults.read_only_after;
+            [
+                run.ftl.clone(),
+                grouped(u64::from(faults.bad_blocks)),
+                grouped(u64::from(faults.retired_blocks)),
+                grouped(faults.failed_programs),
+                grouped(faults.failed_erases),
+                after.map_or_else(|| "-".to_owned(), |writes| grouped(writes) + " writes"),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = [
+        "faults",
+        "bad from\nbirth",
+        "out of use\nat the end",
+        "failed\nprograms",
+        "failed\nerases",
+        "read-only\nafter",
+    ];
+    ruled(&headings.map(str::to_owned), rows)
+}
+
+/// What must not be overlooked, a paragraph each: drives that stopped, and drives that cannot keep up.
+pub(crate) fn notes(result: &ExperimentResult) -> String {
+    result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten().collect()
+}
+
+fn stopped(run: &RunResult) -> Option<String> {
+    let faults = run.faults.as_ref()?;
+    let (after, reason) = (faults.read_only_after?, faults.read_only.as_ref()?);
+    Some(format!("{} stopped after {} counted writes: {reason}.\n\n", run.ftl, grouped(after)))
+}
+
+/// In an open loop, by how much longer than its requests come the drive may take.
+const BEHIND: f64 = 1.05;
+
+fn behind(run: &RunResult) -> Option<String> {
+    let time = run.timing.as_ref()?;
+    let (asked, taken) = (time.arrived_seconds?, time.elapsed_seconds);
+    (taken > BEHIND * asked).then(|| {
+        format!(
+            "{}: the drive falls behind the trace's clock: the last page write comes after {} s and \
+             the flash is busy until {} s. Response times then tell how long the run is, not how fast \
+             the drive is: lower speed-up, add LUNs, or take arrivals=closed.\n\n",
+            run.ftl,
+            significant(asked, 4),
+            significant(taken, 4)
+        )
+    })
+}
+
 /// The tables of response times, and of what LUNs did; empty if time was not simulated.
 pub(crate) fn times(result: &ExperimentResult) -> String {
     let runs: Vec<_> = result

@@ -80,6 +80,9 @@ fn hybrid_mapped_ftls_run_beside_page_mapped_ones_and_show_their_merges() {
     let arguments = format!("run uniform {SMALL} --fill sequential --ftl faster --ftl 1r-greedy");
     let text = place.ftlab(&arguments).stdout;
     assert!(text.contains("merge") && text.contains("copies"), "{text}");
+    assert!(text.contains("when 4 free blocks are left"), "{text}");
+    let alone = place.ftlab(&format!("run uniform {SMALL} --ftl faster --ftl page")).stdout;
+    assert!(alone.contains("there is no reserve") && !alone.contains("4 free"), "{alone}");
     let result = place.ftlab(&format!("{arguments} --json")).json();
     let (faster, greedy) = (&result["runs"][0], &result["runs"][1]);
     let count = |key: &str| faster[key].as_u64().unwrap();
@@ -341,7 +344,7 @@ fn time_has_tables_and_its_place_in_json() {
     let output = Place::new().ftlab(&arguments);
     for part in [
         "slc: 25 us to read, 200 to program, 1500 to erase, 0 to transfer; 4 channels x 2 LUNs",
-        "incremental:pages=64, to be ready when 4 free blocks are left",
+        "incremental:pages=64, when 4 free blocks are left",
         "p99.99   longest",
         "relocations   erases",
     ] {
@@ -386,7 +389,48 @@ fn page_writes_arrive_at_the_times_of_a_trace() {
     let time = run("").json()["runs"][0]["timing"].clone();
     assert_eq!(time["elapsed_seconds"], 0.0204);
     assert_eq!(time["response_ns"]["max"], 400_000);
-    assert_eq!(run(",speed-up=10").json()["runs"][0]["timing"]["response_ns"]["max"], 1_100_000);
+    assert_eq!(time["arrived_seconds"], 0.02);
+    let calm = run("");
+    assert!(!calm.stderr.contains("falls behind"), "{}", calm.stderr);
+    let hurried = run(",speed-up=10");
+    assert_eq!(hurried.json()["runs"][0]["timing"]["response_ns"]["max"], 1_100_000);
+    for part in
+        ["fifo: the drive falls behind the trace's clock", "after 0.002000 s", "until 0.002400 s"]
+    {
+        assert!(hurried.stderr.contains(part), "{part} is not in:\n{}", hurried.stderr);
+    }
+}
+
+#[test]
+fn flash_that_fails_is_reported_until_the_drive_is_read_only() {
+    let place = Place::new();
+    let run =
+        format!("run hotcold {SMALL} --fill random --drive-writes 20 --ftl 2r-greedy --ftl page");
+    let lasting = place.ftlab(&format!("{run} --faults program=1e-7,erase=1e-6,bad=2,seed=3"));
+    for part in [
+        "0.0000001 of programs and 0.000001 of erases fail, 2 blocks are bad from birth (seed 3)",
+        "bad from",
+        "out of use",
+    ] {
+        assert!(lasting.stdout.contains(part), "{part} is not in:\n{}", lasting.stdout);
+    }
+    assert!(!lasting.stdout.contains("read-only:"), "{}", lasting.stdout);
+    let dying = place.ftlab(&format!("{run} --faults program=0.001 --timing slc --json"));
+    assert!(dying.stderr.contains("2r-greedy stopped after"), "{}", dying.stderr);
+    assert!(dying.stderr.contains("the drive is read-only"), "{}", dying.stderr);
+    for run in dying.json()["runs"].as_array().unwrap() {
+        let faults = &run["faults"];
+        assert_eq!(faults["read_only_after"], run["host_writes"]);
+        assert!(run["host_writes"].as_u64().unwrap() < 20 * 4096);
+        let failed = faults["failed_programs"].as_u64().unwrap();
+        assert!(faults["retired_blocks"].as_u64().unwrap() <= failed, "{faults}");
+        assert!(run["timing"]["elapsed_seconds"].as_f64().unwrap() > 0.0);
+    }
+    let same = |more: &str| {
+        let run = format!("run hotcold {SMALL} --ftl 2r-greedy --json {more}");
+        without_times(place.ftlab(&run).json())["runs"][0]["relocations"].clone()
+    };
+    assert_eq!(same(""), same("--faults seed=3"), "what never fails changes nothing");
 }
 
 #[test]

@@ -1,19 +1,32 @@
 //! Flash that wears out: programs and erases that fail, and blocks that are bad from birth.
 
-use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
+use crate::{BLOCKS_MAX, BlockId, Flash, Geometry, Lpn, Ppn};
+use ftlab_spec::{Parameters, Spec, SpecError};
+use std::str::FromStr;
 use thiserror::Error;
 
-/// How often operations fail; shares are in 0..=1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Faults {
-    /// Seed of the schedule: the same operations fail for the same seed.
-    pub seed: u64,
-    /// Share of the programs and copybacks that fail.
-    pub programs: f64,
-    /// Share of the erases that fail.
-    pub erases: f64,
-    /// Share of the blocks that are bad from birth.
-    pub bad_blocks: f64,
+ftlab_spec::parameters! {
+    /// How often operations fail.
+    #[derive(Copy)]
+    pub struct Faults {
+        /// Share of the programs and copybacks that fail.
+        programs: f64 = 0.0, "program" in 0.0..=1.0, from "our choice";
+        /// Share of the erases that fail.
+        erases: f64 = 0.0, "erase" in 0.0..=1.0, from "our choice";
+        /// Blocks that are bad from birth.
+        bad_blocks: u32 = 0, "bad" in 0..=BLOCKS_MAX, from "our choice";
+        /// Seed of the schedule: the same operations fail for the same seed.
+        seed: u64 = 1, "seed", from "our choice";
+    }
+}
+
+impl FromStr for Faults {
+    type Err = SpecError;
+
+    /// Reads `program=1e-5,erase=1e-4,bad=20,seed=1`, every part of which may be left out.
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        format!("faults:{text}").parse::<Spec>().and_then(|spec| Self::from_spec(&spec))
+    }
 }
 
 /// Why an operation on faulty flash failed.
@@ -30,6 +43,15 @@ pub enum FaultyError<E: std::error::Error> {
     Below(#[from] E),
 }
 
+/// What has failed so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// Programs and copybacks.
+    pub programs: u64,
+    /// Erases.
+    pub erases: u64,
+}
+
 /// Any flash, some of whose programs and erases fail, without any effect, by a schedule.
 ///
 /// What was programmed before a failure stays readable, as on flash: it is the failed page that is
@@ -39,6 +61,7 @@ pub struct Faulty<F> {
     flash: F,
     faults: Faults,
     bad: Vec<bool>,
+    failures: Failures,
     /// State of the xorshift generator (Marsaglia, "Xorshift RNGs", 2003); never 0.
     random: u64,
 }
@@ -47,9 +70,30 @@ impl<F: Flash> Faulty<F> {
     /// Lets operations of `flash`, which has this geometry, fail.
     pub fn new(flash: F, geometry: &Geometry, faults: Faults) -> Self {
         let random = faults.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).max(1);
-        let mut faulty = Self { flash, faults, bad: Vec::new(), random };
-        faulty.bad = (0..geometry.blocks()).map(|_| faulty.draw(faults.bad_blocks)).collect();
+        let bad = vec![false; geometry.blocks() as usize];
+        let mut faulty = Self { flash, faults, bad, failures: Failures::default(), random };
+        // Each block in turn is one of the bad ones that are left with the right probability.
+        let mut left = faults.bad_blocks.min(geometry.blocks());
+        for block in 0..geometry.blocks() {
+            let is_bad = faulty.draw(f64::from(left) / f64::from(geometry.blocks() - block));
+            faulty.bad[block as usize] = is_bad;
+            left -= u32::from(is_bad);
+        }
         faulty
+    }
+
+    /// What has failed so far.
+    pub fn failures(&self) -> Failures {
+        self.failures
+    }
+
+    /// Whether the next program or copyback, to `page`, fails.
+    fn fail_program(&mut self, page: Ppn) -> Result<(), FaultyError<F::Error>> {
+        if self.draw(self.faults.programs) {
+            self.failures.programs += 1;
+            return Err(FaultyError::Program(page));
+        }
+        Ok(())
     }
 
     /// True for a `share` of the calls.
@@ -72,28 +116,23 @@ impl<F: Flash> Flash for Faulty<F> {
     }
 
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), Self::Error> {
-        if self.draw(self.faults.programs) {
-            return Err(FaultyError::Program(to));
-        }
+        self.fail_program(to)?;
         Ok(self.flash.program(to, lpn, data)?)
     }
 
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
-        if self.draw(self.faults.programs) {
-            return Err(FaultyError::Program(to));
-        }
+        self.fail_program(to)?;
         Ok(self.flash.copyback(from, to, lpn)?)
     }
 
     fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
-        if self.draw(self.faults.programs) {
-            return Err(FaultyError::Program(to));
-        }
+        self.fail_program(to)?;
         Ok(self.flash.merge_copy(from, to, lpn)?)
     }
 
     fn erase(&mut self, block: BlockId) -> Result<(), Self::Error> {
         if self.draw(self.faults.erases) {
+            self.failures.erases += 1;
             return Err(FaultyError::Erase(block));
         }
         Ok(self.flash.erase(block)?)
@@ -123,7 +162,7 @@ mod tests {
     #[test]
     fn so_many_fail_as_were_asked_for_and_the_same_for_the_same_seed() {
         let geometry = Geometry::new(10_000, 2, 1).unwrap();
-        let faults = Faults { seed: 3, programs: 0.25, erases: 0.5, bad_blocks: 0.1 };
+        let faults = Faults { seed: 3, programs: 0.25, erases: 0.5, bad_blocks: 1000 };
         let failures = || {
             let mut flash = Faulty::new(Memory::new(geometry), &geometry, faults);
             let blocks = || (0..10_000).map(BlockId);
@@ -134,7 +173,8 @@ mod tests {
         };
         let (bad, erases, programs) = failures();
         assert_eq!(failures(), (bad, erases, programs));
-        for (found, expected) in [(bad, 1000), (erases, 5000), (programs, 2500)] {
+        assert_eq!(bad, 1000);
+        for (found, expected) in [(erases, 5000), (programs, 2500)] {
             assert!(found.abs_diff(expected) < 200, "{found} for {expected}");
         }
     }
@@ -142,11 +182,24 @@ mod tests {
     #[test]
     fn what_failed_had_no_effect() {
         let geometry = Geometry::new(1, 2, 1).unwrap();
-        let faults = Faults { seed: 1, programs: 1.0, erases: 1.0, bad_blocks: 0.0 };
+        let faults = Faults { seed: 1, programs: 1.0, erases: 1.0, bad_blocks: 0 };
         let mut flash = Faulty::new(Memory::new(geometry), &geometry, faults);
         let error = flash.program(Ppn(0), Lpn(0), &[1]).unwrap_err();
         assert!(Faulty::<Memory>::is_wear_out(&error), "{error}");
         let error = flash.read(Ppn(0), &mut [0]).unwrap_err();
         assert!(!Faulty::<Memory>::is_wear_out(&error), "{error}");
+        assert_eq!(flash.failures(), Failures { programs: 1, erases: 0 });
+    }
+
+    #[test]
+    fn faults_are_typed_like_everything_else() {
+        let faults = |text: &str| text.parse::<Faults>().map_err(|error| error.to_string());
+        let expected = Faults { programs: 1e-5, erases: 1e-4, bad_blocks: 20, seed: 3 };
+        assert_eq!(faults("program=1e-5,erase=1e-4,bad=20,seed=3"), Ok(expected));
+        assert_eq!(faults("bad=20"), Ok(Faults { bad_blocks: 20, ..Faults::default() }));
+        let error = faults("program=2").unwrap_err();
+        assert_eq!(error, "faults: program=2 is not a number in 0.0..=1.0");
+        let error = faults("programs=1").unwrap_err();
+        assert!(error.contains("did you mean \"program\"?"), "{error}");
     }
 }

@@ -30,7 +30,7 @@ mod response_times;
 mod timed;
 mod timing;
 
-pub use faulty::{Faults, Faulty, FaultyError};
+pub use faulty::{Failures, Faults, Faulty, FaultyError};
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;

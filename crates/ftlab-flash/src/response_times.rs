@@ -31,13 +31,45 @@ impl Default for ResponseTimes {
     }
 }
 
-impl ResponseTimes {
+/// Takes response times one by one; those in a row that are equal cost next to nothing, and most are,
+/// since most writes find nothing in their way.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recorder {
+    times: ResponseTimes,
+    /// The latest ones, which are equal, and not among `times` yet.
+    latest: u64,
+    latest_count: u64,
+}
+
+impl Recorder {
+    #[inline]
     pub(crate) fn record(&mut self, nanoseconds: u64) {
-        self.histogram.saturating_record(nanoseconds);
-        self.count += 1;
-        self.sum += u128::from(nanoseconds);
-        let square = u128::from(nanoseconds) * u128::from(nanoseconds);
-        self.sum_of_squares = self.sum_of_squares.saturating_add(square);
+        if nanoseconds != self.latest {
+            self.times.record(self.latest, self.latest_count);
+            (self.latest, self.latest_count) = (nanoseconds, 0);
+        }
+        self.latest_count += 1;
+    }
+
+    /// All of them.
+    pub(crate) fn times(&self) -> ResponseTimes {
+        let mut times = self.times.clone();
+        times.record(self.latest, self.latest_count);
+        times
+    }
+}
+
+impl ResponseTimes {
+    fn record(&mut self, nanoseconds: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.histogram.saturating_record_n(nanoseconds, count);
+        self.count += count;
+        let sum = u128::from(nanoseconds) * u128::from(count);
+        self.sum += sum;
+        let squares = sum.saturating_mul(u128::from(nanoseconds));
+        self.sum_of_squares = self.sum_of_squares.saturating_add(squares);
         self.max = self.max.max(nanoseconds);
     }
 
@@ -69,6 +101,23 @@ impl ResponseTimes {
         (mean_square - self.mean_ns().powi(2)).max(0.0).sqrt()
     }
 
+    /// Response times, ascending, each with the share of all that were longer; the last one is 0. Times
+    /// that are less than 5% apart are taken together as the first of them.
+    pub fn tail(&self) -> Vec<(u64, f64)> {
+        let mut tail: Vec<(u64, f64)> = Vec::new();
+        let mut longer = self.histogram.len();
+        for step in self.histogram.iter_recorded() {
+            let time = step.value_iterated_to().min(self.max);
+            longer -= step.count_since_last_iteration();
+            let share = longer as f64 / self.count as f64;
+            match tail.last_mut() {
+                Some((first, last)) if time as f64 <= 1.05 * *first as f64 => *last = share,
+                _ => tail.push((time, share)),
+            }
+        }
+        tail
+    }
+
     /// The time that a `share` of the responses did not exceed, too long by at most 0.1%.
     pub fn quantile_ns(&self, share: f64) -> u64 {
         self.histogram.value_at_quantile(share).min(self.max)
@@ -81,8 +130,9 @@ mod tests {
 
     #[test]
     fn moments_are_exact_and_quantiles_within_their_digits() {
-        let mut times = ResponseTimes::default();
-        (1..=100_000_u64).for_each(|time| times.record(time * 1000));
+        let mut recorder = Recorder::default();
+        (1..=100_000_u64).for_each(|time| recorder.record(time * 1000));
+        let times = recorder.times();
         assert_eq!((times.count(), times.max_ns()), (100_000, 100_000_000));
         assert!((times.mean_ns() - 50_000_500.0).abs() < 1e-6);
         let stddev = (1e10_f64 - 1.0).sqrt() / 12_f64.sqrt() * 1000.0;
@@ -92,12 +142,32 @@ mod tests {
             assert!((times.quantile_ns(share) as f64 / exact - 1.0).abs() <= 0.001, "{share}");
         }
         assert_eq!(times.quantile_ns(1.0), 100_000_000);
+        let tail = times.tail();
+        assert!((100..250).contains(&tail.len()), "{}", tail.len());
+        for (time, share) in &tail {
+            let exact = 1.0 - *time as f64 / 1e8;
+            assert!(*share <= exact + 0.001 && *share >= exact - 0.05, "{time}: {share}");
+        }
+        assert_eq!(tail.last().map(|(_, share)| *share), Some(0.0));
+    }
+
+    #[test]
+    fn equal_times_in_a_row_all_count() {
+        let mut recorder = Recorder::default();
+        for time in [5, 5, 5, 9, 5, 5] {
+            recorder.record(time);
+        }
+        for times in [recorder.times(), recorder.times()] {
+            assert_eq!((times.count(), times.max_ns()), (6, 9));
+            assert!((times.mean_ns() - 34.0 / 6.0).abs() < 1e-12);
+            assert_eq!(times.tail(), [(5, 1.0 / 6.0), (9, 0.0)]);
+        }
     }
 
     #[test]
     fn no_responses_are_no_error() {
-        let times = ResponseTimes::default();
+        let times = Recorder::default().times();
         assert!(times.mean_ns().abs() < f64::EPSILON && times.stddev_ns().abs() < f64::EPSILON);
-        assert_eq!(times.quantile_ns(0.99), 0);
+        assert_eq!((times.quantile_ns(0.99), times.tail()), (0, Vec::new()));
     }
 }

@@ -23,10 +23,13 @@
 //! at once. In an open loop, at the time of its request. Reads and flushes of the host take no time:
 //! experiments carry out writes and trims only. A trim takes none either.
 //!
+//! An operation that fails takes no time.
+//!
 //! With one LUN and a queue depth of one, the time that passes is exactly the sum of all operations,
 //! each count times its latency.
 
 use crate::luns::Luns;
+use crate::response_times::Recorder;
 use crate::timing::{Arrivals, Timing};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn, ResponseTimes};
 use std::cmp::Reverse;
@@ -42,6 +45,7 @@ pub struct Timed<F> {
     moved_by: u64,
     /// Every collection that a host write had to wait for is complete by then.
     collected_by: u64,
+    responses: Recorder,
     measured: Measured,
     interval: Interval,
 }
@@ -71,6 +75,9 @@ pub struct Measured {
     pub response_times: ResponseTimes,
     /// From the end of the last operation before to that of the last one, in nanoseconds.
     pub elapsed_ns: u64,
+    /// From the end of the last operation before to the arrival of the last page write, in nanoseconds: in
+    /// an open loop, the time by which the host has asked for all that was done.
+    pub arrived_ns: u64,
     /// LUN -> nanoseconds for which it was occupied by an operation, waits for its channel included.
     pub busy_ns: Vec<u64>,
     /// LUN time of host programs, in nanoseconds.
@@ -121,16 +128,22 @@ impl<F: Flash> Timed<F> {
             },
             moved_by: 0,
             collected_by: 0,
+            responses: Recorder::default(),
             measured: Measured::default(),
             interval: Interval::default(),
         }
+    }
+
+    /// The flash below.
+    pub fn below(&self) -> &F {
+        &self.flash
     }
 
     /// Says when the next page writes arrive, in microseconds of the trace; for an open loop. The
     /// first one ever given arrives at the end of what was done before.
     pub fn expect(&mut self, times_us: &[u64]) {
         let Some(&first) = times_us.first() else { return };
-        let (first, start) = *self.host.origin.get_or_insert((first, self.luns.end));
+        let (first, start) = *self.host.origin.get_or_insert((first, self.luns.end()));
         let speed_up = self.host.speed_up;
         let arrival = |time: &u64| {
             start + (time.saturating_sub(first) as f64 * 1e3 / speed_up).round() as u64
@@ -140,47 +153,52 @@ impl<F: Flash> Timed<F> {
 
     /// Measures from here on, forgetting what was measured before.
     pub fn measure(&mut self) {
+        self.responses = Recorder::default();
         self.measured = Measured {
-            start: self.luns.end,
-            busy_before: self.luns.busy_ns.clone(),
+            start: self.luns.end(),
+            busy_before: self.luns.busy_ns(),
             ..Measured::default()
         };
-        self.interval = Interval { start: self.luns.end, ..Interval::default() };
+        self.interval = Interval { start: self.luns.end(), ..Interval::default() };
     }
 
     /// What has been measured.
     pub fn measured(&self) -> Measured {
         let mut measured = self.measured.clone();
-        measured.elapsed_ns = self.luns.end - measured.start;
+        measured.response_times = self.responses.times();
+        measured.elapsed_ns = self.luns.end() - measured.start;
+        measured.arrived_ns = self.host.arrival.saturating_sub(measured.start);
         let before = measured.busy_before.iter().copied().chain(std::iter::repeat(0));
         measured.busy_ns =
-            self.luns.busy_ns.iter().zip(before).map(|(now, then)| now - then).collect();
+            self.luns.busy_ns().iter().zip(before).map(|(now, then)| now - then).collect();
         measured
     }
 
     /// Ends an interval, and says what happened in it.
     pub fn end_interval(&mut self) -> Interval {
         let mut ended = self.interval;
-        ended.elapsed_ns = self.luns.end - ended.start;
-        self.interval = Interval { start: self.luns.end, ..Interval::default() };
+        ended.elapsed_ns = self.luns.end() - ended.start;
+        self.interval = Interval { start: self.luns.end(), ..Interval::default() };
         ended
     }
 
     /// Where an operation cannot start before: the arrival of the present host write.
+    #[inline]
     fn now(&self) -> u64 {
         self.host.arrival
     }
 
     /// Reads `from` and programs `to`; the time that it takes of their LUNs.
+    #[inline]
     fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
-        let is_read = self.luns.read(from, self.now());
-        let done = self.luns.program(to, is_read);
+        let done = self.luns.copy(from, to, self.now());
         self.moved_by = self.moved_by.max(done);
         self.collect_until(done);
-        self.luns.read_ns + 2 * self.luns.transfer_ns + self.luns.program_ns
+        self.luns.copy_ns
     }
 
     /// Takes note of an operation of a collection, which is complete at `done`.
+    #[inline]
     fn collect_until(&mut self, done: u64) {
         if self.host.is_waiting {
             self.collected_by = self.collected_by.max(done);
@@ -189,14 +207,15 @@ impl<F: Flash> Timed<F> {
 }
 
 impl Host {
+    #[inline]
     fn begin(&mut self) {
         let next = match self.arrivals {
             Arrivals::Trace => self.coming.pop_front(),
             Arrivals::Closed => None,
         };
         let next = next.or_else(|| {
-            let is_full = self.under_way.len() == self.queue_depth;
-            if is_full { self.under_way.pop().map(|Reverse(done)| done) } else { None }
+            let first = self.under_way.peek().filter(|_| self.under_way.len() == self.queue_depth);
+            first.map(|Reverse(done)| *done)
         });
         // The clock of a trace may run back a little.
         self.arrival = self.arrival.max(next.unwrap_or(0));
@@ -204,12 +223,14 @@ impl Host {
     }
 
     /// Ends the page write, and returns its response time.
+    #[inline]
     fn end(&mut self, done: u64) -> u64 {
         self.is_waiting = false;
-        if self.under_way.len() == self.queue_depth {
-            self.under_way.pop();
+        if self.under_way.len() < self.queue_depth {
+            self.under_way.push(Reverse(done));
+        } else if let Some(mut first) = self.under_way.peek_mut() {
+            *first = Reverse(done);
         }
-        self.under_way.push(Reverse(done));
         done - self.arrival
     }
 }
@@ -227,11 +248,13 @@ impl<F: Flash> Flash for Timed<F> {
         F::is_wear_out(error)
     }
 
+    #[inline]
     fn begin_host_write(&mut self) {
         self.flash.begin_host_write();
         self.host.begin();
     }
 
+    #[inline]
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), F::Error> {
         self.flash.program(to, lpn, data)?;
         let time = self.luns.transfer_ns + self.luns.program_ns;
@@ -243,25 +266,29 @@ impl<F: Flash> Flash for Timed<F> {
         let done = self.luns.program(to, self.now().max(self.collected_by));
         let response = self.host.end(done);
         self.measured.host_writes_ns += time;
-        self.measured.response_times.record(response);
+        self.responses.record(response);
         self.interval.host_writes += 1;
         self.interval.response_sum_ns += response;
         self.interval.response_max_ns = self.interval.response_max_ns.max(response);
         Ok(())
     }
 
+    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[inline(always)]
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
         self.flash.copyback(from, to, lpn)?;
         self.measured.relocations_ns += self.copy(from, to);
         Ok(())
     }
 
+    #[inline]
     fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
         self.flash.merge_copy(from, to, lpn)?;
         self.measured.merges_ns += self.copy(from, to);
         Ok(())
     }
 
+    #[inline]
     fn erase(&mut self, block: BlockId) -> Result<(), F::Error> {
         self.flash.erase(block)?;
         let done = self.luns.erase(block, self.now().max(self.moved_by));

@@ -125,7 +125,7 @@ impl TimingPreset {
 }
 
 /// How long operations take, where pages are, and when the host asks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timing {
     parameters: TimingParameters,
 }

@@ -61,6 +61,11 @@ pub trait Ftl: Send {
     /// The streams of pages that it keeps apart, and how many blocks each has now.
     fn streams(&self) -> Vec<StreamUse>;
 
+    /// Blocks out of use, those bad from birth included.
+    fn retired_blocks(&self) -> u32 {
+        0
+    }
+
     /// Bytes of memory: mapping tables, block state and what the policy keeps.
     fn memory_bytes(&self) -> MemoryBytes;
 

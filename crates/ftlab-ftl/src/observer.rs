@@ -14,13 +14,21 @@ pub trait Observer: Send {
     #[inline]
     fn relocation(&mut self, _lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {}
 
-    /// A collection or a step of one begins: choosing victims, moving their pages, erasing them.
+    /// A collection begins, or what is left of one: choosing victims, moving their pages, erasing them.
     #[inline]
     fn collection_begins(&mut self) {}
 
     /// What began with [`Self::collection_begins`] is done.
     #[inline]
     fn collection_ends(&mut self) {}
+
+    /// A step of a collection begins, behind a host write.
+    #[inline]
+    fn step_begins(&mut self) {}
+
+    /// What began with [`Self::step_begins`] is done.
+    #[inline]
+    fn step_ends(&mut self) {}
 
     /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
     #[inline]

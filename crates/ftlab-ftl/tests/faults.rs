@@ -72,7 +72,7 @@ fn live(seed: u64) -> Outcome {
         seed,
         programs: random.share(0.02),
         erases: random.share(0.05),
-        bad_blocks: random.share(0.1),
+        bad_blocks: random.below(config.geometry.blocks() / 5 + 1),
     };
     let flash = Faulty::new(Memory::new(config.geometry), &config.geometry, faults);
     let mut ftl = match build(&name.parse().unwrap(), config, flash, ()) {

@@ -9,7 +9,12 @@ const PAGES: u32 = 65_536;
 
 /// An FTL with 12.5% of over-provisioning behind a fill and five drive writes, time being measured over the
 /// last three.
-fn run(ftl: &str, gc: GcSchedule, hot: Hot, pages_per_block: u32) -> DynFtl<Timed<NoPayload>, ()> {
+fn run(
+    ftl: &str,
+    gc: GcSchedule,
+    load: Load,
+    pages_per_block: u32,
+) -> DynFtl<Timed<NoPayload>, ()> {
     let config = DriveConfig {
         geometry: Geometry::new(PAGES / 8 * 9 / pages_per_block, pages_per_block, 4096).unwrap(),
         logical_pages: PAGES,
@@ -32,34 +37,55 @@ fn run(ftl: &str, gc: GcSchedule, hot: Hot, pages_per_block: u32) -> DynFtl<Time
             batch.clear();
         }
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let is_hot = (random >> 40) % 100 < hot.writes;
-        let pages = if is_hot { PAGES * hot.pages / 100 } else { PAGES };
-        batch.writes.push(Lpn((random >> 33) as u32 % pages));
+        batch.writes.push(Lpn(load.page(write, random)));
     }
     ftl.apply(&batch).unwrap();
     ftl.check().unwrap();
     ftl
 }
 
-/// So many percent of the writes go to so many percent of the pages.
-#[derive(Clone, Copy)]
-struct Hot {
-    writes: u64,
-    pages: u32,
+/// Where pages are written.
+#[derive(Debug, Clone, Copy)]
+enum Load {
+    Uniform,
+    /// 90% of the writes to 10% of the pages.
+    Skewed,
+    /// A share x of the pages, all over the drive, takes a share x^0.3 of the writes.
+    PowerLaw,
+    /// The same, and every other write goes round a log of 700 pages.
+    Database,
 }
 
-const UNIFORM: Hot = Hot { writes: 0, pages: 100 };
-const SKEWED: Hot = Hot { writes: 90, pages: 10 };
+const LOADS: [Load; 4] = [Load::Uniform, Load::Skewed, Load::PowerLaw, Load::Database];
+
+impl Load {
+    /// The page of a write, by its number and 64 random bits.
+    fn page(self, write: u32, random: u64) -> u32 {
+        let (high, low) = ((random >> 33) as u32, random >> 40);
+        match self {
+            Self::Uniform => high % PAGES,
+            Self::Skewed => high % if low % 100 < 90 { PAGES / 10 } else { PAGES },
+            Self::Database if write.is_multiple_of(2) => write / 2 % 700,
+            Self::PowerLaw | Self::Database => {
+                let share = (f64::from(high) / f64::from(1_u32 << 31)).powf(1.0 / 0.3);
+                ((share * f64::from(PAGES)) as u32).wrapping_mul(40_503) % PAGES
+            }
+        }
+    }
+}
 
 const STEPS: GcSchedule = GcSchedule::Incremental { pages_max: 0 };
 
+/// Not `wolf`: with its groups hardly larger than their open blocks, as on a drive of this size, its own
+/// results vary by more with the seed.
 #[test]
 fn write_amplification_is_that_of_whole_collections() {
-    for ftl in ["1r-greedy", "2r-greedy", "2r-fifo", "2r++", "sep-gc/cost-benefit", "dac-cb"] {
-        for hot in [UNIFORM, SKEWED] {
-            let waf = |gc| run(ftl, gc, hot, 64).counters().waf().unwrap();
+    let ftls = ["1r-greedy", "2r-greedy", "2r-fifo", "2r++", "sep-gc/cost-benefit", "lfs-cb"];
+    for ftl in ftls.iter().chain(&["dac-cb", "sepbit"]) {
+        for load in LOADS {
+            let waf = |gc| run(ftl, gc, load, 256).counters().waf().unwrap();
             let (whole, steps) = (waf(GcSchedule::Foreground), waf(STEPS));
-            assert!((steps / whole - 1.0).abs() < 0.02, "{ftl} {}: {whole} {steps}", hot.writes);
+            assert!((steps / whole - 1.0).abs() < 0.02, "{ftl}, {load:?}: {whole} {steps}");
         }
     }
 }
@@ -68,7 +94,7 @@ fn write_amplification_is_that_of_whole_collections() {
 fn the_longest_waits_are_a_fraction_of_those_for_whole_collections() {
     for ftl in ["1r-greedy", "2r-greedy", "2r-fifo"] {
         let slowest_us = |gc| {
-            let mut ftl = run(ftl, gc, SKEWED, 256);
+            let mut ftl = run(ftl, gc, Load::Skewed, 256);
             ftl.flash_mut().measured().response_times.quantile_ns(0.9999) / 1000
         };
         let (whole, steps) = (slowest_us(GcSchedule::Foreground), slowest_us(STEPS));
@@ -80,7 +106,7 @@ fn the_longest_waits_are_a_fraction_of_those_for_whole_collections() {
 fn a_limit_that_is_too_low_is_made_up_for_in_the_foreground() {
     let writes = |pages_max| {
         let gc = GcSchedule::Incremental { pages_max };
-        let counters = run("2r-greedy", gc, UNIFORM, 64).counters();
+        let counters = run("2r-greedy", gc, Load::Uniform, 64).counters();
         (counters.host_writes, counters.relocations())
     };
     let (host_writes, relocations) = writes(1);

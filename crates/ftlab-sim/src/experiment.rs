@@ -11,10 +11,10 @@ use crate::run::{Prepared, Progress};
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
-use ftlab_flash::{Arrivals, Timing};
+use ftlab_flash::{Arrivals, Faults, Timing};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, OracleGroup, Size};
-use ftlab_spec::Spec;
+use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::synthetic::Space;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -57,6 +57,8 @@ pub struct Experiment {
     pub interval_writes: Option<u64>,
     /// How long operations take, such as `slc:channels=4`, if time is simulated.
     pub timing: Option<Spec>,
+    /// How often operations fail, if they do.
+    pub faults: Option<Faults>,
     /// Program/erase cycles that a block endures, for how much the host can write.
     pub endurance_cycles: Option<u32>,
     /// Seed of generator and random fill.
@@ -83,6 +85,7 @@ impl Experiment {
             warmup_writes: 0,
             interval_writes: None,
             timing: None,
+            faults: None,
             endurance_cycles: None,
             seed: 1,
             wrap: false,
@@ -142,6 +145,7 @@ impl Experiment {
                 .as_ref()
                 .zip(timing.as_ref())
                 .map(|(s, t)| TimingSummary::new(s, t)),
+            faults: self.faults.map(|faults| named(faults.values())),
         };
         let pool = self.threads()?;
         let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
@@ -289,10 +293,10 @@ impl Experiment {
             .par_iter()
             .map(|spec| {
                 let fitted = registry::fit(spec, size, oracle)?;
-                let ftl = Machine::new(&fitted, drive, timing)?;
+                let ftl = Machine::new(&fitted, drive, timing, self.faults)?;
                 let parameters = named(registry::resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
-                Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl))
+                Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults))
             })
             .collect()
     }

@@ -2,11 +2,13 @@
 
 use crate::SimError;
 use crate::feed::{Chunk, Segment};
-use crate::machine::Machine;
+use crate::machine::{Machine, Stop};
 use crate::observe::Watch;
-use crate::result::{Endurance, Memory, RunResult, StreamResult, TimingResult};
+use crate::result::{
+    Config, Endurance, FaultsResult, Memory, RunResult, StreamResult, TimingResult, TimingSummary,
+};
 use crate::steady::Rounds;
-use ftlab_flash::{Geometry, Interval};
+use ftlab_flash::{Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
 use std::collections::BTreeMap;
@@ -20,6 +22,9 @@ pub(crate) struct Lane {
     geometry: Geometry,
     logical_pages: u32,
     ftl: Machine,
+    faults: Option<Faults>,
+    /// Why the drive became read-only, if it did: it takes no more writes.
+    read_only: Option<String>,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
     series: Series,
@@ -76,6 +81,7 @@ impl Lane {
         config_hash: String,
         drive: DriveConfig,
         ftl: Machine,
+        faults: Option<Faults>,
     ) -> Self {
         Self {
             name,
@@ -84,6 +90,8 @@ impl Lane {
             geometry: drive.geometry,
             logical_pages: drive.logical_pages,
             ftl,
+            faults,
+            read_only: None,
             base: None,
             series: Series::default(),
             rounds: Rounds::default(),
@@ -99,20 +107,33 @@ impl Lane {
         self.ftl.measure();
     }
 
-    /// Carries out the writes and trims of a chunk.
+    /// Carries out the writes and trims of a chunk, as far as the drive takes them.
     pub(crate) fn apply(&mut self, chunk: &Chunk) -> Result<(), SimError> {
         for segment in chunk.segments() {
+            if self.is_read_only() {
+                break;
+            }
             let start = Instant::now();
-            self.ftl.apply(segment).map_err(|error| SimError::Ftl {
-                ftl: self.name.clone(),
-                reason: error.to_string(),
-            })?;
+            let outcome = self.ftl.apply(segment);
             if self.base.is_some() {
                 self.time += start.elapsed();
             }
-            self.record(segment);
+            match outcome {
+                Ok(()) => self.record(segment),
+                Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
+            }
         }
         Ok(())
+    }
+
+    /// Whether the drive takes no more writes.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
+    fn failed(&self, reason: String) -> SimError {
+        SimError::Ftl { ftl: self.name.clone(), reason }
     }
 
     fn record(&mut self, segment: &Segment) {
@@ -198,12 +219,30 @@ impl Lane {
         }
     }
 
+    /// What failed, if anything may.
+    fn faults(&mut self) -> Option<FaultsResult> {
+        let faults = self.faults?;
+        let failures = self.ftl.failures();
+        Some(FaultsResult {
+            bad_blocks: faults.bad_blocks,
+            retired_blocks: self.ftl.retired_blocks(),
+            failed_programs: failures.programs,
+            failed_erases: failures.erases,
+            read_only_after: self.read_only.as_ref().map(|_| self.totals().host_writes),
+            read_only: self.read_only.clone(),
+        })
+    }
+
     /// The result.
-    pub(crate) fn finish(mut self, endurance_cycles: Option<u32>) -> Result<RunResult, SimError> {
-        self.ftl.check().map_err(|broken| SimError::Ftl {
-            ftl: self.name.clone(),
-            reason: format!("{broken}; please report the command"),
-        })?;
+    pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
+        // A drive that becomes read-only leaves a collection half done.
+        if !self.is_read_only() {
+            let broken = |broken| self.failed(format!("{broken}; please report the command"));
+            self.ftl.check().map_err(broken)?;
+        }
+        if let Some(reason) = self.read_only.as_ref().filter(|_| self.totals().host_writes == 0) {
+            return Err(self.failed(format!("before any write was counted, {reason}")));
+        }
         let (base, watched) =
             self.base.clone().unwrap_or_else(|| (self.ftl.counters(), self.ftl.observer().clone()));
         let counters = self.ftl.counters().since(&base);
@@ -215,8 +254,11 @@ impl Lane {
         let cold_region_share = self.cold_region_share();
         let merges = counters.merges;
         let page_bytes = self.geometry.page_bytes();
+        let faults = self.faults();
         let timing = self.ftl.measured();
-        let timing = timing.map(|time| TimingResult::new(&time, &self.series.times, page_bytes));
+        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
+        let timing = timing
+            .map(|time| TimingResult::new(&time, &self.series.times, page_bytes, is_open_loop));
         Ok(RunResult {
             parameters: self.parameters,
             config_hash: self.config_hash,
@@ -243,7 +285,7 @@ impl Lane {
             victim_valid_share: seen.victim_valid_share(),
             streams: streams(&self.ftl, &counters, &seen),
             erase_counts: seen.erase_counts(),
-            endurance: endurance_cycles.map(|cycles| {
+            endurance: config.endurance_cycles.map(|cycles| {
                 let bytes = |pages: u32| f64::from(pages) * f64::from(page_bytes);
                 let geometry = self.geometry;
                 Endurance::new(
@@ -253,6 +295,7 @@ impl Lane {
                     bytes(self.logical_pages),
                 )
             }),
+            faults,
             memory,
             seconds: self.time.as_secs_f64(),
             nanoseconds_per_program: self.time.as_nanos() as f64 / totals.programs() as f64,

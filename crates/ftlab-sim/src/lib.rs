@@ -52,7 +52,7 @@ mod workload;
 pub use drive::{DriveOptions, EarlyCollection, Logical, Physical};
 pub use error::SimError;
 pub use experiment::{BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length};
-pub use ftlab_flash::{TIMINGS, TimingPreset};
+pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
 pub use output::{check_results, write_results};
 pub use precondition::Fill;
 pub use result::ExperimentResult;

@@ -1,25 +1,70 @@
-//! An FTL over flash with or without a clock.
+//! An FTL over flash: with or without a clock, that fails or does not.
 
 use crate::feed::Segment;
 use crate::observe::Watch;
-use ftlab_flash::{Flash, Geometry, Interval, Measured, NoPayload, Timed, Timing};
+use ftlab_flash::{
+    Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
+};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, BuildError, DynFtl};
 use ftlab_ftl::{Broken, Counters, FtlError, MemoryBytes, Metadata, StreamUse};
 use ftlab_spec::Spec;
 
-/// What a lane runs. Without a clock, flash compiles away.
-pub(crate) enum Machine {
-    Plain(DynFtl<NoPayload, Watch>),
-    Timed(DynFtl<Timed<NoPayload>, Watch>),
+/// What a lane runs. Flash without a clock that never fails compiles away; flash that fails always has
+/// a clock, which nobody reads if time is not simulated.
+pub(crate) struct Machine {
+    kind: Kind,
+    has_clock: bool,
 }
 
-/// Calls the same method of either.
-macro_rules! either {
+enum Kind {
+    Plain(DynFtl<NoPayload, Watch>),
+    Timed(DynFtl<Timed<NoPayload>, Watch>),
+    Faulty(DynFtl<Timed<Faulty<NoPayload>>, Watch>),
+}
+
+/// Why an FTL does not go on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Too many blocks are worn out.
+    ReadOnly(String),
+    /// Anything else: a bug.
+    Error(String),
+}
+
+impl<E: std::error::Error> From<FtlError<E>> for Stop {
+    fn from(error: FtlError<E>) -> Self {
+        match error {
+            FtlError::ReadOnly { .. } => Self::ReadOnly(error.to_string()),
+            _ => Self::Error(error.to_string()),
+        }
+    }
+}
+
+/// Calls the same method of any.
+macro_rules! any {
     ($machine:expr, $ftl:ident => $call:expr) => {
         match $machine {
-            Machine::Plain($ftl) => $call,
-            Machine::Timed($ftl) => $call,
+            Kind::Plain($ftl) => $call,
+            Kind::Timed($ftl) => $call,
+            Kind::Faulty($ftl) => $call,
+        }
+    };
+}
+
+/// Calls the same method of the clock, if there is one.
+macro_rules! clock {
+    ($machine:expr, $clock:ident => $call:expr) => {
+        match $machine {
+            Machine { has_clock: false, .. } | Machine { kind: Kind::Plain(_), .. } => None,
+            Machine { kind: Kind::Timed(ftl), .. } => {
+                let $clock = ftl.flash_mut();
+                Some($call)
+            }
+            Machine { kind: Kind::Faulty(ftl), .. } => {
+                let $clock = ftl.flash_mut();
+                Some($call)
+            }
         }
     };
 }
@@ -29,73 +74,80 @@ impl Machine {
         spec: &Spec,
         config: DriveConfig,
         timing: Option<&Timing>,
+        faults: Option<Faults>,
     ) -> Result<Self, BuildError> {
         let geometry: Geometry = config.geometry;
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
-        Ok(match timing {
-            None => Self::Plain(registry::build(spec, config, NoPayload, watch)?),
-            Some(timing) => {
+        let kind = match (timing, faults) {
+            (None, None) => Kind::Plain(registry::build(spec, config, NoPayload, watch)?),
+            (Some(timing), None) => {
                 let flash = Timed::new(NoPayload, timing, &geometry);
-                Self::Timed(registry::build(spec, config, flash, watch)?)
+                Kind::Timed(registry::build(spec, config, flash, watch)?)
             }
-        })
+            (timing, Some(faults)) => {
+                let timing = timing.cloned().unwrap_or_default();
+                let faulty = Faulty::new(NoPayload, &geometry, faults);
+                let flash = Timed::new(faulty, &timing, &geometry);
+                Kind::Faulty(registry::build(spec, config, flash, watch)?)
+            }
+        };
+        Ok(Self { kind, has_clock: timing.is_some() })
     }
 
     /// Carries out the writes and trims of a segment.
-    pub(crate) fn apply(
-        &mut self,
-        segment: &Segment,
-    ) -> Result<(), FtlError<<NoPayload as Flash>::Error>> {
-        if let Self::Timed(ftl) = self {
-            ftl.flash_mut().expect(&segment.arrivals_us);
-        }
-        either!(self, ftl => ftl.apply(&segment.batch))
+    pub(crate) fn apply(&mut self, segment: &Segment) -> Result<(), Stop> {
+        clock!(self, clock => clock.expect(&segment.arrivals_us));
+        any!(&mut self.kind, ftl => ftl.apply(&segment.batch).map_err(Stop::from))
     }
 
     /// Measures time from here on.
     pub(crate) fn measure(&mut self) {
-        if let Self::Timed(ftl) = self {
-            ftl.flash_mut().measure();
-        }
+        clock!(self, clock => clock.measure());
     }
 
     /// The time since the last interval; none without a clock.
     pub(crate) fn end_interval(&mut self) -> Option<Interval> {
-        match self {
-            Self::Plain(_) => None,
-            Self::Timed(ftl) => Some(ftl.flash_mut().end_interval()),
-        }
+        clock!(self, clock => clock.end_interval())
     }
 
     /// The time that was measured; none without a clock.
     pub(crate) fn measured(&mut self) -> Option<Measured> {
-        match self {
-            Self::Plain(_) => None,
-            Self::Timed(ftl) => Some(ftl.flash_mut().measured()),
+        clock!(self, clock => clock.measured())
+    }
+
+    /// What has failed so far.
+    pub(crate) fn failures(&mut self) -> Failures {
+        match &mut self.kind {
+            Kind::Faulty(ftl) => ftl.flash_mut().below().failures(),
+            Kind::Plain(_) | Kind::Timed(_) => Failures::default(),
         }
     }
 
+    pub(crate) fn retired_blocks(&self) -> u32 {
+        any!(&self.kind, ftl => ftl.retired_blocks())
+    }
+
     pub(crate) fn counters(&self) -> Counters {
-        either!(self, ftl => ftl.counters())
+        any!(&self.kind, ftl => ftl.counters())
     }
 
     pub(crate) fn streams(&self) -> Vec<StreamUse> {
-        either!(self, ftl => ftl.streams())
+        any!(&self.kind, ftl => ftl.streams())
     }
 
     pub(crate) fn memory_bytes(&self) -> MemoryBytes {
-        either!(self, ftl => ftl.memory_bytes())
+        any!(&self.kind, ftl => ftl.memory_bytes())
     }
 
     pub(crate) fn metadata(&self) -> Metadata {
-        either!(self, ftl => ftl.metadata())
+        any!(&self.kind, ftl => ftl.metadata())
     }
 
     pub(crate) fn check(&self) -> Result<(), Broken> {
-        either!(self, ftl => ftl.check())
+        any!(&self.kind, ftl => ftl.check())
     }
 
     pub(crate) fn observer(&self) -> &Watch {
-        either!(self, ftl => ftl.observer())
+        any!(&self.kind, ftl => ftl.observer())
     }
 }

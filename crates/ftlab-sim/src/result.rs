@@ -58,6 +58,8 @@ pub struct Config {
     pub endurance_cycles: Option<u32>,
     /// How long operations take; none if time is not simulated.
     pub timing: Option<TimingSummary>,
+    /// How often operations fail, every parameter with its value; none if they do not.
+    pub faults: Option<BTreeMap<String, String>>,
 }
 
 /// The simulated drive.
@@ -188,6 +190,8 @@ pub struct RunResult {
     pub erase_counts: EraseCounts,
     /// How much the host can write; none if the cycles of a block were not given.
     pub endurance: Option<Endurance>,
+    /// What failed; none if nothing can.
+    pub faults: Option<FaultsResult>,
     /// Memory of the FTL.
     pub memory: Memory,
     /// Seconds in the FTL, decoding excluded. Varies from run to run.
@@ -272,6 +276,23 @@ impl Endurance {
             dwpd: bytes / (logical_bytes * 365.0 * Self::YEARS),
         }
     }
+}
+
+/// What failed, fill and warm-up included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultsResult {
+    /// Blocks that were bad from birth.
+    pub bad_blocks: u32,
+    /// Blocks out of use at the end, those bad from birth included.
+    pub retired_blocks: u32,
+    /// Programs and copies that failed.
+    pub failed_programs: u64,
+    /// Erases that failed.
+    pub failed_erases: u64,
+    /// Counted host writes after which the drive became read-only and the run ended; none if it did not.
+    pub read_only_after: Option<u64>,
+    /// Why it did.
+    pub read_only: Option<String>,
 }
 
 /// Memory of an FTL, here and in a controller.

@@ -105,7 +105,7 @@ fn pump(
 ) -> Result<(), SimError> {
     let (mut present, mut next) = (Chunk::default(), Chunk::default());
     let mut more = feed.next_chunk(&mut present)?;
-    while more {
+    while more && !lanes.iter().all(Lane::is_read_only) {
         let status = Status {
             phase: phase(feed),
             writes: feed.schedule().done(),
@@ -160,10 +160,7 @@ fn finish(
             .collect(),
     };
     let runs = pool.install(|| {
-        lanes
-            .into_par_iter()
-            .map(|lane| lane.finish(config.endurance_cycles))
-            .collect::<Result<_, _>>()
+        lanes.into_par_iter().map(|lane| lane.finish(&config)).collect::<Result<_, _>>()
     })?;
     Ok(ExperimentResult {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,6 +1,6 @@
 //! What time a run took on its simulated flash.
 
-use ftlab_flash::{Interval, Measured, ResponseTimes, Timing};
+use ftlab_flash::{Arrivals, Interval, Measured, ResponseTimes, Timing};
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,13 @@ impl TimingSummary {
     pub(crate) fn new(spec: &Spec, timing: &Timing) -> Self {
         Self { timing: spec.to_string(), parameters: crate::workload::named(timing.values()) }
     }
+
+    /// Whether page writes arrive by the clock of the trace.
+    pub fn is_open_loop(&self) -> bool {
+        self.parameters
+            .get("arrivals")
+            .is_some_and(|arrivals| *arrivals == Arrivals::Trace.to_string())
+    }
 }
 
 /// Time on the simulated flash; what each number means is in the documentation of
@@ -29,6 +36,10 @@ pub struct TimingResult {
     pub elapsed_seconds: f64,
     /// Response times of host page writes.
     pub response_ns: ResponseSummary,
+    /// In an open loop, seconds from the same moment to the arrival of the last page write; none in a
+    /// closed one. If `elapsed_seconds` is much more, the drive falls behind the clock of the trace, and
+    /// response times tell the length of the run.
+    pub arrived_seconds: Option<f64>,
     /// Host page writes per second.
     pub iops: f64,
     /// Bytes that the host wrote per second.
@@ -67,6 +78,9 @@ pub struct ResponseSummary {
     pub p99_99: u64,
     /// The longest.
     pub max: u64,
+    /// Response times, ascending, each with the share of all that were longer; times that are less than
+    /// 5% apart are taken together as the first of them.
+    pub tail: Vec<(u64, f64)>,
 }
 
 impl ResponseSummary {
@@ -81,6 +95,7 @@ impl ResponseSummary {
             p99_9: times.quantile_ns(0.999),
             p99_99: times.quantile_ns(0.9999),
             max: times.max_ns(),
+            tail: times.tail(),
         }
     }
 }
@@ -101,7 +116,12 @@ pub struct LunSeconds {
 }
 
 impl TimingResult {
-    pub(crate) fn new(measured: &Measured, intervals: &[Interval], page_bytes: u32) -> Self {
+    pub(crate) fn new(
+        measured: &Measured,
+        intervals: &[Interval],
+        page_bytes: u32,
+        is_open_loop: bool,
+    ) -> Self {
         let per_second = |count: u64, nanoseconds: u64| {
             if nanoseconds == 0 { 0.0 } else { count as f64 * 1e9 / nanoseconds as f64 }
         };
@@ -112,6 +132,7 @@ impl TimingResult {
         let mean = |i: &Interval| i.response_sum_ns as f64 / i.host_writes.max(1) as f64;
         Self {
             elapsed_seconds: seconds(elapsed_ns),
+            arrived_seconds: is_open_loop.then(|| seconds(measured.arrived_ns)),
             response_ns: ResponseSummary::new(&measured.response_times),
             iops,
             bytes_per_second: iops * f64::from(page_bytes),

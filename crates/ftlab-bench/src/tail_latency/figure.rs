@@ -12,8 +12,10 @@ const SIZE: (u32, u32) = (1100, 520);
 const COLOURS: [RGBColor; 4] =
     [RGBColor(0, 0, 0), RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
 
-/// One panel beside the other; the points are percentiles, and lines between them guide the eye:
-/// dashed under foreground collection, solid in steps.
+/// The shortest response time that is drawn, in milliseconds.
+const SHORTEST: f64 = 0.1;
+
+/// One panel beside the other; dashed under foreground collection, solid in steps.
 pub(super) fn draw(panels: &[(String, Vec<Line>)]) -> Result<String, Failure> {
     let mut svg = String::new();
     {
@@ -37,7 +39,7 @@ fn panel(
         .x_label_area_size(44)
         .y_label_area_size(64)
         .caption(caption, ("sans-serif", 18))
-        .build_cartesian_2d((0.1..3000.0).log_scale(), (2e-8..1.0).log_scale())?;
+        .build_cartesian_2d((SHORTEST..3000.0).log_scale(), (2e-8..1.0).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
@@ -50,9 +52,7 @@ fn panel(
     for line in lines {
         let place = FTLS.iter().position(|ftl| *ftl == line.ftl).unwrap_or(0);
         let colour = COLOURS[place];
-        let tail = line.tail();
-        let dots = tail.iter().map(|&point| Circle::new(point, 3, colour.filled()));
-        chart.draw_series(dots)?;
+        let tail = line.tail(SHORTEST);
         if line.schedule == SCHEDULES[0] {
             let style = colour.stroke_width(2);
             chart.draw_series(DashedLineSeries::new(tail, 5, 4, style))?;

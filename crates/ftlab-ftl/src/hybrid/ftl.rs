@@ -32,6 +32,9 @@ impl<L: LogSpace, F: Flash, O: Observer> Hybrid<L, F, O> {
         flash: F,
         observer: O,
     ) -> Result<Self, ConfigError> {
+        if F::WEARS_OUT {
+            return Err(ConfigError::NothingToRetire);
+        }
         let (spare_blocks, least) = (L::spare_blocks(parameters), L::log_blocks_min(parameters));
         let log = L::new(parameters, LogSize::new(&config, spare_blocks, least)?);
         let drive = Drive::new(&config, log.streams(), flash, observer);

@@ -26,14 +26,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if self.drive.free_blocks() >= self.collection_start() && !self.progress.is_under_way() {
             return Ok(());
         }
-        self.observer.collection_begins();
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
+            self.observer.step_begins();
             self.step(stream, pages_max)?;
+            self.observer.step_ends();
         } else {
+            self.observer.collection_begins();
             self.select(self.config.early_valid_pages_max, false)?;
             self.reclaim_victims()?;
+            self.observer.collection_ends();
         }
-        self.observer.collection_ends();
         Ok(())
     }
 
@@ -49,7 +51,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         match self.config.gc {
             GcSchedule::Foreground => self.config.gc_start_blocks,
             GcSchedule::Incremental { .. } => {
-                self.config.gc_start_blocks.max(self.low_water_blocks + 1)
+                self.config.gc_start_blocks.max(self.config.reserve_blocks)
             }
         }
     }

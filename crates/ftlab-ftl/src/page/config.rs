@@ -96,6 +96,12 @@ pub enum ConfigError {
          --gc, --gc-start, --free-block and --wear-threshold, or compare page-mapped FTLs only"
     )]
     NothingToSchedule,
+    /// Merges have no other place for a page.
+    #[error(
+        "a hybrid-mapped FTL has no rule for blocks that fail; leave out --faults, or compare \
+         page-mapped FTLs only"
+    )]
+    NothingToRetire,
     /// No logical pages.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,

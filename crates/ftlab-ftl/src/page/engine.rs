@@ -1,6 +1,6 @@
 //! The page-mapped engine: the write path and garbage collection, for every policy.
 
-use crate::page::incremental::{Progress, low_water_blocks};
+use crate::page::incremental::Progress;
 use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
 use crate::page::{Drive, DriveConfig};
 use crate::{Counters, FtlError, Observer};
@@ -32,7 +32,6 @@ pub struct PageMapped<P, F, O> {
     pub(crate) victims: Victims,
     /// Of a collection in steps.
     pub(crate) progress: Progress,
-    pub(crate) low_water_blocks: u32,
     /// While fewer blocks are free, something is due behind a host write: see `background.rs`.
     pub(crate) background_below: u32,
     pub(crate) reserve_min: u32,
@@ -64,12 +63,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         config.verify(&streams, reserve_min, bad_blocks)?;
         let mut ftl = Self {
             progress: Progress::default(),
-            low_water_blocks: low_water_blocks(
-                &config,
-                streams.len() as u32,
-                reserve_min,
-                bad_blocks,
-            ),
             background_below: 0,
             failing: Vec::new(),
             is_read_only: false,
@@ -144,7 +137,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Opens a block for a host write to `stream`, after as many collections as that takes.
     #[cold]
     fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        while self.drive.free_blocks() <= self.config.reserve_blocks {
+        while self.drive.free_blocks() <= self.config.reserve_blocks && !self.may_borrow(stream)? {
             self.collect()?;
             if self.drive.has_room(stream) {
                 return Ok(());

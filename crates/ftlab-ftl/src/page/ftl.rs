@@ -53,6 +53,10 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         StreamUse::of(self.drive.streams(), &self.drive.stream_blocks)
     }
 
+    fn retired_blocks(&self) -> u32 {
+        self.drive.retired_blocks()
+    }
+
     fn memory_bytes(&self) -> MemoryBytes {
         MemoryBytes { drive: self.drive.bytes(), policy: self.policy.metadata_bytes() }
     }

@@ -2,22 +2,30 @@
 //! collection before one.
 //!
 //! ```text
-//! behind a host write:
-//!     if no collection is under way and few blocks are free: begin one (policy.select_victims)
-//!     if one is under way: relocate the next pages of its victims, erase those that are empty
+//! a host write finds no room, and no more blocks are free than the reserve:
+//!     choose victims (policy.select_victims)
+//!     open a block out of the reserve, and go on
+//! behind this host write and those that follow:
+//!     relocate the next pages of the victims, erase those that are empty
+//!     all are erased, and fewer blocks are free than the reserve: choose victims again
 //! ```
 //!
 //! # When it begins
-//! When no more blocks are free than the low-water mark: the reserve, or one block more than relocations
-//! may open at once if that is more. Foreground collection would wait until a host write finds no
-//! room, and the longer a collection waits the fewer pages it has to move. So where relocations do not
-//! go to the stream of the host write, it begins only when half a block of host writes is left.
+//! When a whole collection would: the policy then chooses among the same blocks as it would for that,
+//! and a drive in steps has as many free blocks at that moment as any other. Only, the host write does
+//! not wait. It borrows a block of the reserve, which the collection pays back.
 //!
 //! # Pace
-//! A collection that gains g pages is spread over the next g host writes, which would use them up; or
-//! over half of those that its stream has room for, if they are fewer and relocations bring it none:
-//! the other half is for a second collection, if the first leaves no more free blocks than there were.
-//! The next step relocates the pages left, divided by the host writes left. `pages` limits a step.
+//! A collection that gains g pages is spread over the next g host writes, which would use them up; over
+//! half of that if the drive is still in debt behind an earlier one. Where relocations do not go to the
+//! stream of the host write, it is spread over no more than a quarter of the writes for which that has
+//! room: the rest is for further collections, if the first leaves debts, and the longer a page waits to be
+//! moved, the likelier the host writes it before, which whole collections cannot hope for. The next step
+//! relocates the pages left, divided by the host writes left. `pages` limits a step.
+//!
+//! # What stays whole
+//! A collection that gains two blocks or more for the only stream, as that of `lfs-cb`, lays cleaned pages
+//! together in blocks of their own. Steps would put host writes between them.
 //!
 //! # What it must not break
 //! - All victims of a selection are collected before the next selection. A host write that finds no
@@ -25,16 +33,16 @@
 //! - Pages of a victim that are overwritten or trimmed between two steps are not relocated; the policy
 //!   is told as of any other block. A victim is [`Phase::Victim`](crate::page::Phase::Victim), which
 //!   no policy can choose.
-//! - Free blocks suffice for the rest: relocations open at most `reserve_blocks_min` more blocks than
-//!   the erases behind them free, whatever the open blocks have room for. If fewer blocks than that
-//!   are left behind a step, the collection is completed before the next host write.
+//! - Free blocks suffice for the rest: see `blocks_needed`. No block is borrowed beyond that, and if a
+//!   step leaves fewer, the collection is completed at once. So a reserve of one block more than
+//!   relocations may need lets collections proceed in steps, and a smaller one makes some of them whole.
 //!
 //! # Reference
 //! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
 //! background; the pace is our choice.
 
 use crate::page::policy::{Policy, StreamId};
-use crate::page::{DriveConfig, PageMapped};
+use crate::page::{GcSchedule, PageMapped};
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Ppn};
 
@@ -58,20 +66,19 @@ impl Progress {
     }
 }
 
-/// Free blocks at which a collection in steps begins: see the head of this file. Never so many that
-/// no sealed block might hold an invalid page.
-pub(crate) fn low_water_blocks(
-    config: &DriveConfig,
-    streams: u32,
-    reserve_min: u32,
-    retired_blocks: u32,
-) -> u32 {
-    let blocks = config.geometry.blocks() - retired_blocks;
-    let most = blocks.saturating_sub(config.data_blocks() + streams + 1);
-    config.reserve_blocks.max(reserve_min + 1).min(most).max(config.reserve_blocks)
-}
-
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Whether a host write to `stream`, which has no room, may open a block of the reserve, because the
+    /// collection that begins now pays it back.
+    pub(crate) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
+        let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
+        if self.config.gc == GcSchedule::Foreground || self.progress.is_under_way || is_in_debt {
+            return Ok(false);
+        }
+        self.begin(self.drive.pages_per_block(), true)?;
+        self.spread(stream, self.victims.invalid_pages(), self.drive.pages_per_block());
+        Ok(!self.would_mix() && self.drive.free_blocks() > self.blocks_needed(Some(stream)))
+    }
+
     /// The step behind a host write to `stream`; `pages_max` relocations at most, 0 being no limit.
     pub(crate) fn step(
         &mut self,
@@ -79,33 +86,29 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         pages_max: u32,
     ) -> Result<(), FtlError<F::Error>> {
         if !self.progress.is_under_way {
-            let half = self.drive.pages_per_block() / 2;
-            if self.writes_left(stream).is_some_and(|writes| writes > half) {
-                return Ok(());
+            if self.drive.free_blocks() < self.config.reserve_blocks {
+                self.begin(self.drive.pages_per_block(), true)?;
+                self.spread(stream, self.victims.invalid_pages() / 2, self.room(stream));
+            } else {
+                self.begin(self.config.early_valid_pages_max, false)?;
+                self.spread(stream, self.victims.invalid_pages(), self.room(stream));
             }
-            self.begin()?;
-            let half = self.writes_left(stream).map_or(u32::MAX, |writes| writes / 2);
-            self.progress.left_writes = self.victims.invalid_pages().min(half);
+        }
+        if !self.progress.is_under_way {
+            return Ok(());
         }
         let pages = self.pages_now(stream);
         self.advance(if pages_max > 0 { pages.min(pages_max) } else { pages })?;
-        // One more page may open the block that the next host write needs.
-        while self.progress.is_under_way && self.is_stuck(stream) {
-            self.advance(1)?;
-        }
-        if self.drive.free_blocks() < self.reserve_min {
+        let free_blocks = self.drive.free_blocks();
+        if free_blocks < self.reserve_min && free_blocks < self.blocks_needed(None) {
             self.complete()?;
         }
         Ok(())
     }
 
-    /// Chooses the victims of the next collection, if there are any.
-    fn begin(&mut self) -> Result<(), FtlError<F::Error>> {
-        if self.drive.free_blocks() <= self.low_water_blocks {
-            self.select(self.drive.pages_per_block(), true)?;
-        } else {
-            self.select(self.config.early_valid_pages_max, false)?;
-        }
+    /// Chooses the victims of the next collection, if there are any; there have to be if it is `needed`.
+    fn begin(&mut self, valid_pages_max: u32, needed: bool) -> Result<(), FtlError<F::Error>> {
+        self.select(valid_pages_max, needed)?;
         if self.victims.is_empty() {
             return Ok(());
         }
@@ -119,29 +122,59 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
+    /// Spreads the collection over `writes` host writes, or a quarter of the `room` of `stream`.
+    fn spread(&mut self, stream: StreamId, writes: u32, room: u32) {
+        let most = if self.takes_relocations(stream) { u32::MAX } else { room / 4 };
+        self.progress.left_writes = writes.min(most);
+    }
+
     /// How many pages this step relocates for the collection to end in time.
     fn pages_now(&mut self, stream: StreamId) -> u32 {
         let mut writes = self.progress.left_writes;
         self.progress.left_writes = writes.saturating_sub(1);
-        if let Some(left) = self.writes_left(stream) {
-            writes = writes.min(left);
+        if !self.takes_relocations(stream) {
+            writes = writes.min(self.room(stream));
         }
         self.progress.left_pages.div_ceil(writes.max(1))
     }
 
-    /// Host writes to `stream` until it needs a collection, unless relocations bring it room.
-    fn writes_left(&self, stream: StreamId) -> Option<u32> {
-        let brings_room = self.drive.streams()[stream.index()].takes_relocations;
-        let blocks = self.drive.free_blocks().saturating_sub(self.config.reserve_blocks);
-        let room = self.drive.room(stream) + blocks * self.drive.pages_per_block();
-        (!brings_room).then_some(room)
+    /// Whether host writes would come between pages that several victims bring together.
+    fn would_mix(&self) -> bool {
+        let is_alone = self.drive.streams().len() == 1;
+        is_alone && self.victims.invalid_pages() >= 2 * self.drive.pages_per_block()
     }
 
-    /// Whether the next host write to `stream` will need a block that only relocations may open.
-    fn is_stuck(&self, stream: StreamId) -> bool {
-        !self.drive.has_room(stream)
-            && self.drive.free_blocks() <= self.config.reserve_blocks
-            && self.drive.streams()[stream.index()].takes_relocations
+    fn takes_relocations(&self, stream: StreamId) -> bool {
+        self.drive.streams()[stream.index()].takes_relocations
+    }
+
+    /// Host writes to `stream` until it needs a collection, unless relocations bring it room.
+    fn room(&self, stream: StreamId) -> u32 {
+        let blocks = self.drive.free_blocks().saturating_sub(self.config.reserve_blocks);
+        self.drive.room(stream) + blocks * self.drive.pages_per_block()
+    }
+
+    /// Free blocks that suffice for the rest of the collection and one host write; `opened` is a stream
+    /// that is about to get a new open block.
+    ///
+    /// Let v pages of the present victim be left to move, and let the open blocks of the streams that
+    /// take relocations hold f pages, a missing block counting as a full one. Until e more victims are
+    /// erased, at most v + e B pages move, with B pages per block. A stream opens its first block when
+    /// its old one is full and each further one B pages later, so that the o blocks opened by then are
+    /// (o - e) B < v + f. A policy may know that it needs fewer.
+    fn blocks_needed(&self, opened: Option<StreamId>) -> u32 {
+        let pages_per_block = self.drive.pages_per_block();
+        let streams = (0..self.drive.streams().len() as u8).map(StreamId);
+        let room = |stream| {
+            if opened == Some(stream) { pages_per_block } else { self.drive.room(stream) }
+        };
+        let filled: u32 = streams
+            .filter(|&stream| self.takes_relocations(stream))
+            .map(|stream| pages_per_block - room(stream))
+            .sum();
+        let victim = self.victims.blocks()[self.progress.victim..].first();
+        let left = victim.map_or(0, |&victim| self.drive.valid_pages(victim));
+        ((left + filled) / pages_per_block).min(self.reserve_min)
     }
 
     /// Does all that is left of the collection that is under way.

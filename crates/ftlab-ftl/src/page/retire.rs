@@ -9,7 +9,6 @@
 //! [`DriveConfig::verify`](crate::page::DriveConfig) asks for, or free ones run out because too many
 //! failed at once, the drive becomes read-only. Every page can still be read then.
 
-use crate::page::incremental::low_water_blocks;
 use crate::page::policy::{Policy, StreamId};
 use crate::page::{PageMapped, Phase};
 use crate::{FtlError, Observer};
@@ -62,7 +61,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.is_read_only = true;
             return Err(self.read_only());
         }
-        self.low_water_blocks = low_water_blocks(&self.config, streams, self.reserve_min, retired);
         Ok(())
     }
 

@@ -5,6 +5,15 @@
 //! block with the fewest erases, whatever it holds, when an erase leaves its block more than
 //! `threshold` erases above the least worn one. One block is collected behind a host write, so the
 //! threshold is where levelling begins and not a bound.
+//!
+//! # Both together
+//! They suit FTLs that keep cold pages apart. With one stream they work against each other: the block
+//! that static levelling frees is the least worn one, so it is opened at once, takes the cold pages of the
+//! next block that is levelled, and is soon levelled again. So little worn blocks hand cold pages round,
+//! while hot pages stay with the others. On 77 blocks of 64 pages, 90/10, 60 drive writes, the standard
+//! deviation of erases is under `1r-greedy` 8.3 with neither, 3.4 with least-worn, 2.5 with a threshold of 5
+//! and 86 with both; under `2r-fifo` 10.0, 10.0, 3.6 and 1.9. A threshold well above what least-worn leaves
+//! does no harm (3.9 with 20).
 
 use crate::page::policy::Policy;
 use crate::page::{Drive, PageMapped, Phase};

@@ -13,6 +13,7 @@
 //! | `join` | the same, with the writes of the first part |
 //! | `zipf`, `oltp`, `ycsb`, `trace-like` | none: their pages are scattered |
 //! | `tpcc`, `linkbench`, `lsm` | none: what is hot moves |
+//! | `iozone` | with `hot=together` hot and cold pages and the rest, otherwise none |
 
 use super::Space;
 use super::parts::{Parts, areas_of_parts};
@@ -91,6 +92,8 @@ mod tests {
             ("zipf", vec![]),
             ("hotcold:writes=0.8,pages=0.2", vec![(200, 800), (800, 200)]),
             ("skew:x=95", vec![(50, 950), (950, 50)]),
+            ("iozone", vec![]),
+            ("iozone:hot=together", vec![(35, 900), (315, 100), (650, 0)]),
             ("skewinc", vec![(300, 700), (700, 300)]),
             ("skewdec", vec![(300, 993), (700, 7)]),
             ("swap:sizes=0.3;0.7,rates=0.4;0.6", vec![(300, 400), (700, 600)]),
@@ -108,6 +111,7 @@ mod tests {
         for spec in [
             "hotcold:writes=0.7,pages=0.3",
             "skew:x=90",
+            "iozone:hot=together,touched=0.5",
             "skewinc:over=1000",
             "skewdec:over=1000",
             "swap:sizes=0.2;0.3;0.5,rates=0.5;0.1;0.4,at=1000",

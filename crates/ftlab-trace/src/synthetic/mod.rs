@@ -8,6 +8,7 @@
 pub mod areas;
 mod database;
 pub mod hotcold;
+pub mod iozone;
 pub mod join;
 pub mod linkbench;
 pub mod lsm;
@@ -80,6 +81,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     ycsb::GENERATOR,
     lsm::GENERATOR,
     trace_like::GENERATOR,
+    iozone::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];

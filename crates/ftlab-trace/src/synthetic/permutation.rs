@@ -71,17 +71,31 @@ impl Permutation {
             return None;
         }
         self.walked += 1;
-        let mut number = self.scramble(self.left, self.right);
-        while number >= self.numbers {
-            let rights = u64::from(self.rights);
-            number = self.scramble((number / rights) as u32, (number % rights) as u32);
-        }
+        let number = self.place(self.left, self.right);
         self.right += 1;
         if self.right == self.rights {
             self.right = 0;
             self.left += 1;
         }
         Some(number)
+    }
+
+    /// The number at `index`, below the numbers permuted, whatever has been walked.
+    #[inline]
+    pub(super) fn at(&self, index: u64) -> u64 {
+        let rights = u64::from(self.rights);
+        self.place((index / rights) as u32, (index % rights) as u32)
+    }
+
+    /// Where the pair goes, sent through again while that is not below `numbers`.
+    #[inline]
+    fn place(&self, left: u32, right: u32) -> u64 {
+        let mut number = self.scramble(left, right);
+        while number >= self.numbers {
+            let rights = u64::from(self.rights);
+            number = self.scramble((number / rights) as u32, (number % rights) as u32);
+        }
+        number
     }
 
     #[inline]
@@ -116,6 +130,7 @@ mod tests {
         fn every_number_comes_once(numbers in 1u64..5000, seed: u64) {
             let mut permutation = permutation(numbers, seed);
             let mut walked: Vec<u64> = std::iter::from_fn(|| permutation.next()).collect();
+            prop_assert_eq!(&walked, &(0..numbers).map(|index| permutation.at(index)).collect::<Vec<_>>());
             walked.sort_unstable();
             prop_assert_eq!(walked, (0..numbers).collect::<Vec<_>>());
         }

@@ -41,6 +41,8 @@ struct NaiveFtl {
     /// Pages that were left when its present victim came to be the first, less those moved since.
     left_pages: u32,
     left_writes: u32,
+    /// Of the victims as they were chosen.
+    invalid_pages: u32,
 }
 
 impl NaiveFtl {
@@ -67,6 +69,7 @@ impl NaiveFtl {
             victims: VecDeque::new(),
             left_pages: 0,
             left_writes: 0,
+            invalid_pages: 0,
         }
     }
 
@@ -111,7 +114,7 @@ impl NaiveFtl {
         let drive = self.drive();
         let stream = self.policy.place_host(HostWrite::new(lpn), &drive);
         while !self.has_room(stream) {
-            if self.free.len() as u32 > self.config.reserve_blocks {
+            if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {
                 self.open(stream);
             } else if self.victims.is_empty() {
                 self.collect(self.config.geometry.pages_per_block());
@@ -128,31 +131,64 @@ impl NaiveFtl {
         }
     }
 
+    /// Collection in steps: whether a host write may open a block of the reserve.
+    fn may_borrow(&mut self, stream: StreamId) -> bool {
+        let pages_per_block = self.config.geometry.pages_per_block();
+        let is_in_debt = (self.free.len() as u32) < self.config.reserve_blocks;
+        if self.config.gc == GcSchedule::Foreground || !self.victims.is_empty() || is_in_debt {
+            return false;
+        }
+        self.choose(pages_per_block);
+        if !self.takes_relocations(stream) {
+            self.left_writes = self.left_writes.min(pages_per_block / 4);
+        }
+        if self.open.len() == 1 && self.invalid_pages >= 2 * pages_per_block {
+            return false;
+        }
+        self.free.len() as u32 > self.blocks_needed(Some(stream))
+    }
+
+    fn takes_relocations(&self, stream: StreamId) -> bool {
+        self.policy.streams()[stream.index()].takes_relocations
+    }
+
+    fn room(&self, stream: StreamId) -> u32 {
+        self.open[stream.index()].map_or(0, |block| {
+            let programmed = self.blocks[block.index()].pages.len() as u32;
+            self.config.geometry.pages_per_block() - programmed
+        })
+    }
+
+    /// Free blocks that suffice for the rest of a collection in steps.
+    fn blocks_needed(&self, opened: Option<StreamId>) -> u32 {
+        let pages_per_block = self.config.geometry.pages_per_block();
+        let mut pages = self.victims.front().map_or(0, |&victim| self.valid_pages(victim));
+        for stream in (0..self.open.len() as u8).map(StreamId) {
+            if self.takes_relocations(stream) && opened != Some(stream) {
+                pages += pages_per_block - self.room(stream);
+            }
+        }
+        (pages / pages_per_block).min(self.policy.reserve_blocks_min())
+    }
+
     /// Collection in steps: the step behind a host write.
     fn step(&mut self, stream: StreamId, pages_max: u32) {
-        let config = self.config;
-        let (pages_per_block, reserve) = (config.geometry.pages_per_block(), config.reserve_blocks);
-        let streams = self.policy.streams();
-        let own = streams[stream.index()].takes_relocations;
-        let room = self.open[stream.index()]
-            .map_or(0, |block| pages_per_block - self.blocks[block.index()].pages.len() as u32);
-        let more = (self.free.len() as u32).saturating_sub(reserve) * pages_per_block;
+        let (pages_per_block, reserve) =
+            (self.config.geometry.pages_per_block(), self.config.reserve_blocks);
+        let own = self.takes_relocations(stream);
+        let free = self.free.len() as u32;
+        let room = self.room(stream) + free.saturating_sub(reserve) * pages_per_block;
         if self.victims.is_empty() {
-            if !own && room + more > pages_per_block / 2 {
-                return;
-            }
-            let data_blocks = config.logical_pages.div_ceil(pages_per_block);
-            let most = config.geometry.blocks() - data_blocks - streams.len() as u32 - 1;
-            let low_water = reserve.max(most.min(self.policy.reserve_blocks_min() + 1));
-            let free = self.free.len() as u32;
-            if free <= low_water {
+            if free < reserve {
                 self.choose(pages_per_block);
-            } else if free < config.gc_start_blocks {
-                self.choose(config.early_valid_pages_max);
+            } else if free < self.config.gc_start_blocks {
+                self.choose(self.config.early_valid_pages_max);
+            }
+            if free < reserve {
+                self.left_writes /= 2;
             }
             if !own {
-                let writes = room + more;
-                self.left_writes = self.left_writes.min(writes / 2);
+                self.left_writes = self.left_writes.min(room / 4);
             }
         }
         if self.victims.is_empty() {
@@ -161,21 +197,14 @@ impl NaiveFtl {
         let mut writes = self.left_writes;
         self.left_writes = writes.saturating_sub(1);
         if !own {
-            writes = writes.min(room + more);
+            writes = writes.min(room);
         }
         let mut pages = self.left_pages.div_ceil(writes.max(1));
         if pages_max > 0 {
             pages = pages.min(pages_max);
         }
         self.advance(pages);
-        while own
-            && !self.victims.is_empty()
-            && !self.has_room(stream)
-            && self.free.len() as u32 <= reserve
-        {
-            self.advance(1);
-        }
-        if (self.free.len() as u32) < self.policy.reserve_blocks_min() {
+        if (self.free.len() as u32) < self.blocks_needed(None) {
             self.advance(u32::MAX);
         }
     }
@@ -194,6 +223,7 @@ impl NaiveFtl {
             self.blocks[victim.index()].phase = Phase::Victim;
         }
         self.left_writes = victims.invalid_pages();
+        self.invalid_pages = victims.invalid_pages();
         self.left_pages = self.victims.iter().map(|&victim| self.valid_pages(victim)).sum();
     }
 

@@ -1,0 +1,24 @@
+//! Processor time, which others on the machine take little part in.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+/// Measures the processor time of this thread.
+pub(crate) struct Stopwatch(Duration);
+
+fn now() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+impl Stopwatch {
+    /// Starts.
+    pub(crate) fn start() -> Self {
+        Self(now())
+    }
+
+    /// Time since the start.
+    pub(crate) fn elapsed(&self) -> Duration {
+        now().saturating_sub(self.0)
+    }
+}
