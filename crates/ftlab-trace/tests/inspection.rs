@@ -115,7 +115,7 @@ fn nothing_has_no_statistics_and_no_numbers_that_are_none() {
 #[test]
 fn more_areas_than_memory_are_an_error_with_the_remedy() {
     let extent = Extent { memory_bytes_max: 1 << 20, ..Extent::default() };
-    let text = "op,lba,sectors\nwrite,0,4294967295\nwrite,0,8\n";
+    let text = "op,lba,sectors\nwrite,0,4194304\nwrite,0,8\n";
     let error = found(text, extent).unwrap_err().to_string();
     for part in ["1MiB of memory", "65536 pages", "--memory", "--page-size"] {
         assert!(error.contains(part), "{part}: {error}");

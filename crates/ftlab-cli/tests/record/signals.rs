@@ -50,7 +50,7 @@ fn an_interrupt_ends_the_command_and_completes_the_trace() {
     let (code, summary) = ended(child);
     assert_eq!((code, &summary["interrupted"]), (3, &true.into()), "{summary}");
     assert_eq!(summary["page_writes"], 3);
-    assert_eq!(place.ftlab("inspect t.parquet --json").json()["page_writes"], 3);
+    assert_eq!(place.ftlab("inspect t.parquet --json").json()["workloads"][0]["page_writes"], 3);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_second_interrupt_kills_a_command_that_does_not_end() {
     interrupt(&child);
     let (code, summary) = ended(child);
     assert_eq!((code, &summary["page_writes"]), (137, &1.into()));
-    assert_eq!(place.ftlab("inspect t.parquet --json").json()["page_writes"], 1);
+    assert_eq!(place.ftlab("inspect t.parquet --json").json()["workloads"][0]["page_writes"], 1);
 }
 
 #[test]

@@ -13,8 +13,9 @@
 //! draws an interval of its class, in drive writes, until it has had its number of writes. Pages lie in
 //! the order in which they are written first. When all runs are done, the sequence ends.
 //!
-//! What fits by construction: footprint, growth, skew, the distributions of intervals and of request
-//! sizes, and the length in drive writes.
+//! Footprint, growth, skew, the distributions of intervals and of request sizes, and the length in drive
+//! writes follow the trace. Which pages are written together does not: docs/workloads.md tells how far write
+//! amplification is off for that reason.
 //!
 //! # What is simplified
 //! Intervals of a page are independent of each other, and of those of other pages. Reads, trims and flushes
