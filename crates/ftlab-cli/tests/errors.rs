@@ -337,7 +337,7 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
         ("--timing slcc", ["unknown timing \"slcc\" (did you mean \"slc\"?)", "enterprise"]),
         ("--timing slc:luns=0", ["slc: luns=0", "in 1..=1024"]),
         ("--timing slc:arrivals=trace", ["uniform is a generator", "use arrivals=closed"]),
-        ("--gc background", ["schedule of garbage collection", "foreground, incremental"]),
+        ("--gc background", ["schedule of garbage collection", "foreground, incremental, garbage"]),
         ("--free-block worn", ["\"worn\" is not one of fifo, least-worn", "--free-block"]),
         ("--wear-threshold x", ["\"x\" is not a whole number", "--wear-threshold"]),
         ("--endurance 0", ["\"0\" is not a whole number of at least 1", "--endurance"]),

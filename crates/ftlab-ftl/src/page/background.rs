@@ -4,7 +4,8 @@
 //! run_background:
 //!     blocks that failed: collect and retire them               (retire.rs)
 //!     blocks worn unevenly: collect the least worn one          (wear.rs)
-//!     collection ahead of need, once; or a step of a collection (incremental.rs)
+//!     collection ahead of need, once; or a step of a collection (incremental.rs);
+//!     or collections for as long as there is too much garbage   (gc_schedule.rs)
 //! ```
 //!
 //! Most writes have nothing to do here. They find out by one comparison: `background_below` is the
@@ -26,6 +27,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if self.drive.free_blocks() >= self.collection_start() && !self.progress.is_under_way() {
             return Ok(());
         }
+        if let GcSchedule::Garbage { per_million } = self.config.gc {
+            self.collect_garbage(per_million)?;
+            if self.drive.free_blocks() >= self.config.gc_start_blocks {
+                return Ok(());
+            }
+        }
         self.observer.collection_begins();
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
             self.step(stream, pages_max)?;
@@ -34,6 +41,22 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.reclaim_victims()?;
         }
         self.observer.collection_ends();
+        Ok(())
+    }
+
+    /// Collects while at least `per_million` of a million programmed pages are invalid, and a sealed block
+    /// has an invalid page.
+    fn collect_garbage(&mut self, per_million: u32) -> Result<(), FtlError<F::Error>> {
+        while self.drive.has_garbage(per_million) {
+            self.select(self.drive.pages_per_block(), false)?;
+            let gained = self.victims.invalid_pages();
+            self.observer.collection_begins();
+            self.reclaim_victims()?;
+            self.observer.collection_ends();
+            if gained == 0 {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -51,6 +74,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             GcSchedule::Incremental { .. } => {
                 self.config.gc_start_blocks.max(self.low_water_blocks + 1)
             }
+            // The number of free blocks says nothing of garbage.
+            GcSchedule::Garbage { .. } => u32::MAX,
         }
     }
 

@@ -123,8 +123,23 @@ impl NaiveFtl {
         self.program(stream, lpn);
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
             self.step(stream, pages_max);
-        } else if (self.free.len() as u32) < self.config.gc_start_blocks {
+            return;
+        }
+        if let GcSchedule::Garbage { per_million } = self.config.gc {
+            self.collect_garbage(per_million);
+        }
+        if (self.free.len() as u32) < self.config.gc_start_blocks {
             self.collect(self.config.early_valid_pages_max);
+        }
+    }
+
+    /// Whole collections until the invalid pages are few enough, or none can be collected.
+    fn collect_garbage(&mut self, per_million: u32) {
+        let pages = || self.blocks.iter().flat_map(|block| &block.pages);
+        let share = |invalid: u64, all: u64| invalid * 1_000_000 >= u64::from(per_million) * all;
+        let invalid = pages().filter(|page| page.is_none()).count() as u64;
+        if share(invalid, pages().count() as u64) && self.collect(self.config.geometry.pages_per_block()) {
+            self.collect_garbage(per_million);
         }
     }
 
@@ -264,7 +279,8 @@ impl NaiveFtl {
         self.policy.on_block_opened(id, &self.drive());
     }
 
-    fn collect(&mut self, valid_pages_max: u32) {
+    /// One collection; whether it gains anything.
+    fn collect(&mut self, valid_pages_max: u32) -> bool {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(valid_pages_max);
@@ -275,6 +291,7 @@ impl NaiveFtl {
             }
             self.erase(victim);
         }
+        victims.invalid_pages() > 0
     }
 
     fn relocate(&mut self, lpn: Lpn, victim: BlockId) {

@@ -83,6 +83,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         2 => Just(GcSchedule::Foreground),
         2 => Just(GcSchedule::Incremental { pages_max: 0 }),
         1 => (1_u32..6).prop_map(|pages_max| GcSchedule::Incremental { pages_max }),
+        1 => (50_000_u32..400_000).prop_map(|per_million| GcSchedule::Garbage { per_million }),
     ];
     let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>(), gc);
     (sizes, prop::collection::vec((0_u8..20, any::<u32>(), 0_u32..3), 50..600)).prop_map(
