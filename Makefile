@@ -5,7 +5,7 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-2 table-3 figure-14 tail-latency wolf-swaps hot-cold setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-splits table-2 table-3 figure-14 tail-latency wolf-swaps hot-cold peers setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,9 @@ wolf-swaps: ## what a swap of update frequencies costs, published and measured (
 
 hot-cold: ## what tests of hotness bring and cost, after Lee and Kim (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
+
+peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
+	$(CARGO) run --release --locked --package ftlab-bench -- peers
 
 setup-system: ## installs what the build needs and the system lacks
 	@command -v $(CARGO) >/dev/null || { \

@@ -13,12 +13,14 @@
 //! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
+//! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
 //! ```
 //!
 //! Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
 mod figure_14;
 mod hot_cold;
+mod peers;
 mod reference;
 mod splits;
 mod table_2;
@@ -303,12 +305,13 @@ fn main() -> Result<(), Failure> {
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
+        Some("peers") => peers::run(&arguments[1..]),
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are ftls, large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps and hot-cold"
+            "no benchmark {other:?}; there are ftls, large, table-2, table-3, figure-14, tail-latency, splits, wolf-swaps, hot-cold and peers"
         )
         .into()),
     }

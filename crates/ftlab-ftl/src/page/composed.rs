@@ -45,6 +45,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+        self.placement.on_block_sealed(block, drive);
         self.victim.on_block_sealed(block, drive);
     }
 

@@ -457,6 +457,13 @@ impl Drive {
         ValidPages { first, end, word, bits: self.valid_word(word, first, end) }
     }
 
+    /// What the valid pages of a full block hold, in page order.
+    pub(crate) fn valid_owners(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
+        let first = self.geometry.first_page(block).0;
+        let pages = (first..first + self.pages_per_block()).map(Ppn);
+        pages.filter(|&page| self.is_valid(page)).map(|page| self.owner(page))
+    }
+
     /// The valid bits `word * 64 ..` of the flash, those outside `block` cleared.
     pub(crate) fn valid_word_of(&self, block: BlockId, word: u32) -> u64 {
         let first = self.geometry.first_page(block).0;

@@ -75,8 +75,12 @@ impl NaiveFtl {
         let geometry = self.config.geometry;
         let mut drive = Drive::new(geometry, self.config.logical_pages, self.policy.streams());
         (0..self.write_clock).for_each(|_| drive.tick());
+        drive.mapped_pages = self.mapping.len() as u32;
         for (&lpn, &(block, page)) in &self.mapping {
-            drive.flash_page_of[lpn.index()] = geometry.first_page(block).0 + page as u32;
+            let page = geometry.first_page(block).0 + page as u32;
+            drive.flash_page_of[lpn.index()] = page;
+            drive.owner_of[page as usize] = lpn.0;
+            drive.valid_bits[page as usize / 64] |= 1 << (page % 64);
         }
         for (index, block) in self.blocks.iter().enumerate() {
             let invalid = block.pages.iter().filter(|page| page.is_none()).count() as u32;
@@ -138,7 +142,9 @@ impl NaiveFtl {
         let pages = || self.blocks.iter().flat_map(|block| &block.pages);
         let share = |invalid: u64, all: u64| invalid * 1_000_000 >= u64::from(per_million) * all;
         let invalid = pages().filter(|page| page.is_none()).count() as u64;
-        if share(invalid, pages().count() as u64) && self.collect(self.config.geometry.pages_per_block()) {
+        if share(invalid, pages().count() as u64)
+            && self.collect(self.config.geometry.pages_per_block())
+        {
             self.collect_garbage(per_million);
         }
     }

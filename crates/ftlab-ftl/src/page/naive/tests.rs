@@ -305,7 +305,8 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     let parameters_only = ["blk-util"];
     // These depend on statistics that their rules cannot be told apart from: a twin would be the same
     // code again. Tests of their parts, and counts of an independent model, stand in for it.
-    let stateful = ["wolf", "fdp-freq", "sepbit", "hazard"];
+    let stateful =
+        ["wolf", "fdp-freq", "sepbit", "hazard", "midas", "multilog", "sfs", "fadac", "warcip"];
     let draws = ["/d-choices", "/random"];
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {
