@@ -20,6 +20,10 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.streams()
     }
 
+    fn reserve_blocks_min(&self) -> u32 {
+        self.placement.reserve_blocks_min()
+    }
+
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);

@@ -38,6 +38,12 @@ pub trait Placement: Send {
     /// The streams, in order of their ids.
     fn streams(&self) -> Vec<Stream>;
 
+    /// The fewest free blocks that have to be in reserve, as of
+    /// [`Policy::reserve_blocks_min`](crate::page::Policy::reserve_blocks_min).
+    fn reserve_blocks_min(&self) -> u32 {
+        self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+    }
+
     /// Fetches what the placement keeps of `lpn`, whose present version lies in `block` and which is
     /// about to be written or moved; changes speed only.
     #[inline]

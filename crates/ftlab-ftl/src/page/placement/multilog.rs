@@ -87,6 +87,11 @@ impl Placement for MultiLog {
         classes(self.periods.len())
     }
 
+    /// Where free blocks run out, pages of different temper may share one.
+    fn reserve_blocks_min(&self) -> u32 {
+        1
+    }
+
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
         hardware::prefetch(&self.pages, lpn.index());

@@ -36,6 +36,7 @@
 //! Oh et al., "MiDAS: Minimizing Write Amplification in Log-Structured Systems through Adaptive Group
 //! Number and Size Configuration", FAST 2024.
 
+mod groups;
 mod model;
 
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
@@ -43,7 +44,8 @@ use crate::page::{Drive, Phase};
 use crate::registry::{PolicyEntry, Size};
 use crate::{Metadata, bits_for, hardware};
 use ftlab_flash::{BlockId, Lpn};
-use model::{Demand, GROUPS_MAX, Intervals};
+use groups::{FIRST, Groups, HOT, STREAMS};
+use model::{Demand, Intervals};
 
 ftlab_spec::choices! {
     /// How the last group chooses its victims.
@@ -69,10 +71,6 @@ ftlab_spec::parameters! {
     }
 }
 
-const HOT: usize = 0;
-const FIRST: usize = 1;
-const STREAMS: usize = GROUPS_MAX + 1;
-
 /// The stream of a group.
 const STREAM_NAMES: [&str; STREAMS] =
     ["hot", "group 1", "group 2", "group 3", "group 4", "group 5", "group 6", "group 7"];
@@ -82,9 +80,6 @@ const HOT_COUNT: u8 = 3;
 
 /// Full blocks that a collection moves at most.
 const FULL_VICTIMS_MAX: usize = 4;
-
-/// Blocks that leave a group before its valid share says anything.
-const BLOCKS_TELLING: u64 = 8;
 
 /// No interval is being measured.
 const NOT_MEASURED: u32 = u32::MAX;
@@ -107,57 +102,6 @@ pub struct Midas {
     /// Host writes to group 1 in this epoch.
     first_writes: u64,
     reserve_blocks: u32,
-}
-
-/// The present division of the blocks.
-struct Groups {
-    /// Stream -> blocks that it may have; the first and `queues` groups behind it are queues.
-    sizes: [u32; STREAMS],
-    /// Queues beside the hot group.
-    queues: usize,
-    /// The last group.
-    last: usize,
-    /// Stream -> the valid share that its victims should have.
-    expected: [f64; STREAMS],
-    /// Stream -> blocks and valid pages that left it since the groups were chosen.
-    left: [(u64, u64); STREAMS],
-}
-
-impl Groups {
-    /// A group for host writes and one for relocated pages, collected alike, and hardly any hot pages.
-    fn unknown() -> Self {
-        let mut sizes = [0; STREAMS];
-        sizes[HOT] = 1;
-        let expected = [0.0; STREAMS];
-        Self { sizes, queues: 0, last: 2, expected, left: [(0, 0); STREAMS] }
-    }
-
-    /// The group of a stream: streams behind the last group count as the last.
-    fn of(&self, stream: StreamId) -> usize {
-        stream.index().min(self.last)
-    }
-
-    fn is_queue(&self, group: usize) -> bool {
-        group <= self.queues
-    }
-
-    /// Makes `group` and those behind it the last group.
-    fn merge_from(&mut self, group: usize) {
-        self.queues = group - 1;
-        self.last = group.max(2);
-    }
-
-    /// The mean valid share of the blocks that left a group, if they were enough to tell.
-    fn valid_share(&self, group: usize, pages_per_block: u32) -> Option<f64> {
-        let (blocks, valid) = self.left[group];
-        let pages = (blocks * u64::from(pages_per_block)) as f64;
-        (blocks >= BLOCKS_TELLING).then(|| valid as f64 / pages)
-    }
-
-    fn take_note(&mut self, group: usize, valid_pages: u32) {
-        self.left[group].0 += 1;
-        self.left[group].1 += u64::from(valid_pages);
-    }
 }
 
 impl PolicyEntry for Midas {
