@@ -25,8 +25,8 @@
 //! # Where the paper is silent
 //! The paper was at hand as its abstract and as what its authors say of their artifact. The last group is
 //! modelled as FIFO under uniform writes. Sizes are searched one after the other among powers of about
-//! 2^(1/2), three rounds; there are 7 groups at most beside the hot one, which grows by a block per epoch
-//! while its victims are more than 5% valid and shrinks while they are less than 1% valid. Until the first
+//! 2^(1/2), three rounds; there are 7 groups at most beside the hot one, which grows by half per epoch
+//! while its victims are more than 10% valid and shrinks by a block while they are less than 1% valid. Until the first
 //! epoch is over, and where group 1 is merged, host writes and relocated pages have a group each, and
 //! blocks of both are collected as in the last group. A queue whose oldest blocks are all valid hands
 //! on at most 4 of them in a collection, and then the block with the fewest valid pages is taken as
@@ -161,12 +161,24 @@ impl Midas {
         }
     }
 
+    /// Valid pages that have not been written for an epoch.
+    fn cold_pages(&self, drive: &Drive) -> f64 {
+        let now = drive.write_clock() as u32;
+        let is_cold = |&&written_at: &&u32| {
+            written_at != NOT_MEASURED && u64::from(now.wrapping_sub(written_at)) >= self.epoch
+        };
+        let cold = self.sampled.iter().filter(is_cold).count() as f64;
+        cold * f64::from(drive.logical_pages()) / self.sampled.len() as f64
+    }
+
     /// Chooses the groups anew.
     #[cold]
     fn configure(&mut self, drive: &Drive) {
         let pages_per_block = drive.pages_per_block();
         match self.groups.valid_share(HOT, pages_per_block) {
-            Some(share) if share > 0.05 => self.groups.sizes[HOT] += 1,
+            Some(share) if share > 0.1 => {
+                self.groups.sizes[HOT] += self.groups.sizes[HOT].div_ceil(2)
+            }
             Some(share) if share < 0.01 => {
                 self.groups.sizes[HOT] = self.groups.sizes[HOT].saturating_sub(1).max(1);
             }
@@ -183,6 +195,7 @@ impl Midas {
                 blocks: blocks.saturating_sub(taken),
                 pages_per_block,
                 valid_pages: f64::from(drive.mapped_pages),
+                cold_pages: self.cold_pages(drive),
             };
             let chain = demand.best_chain();
             let expected = demand.valid_shares(&chain.sizes);

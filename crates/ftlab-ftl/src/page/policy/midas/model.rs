@@ -117,6 +117,8 @@ pub(super) struct Demand<'a> {
     pub(super) pages_per_block: u32,
     /// Valid pages in them.
     pub(super) valid_pages: f64,
+    /// Those of them that have been there for longer than an epoch: the last group has them.
+    pub(super) cold_pages: f64,
 }
 
 /// A chain of groups as the model sees it.
@@ -175,7 +177,7 @@ impl Demand<'_> {
         }
         let last = self.blocks.saturating_sub(sizes.iter().sum());
         let valid = self.valid_pages - self.inflow * self.survival.lived(time);
-        relocations += match valid_share_of_victims(valid.max(0.0) / pages(last)) {
+        relocations += match valid_share_of_victims(valid.max(self.cold_pages) / pages(last)) {
             Some(share) => inflow * share / (1.0 - share),
             None => f64::INFINITY,
         };
@@ -232,7 +234,7 @@ mod tests {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(close(survival.share(1000.0), 1.0) && close(survival.share(1100.0), 0.5));
         assert!(close(survival.share(1e9), 0.5) && close(survival.lived(1000.0), 1000.0));
-        assert!(close(survival.lived(2100.0), 1050.0 + 500.0));
+        assert!(close(survival.lived(2100.0), 1075.0 + 500.0));
         assert!(Intervals::new(10, 10).survival().is_none());
     }
 
@@ -254,6 +256,7 @@ mod tests {
             blocks: 100,
             pages_per_block: 100,
             valid_pages: 7_000.0,
+            cold_pages: 0.0,
         };
         let chain = demand.best_chain();
         // 11 blocks take 1,100 host writes.
