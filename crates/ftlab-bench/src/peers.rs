@@ -108,7 +108,7 @@ fn pair(placement: &str, arguments: &str, (victim, more): (&str, &str)) -> Strin
 }
 
 /// Measures the placements of the table, or those that are `asked` for.
-pub fn run(asked: &[&str]) -> Result<(), Failure> {
+pub(crate) fn run(asked: &[&str]) -> Result<(), Failure> {
     let pages = sequence(1);
     println!(
         "{:30} {:>13} {:>8} {:>7}   {:>13} {:>8} {:>7}",

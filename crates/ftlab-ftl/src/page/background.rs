@@ -48,14 +48,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// has an invalid page.
     fn collect_garbage(&mut self, per_million: u32) -> Result<(), FtlError<F::Error>> {
         while self.drive.has_garbage(per_million) {
-            self.select(self.drive.pages_per_block(), false)?;
-            let gained = self.victims.invalid_pages();
+            // A block without an invalid page is never worth collecting.
+            self.select(self.drive.pages_per_block() - 1, false)?;
+            if self.victims.is_empty() {
+                break;
+            }
             self.observer.collection_begins();
             self.reclaim_victims()?;
             self.observer.collection_ends();
-            if gained == 0 {
-                break;
-            }
         }
         Ok(())
     }

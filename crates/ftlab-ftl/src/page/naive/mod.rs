@@ -142,9 +142,8 @@ impl NaiveFtl {
         let pages = || self.blocks.iter().flat_map(|block| &block.pages);
         let share = |invalid: u64, all: u64| invalid * 1_000_000 >= u64::from(per_million) * all;
         let invalid = pages().filter(|page| page.is_none()).count() as u64;
-        if share(invalid, pages().count() as u64)
-            && self.collect(self.config.geometry.pages_per_block())
-        {
+        let most = self.config.geometry.pages_per_block() - 1;
+        if share(invalid, pages().count() as u64) && self.collect(most) {
             self.collect_garbage(per_million);
         }
     }

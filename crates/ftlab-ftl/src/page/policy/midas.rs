@@ -239,7 +239,7 @@ impl Midas {
         }
     }
 
-    /// The sealed blocks that are not among the victims yet.
+    /// The sealed blocks that may be victims and are not yet.
     fn eligible<'a>(drive: &'a Drive, victims: &'a Victims) -> impl Iterator<Item = BlockId> + 'a {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
         blocks.filter(|block| {
@@ -334,9 +334,9 @@ impl Policy for Midas {
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        let most = victims.valid_pages_max();
-        let is_urgent = most >= drive.pages_per_block();
-        while is_urgent
+        // Ahead of need only the emptiest blocks are worth collecting.
+        let is_due = victims.valid_pages_max() + 1 >= drive.pages_per_block();
+        while is_due
             && victims.invalid_pages() == 0
             && victims.blocks().len() < FULL_VICTIMS_MAX
             && let Some(block) = self.next_victim(drive, victims)
@@ -344,9 +344,9 @@ impl Policy for Midas {
             self.choose(block, drive, victims);
         }
         if victims.invalid_pages() == 0 {
-            let most = most.min(drive.pages_per_block() - 1);
             let fitting = Self::eligible(drive, victims);
-            let fitting = fitting.filter(|&block| drive.valid_pages(block) <= most);
+            let fitting =
+                fitting.filter(|&block| drive.valid_pages(block) < drive.pages_per_block());
             let order = |&block: &BlockId| (drive.valid_pages(block), drive.allocated(block));
             if let Some(block) = fitting.min_by_key(order) {
                 self.choose(block, drive, victims);
