@@ -242,8 +242,10 @@ impl Midas {
     /// The sealed blocks that may be victims and are not yet.
     fn eligible<'a>(drive: &'a Drive, victims: &'a Victims) -> impl Iterator<Item = BlockId> + 'a {
         let blocks = (0..drive.geometry().blocks()).map(BlockId);
-        blocks.filter(|block| {
-            drive.phase(*block) == Phase::Sealed && !victims.blocks().contains(block)
+        blocks.filter(|&block| {
+            drive.phase(block) == Phase::Sealed
+                && drive.valid_pages(block) <= victims.valid_pages_max()
+                && !victims.blocks().contains(&block)
         })
     }
 
