@@ -75,7 +75,9 @@ impl PlacementEntry for MultiLog {
         let coldest = 2.0 * size.logical_pages as f32;
         let ratio = parameters.ratio as f32;
         Self {
-            periods: (0..parameters.logs as i32).map(|log| coldest / ratio.powi(log)).collect(),
+            periods: (0..parameters.logs.cast_signed())
+                .map(|log| coldest / ratio.powi(log))
+                .collect(),
             too_far: ratio.sqrt(),
             pages: hardware::table(size.logical_pages as usize, Page::default()),
         }

@@ -120,7 +120,9 @@ fn adapt(clusters: &mut Vec<Cluster>) {
         clusters.extend([joined, halves[0], halves[1]]);
         clusters.sort_by(|a, b| b.centre.total_cmp(&a.centre));
     }
-    clusters.iter_mut().for_each(|cluster| *cluster = Cluster::at(cluster.centre));
+    for cluster in clusters {
+        *cluster = Cluster::at(cluster.centre);
+    }
 }
 
 impl PlacementEntry for Warcip {
@@ -231,7 +233,9 @@ mod tests {
         adapt(&mut clusters);
         assert_eq!(clusters, [1100.0, 900.0, 55.0].map(Cluster::at));
         let mut even = before.clone();
-        even.iter_mut().for_each(|cluster| (cluster.writes, cluster.squares) = (100.0, 1.0));
+        for cluster in &mut even {
+            (cluster.writes, cluster.squares) = (100.0, 1.0);
+        }
         adapt(&mut even);
         assert_eq!(even, before);
     }

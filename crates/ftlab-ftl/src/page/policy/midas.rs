@@ -177,7 +177,7 @@ impl Midas {
         let pages_per_block = drive.pages_per_block();
         match self.groups.valid_share(HOT, pages_per_block) {
             Some(share) if share > 0.1 => {
-                self.groups.sizes[HOT] += self.groups.sizes[HOT].div_ceil(2)
+                self.groups.sizes[HOT] += self.groups.sizes[HOT].div_ceil(2);
             }
             Some(share) if share < 0.01 => {
                 self.groups.sizes[HOT] = self.groups.sizes[HOT].saturating_sub(1).max(1);
@@ -375,7 +375,7 @@ impl Policy for Midas {
 
     fn check(&self, _drive: &Drive) -> Result<(), String> {
         let Groups { queues, last, .. } = self.groups;
-        if last < 2 || last >= STREAMS || queues >= last {
+        if !(2..STREAMS).contains(&last) || queues >= last {
             return Err(format!("{queues} queues before group {last} of {STREAMS}"));
         }
         Ok(())
