@@ -15,6 +15,7 @@
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
 //! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
+//! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
 //! ```
 //!
 //! Times are processor times. Machines differ and are noisy: the ratio to the reference loop is what to compare.
@@ -24,6 +25,7 @@ mod figure_14;
 mod figure_8;
 mod hot_cold;
 mod log_space;
+mod peers;
 mod reference;
 mod splits;
 mod stopwatch;
@@ -320,13 +322,14 @@ fn main() -> Result<(), Failure> {
             let more = |index: usize| more.get(index).map(String::as_str);
             calibrate::run(more(0), more(1), more(2))
         }
+        Some("peers") => peers::run(&arguments[1..]),
         Some("splits") => {
             splits::run();
             Ok(())
         }
         Some(other) => Err(format!(
             "no benchmark {other:?}; there are ftls, timed, large, table-2, table-3, figure-8, figure-14, \
-             tail-latency, splits, wolf-swaps, hot-cold and calibrate"
+             tail-latency, splits, wolf-swaps, hot-cold, calibrate and peers"
         )
         .into()),
     }

@@ -124,7 +124,9 @@ fn collection(config: &Config) -> String {
     }
     let mut reserve =
         format!("when {} free blocks are left", grouped(u64::from(drive.reserve_blocks)));
-    if drive.gc != "foreground" {
+    if drive.gc.starts_with("garbage") {
+        reserve = format!("{}, and {reserve}", drive.gc);
+    } else if drive.gc != "foreground" {
         reserve = format!("{}, {reserve}", drive.gc);
     }
     if drive.gc_start_blocks == 0 {

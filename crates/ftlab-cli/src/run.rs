@@ -72,8 +72,9 @@ struct DriveArgs {
     /// Share of a block that must be invalid for that; 12.5% by default.
     #[arg(long, value_name = "SHARE", requires = "gc_start")]
     gc_min_invalid: Option<Share>,
-    /// When garbage is collected: foreground, a whole collection before the host write that needs it, or
-    /// incremental[:pages=N], some pages (N at most) behind each host write.
+    /// When garbage is collected: foreground, a whole collection before the host write that needs it;
+    /// incremental[:pages=N], some pages (N at most) behind each host write; or garbage[:share=S], whole
+    /// collections while that share of the programmed pages is invalid.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the

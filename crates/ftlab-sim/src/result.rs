@@ -94,7 +94,7 @@ pub struct DriveSummary {
     pub gc_start_blocks: u32,
     /// The most valid pages of a block that is collected ahead of need.
     pub early_valid_pages_max: u32,
-    /// When garbage is collected: "foreground", or "incremental:pages=N" behind host writes.
+    /// When garbage is collected: "foreground", "incremental:pages=N" behind host writes, or "garbage:share=S".
     pub gc: String,
     /// Which free block is opened next: "fifo" or "least-worn".
     pub free_block: String,

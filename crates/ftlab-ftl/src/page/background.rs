@@ -4,7 +4,8 @@
 //! run_background:
 //!     blocks that failed: collect and retire them               (retire.rs)
 //!     blocks worn unevenly: collect the least worn one          (wear.rs)
-//!     collection ahead of need, once; or a step of a collection (incremental.rs)
+//!     collection ahead of need, once; or a step of a collection (incremental.rs);
+//!     or collections for as long as there is too much garbage   (gc_schedule.rs)
 //! ```
 //!
 //! Most writes have nothing to do here. They find out by one comparison: `background_below` is the
@@ -26,6 +27,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if self.drive.free_blocks() >= self.collection_start() && !self.progress.is_under_way() {
             return Ok(());
         }
+        if let GcSchedule::Garbage { per_million } = self.config.gc {
+            self.collect_garbage(per_million)?;
+            if self.drive.free_blocks() >= self.config.gc_start_blocks {
+                return Ok(());
+            }
+        }
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
             self.observer.step_begins();
             self.step(stream, pages_max)?;
@@ -33,6 +40,22 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         } else {
             self.observer.collection_begins();
             self.select(self.config.early_valid_pages_max, false)?;
+            self.reclaim_victims()?;
+            self.observer.collection_ends();
+        }
+        Ok(())
+    }
+
+    /// Collects while at least `per_million` of a million programmed pages are invalid, and a sealed block
+    /// has an invalid page.
+    fn collect_garbage(&mut self, per_million: u32) -> Result<(), FtlError<F::Error>> {
+        while self.drive.has_garbage(per_million) {
+            // A block without an invalid page is never worth collecting.
+            self.select(self.drive.pages_per_block() - 1, false)?;
+            if self.victims.is_empty() {
+                break;
+            }
+            self.observer.collection_begins();
             self.reclaim_victims()?;
             self.observer.collection_ends();
         }
@@ -53,6 +76,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             GcSchedule::Incremental { .. } => {
                 self.config.gc_start_blocks.max(self.config.reserve_blocks)
             }
+            // The number of free blocks says nothing of garbage.
+            GcSchedule::Garbage { .. } => u32::MAX,
         }
     }
 

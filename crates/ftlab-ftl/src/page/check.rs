@@ -42,6 +42,11 @@ impl Drive {
             .map(BlockId)
             .map(|block| u64::from(self.valid_pages(block) - self.unwritten_pages(block)))
             .sum();
+        ensure!(
+            u64::from(self.mapped_pages) == mapped,
+            "{mapped} pages are mapped, counted {}",
+            self.mapped_pages
+        );
         ensure!(valid == mapped, "{mapped} pages are mapped and {valid} are valid");
         Ok(())
     }

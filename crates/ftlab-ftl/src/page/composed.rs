@@ -20,6 +20,10 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.streams()
     }
 
+    fn reserve_blocks_min(&self) -> u32 {
+        self.placement.reserve_blocks_min()
+    }
+
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);
@@ -45,6 +49,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+        self.placement.on_block_sealed(block, drive);
         self.victim.on_block_sealed(block, drive);
     }
 

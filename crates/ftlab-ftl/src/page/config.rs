@@ -19,7 +19,7 @@ pub struct DriveConfig {
     pub gc_start_blocks: u32,
     /// See `gc_start_blocks`.
     pub early_valid_pages_max: u32,
-    /// Before a host write, or in steps behind host writes.
+    /// Before a host write, in steps behind host writes, or by the share of garbage.
     pub gc: GcSchedule,
     /// How erases are spread over blocks.
     pub wear: WearLeveling,

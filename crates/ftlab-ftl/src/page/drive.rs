@@ -3,6 +3,7 @@
 use crate::bits::word_mask;
 use crate::hardware;
 use crate::page::FreeBlock;
+use crate::page::gc_schedule::MILLION;
 use crate::page::policy::{Stream, StreamId};
 use crate::page::wear::Wear;
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
@@ -107,6 +108,8 @@ pub struct Drive {
     /// Blocks that hold pages of each stream.
     pub(crate) stream_blocks: Vec<u32>,
     retired_blocks: u32,
+    /// Logical pages that hold something.
+    pub(crate) mapped_pages: u32,
     pub(crate) wear: Wear,
     /// Which free block is opened next.
     pub(crate) free_block: FreeBlock,
@@ -132,6 +135,7 @@ impl Drive {
             frontiers: vec![Frontier { next: 0, end: 0 }; streams.len()],
             stream_blocks: vec![0; streams.len()],
             retired_blocks: 0,
+            mapped_pages: 0,
             wear: Wear::new(geometry.blocks()),
             free_block: FreeBlock::Fifo,
             streams,
@@ -422,6 +426,18 @@ impl Drive {
     /// Forgets where `lpn` is.
     pub(crate) fn unmap(&mut self, lpn: Lpn) {
         self.flash_page_of[lpn.index()] = NONE;
+        self.mapped_pages -= 1;
+    }
+
+    /// Whether at least `per_million` of a million pages that are programmed are invalid; blocks out of
+    /// use do not count.
+    pub(crate) fn has_garbage(&self, per_million: u32) -> bool {
+        let used = self.geometry.blocks() - self.retired_blocks - self.free_blocks();
+        let room = self.frontiers.iter().map(|frontier| u64::from(frontier.end - frontier.next));
+        let pages = u64::from(used) * u64::from(self.pages_per_block());
+        let programmed = pages - room.sum::<u64>();
+        let invalid = programmed - u64::from(self.mapped_pages);
+        invalid * MILLION as u64 >= u64::from(per_million) * programmed
     }
 
     #[inline]
@@ -439,6 +455,13 @@ impl Drive {
         let end = first + self.geometry.pages_per_block();
         let word = first / 64;
         ValidPages { first, end, word, bits: self.valid_word(word, first, end) }
+    }
+
+    /// What the valid pages of a full block hold, in page order.
+    pub(crate) fn valid_owners(&self, block: BlockId) -> impl Iterator<Item = Lpn> + '_ {
+        let first = self.geometry.first_page(block).0;
+        let pages = (first..first + self.pages_per_block()).map(Ppn);
+        pages.filter(|&page| self.is_valid(page)).map(|page| self.owner(page))
     }
 
     /// The valid bits `word * 64 ..` of the flash, those outside `block` cleared.

@@ -100,6 +100,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         if let Some(block) = self.drive.invalidate(lpn) {
             self.policy.on_invalidate(block, &self.drive);
+        } else {
+            self.drive.mapped_pages += 1;
         }
         self.drive.append(stream, lpn);
         self.observer.host_write(lpn, to, stream);

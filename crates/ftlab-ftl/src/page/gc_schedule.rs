@@ -4,11 +4,22 @@ use ftlab_spec::{NoParameters, Parameters, Spec, SpecError};
 use std::fmt;
 use std::str::FromStr;
 
+/// What a share of garbage is counted in.
+pub(crate) const MILLION: f64 = 1e6;
+
 ftlab_spec::parameters! {
     /// Parameters of incremental collection.
     pub struct IncrementalParameters {
         /// Relocations behind a host write at most; 0 is as many as it takes to be in time.
         pages: u32 = 0, "pages" in 0..=1_000_000, from "our choice";
+    }
+}
+
+ftlab_spec::parameters! {
+    /// Parameters of collection by the share of garbage.
+    pub struct GarbageParameters {
+        /// Invalid pages, of all that are programmed, from which on garbage is collected.
+        share: f64 = 0.15, "share" in 0.000_1..=0.99, from "SepBIT (FAST 2022), section 4.1";
     }
 }
 
@@ -23,19 +34,31 @@ pub enum GcSchedule {
         /// At most so many; 0 is no limit.
         pages_max: u32,
     },
+    /// Behind a host write, whole collections for as long as at least this share of the programmed pages
+    /// is invalid; before a host write that finds no room as well.
+    ///
+    /// The drive then takes as much flash as the share allows: one that has plenty is as large as its
+    /// data, 1 / (1 - share) times.
+    Garbage {
+        /// Invalid pages in a million.
+        per_million: u32,
+    },
 }
 
 impl GcSchedule {
-    /// The schedule that `spec` names: `foreground`, or `incremental:pages=8`.
+    /// The schedule that `spec` names: `foreground`, `incremental:pages=8` or `garbage:share=0.15`.
     pub fn from_spec(spec: &Spec) -> Result<Self, SpecError> {
         match spec.name.as_str() {
             "foreground" => NoParameters::from_spec(spec).map(|_| Self::Foreground),
             "incremental" => IncrementalParameters::from_spec(spec)
                 .map(|parameters| Self::Incremental { pages_max: parameters.pages }),
+            "garbage" => GarbageParameters::from_spec(spec).map(|parameters| Self::Garbage {
+                per_million: (parameters.share * MILLION).round() as u32,
+            }),
             _ => Err(SpecError::UnknownName {
                 kind: "schedule of garbage collection",
                 name: spec.name.clone(),
-                known: vec!["foreground".into(), "incremental".into()],
+                known: ["foreground", "incremental", "garbage"].map(str::to_owned).into(),
             }),
         }
     }
@@ -46,6 +69,9 @@ impl fmt::Display for GcSchedule {
         match self {
             Self::Foreground => f.write_str("foreground"),
             Self::Incremental { pages_max } => write!(f, "incremental:pages={pages_max}"),
+            Self::Garbage { per_million } => {
+                write!(f, "garbage:share={}", f64::from(*per_million) / MILLION)
+            }
         }
     }
 }
@@ -70,6 +96,10 @@ mod tests {
         let eight = GcSchedule::Incremental { pages_max: 8 };
         assert_eq!(schedule(&eight.to_string()), Ok(eight));
         assert_eq!(schedule("incremental:pages=8"), Ok(GcSchedule::Incremental { pages_max: 8 }));
+        let eleventh = GcSchedule::Garbage { per_million: 90_909 };
+        assert_eq!(eleventh.to_string(), "garbage:share=0.090909");
+        assert_eq!(schedule("garbage:share=0.090909"), Ok(eleventh));
+        assert!(schedule("garbage:share=1").is_err());
         assert!(schedule("increment").unwrap_err().contains("did you mean \"incremental\"?"));
         assert!(schedule("foreground:pages=8").is_err());
     }

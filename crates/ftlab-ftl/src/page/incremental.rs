@@ -71,7 +71,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// collection that begins now pays it back.
     pub(crate) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
         let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
-        if self.config.gc == GcSchedule::Foreground || self.progress.is_under_way || is_in_debt {
+        if !matches!(self.config.gc, GcSchedule::Incremental { .. })
+            || self.progress.is_under_way
+            || is_in_debt
+        {
             return Ok(false);
         }
         self.begin(self.drive.pages_per_block(), true)?;

@@ -34,7 +34,7 @@ pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use drive::{Drive, Phase};
 pub use engine::PageMapped;
-pub use gc_schedule::{GcSchedule, IncrementalParameters};
+pub use gc_schedule::{GarbageParameters, GcSchedule, IncrementalParameters};
 pub use hotness::Hotness;
 pub use policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 pub use wear::{FreeBlock, WearLeveling};

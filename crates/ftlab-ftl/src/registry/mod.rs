@@ -18,7 +18,7 @@ pub use setting::{OracleGroup, Setting, Size};
 
 registry! {
     policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus, policy::Wolf,
-              policy::FdpFreq, policy::Hazard;
+              policy::FdpFreq, policy::Hazard, policy::Midas;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
@@ -26,7 +26,8 @@ registry! {
              "dac-greedy" => (placement::Dac, victim::Greedy, ""),
              "sepbit" => (placement::SepBit, victim::CostBenefit, "");
     placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
-                placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit;
+                placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit,
+                placement::MultiLog, placement::Sfs, placement::Fadac, placement::Warcip;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;

@@ -78,8 +78,12 @@ impl NaiveFtl {
         let geometry = self.config.geometry;
         let mut drive = Drive::new(geometry, self.config.logical_pages, self.policy.streams());
         (0..self.write_clock).for_each(|_| drive.tick());
+        drive.mapped_pages = self.mapping.len() as u32;
         for (&lpn, &(block, page)) in &self.mapping {
-            drive.flash_page_of[lpn.index()] = geometry.first_page(block).0 + page as u32;
+            let page = geometry.first_page(block).0 + page as u32;
+            drive.flash_page_of[lpn.index()] = page;
+            drive.owner_of[page as usize] = lpn.0;
+            drive.valid_bits[page as usize / 64] |= 1 << (page % 64);
         }
         for (index, block) in self.blocks.iter().enumerate() {
             let invalid = block.pages.iter().filter(|page| page.is_none()).count() as u32;
@@ -126,7 +130,12 @@ impl NaiveFtl {
         self.program(stream, lpn);
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
             self.step(stream, pages_max);
-        } else if (self.free.len() as u32) < self.config.gc_start_blocks {
+            return;
+        }
+        if let GcSchedule::Garbage { per_million } = self.config.gc {
+            self.collect_garbage(per_million);
+        }
+        if (self.free.len() as u32) < self.config.gc_start_blocks {
             self.collect(self.config.early_valid_pages_max);
         }
     }
@@ -135,7 +144,10 @@ impl NaiveFtl {
     fn may_borrow(&mut self, stream: StreamId) -> bool {
         let pages_per_block = self.config.geometry.pages_per_block();
         let is_in_debt = (self.free.len() as u32) < self.config.reserve_blocks;
-        if self.config.gc == GcSchedule::Foreground || !self.victims.is_empty() || is_in_debt {
+        if !matches!(self.config.gc, GcSchedule::Incremental { .. })
+            || !self.victims.is_empty()
+            || is_in_debt
+        {
             return false;
         }
         self.choose(pages_per_block);
@@ -169,6 +181,17 @@ impl NaiveFtl {
             }
         }
         (pages / pages_per_block).min(self.policy.reserve_blocks_min())
+    }
+
+    /// Whole collections until the invalid pages are few enough, or none can be collected.
+    fn collect_garbage(&mut self, per_million: u32) {
+        let pages = || self.blocks.iter().flat_map(|block| &block.pages);
+        let share = |invalid: u64, all: u64| invalid * 1_000_000 >= u64::from(per_million) * all;
+        let invalid = pages().filter(|page| page.is_none()).count() as u64;
+        let most = self.config.geometry.pages_per_block() - 1;
+        if share(invalid, pages().count() as u64) && self.collect(most) {
+            self.collect_garbage(per_million);
+        }
     }
 
     /// Collection in steps: the step behind a host write.
@@ -294,7 +317,8 @@ impl NaiveFtl {
         self.policy.on_block_opened(id, &self.drive());
     }
 
-    fn collect(&mut self, valid_pages_max: u32) {
+    /// One collection; whether it gains anything.
+    fn collect(&mut self, valid_pages_max: u32) -> bool {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(valid_pages_max);
@@ -305,6 +329,7 @@ impl NaiveFtl {
             }
             self.erase(victim);
         }
+        victims.invalid_pages() > 0
     }
 
     fn relocate(&mut self, lpn: Lpn, victim: BlockId) {

@@ -83,6 +83,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         2 => Just(GcSchedule::Foreground),
         2 => Just(GcSchedule::Incremental { pages_max: 0 }),
         1 => (1_u32..6).prop_map(|pages_max| GcSchedule::Incremental { pages_max }),
+        1 => (50_000_u32..400_000).prop_map(|per_million| GcSchedule::Garbage { per_million }),
     ];
     let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>(), gc);
     (sizes, prop::collection::vec((0_u8..20, any::<u32>(), 0_u32..3), 50..600)).prop_map(
@@ -304,7 +305,8 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     let parameters_only = ["blk-util"];
     // These depend on statistics that their rules cannot be told apart from: a twin would be the same
     // code again. Tests of their parts, and counts of an independent model, stand in for it.
-    let stateful = ["wolf", "fdp-freq", "sepbit", "hazard"];
+    let stateful =
+        ["wolf", "fdp-freq", "sepbit", "hazard", "midas", "multilog", "sfs", "fadac", "warcip"];
     let draws = ["/d-choices", "/random"];
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {

@@ -2,23 +2,31 @@
 
 mod baseline;
 mod dac;
+mod fadac;
 mod lru;
 mod mbf;
+mod multilog;
 mod oracle;
 mod sep_gc;
 mod sepbit;
+mod sfs;
 mod single;
+mod warcip;
 
 pub use baseline::Baseline;
 pub use dac::{Dac, DacParameters, Level};
+pub use fadac::{Fadac, FadacParameters};
 pub use lru::{Lru, LruParameters};
 #[cfg(test)]
 pub(crate) use mbf::places_of;
 pub use mbf::{Mbf, MbfParameters};
+pub use multilog::{MultiLog, MultiLogParameters};
 pub use oracle::{HotArea, Oracle, OracleParameters};
 pub use sep_gc::SepGc;
 pub use sepbit::{History, SepBit, SepBitParameters};
+pub use sfs::{Sfs, SfsParameters};
 pub use single::Single;
+pub use warcip::{Warcip, WarcipParameters};
 
 use crate::Metadata;
 use crate::page::Drive;
@@ -29,6 +37,12 @@ use ftlab_flash::{BlockId, Lpn};
 pub trait Placement: Send {
     /// The streams, in order of their ids.
     fn streams(&self) -> Vec<Stream>;
+
+    /// The fewest free blocks that have to be in reserve, as of
+    /// [`Policy::reserve_blocks_min`](crate::page::Policy::reserve_blocks_min).
+    fn reserve_blocks_min(&self) -> u32 {
+        self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+    }
 
     /// Fetches what the placement keeps of `lpn`, whose present version lies in `block` and which is
     /// about to be written or moved; changes speed only.
@@ -43,6 +57,9 @@ pub trait Placement: Send {
 
     /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
     fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// `block` is full; from now on it may be a victim.
+    fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
 
     /// `block` has been collected and erased.
     fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
@@ -62,4 +79,30 @@ pub trait Placement: Send {
     fn check(&self, _drive: &Drive) -> Result<(), String> {
         Ok(())
     }
+}
+
+const CLASSES: [&str; 8] =
+    ["class 0", "class 1", "class 2", "class 3", "class 4", "class 5", "class 6", "class 7"];
+
+/// The most classes that are told apart.
+pub(crate) const CLASSES_MAX: u32 = CLASSES.len() as u32;
+
+/// Streams of so many classes from cold to hot, that take host writes and relocated pages alike.
+fn classes(count: usize) -> Vec<Stream> {
+    let classes = CLASSES.iter().take(count).enumerate();
+    let stream = |(class, &name)| Stream { name, takes_relocations: true, cold: class == 0 };
+    classes.map(stream).collect()
+}
+
+/// Host writes since a write clock that is known modulo 2^32.
+#[inline]
+fn writes_since(written_at: u32, drive: &Drive) -> u32 {
+    (drive.write_clock() as u32).wrapping_sub(written_at)
+}
+
+/// The binary logarithm of a number of at least 1, straight lines within an octave.
+#[inline]
+fn log2(number: f32) -> f32 {
+    (number.max(1.0).to_bits() - 1.0_f32.to_bits()) as f32
+        / (1_u32 << (f32::MANTISSA_DIGITS - 1)) as f32
 }

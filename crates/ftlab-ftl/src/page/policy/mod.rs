@@ -2,6 +2,7 @@
 
 mod fdp_freq;
 mod hazard;
+mod midas;
 mod two_r_fifo;
 mod two_r_greedy;
 mod two_r_plus_plus;
@@ -9,6 +10,7 @@ mod wolf;
 
 pub use fdp_freq::FdpFreq;
 pub use hazard::Hazard;
+pub use midas::Midas;
 pub use two_r_fifo::TwoRFifo;
 pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
