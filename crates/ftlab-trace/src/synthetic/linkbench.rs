@@ -14,7 +14,7 @@
 //! # Rule
 //! The initial database takes `start` of the drive and is written first, in order; how many nodes that
 //! are follows from the sizes of rows. Then requests run one by one over what
-//! [`database`](super::database) describes, reads included, because they take places in the pool. When
+//! `database` describes, reads included, because they take places in the pool. When
 //! the database has grown to `end` of the drive, the sequence ends.
 //!
 //! # Parameters
@@ -24,7 +24,7 @@
 //!
 //! # What is simplified
 //! Row sizes are constants. Every node has the mean number of links, as far as places in the order of
-//! keys go. Purging follows [`PURGE_LAG`] changes later. See [`database`](super::database) for what
+//! keys go. Purging follows `PURGE_LAG` changes later. See `database` for what
 //! happens below.
 //!
 //! # Reference

@@ -10,9 +10,9 @@
 //! scattered Zipf distribution. A full memtable is written to level 0, each of its keys once. When
 //! level 0 has `level0` files, all of them are merged with what they overlap in the first sorted level;
 //! when a sorted level is too large, the file that overlaps least of the next level, for its size, is
-//! merged into that ([`levels`]). The size of a level follows from that of the last one, which is
+//! merged into that (`levels`). The size of a level follows from that of the last one, which is
 //! `ratio` times larger than the one before it, and so on up to `base`. Files have room behind the file
-//! allocated last ([`space`]). While a memtable is written, so are the results of a compaction, in
+//! allocated last (`space`). While a memtable is written, so are the results of a compaction, in
 //! turn.
 //!
 //! # Parameters

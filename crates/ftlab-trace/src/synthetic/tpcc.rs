@@ -13,9 +13,9 @@
 //!
 //! # Rule
 //! The initial database takes `start` of the drive and is written first, in order; its number of
-//! warehouses follows ([`scale`]). Then transactions run one by one, ten new orders and ten payments to
-//! one delivery, one look at an order and one at the stock, in random order ([`transactions`]), over
-//! what [`database`](super::database) describes. When the database has grown to `end` of the drive, the
+//! warehouses follows (`scale`). Then transactions run one by one, ten new orders and ten payments to
+//! one delivery, one look at an order and one at the stock, in random order (`transactions`), over
+//! what `database` describes. When the database has grown to `end` of the drive, the
 //! sequence ends: page writes cannot be asked for beyond that.
 //!
 //! # Parameters
@@ -27,7 +27,7 @@
 //! Row sizes are constants, those of MariaDB for the schema of sysbench-tpcc with its secondary indexes.
 //! Other schemas differ most in those: without the index of order lines by item, half of the page writes
 //! would be gone. No order is rolled back, and a look at an order finds the last one of its district. See
-//! [`database`](super::database) for what happens below.
+//! `database` for what happens below.
 //!
 //! # Reference
 //! TPC Benchmark C, revision 5.11, clauses 1 and 2. Kang et al., "2R: Efficiently Isolating Cold Pages in

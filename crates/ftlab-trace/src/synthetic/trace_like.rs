@@ -5,7 +5,7 @@
 //! requests of which size. A larger drive has more pages of each kind, and they wait as much longer.
 //!
 //! # Rule
-//! [`fit`] reads the trace once and sorts its pages into classes: by how often they are written (in
+//! `fit` reads the trace once and sorts its pages into classes: by how often they are written (in
 //! quarters of octaves), when for the first time (in sixteenths of the trace) and in requests of which size. Of each
 //! class it keeps the number of pages and of writes, and the distribution of the intervals between writes
 //! of the same page. The generator makes runs of pages as long as the class's requests, as many as the

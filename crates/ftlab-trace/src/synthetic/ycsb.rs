@@ -6,7 +6,7 @@
 //!
 //! # Rule
 //! The table takes `start` of the drive and is written first. Then operations run one by one over what
-//! [`database`](super::database) describes:
+//! `database` describes:
 //!
 //! | workload | operations | the table |
 //! |---|---|---|
@@ -20,7 +20,7 @@
 //! both bring the page into the pool and change it. Insertions have keys in random order.
 //!
 //! # What is simplified
-//! Records have one size. See [`database`](super::database) for what happens below.
+//! Records have one size. See `database` for what happens below.
 //!
 //! # Reference
 //! B. F. Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", SoCC 2010, section 4 and table 2.
