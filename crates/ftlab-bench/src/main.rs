@@ -305,23 +305,20 @@ fn program_cost(rows: &[Row]) -> Result<(), Failure> {
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments.first().copied() {
+    let argument = |index: usize| arguments.get(index).copied();
+    match argument(0) {
         None => program_cost(&SMALL),
         Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], timed: &[], ..SMALL[0] }]),
         Some("timed") => program_cost(&SMALL.map(|row| Row { ftls: row.timed, ..row })),
         Some("large") => program_cost(&LARGE),
         Some("table-2") => table_2::run(),
         Some("table-3") => table_3::run(),
-        Some("tail-latency") => tail_latency::run(arguments.get(1).copied()),
+        Some("tail-latency") => tail_latency::run(argument(1)),
         Some("figure-8") => figure_8::run(),
         Some("figure-14") => figure_14::run(),
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
-        Some("calibrate") => {
-            let more: Vec<String> = std::env::args().skip(2).collect();
-            let more = |index: usize| more.get(index).map(String::as_str);
-            calibrate::run(more(0), more(1), more(2))
-        }
+        Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
         Some("peers") => peers::run(&arguments[1..]),
         Some("splits") => {
             splits::run();
