@@ -17,12 +17,58 @@ pub(crate) struct Luns {
     pub(crate) transfer_ns: u64,
     /// A read and a program, each with its transfer.
     pub(crate) copy_ns: u64,
-    layout: Layout,
-    pages_per_block: u32,
-    block_of: BlockOf,
+    striping: Striping,
     all: Vec<Lun>,
     /// Channel -> when it is free.
     channel_free: Vec<u64>,
+}
+
+/// Maps pages to LUNs, without a division.
+///
+/// With d LUNs and r = ceil(2^64 / d), the remainder of n < 2^32 is d (n r mod 2^64) / 2^64 (Lemire, Kaser
+/// and Kurz, "Faster remainder by direct computation", 2019).
+#[derive(Debug, Clone, Copy)]
+struct Striping {
+    luns: u32,
+    reciprocal: u64,
+    pages_per_block: u32,
+    block_of: BlockOf,
+    layout: Layout,
+    /// Whether page p of the drive, too, is on LUN p mod d: a superblock has as many pages on each.
+    is_even: bool,
+}
+
+impl Striping {
+    fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
+        let pages_per_block = geometry.pages_per_block();
+        Self {
+            luns,
+            reciprocal: (u64::MAX / u64::from(luns)).wrapping_add(1),
+            pages_per_block,
+            block_of: geometry.block_of(),
+            layout,
+            is_even: layout == Layout::Superblock && pages_per_block % luns == 0,
+        }
+    }
+
+    #[inline]
+    fn lun(self, page: Ppn) -> usize {
+        if self.is_even {
+            return self.remainder(page.0);
+        }
+        let block = self.block_of.page(page);
+        match self.layout {
+            Layout::Superblock => self.remainder(page.0 - block.0 * self.pages_per_block),
+            Layout::Block => self.remainder(block.0),
+        }
+    }
+
+    /// `number` mod the number of LUNs.
+    #[inline]
+    fn remainder(self, number: u32) -> usize {
+        let fraction = self.reciprocal.wrapping_mul(u64::from(number));
+        ((u128::from(fraction) * u128::from(self.luns)) >> 64) as usize
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,9 +93,7 @@ impl Luns {
             erase_ns: nanoseconds(parameters.erase_us),
             transfer_ns,
             copy_ns: read_ns + program_ns + 2 * transfer_ns,
-            layout: parameters.layout,
-            pages_per_block: geometry.pages_per_block(),
-            block_of: geometry.block_of(),
+            striping: Striping::new(channels * luns, parameters.layout, geometry),
             all: (0..channels * luns).map(lun).collect(),
             channel_free: vec![0; channels as usize],
         }
@@ -67,22 +111,13 @@ impl Luns {
 
     #[inline]
     fn lun_of(&self, page: Ppn) -> usize {
-        let luns = self.all.len() as u32;
-        if luns == 1 {
-            return 0;
-        }
-        let block = self.block_of.page(page);
-        let number = match self.layout {
-            Layout::Superblock => page.0 - block.0 * self.pages_per_block,
-            Layout::Block => block.0,
-        };
-        (number % luns) as usize
+        self.striping.lun(page)
     }
 
     /// The LUNs that hold pages of `block`.
     pub(crate) fn luns_of(&self, block: BlockId) -> Range<usize> {
-        match self.layout {
-            Layout::Superblock => 0..self.all.len().min(self.pages_per_block as usize),
+        match self.striping.layout {
+            Layout::Superblock => 0..self.all.len().min(self.striping.pages_per_block as usize),
             Layout::Block => {
                 let lun = block.index() % self.all.len();
                 lun..lun + 1
@@ -93,7 +128,11 @@ impl Luns {
     /// Reads from the cells, then transfers out; the LUN holds the page until that is done.
     #[inline]
     pub(crate) fn read(&mut self, page: Ppn, earliest: u64) -> u64 {
-        let number = self.lun_of(page);
+        self.read_from(self.lun_of(page), earliest)
+    }
+
+    #[inline]
+    fn read_from(&mut self, number: usize, earliest: u64) -> u64 {
         let lun = &mut self.all[number];
         let start = earliest.max(lun.free);
         let mut done = start + self.read_ns;
@@ -108,7 +147,11 @@ impl Luns {
     /// Transfers in, which takes LUN and channel, then programs.
     #[inline]
     pub(crate) fn program(&mut self, page: Ppn, earliest: u64) -> u64 {
-        let number = self.lun_of(page);
+        self.program_on(self.lun_of(page), earliest)
+    }
+
+    #[inline]
+    fn program_on(&mut self, number: usize, earliest: u64) -> u64 {
         let lun = &mut self.all[number];
         let mut start = earliest.max(lun.free);
         if self.transfer_ns > 0 {
@@ -120,15 +163,22 @@ impl Luns {
     }
 
     /// Reads `from` and programs `to`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[inline(always)]
     pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, earliest: u64) -> u64 {
         if let [lun] = &mut self.all[..] {
             // It has its channel for itself, which never keeps it waiting.
             let start = earliest.max(lun.free);
             return lun.occupy(start, start + self.copy_ns);
         }
-        let is_read = self.read(from, earliest);
-        self.program(to, is_read)
+        let (from, to) = (self.lun_of(from), self.lun_of(to));
+        if from == to && self.transfer_ns == 0 {
+            let lun = &mut self.all[from];
+            let start = earliest.max(lun.free);
+            return lun.occupy(start, start + self.copy_ns);
+        }
+        let is_read = self.read_from(from, earliest);
+        self.program_on(to, is_read)
     }
 
     /// Erases on every LUN of `block`; complete when the last is.

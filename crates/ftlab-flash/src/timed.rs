@@ -189,7 +189,8 @@ impl<F: Flash> Timed<F> {
     }
 
     /// Reads `from` and programs `to`; the time that it takes of their LUNs.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[inline(always)]
     fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
         let done = self.luns.copy(from, to, self.now());
         self.moved_by = self.moved_by.max(done);
