@@ -7,7 +7,8 @@
 //!     open a block out of the reserve, and go on
 //! behind this host write and those that follow:
 //!     relocate the next pages of the victims, erase those that are empty
-//!     all are erased, and fewer blocks are free than the reserve: choose victims again
+//!     all are erased, and fewer blocks are free than the reserve: choose victims again,
+//!         unless relocated pages went to the stream that asked for a block
 //! ```
 //!
 //! # When it begins
@@ -15,10 +16,15 @@
 //! and a drive in steps has as many free blocks at that moment as any other. Only, the host write does
 //! not wait. It borrows a block of the reserve, which the collection pays back.
 //!
+//! # When it ends
+//! When whole collections would: when as many blocks are free as before, or as soon as relocated pages
+//! brought the stream that asked a block with room. What is still owed then, the next host write that
+//! finds no room collects before it goes on.
+//!
 //! # Pace
 //! A collection that gains g pages is spread over the next g host writes, which would use them up; over
 //! half of that if the drive is still in debt behind an earlier one. Where relocations do not go to the
-//! stream of the host write, it is spread over no more than a quarter of the writes for which that has
+//! stream of the host write, it is spread over no more than a sixteenth of the writes for which that has
 //! room: the rest is for further collections, if the first leaves debts, and the longer a page waits to be
 //! moved, the likelier the host writes it before, which whole collections cannot hope for. The next step
 //! relocates the pages left, divided by the host writes left. `pages` limits a step.
@@ -42,7 +48,7 @@
 //! background; the pace is our choice.
 
 use crate::page::policy::{Policy, StreamId};
-use crate::page::{GcSchedule, PageMapped};
+use crate::page::{Drive, GcSchedule, PageMapped};
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Ppn};
 
@@ -58,6 +64,8 @@ pub(crate) struct Progress {
     left_pages: u32,
     /// Host writes until they should be.
     left_writes: u32,
+    /// Since the last block was borrowed, relocated pages went to the stream that asked for it.
+    has_served: bool,
 }
 
 impl Progress {
@@ -77,6 +85,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         {
             return Ok(false);
         }
+        self.progress.has_served = false;
         self.begin(self.drive.pages_per_block(), true)?;
         self.spread(stream, self.victims.invalid_pages(), self.drive.pages_per_block());
         Ok(!self.would_mix() && self.drive.free_blocks() > self.blocks_needed(Some(stream)))
@@ -89,10 +98,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         pages_max: u32,
     ) -> Result<(), FtlError<F::Error>> {
         if !self.progress.is_under_way {
-            if self.drive.free_blocks() < self.config.reserve_blocks {
+            let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
+            if is_in_debt && !self.progress.has_served {
                 self.begin(self.drive.pages_per_block(), true)?;
                 self.spread(stream, self.victims.invalid_pages() / 2, self.room(stream));
-            } else {
+            } else if self.drive.free_blocks() < self.config.gc_start_blocks {
                 self.begin(self.config.early_valid_pages_max, false)?;
                 self.spread(stream, self.victims.invalid_pages(), self.room(stream));
             }
@@ -119,15 +129,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.drive.mark_victim(victim);
         }
         self.counters.collections += 1;
-        self.progress = Progress { is_under_way: true, ..Progress::default() };
+        let has_served = self.progress.has_served;
+        self.progress = Progress { is_under_way: true, has_served, ..Progress::default() };
         self.schedule_background();
         self.enter_victim();
         Ok(())
     }
 
-    /// Spreads the collection over `writes` host writes, or a quarter of the `room` of `stream`.
+    /// Spreads the collection over `writes` host writes, or a sixteenth of the `room` of `stream`.
     fn spread(&mut self, stream: StreamId, writes: u32, room: u32) {
-        let most = if self.takes_relocations(stream) { u32::MAX } else { room / 4 };
+        let most = if self.takes_relocations(stream) { u32::MAX } else { room / 16 };
         self.progress.left_writes = writes.min(most);
     }
 
@@ -221,12 +232,15 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let word = self.progress.page / 64;
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
         let from = self.drive.stream_of(victim);
+        let frontier = |drive: &Drive, stream| (drive.open_block(stream), drive.room(stream));
+        let asking = frontier(&self.drive, self.asking);
         let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
         pages().for_each(|page| self.fetch(page, victim));
         for page in pages() {
             self.relocate(page, victim, from).inspect_err(|_| self.drive.recount(victim))?;
         }
         self.drive.clear_valid(victim, word, bits);
+        self.progress.has_served |= frontier(&self.drive, self.asking) != asking;
         let moved = bits.count_ones();
         self.counters.streams[from.index()].relocations += u64::from(moved);
         self.progress.left_pages = self.progress.left_pages.saturating_sub(moved);

@@ -36,6 +36,10 @@ struct NaiveFtl {
     relocations: u64,
     erases: u64,
     trims: u64,
+    /// The stream of the last host write that found no room.
+    asking: StreamId,
+    /// Since a block was borrowed for it, relocated pages went to that stream.
+    has_served: bool,
     /// Victims of a collection in steps that are not erased yet.
     victims: VecDeque<BlockId>,
     /// Pages that were left when its present victim came to be the first, less those moved since.
@@ -66,6 +70,8 @@ impl NaiveFtl {
             relocations: 0,
             erases: 0,
             trims: 0,
+            asking: StreamId(0),
+            has_served: false,
             victims: VecDeque::new(),
             left_pages: 0,
             left_writes: 0,
@@ -118,6 +124,7 @@ impl NaiveFtl {
         let drive = self.drive();
         let stream = self.policy.place_host(HostWrite::new(lpn), &drive);
         while !self.has_room(stream) {
+            self.asking = stream;
             if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {
                 self.open(stream);
             } else if self.victims.is_empty() {
@@ -150,9 +157,10 @@ impl NaiveFtl {
         {
             return false;
         }
+        self.has_served = false;
         self.choose(pages_per_block);
         if !self.takes_relocations(stream) {
-            self.left_writes = self.left_writes.min(pages_per_block / 4);
+            self.left_writes = self.left_writes.min(pages_per_block / 16);
         }
         if self.open.len() == 1 && self.invalid_pages >= 2 * pages_per_block {
             return false;
@@ -202,16 +210,17 @@ impl NaiveFtl {
         let free = self.free.len() as u32;
         let room = self.room(stream) + free.saturating_sub(reserve) * pages_per_block;
         if self.victims.is_empty() {
-            if free < reserve {
+            let owes = free < reserve && !self.has_served;
+            if owes {
                 self.choose(pages_per_block);
             } else if free < self.config.gc_start_blocks {
                 self.choose(self.config.early_valid_pages_max);
             }
-            if free < reserve {
+            if owes {
                 self.left_writes /= 2;
             }
             if !own {
-                self.left_writes = self.left_writes.min(room / 4);
+                self.left_writes = self.left_writes.min(room / 16);
             }
         }
         if self.victims.is_empty() {
@@ -239,7 +248,7 @@ impl NaiveFtl {
     fn choose(&mut self, valid_pages_max: u32) {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
-        victims.begin(valid_pages_max);
+        victims.begin(self.asking, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
         self.victims = victims.blocks().iter().copied().collect();
         for victim in &self.victims {
@@ -265,7 +274,7 @@ impl NaiveFtl {
             let held = &self.blocks[victim.index()].pages;
             let page = held.iter().position(Option::is_some).expect("a valid page");
             let lpn = held[page].expect("a valid page");
-            self.relocate(lpn, victim);
+            self.has_served |= self.relocate(lpn, victim) == self.asking;
             self.blocks[victim.index()].pages[page] = None;
             self.left_pages = self.left_pages.saturating_sub(1);
             pages -= 1;
@@ -321,7 +330,7 @@ impl NaiveFtl {
     fn collect(&mut self, valid_pages_max: u32) -> bool {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
-        victims.begin(valid_pages_max);
+        victims.begin(self.asking, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
         for &victim in victims.blocks() {
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
@@ -332,7 +341,8 @@ impl NaiveFtl {
         victims.invalid_pages() > 0
     }
 
-    fn relocate(&mut self, lpn: Lpn, victim: BlockId) {
+    /// Returns the stream that took the page.
+    fn relocate(&mut self, lpn: Lpn, victim: BlockId) -> StreamId {
         let page = Relocation::new(lpn, victim, self.blocks[victim.index()].stream);
         let mut stream = self.policy.place_relocation(page, &self.drive());
         if !self.has_room(stream) && self.free.is_empty() {
@@ -343,6 +353,7 @@ impl NaiveFtl {
         }
         self.program(stream, lpn);
         self.relocations += 1;
+        stream
     }
 
     fn erase(&mut self, victim: BlockId) {

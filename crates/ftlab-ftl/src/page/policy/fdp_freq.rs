@@ -138,7 +138,7 @@ impl GroupRule for FdpFreqRule {
         });
     }
 
-    fn may_give(groups: &Groups, group: u8) -> bool {
-        groups.near_requester(group)
+    fn may_give(groups: &Groups, group: u8, asking: u8) -> bool {
+        [groups.colder(asking), asking, groups.hotter(asking)].contains(&group)
     }
 }

@@ -80,6 +80,7 @@ impl Relocation {
 pub struct Victims {
     blocks: Vec<BlockId>,
     pages_per_block: u32,
+    asking: StreamId,
     valid_pages_max: u32,
     invalid_pages: u32,
 }
@@ -89,15 +90,17 @@ impl Victims {
         Self {
             blocks: Vec::with_capacity(blocks as usize),
             pages_per_block,
+            asking: StreamId(0),
             valid_pages_max: pages_per_block,
             invalid_pages: 0,
         }
     }
 
-    /// Starts a choice among blocks with at most `valid_pages_max` valid pages.
-    pub(crate) fn begin(&mut self, valid_pages_max: u32) {
+    /// Starts a choice for `asking` among blocks with at most `valid_pages_max` valid pages.
+    pub(crate) fn begin(&mut self, asking: StreamId, valid_pages_max: u32) {
         self.blocks.clear();
         self.invalid_pages = 0;
+        self.asking = asking;
         self.valid_pages_max = valid_pages_max;
     }
 
@@ -106,6 +109,11 @@ impl Victims {
         debug_assert!(valid_pages <= self.valid_pages_max);
         self.blocks.push(block);
         self.invalid_pages += self.pages_per_block - valid_pages;
+    }
+
+    /// The stream that asks for a block: that of the last host write that found no room.
+    pub fn asking(&self) -> StreamId {
+        self.asking
     }
 
     /// The most valid pages that a victim may have: fewer than a block holds if this collection is

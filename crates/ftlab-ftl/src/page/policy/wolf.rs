@@ -145,7 +145,7 @@ impl GroupRule for WolfRule {
             .apply(groups, drive, |place, groups| groups.get(groups.order()[place]).frequency);
     }
 
-    fn may_give(_groups: &Groups, _group: u8) -> bool {
+    fn may_give(_groups: &Groups, _group: u8, _asking: u8) -> bool {
         true
     }
 }

@@ -14,7 +14,7 @@ pub trait GroupRule: Send + 'static {
     fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive);
 
     /// Whether `group` may give a block to the one that asks for it.
-    fn may_give(groups: &Groups, group: u8) -> bool;
+    fn may_give(groups: &Groups, group: u8, asking: u8) -> bool;
 }
 
 /// The policy of a rule: the detector tells the group of a page, the group farthest above its target

@@ -56,8 +56,6 @@ pub struct Groups {
     units: usize,
     /// Stream -> the group whose pages it takes: its own, or the one that its own was merged into.
     owners: Vec<u8>,
-    /// The group of the last host write: the one that asks for a block.
-    pub(super) requester: u8,
     /// Blocks of groups that are being merged.
     pub(super) merging: Vec<BlockId>,
 }
@@ -85,7 +83,6 @@ impl Groups {
             colder: [0; GROUPS_MAX],
             units,
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
-            requester: 0,
             merging: Vec::with_capacity(blocks as usize),
         };
         groups.change_order(|order| order.extend(0..active as u8));
@@ -131,6 +128,11 @@ impl Groups {
         self.group_of[block.index()]
     }
 
+    /// The group whose pages `stream` takes.
+    pub(super) fn owner(&self, stream: StreamId) -> u8 {
+        self.owners[stream.index()]
+    }
+
     /// The next hotter group, or `group` if it is the hottest.
     #[inline]
     pub(crate) fn hotter(&self, group: u8) -> u8 {
@@ -146,7 +148,6 @@ impl Groups {
     /// The stream for a page that the host writes to `group`.
     #[inline]
     pub(crate) fn place_host(&mut self, group: u8, drive: &Drive) -> StreamId {
-        self.requester = group;
         let to = self.get_mut(group);
         to.size += 1;
         to.interval_writes += 1;

@@ -22,15 +22,16 @@ impl Groups {
         cleaning: Cleaning,
         drive: &Drive,
         victims: &mut Victims,
-        may_give: impl Fn(&Self, u8) -> bool,
+        may_give: impl Fn(&Self, u8, u8) -> bool,
     ) {
         let limit = victims.valid_pages_max().min(drive.pages_per_block() - 1);
+        let asking = self.owner(victims.asking());
         let mut best: Option<(f64, u8, u32)> = None;
         for &group in self.order() {
-            if may_give(self, group)
+            if may_give(self, group, asking)
                 && let Some(slot) = self.get(group).victim(cleaning, limit)
             {
-                let surplus = self.surplus(group, drive);
+                let surplus = self.surplus(group, asking, drive);
                 if best.is_none_or(|(most, ..)| surplus > most) {
                     best = Some((surplus, group, slot));
                 }
@@ -44,16 +45,10 @@ impl Groups {
         }
     }
 
-    /// True if `group` asks for a block, or stands next to the group that does.
-    pub(crate) fn near_requester(&self, group: u8) -> bool {
-        let asking = self.requester;
-        [self.colder(asking), asking, self.hotter(asking)].contains(&group)
-    }
-
     /// Pages that `group` has beyond its target; a block more for the group that asks for one.
-    fn surplus(&self, group: u8, drive: &Drive) -> f64 {
+    fn surplus(&self, group: u8, asking: u8, drive: &Drive) -> f64 {
         let Group { blocks, size, over_provisioning, .. } = self.get(group);
-        let wanted = u32::from(group == self.requester);
+        let wanted = u32::from(group == asking);
         f64::from(blocks.len() + wanted) * f64::from(drive.pages_per_block())
             - f64::from(*size)
             - over_provisioning
