@@ -15,7 +15,7 @@
 use super::fields::{Fields, decimal, fixed_point};
 use super::rwbs::{self, is_device};
 use super::{FormatInfo, Looks, first_lines};
-use crate::input::{LineParser, LineSource, Verdict};
+use crate::input::{ItemParser, LineSource, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Input, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec, Value};
@@ -84,7 +84,7 @@ struct Parser {
 
 const EXPECTED: &str = "\"MAJ,MIN CPU SEQUENCE SECONDS PID ACTION RWBS SECTOR + SECTORS\"";
 
-impl LineParser for Parser {
+impl ItemParser for Parser {
     #[inline]
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         if self.in_summary {

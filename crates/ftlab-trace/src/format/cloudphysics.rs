@@ -21,7 +21,7 @@
 
 use super::FormatInfo;
 use super::fields::sectors_of_bytes;
-use crate::input::{RecordParser, RecordSource, Verdict};
+use crate::input::{ItemParser, RecordSource, Verdict};
 use crate::pages::SECTOR_BYTES;
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{NoParameters, Parameters, Spec};
@@ -50,7 +50,13 @@ fn open(
             remedy: "check --format".into(),
         });
     };
-    Ok(Box::new(RecordSource::new(input, version, spec.to_string(), options)))
+    Ok(Box::new(RecordSource::new(
+        input,
+        version.record_bytes(),
+        version,
+        spec.to_string(),
+        options,
+    )))
 }
 
 /// How the fields of a record lie.
@@ -70,6 +76,13 @@ struct Record {
 }
 
 impl Version {
+    fn record_bytes(self) -> usize {
+        match self {
+            Self::One => 32,
+            Self::Two => 40,
+        }
+    }
+
     /// The version of records that all begin with an SCSI command that moves data.
     fn of(head: &[u8]) -> Option<Self> {
         const LOOKED_AT: usize = 64;
@@ -131,14 +144,7 @@ fn operation(command: u16) -> Meaning {
     }
 }
 
-impl RecordParser for Version {
-    fn record_bytes(&self) -> usize {
-        match self {
-            Self::One => 32,
-            Self::Two => 40,
-        }
-    }
-
+impl ItemParser for Version {
     #[inline]
     fn parse(&mut self, record: &[u8], batch: &mut RequestBatch) -> Verdict {
         let record = self.fields(record);

@@ -16,7 +16,7 @@
 
 use super::FormatInfo;
 use super::fields::{Fields, decimal, sectors_of_bytes};
-use crate::input::{LineParser, LineSource, Verdict};
+use crate::input::{ItemParser, LineSource, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec};
@@ -79,7 +79,7 @@ const EXPECTED_2: &str = "\"FILE ACTION OFFSET LENGTH\" with ACTION one of write
 const EXPECTED_3: &str = "\"TIME FILE ACTION OFFSET LENGTH\" with ACTION one of write, read, trim, \
                           sync, datasync, add, open, close";
 
-impl LineParser for Parser {
+impl ItemParser for Parser {
     #[inline]
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         let mut fields = Fields::new(line);

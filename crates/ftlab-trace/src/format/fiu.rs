@@ -19,7 +19,7 @@
 
 use super::fields::{decimal, is_blank};
 use super::{FormatInfo, Looks, first_lines};
-use crate::input::{LineParser, LineSource, Verdict};
+use crate::input::{ItemParser, LineSource, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec};
@@ -78,7 +78,7 @@ struct Parser {
     device: Vec<u8>,
 }
 
-impl LineParser for Parser {
+impl ItemParser for Parser {
     #[inline]
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         if line.trim_ascii().is_empty() {

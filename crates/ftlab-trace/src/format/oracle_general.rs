@@ -21,10 +21,12 @@
 use super::csv::LengthUnit;
 use super::fields::sectors_of_bytes;
 use super::{FormatInfo, Looks};
-use crate::input::{RecordParser, RecordSource, Verdict};
+use crate::input::{ItemParser, RecordSource, Verdict};
 use crate::{Input, Op, OpenOptions, RequestBatch, TraceError, TraceSource};
 use ftlab_spec::{Parameters, Spec};
 use rustc_hash::FxHashMap;
+
+const RECORD_BYTES: usize = 24;
 
 ftlab_spec::choices! {
     /// What the number of an object is.
@@ -84,7 +86,7 @@ fn open(
         Object::Place => None,
     };
     let parser = Parser { unit_bytes, page_bytes, places: FxHashMap::default(), end_bytes: 0 };
-    Ok(Box::new(RecordSource::new(input, parser, spec.to_string(), options)))
+    Ok(Box::new(RecordSource::new(input, RECORD_BYTES, parser, spec.to_string(), options)))
 }
 
 struct Parser {
@@ -97,11 +99,7 @@ struct Parser {
     end_bytes: u64,
 }
 
-impl RecordParser for Parser {
-    fn record_bytes(&self) -> usize {
-        24
-    }
-
+impl ItemParser for Parser {
     #[inline]
     fn parse(&mut self, record: &[u8], batch: &mut RequestBatch) -> Verdict {
         let u32_at = |at: usize| {

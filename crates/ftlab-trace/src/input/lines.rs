@@ -1,8 +1,8 @@
 //! Text traces: one line, one request (or none, or two).
 
-use super::Progress;
-use super::tally::{Tally, Unit, Verdict};
-use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use super::source::{ItemParser, ItemSource, Items};
+use super::tally::Unit;
+use crate::{Input, OpenOptions, TraceError};
 use memchr::memchr;
 use std::io::{ErrorKind, Read};
 
@@ -10,77 +10,18 @@ use std::io::{ErrorKind, Read};
 const LINE_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// The part of a text reader that differs between formats.
-pub(crate) trait LineParser: Send {
-    /// Parses a line without its line end; pushes requests with their time, or nothing unless it
-    /// returns [`Verdict::Parsed`].
-    fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict;
+/// A reader of lines made of a parser of lines without their line ends.
+pub(crate) type LineSource<P> = ItemSource<Lines, P>;
 
-    /// Names of the volumes by number, as far as read; empty where the number is the name.
-    fn volumes(&self) -> &[String] {
-        &[]
-    }
-}
-
-/// A reader of lines made of a parser of lines.
-pub(crate) struct LineSource<P> {
-    lines: Lines,
-    parser: P,
-    metadata: TraceMetadata,
-    tally: Tally,
-    need_time: bool,
-    progress: Progress,
-}
-
-impl<P: LineParser> LineSource<P> {
+impl<P: ItemParser> LineSource<P> {
     /// Reads `input` with `parser`; `format` is how the parser can be asked for again.
     pub(crate) fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
-        Self {
-            progress: input.progress(),
-            tally: Tally::new(input.name(), Unit::Line, options),
-            lines: Lines::new(input),
-            parser,
-            metadata: TraceMetadata { format, ..TraceMetadata::default() },
-            need_time: options.need_time,
-        }
-    }
-}
-
-impl<P: LineParser> TraceSource for LineSource<P> {
-    fn metadata(&self) -> &TraceMetadata {
-        &self.metadata
-    }
-
-    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
-        batch.clear();
-        while !batch.is_full() {
-            let Some(line) = self.lines.next()? else { break };
-            self.tally.next(line, batch, |batch| self.parser.parse(line, batch))?;
-        }
-        if batch.is_empty() {
-            self.tally.finish()?;
-        }
-        if !self.need_time {
-            batch.time_us.clear();
-        }
-        Ok(!batch.is_empty())
-    }
-
-    fn skipped(&self) -> &Skipped {
-        &self.tally.skipped
-    }
-
-    fn volumes(&self) -> &[String] {
-        self.parser.volumes()
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.progress.share()
+        Self::of(input, Lines::new, Unit::Line, parser, format, options)
     }
 }
 
 /// Cuts bytes into lines within one buffer, whatever the sizes of the reads.
-struct Lines {
+pub(crate) struct Lines {
     name: String,
     reader: Box<dyn Read + Send>,
     buffer: Vec<u8>,
@@ -90,19 +31,7 @@ struct Lines {
     number: u64,
 }
 
-impl Lines {
-    fn new(input: Input) -> Self {
-        Self {
-            name: input.name().into(),
-            reader: input.into_reader(),
-            buffer: vec![0; BUFFER_BYTES],
-            start: 0,
-            end: 0,
-            at_end: false,
-            number: 0,
-        }
-    }
-
+impl Items for Lines {
     /// The next line without its line end.
     #[inline]
     fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
@@ -128,6 +57,20 @@ impl Lines {
             return Err(self.too_long());
         }
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+}
+
+impl Lines {
+    fn new(input: Input) -> Self {
+        Self {
+            name: input.name().into(),
+            reader: input.into_reader(),
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            at_end: false,
+            number: 0,
+        }
     }
 
     #[cold]

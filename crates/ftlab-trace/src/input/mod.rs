@@ -3,10 +3,12 @@
 mod companions;
 mod lines;
 mod records;
+mod source;
 mod tally;
 
-pub(crate) use lines::{LineParser, LineSource};
-pub(crate) use records::{RecordParser, RecordSource, Records};
+pub(crate) use lines::LineSource;
+pub(crate) use records::{RecordSource, Records};
+pub(crate) use source::ItemParser;
 pub(crate) use tally::{Tally, Unit, Verdict};
 
 use crate::TraceError;

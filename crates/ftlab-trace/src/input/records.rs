@@ -1,8 +1,8 @@
 //! Binary traces: one record, one request (or none, or two).
 
-use super::Progress;
-use super::tally::{Tally, Unit, Verdict};
-use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use super::source::{ItemParser, ItemSource, Items};
+use super::tally::Unit;
+use crate::{Input, OpenOptions, TraceError};
 use std::io::{ErrorKind, Read};
 
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -52,6 +52,16 @@ impl Records {
         self.offset += bytes as u64;
     }
 
+    /// The next `bytes` bytes; otherwise as [`Self::peek`].
+    #[inline]
+    fn next(&mut self, bytes: usize) -> Result<Option<&[u8]>, TraceError> {
+        if self.peek(bytes)?.is_none() {
+            return Ok(None);
+        }
+        self.advance(bytes);
+        Ok(Some(&self.buffer[self.start - bytes..self.start]))
+    }
+
     /// Bytes in front of the next record.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
@@ -88,68 +98,34 @@ impl Records {
     }
 }
 
-/// The part of a reader of records of one size that differs between formats.
-pub(crate) trait RecordParser: Send {
-    /// Bytes of a record.
-    fn record_bytes(&self) -> usize;
+/// Cuts bytes into records of one size.
+pub(crate) struct FixedRecords {
+    records: Records,
+    bytes: usize,
+}
 
-    /// Parses a record; pushes requests with their time, or nothing unless it returns
-    /// [`Verdict::Parsed`].
-    fn parse(&mut self, record: &[u8], batch: &mut RequestBatch) -> Verdict;
+impl Items for FixedRecords {
+    #[inline]
+    fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
+        self.records.next(self.bytes)
+    }
 }
 
 /// A reader of records of one size made of a parser of records.
-pub(crate) struct RecordSource<P> {
-    records: Records,
-    parser: P,
-    metadata: TraceMetadata,
-    tally: Tally,
-    need_time: bool,
-    progress: Progress,
-}
+pub(crate) type RecordSource<P> = ItemSource<FixedRecords, P>;
 
-impl<P: RecordParser> RecordSource<P> {
-    /// Reads `input` with `parser`; `format` is how the parser can be asked for again.
-    pub(crate) fn new(input: Input, parser: P, format: String, options: &OpenOptions) -> Self {
-        Self {
-            progress: input.progress(),
-            tally: Tally::new(input.name(), Unit::Record, options),
-            records: Records::new(input),
-            parser,
-            metadata: TraceMetadata { format, ..TraceMetadata::default() },
-            need_time: options.need_time,
-        }
-    }
-}
-
-impl<P: RecordParser> TraceSource for RecordSource<P> {
-    fn metadata(&self) -> &TraceMetadata {
-        &self.metadata
-    }
-
-    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
-        batch.clear();
-        let bytes = self.parser.record_bytes();
-        while !batch.is_full() {
-            let Some(record) = self.records.peek(bytes)? else { break };
-            self.tally.next(record, batch, |batch| self.parser.parse(record, batch))?;
-            self.records.advance(bytes);
-        }
-        if batch.is_empty() {
-            self.tally.finish()?;
-        }
-        if !self.need_time {
-            batch.time_us.clear();
-        }
-        Ok(!batch.is_empty())
-    }
-
-    fn skipped(&self) -> &Skipped {
-        &self.tally.skipped
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.progress.share()
+impl<P: ItemParser> RecordSource<P> {
+    /// Reads records of `bytes` bytes from `input` with `parser`; `format` is how the parser can be
+    /// asked for again.
+    pub(crate) fn new(
+        input: Input,
+        bytes: usize,
+        parser: P,
+        format: String,
+        options: &OpenOptions,
+    ) -> Self {
+        let records = |input| FixedRecords { records: Records::new(input), bytes };
+        Self::of(input, records, Unit::Record, parser, format, options)
     }
 }
 

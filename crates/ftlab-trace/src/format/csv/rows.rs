@@ -4,7 +4,7 @@ use super::Delimiter;
 use super::cut::{Row, UNUSED, cut, for_each_field};
 use super::map::{ColumnMap, ColumnName, LengthUnit, TimeUnit, VolumeColumns};
 use crate::format::fields::{decimal, fixed_point, sectors_of_bytes};
-use crate::input::{LineParser, Verdict};
+use crate::input::{ItemParser, Verdict};
 use crate::volumes::VolumeNames;
 use crate::{Op, RequestBatch};
 
@@ -51,7 +51,7 @@ const STREAM: usize = 4;
 const VOLUME: usize = 5;
 const VOLUME_PART: usize = 6;
 
-impl LineParser for Rows {
+impl ItemParser for Rows {
     #[inline]
     fn parse(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         match line.first() {

@@ -31,7 +31,7 @@ mod call;
 mod drive;
 
 use super::{FormatInfo, Looks, first_lines};
-use crate::input::{LineParser, LineSource, Verdict};
+use crate::input::{ItemParser, LineSource, Verdict};
 use crate::{Input, OpenOptions, RequestBatch, TraceError, TraceSource};
 use call::{Call, Line};
 use drive::Files;
@@ -112,7 +112,7 @@ struct Parser {
     joined: Vec<u8>,
 }
 
-impl LineParser for Parser {
+impl ItemParser for Parser {
     fn parse(&mut self, text: &[u8], batch: &mut RequestBatch) -> Verdict {
         if text.trim_ascii().is_empty() {
             return Verdict::Skip("blank line");
