@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// What is wrong, with the value and the remedy.
@@ -38,6 +39,34 @@ pub enum ServeError {
         /// The path.
         path: String,
     },
+    /// Other machines could see the dashboard.
+    #[error(
+        "{address} can be reached from other machines; listen on 127.0.0.1, or say --token TOKEN, \
+         which everyone who looks then has to show"
+    )]
+    NoToken {
+        /// Where to listen.
+        address: String,
+    },
+    /// A dashboard cannot be asked.
+    #[error("{url}: {why}")]
+    Dashboard {
+        /// Its URL.
+        url: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// FUSE cannot be mounted.
+    #[error(
+        "{} cannot be mounted: {source}; FUSE needs /dev/fuse, an empty directory, and root or \
+         fusermount3 (package fuse3)", directory.display()
+    )]
+    Mount {
+        /// Where.
+        directory: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The system says no.
     #[error("{what}: {source}")]
     Io {
@@ -59,6 +88,12 @@ impl ServeError {
 
     /// Whether the command was wrong, and not its execution.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Address { .. } | Self::Remote { .. } | Self::NotASocket { .. })
+        matches!(
+            self,
+            Self::Address { .. }
+                | Self::Remote { .. }
+                | Self::NoToken { .. }
+                | Self::NotASocket { .. }
+        )
     }
 }
