@@ -1,6 +1,7 @@
 //! What a drive tells of itself, for dashboards, metrics and `ftlab drive smart`.
 
 use crate::{HostRequests, Store};
+use ftlab_ftl::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +100,6 @@ pub struct DriveStatus {
     pub blocks: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
-    /// Pages that hold data of the host.
-    pub mapped_pages: u32,
     /// Blocks that are erased, or may be.
     pub free_blocks: u32,
     /// Blocks out of use.
@@ -131,6 +130,18 @@ pub struct FlashCounters {
 }
 
 impl FlashCounters {
+    /// Those of an FTL, which knows of no metadata.
+    pub(crate) fn of(counters: &Counters) -> Self {
+        Self {
+            host_pages: counters.host_writes,
+            relocated_pages: counters.relocations() + counters.merges.copies,
+            trimmed_pages: counters.trims,
+            collections: counters.collections,
+            erased_blocks: counters.erases(),
+            metadata_bytes: 0,
+        }
+    }
+
     /// Pages programmed.
     pub fn programmed_pages(&self) -> u64 {
         self.host_pages + self.relocated_pages
@@ -166,19 +177,15 @@ pub struct Region {
     pub blocks: u32,
 }
 
-/// What went wrong, and how long the drive has lived.
+/// What went wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// Why nothing can be written any more, if so.
     pub read_only: Option<String>,
     /// Reads of pages whose content was not what had been written: bit rot that was found.
     pub media_errors: u64,
-    /// How often the drive was opened.
-    pub power_cycles: u64,
-    /// How often it was opened without having been closed.
+    /// How often the drive was opened without having been closed.
     pub unsafe_shutdowns: u64,
-    /// Seconds for which it has been open, in all.
-    pub powered_seconds: u64,
 }
 
 /// The state of every erase block: all lists are as long as there are blocks.

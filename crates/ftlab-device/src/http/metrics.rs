@@ -18,15 +18,13 @@ pub(super) fn text(status: &Status) -> String {
         ("erased_blocks", "Erase blocks erased.", flash.erased_blocks),
         ("metadata_bytes", "Bytes of metadata written.", flash.metadata_bytes),
         ("media_errors", "Pages that could not be read back.", drive.health.media_errors),
-        ("power_cycles", "How often the drive was opened.", drive.health.power_cycles),
-        ("unsafe_shutdowns", "How often it had not been closed.", drive.health.unsafe_shutdowns),
+        ("unsafe_shutdowns", "Openings of an unclosed drive.", drive.health.unsafe_shutdowns),
     ] {
         text.metric(&format!("ftlab_{name}_total"), "counter", help);
         text.value(&[], value);
     }
     for (name, help, value) in [
         ("logical_pages", "Pages that the host can address.", drive.logical_pages),
-        ("mapped_pages", "Pages that hold data of the host.", drive.mapped_pages),
         ("page_bytes", "Bytes in a page.", drive.page_bytes),
         ("blocks", "Erase blocks.", drive.blocks),
         ("free_blocks", "Erase blocks that are free.", drive.free_blocks),

@@ -23,11 +23,9 @@ const microseconds = (value) => (value >= 1e4 ? short(value / 1e3) + ' ms' : sho
 
 function showNow() {
   const { drive, latest } = status;
-  const full = 100 * drive.mapped_pages / drive.logical_pages;
   say('ftl', drive.ftl);
   say('about', [
     bytes(drive.logical_pages * drive.page_bytes),
-    full.toFixed(1) + '% full',
     grouped(drive.blocks) + ' blocks of ' + grouped(drive.pages_per_block) + ' pages',
     status.emulated_latency && 'latency of ' + status.emulated_latency,
     status.recording && grouped(status.recording.operations) + ' operations recorded to '

@@ -15,7 +15,8 @@ const SPARE_IS_LOW: u8 = 1 << 0;
 const IS_READ_ONLY: u8 = 1 << 3;
 
 /// What a drive in a file can know of the SMART log (`nvme smart-log -o json`) and of its extension by
-/// the Open Compute Project (`nvme ocp smart-add-log`). A drive has no temperature here.
+/// the Open Compute Project (`nvme ocp smart-add-log`). It has no temperature, no rated
+/// endurance, and does not count the hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
     /// Bit 0: few spare blocks are left; bit 3: nothing can be written.
@@ -32,11 +33,7 @@ pub struct Smart {
     pub host_read_commands: u64,
     /// Writes since serving began.
     pub host_write_commands: u64,
-    /// How often the drive was opened.
-    pub power_cycles: u64,
-    /// Hours for which it was open.
-    pub power_on_hours: u64,
-    /// How often it had not been closed.
+    /// How often the drive was opened without having been closed.
     pub unsafe_shutdowns: u64,
     /// Pages that could not be read back.
     pub media_errors: u64,
@@ -86,8 +83,6 @@ impl Smart {
             data_units_written: written_bytes.div_ceil(DATA_UNIT_BYTES),
             host_read_commands: host.reads.requests,
             host_write_commands: host.writes.requests,
-            power_cycles: drive.health.power_cycles,
-            power_on_hours: drive.health.powered_seconds / 3600,
             unsafe_shutdowns: drive.health.unsafe_shutdowns,
             media_errors: drive.health.media_errors,
             num_err_log_entries: failed.iter().sum(),
@@ -112,8 +107,6 @@ impl Smart {
             ("data_units_written", bytes(self.data_units_written)),
             ("host_read_commands", self.host_read_commands.to_string()),
             ("host_write_commands", self.host_write_commands.to_string()),
-            ("power_cycles", self.power_cycles.to_string()),
-            ("power_on_hours", self.power_on_hours.to_string()),
             ("unsafe_shutdowns", self.unsafe_shutdowns.to_string()),
             ("media_errors", self.media_errors.to_string()),
             ("num_err_log_entries", self.num_err_log_entries.to_string()),

@@ -41,6 +41,7 @@
 //! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
 //! background; the pace is our choice.
 
+use crate::state::state;
 use crate::page::policy::{Policy, StreamId};
 use crate::page::{GcSchedule, PageMapped};
 use crate::{FtlError, Observer};
@@ -59,6 +60,8 @@ pub(crate) struct Progress {
     /// Host writes until they should be.
     left_writes: u32,
 }
+
+state!(Progress { is_under_way, victim, page, left_pages, left_writes });
 
 impl Progress {
     pub(crate) fn is_under_way(&self) -> bool {
