@@ -13,6 +13,7 @@ use fuser::{
     ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, Session,
     TimeOrNow, WriteFlags,
 };
+use rustix::mount::{UnmountFlags, unmount};
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
@@ -79,18 +80,39 @@ impl FuseMount {
         self.session.as_ref().is_some_and(|session| !session.guard.is_finished())
     }
 
-    /// Unmounts it; fails, and stays, while the file is open.
-    pub fn stop(mut self) -> Result<(), (Self, io::Error)> {
-        let directory = self.file.parent().unwrap_or(Path::new("/")).to_owned();
-        if self.is_mounted()
-            && let Err(error) =
-                rustix::mount::unmount(&directory, rustix::mount::UnmountFlags::empty())
-        {
-            return Err((self, error.into()));
+    /// Unmounts it; fails while the file is open.
+    pub fn unmount(&self) -> io::Result<()> {
+        if self.is_mounted() {
+            Ok(unmount(self.directory(), UnmountFlags::empty())?)
+        } else {
+            Ok(())
         }
-        match self.session.take().map(BackgroundSession::join) {
-            Some(Err(error)) => Err((self, error)),
-            _ => Ok(()),
+    }
+
+    /// Takes it out of sight at once; whoever has the file open keeps it.
+    pub fn detach(&self) {
+        // What is not there any more need not be taken away.
+        let _ = unmount(self.directory(), UnmountFlags::DETACH);
+    }
+
+    /// Waits until nobody uses it any more, and lets go of the store.
+    pub fn join(mut self) {
+        if let Some(session) = self.session.take() {
+            // What goes wrong in the end is that there is nobody to answer.
+            let _ = session.join();
+        }
+    }
+
+    fn directory(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+impl Drop for FuseMount {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            let _ = unmount(self.directory(), UnmountFlags::DETACH);
+            let _ = session.join();
         }
     }
 }

@@ -9,6 +9,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod companions;
 mod drive;
 mod fuse;
 pub mod http;
@@ -22,6 +23,7 @@ mod status;
 mod store;
 mod watched;
 
+pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,
     check,

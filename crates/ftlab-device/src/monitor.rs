@@ -42,7 +42,7 @@ impl Company for () {
 pub struct Monitor {
     drive: Arc<dyn Observed>,
     host: Arc<Watched>,
-    company: Box<dyn Company>,
+    company: Arc<dyn Company>,
     begin: Instant,
     at_begin: FlashCounters,
     past: Mutex<Past>,
@@ -58,7 +58,7 @@ struct Past {
 
 impl Monitor {
     /// Watches `drive`, which is asked through `host`.
-    pub fn new(drive: Arc<dyn Observed>, host: Arc<Watched>, company: Box<dyn Company>) -> Self {
+    pub fn new(drive: Arc<dyn Observed>, host: Arc<Watched>, company: Arc<dyn Company>) -> Self {
         let at_begin = drive.status().flash;
         let monitor =
             Self { drive, host, company, begin: Instant::now(), at_begin, past: Mutex::default() };

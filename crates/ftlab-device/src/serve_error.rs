@@ -1,5 +1,6 @@
 //! Why a drive cannot be served.
 
+use ftlab_trace::TraceError;
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
@@ -56,6 +57,17 @@ pub enum ServeError {
         /// What went wrong.
         why: String,
     },
+    /// An FTL cannot be a shadow.
+    #[error("shadow {ftl}: {why}")]
+    Shadow {
+        /// The FTL.
+        ftl: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The trace cannot be written.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// FUSE cannot be mounted.
     #[error(
         "{} cannot be mounted: {source}; FUSE needs /dev/fuse, an empty directory, and root or \
@@ -94,6 +106,7 @@ impl ServeError {
                 | Self::Remote { .. }
                 | Self::NoToken { .. }
                 | Self::NotASocket { .. }
+                | Self::Shadow { .. }
         )
     }
 }

@@ -55,7 +55,8 @@ pub struct Sample {
     pub shadow_wafs: Vec<Option<f64>>,
 }
 
-/// What another FTL would have done on the same writes, from an empty drive of the same size.
+/// What another FTL would have done on the same writes since serving began. Its drive has the same size
+/// and held the same pages, written in the order of their addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShadowStatus {
     /// The FTL with its parameters.
@@ -75,6 +76,8 @@ pub struct RecordingStatus {
     pub path: String,
     /// Operations of the host in it.
     pub operations: u64,
+    /// Whether it could not be written, and nothing is recorded any more.
+    pub has_failed: bool,
 }
 
 /// A store that is a drive with flash below it, and says how that is.

@@ -41,7 +41,9 @@ impl Mounted {
     }
 
     fn stop(&mut self) {
-        self.mount.take().unwrap().stop().map_err(|(_, error)| error).unwrap();
+        let mount = self.mount.take().unwrap();
+        mount.unmount().unwrap();
+        mount.join();
     }
 }
 
@@ -95,12 +97,11 @@ fn the_file_is_the_store() {
     assert_eq!(names, ["drive"]);
 
     // Who stops it while the file is open is told, and may come again.
-    let mount = mounted.mount.take().unwrap();
-    let (mount, error) = mount.stop().err().unwrap();
-    assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy);
-    drop(file);
+    let mount = mounted.mount.as_ref().unwrap();
+    assert_eq!(mount.unmount().unwrap_err().kind(), std::io::ErrorKind::ResourceBusy);
     assert!(mount.is_mounted());
-    mount.stop().map_err(|(_, error)| error).unwrap();
+    drop(file);
+    mounted.stop();
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
     assert_eq!(Arc::strong_count(&mounted.ram), 1, "nobody holds the store any more");
 }

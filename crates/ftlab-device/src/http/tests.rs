@@ -72,7 +72,7 @@ impl Observed for MadeUp {
 fn dashboard(token: Option<&str>) -> (Dashboard, Arc<Watched>, String) {
     let drive: Arc<dyn Observed> = Arc::new(MadeUp(Ram::new(1 << 20)));
     let watched = Arc::new(Watched::new(Arc::clone(&drive) as Arc<dyn Store>));
-    let monitor = Arc::new(Monitor::new(drive, Arc::clone(&watched), Box::new(())));
+    let monitor = Arc::new(Monitor::new(drive, Arc::clone(&watched), Arc::new(())));
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let dashboard = Dashboard::start(anywhere, token.map(str::to_owned), monitor).unwrap();
     let url = format!("http://{}", dashboard.address());
@@ -169,7 +169,7 @@ fn a_token_has_to_be_shown_and_other_machines_need_one() {
     assert!(get(&url, "/?token=secret", None).is_ok());
     let drive: Arc<dyn Observed> = Arc::new(MadeUp(Ram::new(1 << 20)));
     let watched = Arc::new(Watched::new(Arc::clone(&drive) as Arc<dyn Store>));
-    let monitor = Arc::new(Monitor::new(drive, watched, Box::new(())));
+    let monitor = Arc::new(Monitor::new(drive, watched, Arc::new(())));
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
     let error = Dashboard::start(everywhere, None, monitor).err().unwrap();
     assert!(matches!(error, ServeError::NoToken { .. }));
