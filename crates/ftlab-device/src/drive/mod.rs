@@ -31,6 +31,8 @@ mod options;
 mod recovery;
 mod requests;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 pub use check::{Checked, check};
