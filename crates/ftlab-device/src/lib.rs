@@ -7,12 +7,14 @@
 #![forbid(unsafe_code)]
 
 mod drive;
+#[doc(hidden)]
+pub mod fuzz;
 mod media;
 mod store;
 
 pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,
-    check,
+    check, inspect,
 };
 pub use media::{Backing, MediaError, PowerCut, Superblock, Totals};
 pub use store::Store;

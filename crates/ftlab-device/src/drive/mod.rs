@@ -35,7 +35,7 @@ mod snapshot;
 mod tests;
 mod worker;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, inspect};
 pub use options::{CreateOptions, HostObserver, OpenOptions};
 pub use recovery::Recovery;
 pub use snapshot::{BlockSnapshot, Snapshot};

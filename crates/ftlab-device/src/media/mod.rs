@@ -21,6 +21,8 @@ pub use power_cut::PowerCut;
 pub use superblock::Superblock;
 
 pub(crate) use capture::Capture;
+pub(crate) use checkpoint::fuzz as fuzz_checkpoint;
+pub(crate) use journal::fuzz as fuzz_journal;
 pub(crate) use checkpoint::{BodyReader, BodyWriter, Checkpoint, SLICE_PAGES};
 pub(crate) use flash::{Media, checksum};
 pub(crate) use gather::pages_max;
