@@ -12,6 +12,8 @@
 mod companions;
 mod drive;
 mod fuse;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod http;
 mod media;
 mod monitor;
@@ -26,7 +28,7 @@ mod watched;
 pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,
-    check,
+    check, inspect,
 };
 pub use fuse::{FILE_NAME, FuseMount};
 pub use media::{Backing, MediaError, PowerCut, Superblock, Totals};

@@ -1,7 +1,8 @@
 //! Checking a drive without changing it.
 
-use crate::drive::recovery::{self, Recovery};
-use crate::drive::{Drive, lock};
+use crate::drive::core::Core;
+use crate::drive::recovery::{self, Headers, Loaded, Recovery};
+use crate::drive::{Drive, Snapshot, lock};
 use crate::media::{Backing, MediaError, Pages, Superblock};
 use rustix::fs::FlockOperation;
 use std::fs::File;
@@ -19,17 +20,33 @@ pub struct Checked {
     pub pages: u32,
     /// Everything that is wrong, in words; empty if nothing is.
     pub damage: Vec<String>,
+    /// What a crash can leave, and is not needed.
+    pub notes: Vec<String>,
 }
 
 /// Damaged pages that are named.
 const NAMED_MAX: usize = 20;
 
-/// Verifies every checksum, the mapping and the counters of a drive that nobody has open. Changes nothing.
-pub fn check(path: &Path) -> Result<Checked, MediaError> {
+/// What a drive that nobody has open has done. Changes nothing.
+pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
+    let backing = open_shared(path)?;
+    let (superblock, _) = Superblock::read(&*backing)?;
+    let repeated = recovery::repeat_all(&backing, &superblock, &mut Recovery::default())?;
+    let Loaded { ftl, slot, checkpoint } = repeated.loaded;
+    Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
+}
+
+/// Opens a drive to read it, as long as nobody writes to it.
+fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
     let file = File::open(path)
         .map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
     lock(&file, path, FlockOperation::NonBlockingLockShared)?;
-    Drive::check_on(&(Arc::new(file) as Arc<dyn Backing>))
+    Ok(Arc::new(file))
+}
+
+/// Verifies every checksum, the mapping and the counters of a drive that nobody has open. Changes nothing.
+pub fn check(path: &Path) -> Result<Checked, MediaError> {
+    Drive::check_on(&open_shared(path)?)
 }
 
 impl Drive {
@@ -40,13 +57,11 @@ impl Drive {
         let mut damage: Vec<String> = damaged.iter().map(ToString::to_string).collect();
         let repeated = recovery::repeat_all(backing, &superblock, &mut recovery)?;
         let mut loaded = repeated.loaded;
-        for (slot, header) in (0..).zip(repeated.headers) {
-            if let Some(header) = header.filter(|_| slot != loaded.slot)
-                && let Err(error) = recovery::load(backing, &superblock, slot, header)
-            {
-                recovery.damage.push(format!("checkpoint {slot}: {error}"));
-            }
-        }
+        let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
+        let was_closed = recovery.repeated == 0 && recovery.dropped == 0;
+        let mut notes = Vec::new();
+        // A crash while it was being written leaves it like that.
+        if was_closed { &mut damage } else { &mut notes }.extend(spare);
         damage.append(&mut recovery.damage);
         loaded.ftl.check()?;
         let pages = Pages { backing: &**backing, layout: &superblock.layout };
@@ -68,6 +83,27 @@ impl Drive {
             damage.push(format!("and {} pages more", bad.len() - NAMED_MAX));
         }
         recovery.damaged_pages = bad.len() as u64;
-        Ok(Checked { superblock, recovery, pages: read, damage })
+        Ok(Checked { superblock, recovery, pages: read, damage, notes })
     }
+}
+
+/// What is wrong with the checkpoint that was not needed.
+fn spare_checkpoint(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    loaded: &Loaded,
+    headers: &Headers,
+) -> Option<String> {
+    let slot = 1 - loaded.slot;
+    let error = match headers[usize::from(slot)] {
+        // There is none before the second one.
+        None if loaded.checkpoint.number == 1 => return None,
+        None => "its header is damaged".to_owned(),
+        // A newer one has been tried.
+        Some(header) if header.number > loaded.checkpoint.number => return None,
+        Some(header) => recovery::load(backing, superblock, slot, header)
+            .err()
+            .map(|error| error.to_string())?,
+    };
+    Some(format!("checkpoint {slot}: {error}"))
 }

@@ -31,9 +31,11 @@ mod options;
 mod recovery;
 mod requests;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod worker;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, inspect};
 pub use options::{CreateOptions, HostObserver, OpenOptions};
 pub use recovery::Recovery;
 pub use snapshot::{BlockSnapshot, Snapshot};

@@ -78,7 +78,7 @@ impl CreateOptions {
         let layout = Layout {
             geometry,
             checkpoint_bytes: checkpoint_bytes(state.0, &self.config),
-            journal_bytes: (3 * records + 8 * room_needed(streams, &self.config))
+            journal_bytes: (3 * records + 5 * room_needed(streams, &self.config))
                 .next_multiple_of(HEADER_BYTES as u64),
         };
         let uuid = Uuid::new_v4();

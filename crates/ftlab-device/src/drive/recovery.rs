@@ -73,16 +73,13 @@ pub(crate) fn load_newest(
     for slot in slots {
         let loaded = match headers[usize::from(slot)] {
             Some(checkpoint) => load(backing, superblock, slot, checkpoint),
-            None => {
-                Err(MediaError::Replay("its header is damaged or was never written".to_owned()))
-            }
+            None => Err(MediaError::Checkpoint("its header is damaged".to_owned())),
         };
         match loaded {
             Ok(loaded) => {
                 damage.extend(reasons);
                 return Ok(loaded);
             }
-            Err(MediaError::Replay(reason)) => reasons.push(format!("checkpoint {slot}: {reason}")),
             Err(error) => reasons.push(format!("checkpoint {slot}: {error}")),
         }
     }
@@ -104,7 +101,7 @@ pub(crate) fn load(
     let mut body = BodyReader::new(&**backing, layout, slot, checkpoint.body_bytes);
     let restored = restore(&mut ftl, &mut body, superblock.config.logical_pages);
     if !body.finish(checkpoint.body_checksum).map_err(failed)? {
-        return Err(MediaError::Replay("its checksum is wrong".to_owned()));
+        return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
     }
     restored?;
     *ftl.flash_mut().totals_mut() = checkpoint.totals;

@@ -77,6 +77,9 @@ pub enum MediaError {
         /// What is wrong with the second one.
         second: String,
     },
+    /// One checkpoint cannot be used.
+    #[error("{0}")]
+    Checkpoint(String),
     /// The journal has a hole.
     #[error(
         "the journal is damaged behind operation {end}: operations up to {durable} were durable, and \
@@ -116,6 +119,11 @@ pub enum MediaError {
 }
 
 impl MediaError {
+    /// Whether the command was wrong, and not its execution.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Build(_) | Self::Size { .. } | Self::LongParameters | Self::Exists(_))
+    }
+
     pub(crate) fn io(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::Io { what: what.into(), source: source.into() }
     }

@@ -418,3 +418,19 @@ pub(crate) fn batch_bytes_max(page_bytes: u32) -> u64 {
 }
 
 const _: () = assert!(RECORD_BYTES * 4 <= BATCH_BYTES);
+
+/// Reads bytes as a batch whose checksum is right.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    const PAGE_BYTES: usize = 512;
+    if let Some(header) = Header::decode(bytes)
+        && bytes.len() >= HEADER_BYTES
+    {
+        let mut encoded = vec![0; HEADER_BYTES];
+        header.encode(&mut encoded);
+        assert_eq!(Header::decode(&encoded), Some(header));
+        let counted = Records::new(bytes, &header, PAGE_BYTES).map_while(|record| record);
+        let counted = counted.filter(Record::is_operation).count() as u64;
+        let all = operations(bytes, &header, PAGE_BYTES);
+        assert!(all.is_none_or(|all| all == counted));
+    }
+}

@@ -31,6 +31,11 @@ pub struct Superblock {
 }
 
 impl Superblock {
+    /// Operations from one checkpoint to the next.
+    pub fn checkpoint_every(&self) -> u64 {
+        self.checkpoint_every
+    }
+
     /// As bytes; `None` if the parameters of the FTL are longer than there is room.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let mut bytes = vec![0; HEADER_BYTES];
