@@ -4,6 +4,8 @@
 
 mod completions;
 mod convert;
+#[cfg(target_os = "linux")]
+mod drive;
 mod error;
 mod figure;
 mod header;
@@ -45,6 +47,8 @@ enum Command {
     Convert(convert::ConvertArgs),
     #[cfg(target_os = "linux")]
     Record(record::RecordArgs),
+    #[cfg(target_os = "linux")]
+    Drive(drive::DriveArgs),
     Model(model::ModelArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -73,6 +77,8 @@ fn main() -> ExitCode {
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),
+        #[cfg(target_os = "linux")]
+        Command::Drive(args) => drive::drive(&args),
         Command::Model(args) => model::model(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => completions::man(&args),

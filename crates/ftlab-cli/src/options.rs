@@ -1,7 +1,7 @@
 //! Options that several commands share.
 
 use clap::Args;
-use ftlab_spec::{ByteSize, SpecError};
+use ftlab_spec::{ByteSize, SpecError, Value};
 use ftlab_trace::{Layout, OpenOptions};
 
 /// How a trace is read.
@@ -81,6 +81,11 @@ fn parse_percent(text: &str) -> Result<f64, SpecError> {
             expects: "a percentage from 0% to 100%, such as 1%",
         }
     })
+}
+
+/// A value as parameters of FTLs have them.
+pub(crate) fn parse<T: Value>(text: &str) -> Result<T, String> {
+    T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }
 
 /// A page size in bytes.

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::figure::{check_figure, write_figure};
 use crate::header::{header, parsed};
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
 use crate::table::{faults, notes, table, times, wear};
@@ -13,7 +13,7 @@ use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, Workload,
     check_results, summary, write_results,
 };
-use ftlab_spec::{ByteSize, Share, Spec, Value};
+use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -253,10 +253,6 @@ fn drive(args: &DriveArgs) -> DriveOptions {
             gc_min_invalid: args.gc_min_invalid.unwrap_or(GC_MIN_INVALID),
         }),
     }
-}
-
-fn parse<T: Value>(text: &str) -> Result<T, String> {
-    T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }
 
 fn parse_drive_writes(text: &str) -> Result<f64, String> {

@@ -1,5 +1,6 @@
 //! What every FTL can do, whatever its mapping.
 
+use crate::state::state;
 use crate::page::Stream;
 use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
@@ -172,6 +173,8 @@ pub struct Counters {
     pub merges: Merges,
 }
 
+state!(Counters { host_writes, trims, collections, streams, merges });
+
 /// Counts of merges, which bring the pages of a logical block together in one erase block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Merges {
@@ -189,6 +192,8 @@ pub struct Merges {
     pub hurried: u64,
 }
 
+state!(Merges { copies, full, partial, switch, progressive, hurried });
+
 /// Counts of the victims that held pages of one stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamCounters {
@@ -197,6 +202,8 @@ pub struct StreamCounters {
     /// Blocks of this stream that were erased.
     pub erases: u64,
 }
+
+state!(StreamCounters { relocations, erases });
 
 impl Counters {
     pub(crate) fn new(streams: usize) -> Self {

@@ -31,6 +31,7 @@ mod metadata;
 mod observer;
 pub mod page;
 pub mod registry;
+mod state;
 
 pub use ftl::{
     Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch, StreamCounters,
@@ -39,3 +40,4 @@ pub use ftl::{
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use observer::Observer;
 pub use page::ConfigError;
+pub use state::{Archive, Restored, Saved, State, StateError};

@@ -110,6 +110,17 @@ impl DriveOptions {
         self.configure(Wanted { bytes, origin: Origin::Asked }).map(drop)
     }
 
+    /// A drive that is made before anything is known of its workload; `logical` must be a size.
+    pub fn drive_config(&self) -> Result<DriveConfig, SimError> {
+        self.check()?;
+        let bytes = match self.logical {
+            Logical::OfWorkload => 0,
+            Logical::Bytes(size) => u128::from(size.0),
+            Logical::Pages(pages) => u128::from(pages) * u128::from(self.page_bytes),
+        };
+        self.configure(Wanted { bytes, origin: Origin::Asked }).map(|(config, _)| config)
+    }
+
     /// The drive for a logical size that is known by now.
     pub(crate) fn configure(
         &self,

@@ -11,6 +11,7 @@
 //! stand two levels of minima, each over 64 entries below it. Valid counts only fall, so an
 //! invalidation costs one comparison and rarely a second; a search looks at 64 entries per level.
 
+use crate::state::state;
 use ftlab_flash::BlockId;
 use std::ops::Range;
 
@@ -53,6 +54,8 @@ pub struct BlockList {
     /// A place in the list that survives compaction: 2R's `cur_scan`.
     cursor: u32,
 }
+
+state!(BlockList { keys, blocks, slots, stamps, group_min, top_min, group_len, len, tail, cursor });
 
 impl BlockList {
     /// An empty list with room for `blocks` blocks.

@@ -1,6 +1,6 @@
 //! A placement and a victim rule make a policy.
 
-use crate::Metadata;
+use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
@@ -13,6 +13,13 @@ pub struct Composed<P, V> {
     pub placement: P,
     /// Chooses the blocks to collect.
     pub victim: V,
+}
+
+impl<P: State, V: State> State for Composed<P, V> {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        self.placement.transfer(archive)?;
+        self.victim.transfer(archive)
+    }
 }
 
 impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {

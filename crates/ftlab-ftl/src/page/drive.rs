@@ -1,5 +1,7 @@
 //! The state of a page-mapped drive: what policies may see.
 
+use crate::state::state;
+use crate::{Archive, State, StateError};
 use crate::bits::word_mask;
 use crate::hardware;
 use crate::page::FreeBlock;
@@ -27,6 +29,17 @@ pub enum Phase {
     Retired,
 }
 
+impl State for Phase {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        const PHASES: [Phase; 5] =
+            [Phase::Free, Phase::Open, Phase::Sealed, Phase::Victim, Phase::Retired];
+        let mut number = *self as u8;
+        number.transfer(archive)?;
+        *self = *PHASES.get(usize::from(number)).ok_or(StateError::Value(number.into()))?;
+        Ok(())
+    }
+}
+
 /// What is kept of an erase block besides its count of valid pages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
@@ -37,6 +50,8 @@ pub(crate) struct Block {
     pub(crate) sealed_at: u64,
 }
 
+state!(Block { phase, allocated, sealed_at });
+
 /// The next page that a stream programs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frontier {
@@ -44,6 +59,8 @@ pub(crate) struct Frontier {
     /// One past the last page of the open block; both 0 if the stream has none.
     pub(crate) end: u32,
 }
+
+state!(Frontier { next, end });
 
 /// A walk over the valid pages of a block, between whose steps the drive may change otherwise.
 #[derive(Debug)]
@@ -117,6 +134,12 @@ pub struct Drive {
     write_clock: u64,
     pub(crate) allocations: u64,
 }
+
+// The mapping is saved apart, a part at a time, and tells the owners of valid pages.
+state!(Drive {
+    valid_bits, valid_pages, stream_of, blocks, free, frontiers, stream_blocks, retired_blocks,
+    mapped_pages, wear, write_clock, allocations
+} constant geometry, block_of, flash_page_of, owner_of, free_block, streams);
 
 impl Drive {
     /// An erased drive.

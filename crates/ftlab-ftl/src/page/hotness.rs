@@ -7,7 +7,7 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, section 2.1.
 
-use crate::Metadata;
+use crate::{Metadata, State};
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -23,7 +23,7 @@ const LEVELS: [Stream; 2] = [
 ];
 
 /// Tells hot pages from cold ones.
-pub trait Hotness: Send {
+pub trait Hotness: State + Send {
     /// How many levels it tells apart: 2, or 1 if all pages are cold.
     const LEVELS: usize = 2;
 

@@ -47,6 +47,7 @@
 //! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
 //! background; the pace is our choice.
 
+use crate::state::state;
 use crate::page::policy::{Policy, StreamId};
 use crate::page::{Drive, GcSchedule, PageMapped};
 use crate::{FtlError, Observer};
@@ -67,6 +68,8 @@ pub(crate) struct Progress {
     /// Since the last block was borrowed, relocated pages went to the stream that asked for it.
     has_served: bool,
 }
+
+state!(Progress { is_under_way, victim, page, left_pages, left_writes });
 
 impl Progress {
     pub(crate) fn is_under_way(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Two lists of pages in order of use, searched with one look into one table.
 
+use crate::state::state;
 use super::page_table::PageTable;
 use ftlab_flash::Lpn;
 
@@ -21,6 +22,8 @@ struct Node {
     /// The ring.
     list: u32,
 }
+
+state!(Node { lpn, newer, older, list });
 
 /// Where a page is.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +51,8 @@ pub(crate) struct LruLists {
     lengths: [u32; LISTS],
     capacities: [u32; LISTS],
 }
+
+state!(LruLists { nodes, table, lengths } constant capacities);
 
 impl LruLists {
     /// Two empty lists for pages below `logical_pages`; each capacity is at least 1.

@@ -1,5 +1,6 @@
 //! A hash table by page number that is quick to tell that a page is not in it.
 
+use crate::state::state;
 use super::hash::{below, hash};
 use ftlab_flash::Lpn;
 
@@ -22,6 +23,8 @@ pub(crate) struct PageTable {
     /// Slot -> number of its page.
     numbers: Vec<u32>,
 }
+
+state!(PageTable { pages, numbers });
 
 impl PageTable {
     /// An empty table for `entries` pages, at least 1.

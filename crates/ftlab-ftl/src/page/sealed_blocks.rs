@@ -1,5 +1,6 @@
 //! The sealed blocks in no order, to draw from at random.
 
+use crate::state::state;
 use crate::page::{Drive, Phase};
 use ftlab_flash::BlockId;
 
@@ -14,6 +15,8 @@ pub(crate) struct SealedBlocks {
     /// State of the xorshift generator (Marsaglia, "Xorshift RNGs", 2003); never 0.
     random: u64,
 }
+
+state!(SealedBlocks { blocks, places, random });
 
 impl SealedBlocks {
     /// An empty set with room for `blocks` blocks.

@@ -15,6 +15,7 @@
 //! and 86 with both; under `2r-fifo` 10.0, 10.0, 3.6 and 1.9. A threshold well above what least-worn leaves
 //! does no harm (3.9 with 20).
 
+use crate::state::state;
 use crate::page::policy::Policy;
 use crate::page::{Drive, PageMapped, Phase};
 use crate::{FtlError, Observer};
@@ -55,6 +56,8 @@ pub(crate) struct Wear {
     /// Blocks in use that have been erased so often.
     with_fewest: u32,
 }
+
+state!(Wear { erases, fewest, with_fewest });
 
 impl Wear {
     pub(crate) fn new(blocks: u32) -> Self {

@@ -7,7 +7,7 @@ use crate::hybrid;
 use crate::page::placement::{self, Placement};
 use crate::page::policy::{self, Policy};
 use crate::page::victim::{self, VictimRule};
-use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
+use crate::page::{Composed, ConfigError, DriveConfig, PageMapped, Resume};
 use crate::{Ftl, Observer};
 use ftlab_flash::{Flash, NoPayload};
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
@@ -247,6 +247,35 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     }
     let size = Size::new(&config);
     with_policy(spec, size, Build(config, flash, observer))?
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
+/// A page-mapped FTL of any policy over `F`, watched by `O`.
+pub type DynPageMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
+
+/// Builds the page-mapped FTL that `spec` names.
+pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynPageMapped<F, O>, BuildError> {
+    struct Build<F, O>(DriveConfig, F, O);
+
+    impl<F: Flash + Send + 'static, O: Observer + 'static> PolicyVisitor for Build<F, O> {
+        type Output = Result<DynPageMapped<F, O>, ConfigError>;
+
+        fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output {
+            let ftl: DynPageMapped<F, O> =
+                Box::new(PageMapped::new(policy, self.0, self.1, self.2)?);
+            Ok(ftl)
+        }
+    }
+
+    if hybrid_builder::<NoPayload, ()>(&spec.name).is_some() {
+        return Err(unknown("page-mapped FTL", &spec.name, policy_names()).into());
+    }
+    with_policy(spec, Size::new(&config), Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }
 

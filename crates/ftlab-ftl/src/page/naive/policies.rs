@@ -220,6 +220,13 @@ impl NaivePolicy {
     }
 }
 
+/// The naive twin is not saved.
+impl crate::State for NaivePolicy {
+    fn transfer(&mut self, _archive: &mut dyn crate::Archive) -> Result<(), crate::StateError> {
+        Ok(())
+    }
+}
+
 impl Policy for NaivePolicy {
     fn streams(&self) -> Vec<Stream> {
         let shares = matches!(

@@ -17,6 +17,7 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, sections 2.1 and 4.2.
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::Hotness;
 use crate::registry::{PlacementEntry, Size};
@@ -25,6 +26,8 @@ use ftlab_spec::NoParameters;
 
 /// All pages are cold.
 pub struct Baseline;
+
+state!(Baseline {});
 
 impl PlacementEntry for Baseline {
     type Parameters = NoParameters;

@@ -22,6 +22,7 @@
 //! Chiang, Lee and Chang, "Using data clustering to improve cleaning performance for flash memory",
 //! Software: Practice and Experience 29(3), 1999; Lee and Kim, SYSTOR 2013, for `level=page`.
 
+use crate::state::state;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
@@ -62,6 +63,8 @@ pub struct Dac {
     /// Logical page -> level; empty if the block tells.
     levels: Vec<u8>,
 }
+
+state!(Dac { levels } constant hottest, window);
 
 impl PlacementEntry for Dac {
     type Parameters = DacParameters;

@@ -27,6 +27,7 @@
 //! Kremer and Brinkmann, "FADaC: a self-adapting data classifier for flash memory", SYSTOR 2019; Wang et
 //! al., SepBIT, FAST 2022, section 4.1, for six classes.
 
+use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, log2, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -59,6 +60,8 @@ pub struct Fadac {
     fade: f32,
 }
 
+state!(Fadac { pages, bounds } constant fade);
+
 /// What is known of a logical page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Page {
@@ -68,12 +71,16 @@ struct Page {
     written_at: u32,
 }
 
+state!(Page { average, written_at });
+
 /// Bounds between classes: logarithms of intervals, falling.
 struct Bounds {
     logs: Vec<f32>,
     /// Octaves per rewrite.
     step: f32,
 }
+
+state!(Bounds { logs } constant step);
 
 impl Bounds {
     /// For so many classes; at first a class spans an octave and the coldest begins at `longest`.

@@ -61,6 +61,12 @@ const CANDIDATE_LIST: usize = 1;
 /// Two lists in order of use.
 pub struct Lru(LruLists);
 
+impl crate::State for Lru {
+    fn transfer(&mut self, archive: &mut dyn crate::Archive) -> Result<(), crate::StateError> {
+        self.0.transfer(archive)
+    }
+}
+
 impl PlacementEntry for Lru {
     type Parameters = LruParameters;
     const NAME: &'static str = "lru";

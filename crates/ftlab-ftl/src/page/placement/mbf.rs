@@ -25,6 +25,7 @@
 //! MSST 2011; Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State
 //! Drives (SSDs)", SYSTOR 2013, section 3.2, algorithm 3.
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::Hotness;
 use crate::page::hash::{below, hash};
@@ -80,6 +81,8 @@ pub struct Mbf {
     /// Host writes until a filter is emptied.
     left: u32,
 }
+
+state!(Mbf { words, current, left } constant places, places_per_word_log2, filters, hashes, enough, decay);
 
 impl PlacementEntry for Mbf {
     type Parameters = MbfParameters;

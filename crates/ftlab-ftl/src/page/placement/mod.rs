@@ -28,13 +28,13 @@ pub use sfs::{Sfs, SfsParameters};
 pub use single::Single;
 pub use warcip::{Warcip, WarcipParameters};
 
-use crate::Metadata;
+use crate::{Metadata, State};
 use crate::page::Drive;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
 
 /// Chooses the stream of every page; any victim rule goes with it.
-pub trait Placement: Send {
+pub trait Placement: State + Send {
     /// The streams, in order of their ids.
     fn streams(&self) -> Vec<Stream>;
 

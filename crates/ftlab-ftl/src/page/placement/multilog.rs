@@ -28,6 +28,7 @@
 //! 2013; Dayan, Bouganim, Bonnet, "Modelling and Managing SSD Write-amplification", 2015, section 5, for
 //! its summary; Wang et al., SepBIT, FAST 2022, section 4.1, for six of them.
 
+use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -55,6 +56,8 @@ pub struct MultiLog {
     pages: Vec<Page>,
 }
 
+state!(MultiLog { pages } constant periods, too_far);
+
 /// What is known of a logical page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Page {
@@ -63,6 +66,8 @@ struct Page {
     /// The write clock when the host wrote it, modulo 2^32.
     written_at: u32,
 }
+
+state!(Page { period, written_at });
 
 impl PlacementEntry for MultiLog {
     type Parameters = MultiLogParameters;

@@ -20,6 +20,7 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, section 4.2.
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::Hotness;
 use crate::registry::{OracleGroup, PlacementEntry, Setting, Size};
@@ -91,6 +92,8 @@ pub struct Oracle {
     /// First page of each hot range and first page behind it, rising.
     bounds: Vec<u32>,
 }
+
+state!(Oracle {} constant bounds);
 
 impl PlacementEntry for Oracle {
     type Parameters = OracleParameters;

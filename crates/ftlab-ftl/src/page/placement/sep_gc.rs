@@ -17,6 +17,7 @@
 //! Van Houdt, "On the necessity of hot and cold data identification to reduce the write
 //! amplification in flash-based SSDs", Performance Evaluation 82, 2014.
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
@@ -29,6 +30,8 @@ const RELOCATED: StreamId = StreamId(1);
 
 /// One stream for host writes, one for relocated pages.
 pub struct SepGc;
+
+state!(SepGc {});
 
 impl PlacementEntry for SepGc {
     type Parameters = NoParameters;

@@ -25,6 +25,7 @@
 //! Wang et al., "Separating data via block invalidation time inference for write amplification
 //! reduction in log-structured storage", FAST 2022, section 3.
 
+use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -77,6 +78,8 @@ pub struct SepBit {
     queue_max: u64,
 }
 
+state!(SepBit { written_at, opened_at, lifespan, oldest_known, queue_max } constant parameters);
+
 /// The mean lifespan of blocks of class 1.
 struct Lifespan {
     /// `u64::MAX` until it is known.
@@ -84,6 +87,8 @@ struct Lifespan {
     sum: u64,
     blocks: u32,
 }
+
+state!(Lifespan { mean, sum, blocks });
 
 impl PlacementEntry for SepBit {
     type Parameters = SepBitParameters;

@@ -28,6 +28,7 @@
 //! # Reference
 //! Min et al., "SFS: Random Write Considered Harmful in Solid State Drives", FAST 2012, section 3.
 
+use crate::state::state;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, log2, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
@@ -65,6 +66,8 @@ pub struct Sfs {
     left: u32,
 }
 
+state!(Sfs { pages, blocks, centres, is_quantized, left } constant every);
+
 /// What is known of a logical page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Page {
@@ -72,6 +75,8 @@ struct Page {
     /// The write clock when the host wrote it, modulo 2^32.
     written_at: u32,
 }
+
+state!(Page { writes, written_at });
 
 /// What is known of a sealed block: sums over its valid pages.
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,6 +88,8 @@ struct Block {
     /// The write clock, modulo 2^32.
     sealed_at: u32,
 }
+
+state!(Block { writes, pages, times, sealed_at });
 
 impl Block {
     /// The page, which the block holds, counts with `sign`.

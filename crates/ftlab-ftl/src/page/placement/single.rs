@@ -17,6 +17,7 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! sections 2.1 and 3.2 (as 1R-Greedy, with greedy victims).
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
@@ -28,6 +29,8 @@ const ALL: StreamId = StreamId(0);
 
 /// One stream.
 pub struct Single;
+
+state!(Single {});
 
 impl PlacementEntry for Single {
     type Parameters = NoParameters;

@@ -24,6 +24,7 @@
 //! Yang, Pei, Yang, "WARCIP: Write Amplification Reduction by Clustering I/O Pages", SYSTOR 2019; Wang et
 //! al., SepBIT, FAST 2022, section 4.1, for five clusters and a sixth block for relocated pages.
 
+use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
@@ -62,6 +63,8 @@ pub struct Warcip {
     left: u32,
 }
 
+state!(Warcip { written_at, clusters, left } constant weight, period);
+
 /// A cluster, and what it took since clusters were last joined or split.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cluster {
@@ -70,6 +73,8 @@ struct Cluster {
     /// Sum of the squared distances of its intervals from its centre.
     squares: f32,
 }
+
+state!(Cluster { centre, writes, squares });
 
 impl Cluster {
     fn at(centre: f32) -> Self {

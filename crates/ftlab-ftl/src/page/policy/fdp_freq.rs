@@ -33,6 +33,7 @@
 //! and 6, after Stoica and Ailamaki, "Improving Flash Write Performance by Using Update Frequency",
 //! PVLDB 6(9), 2013.
 
+use crate::state::state;
 use super::wolf::allocation::{Allocation, Allocator, VeryCold};
 use super::wolf::detector::{AddressShares, Detector, DetectorChoice, SharePair};
 use super::wolf::grouped::{GroupRule, Grouped};
@@ -88,6 +89,8 @@ pub struct FdpFreqRule {
     swap_at: Option<u64>,
     swap: SharePair,
 }
+
+state!(FdpFreqRule { allocator, swap_at } constant swap);
 
 impl PolicyEntry for FdpFreq {
     type Parameters = FdpFreqParameters;

@@ -35,6 +35,7 @@ mod evidence;
 mod rungs;
 mod score_board;
 
+use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
 use crate::registry::{PolicyEntry, Size};
@@ -93,6 +94,8 @@ pub struct Hazard {
     destination: StreamId,
     victim: Option<BlockId>,
 }
+
+state!(Hazard { evidence, factors, board, previous, destination, victim } constant rungs, factor_of_byte, estimates);
 
 /// What is known of a block's update rate.
 #[derive(Debug, Clone, Copy)]

@@ -39,6 +39,7 @@
 mod groups;
 mod model;
 
+use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
 use crate::registry::{PolicyEntry, Size};
@@ -103,6 +104,8 @@ pub struct Midas {
     first_writes: u64,
     reserve_blocks: u32,
 }
+
+state!(Midas { counters, sampled, intervals, groups, next_epoch, next_check, first_writes } constant stride, last, tolerance, epoch, reserve_blocks);
 
 impl PolicyEntry for Midas {
     type Parameters = MidasParameters;

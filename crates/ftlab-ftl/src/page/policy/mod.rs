@@ -16,7 +16,8 @@ pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
 pub use wolf::Wolf;
 
-use crate::Metadata;
+use crate::state::state;
+use crate::{Metadata, State};
 use crate::page::Drive;
 use ftlab_flash::{BlockId, Lpn};
 
@@ -85,6 +86,8 @@ pub struct Victims {
     invalid_pages: u32,
 }
 
+state!(Victims { blocks, valid_pages_max, invalid_pages } constant pages_per_block);
+
 impl Victims {
     pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
         Self {
@@ -148,7 +151,7 @@ impl Victims {
 /// The engine guarantees that every hook is called with the drive as it stands after the event, that
 /// `place_*` and `select_victims` see a consistent drive, and that all victims of a selection are
 /// collected before the next selection.
-pub trait Policy: Send {
+pub trait Policy: State + Send {
     /// The streams, in order of their ids; constant over the life of the policy.
     fn streams(&self) -> Vec<Stream>;
 

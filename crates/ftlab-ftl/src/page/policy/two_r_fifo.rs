@@ -25,6 +25,7 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 4.3.
 
+use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::scan::{Scan, ScanParameters, region_by_stream};
 use crate::page::victim::keep_block_list;
@@ -40,6 +41,8 @@ pub struct TwoRFifo {
     list: BlockList,
     scan: Scan,
 }
+
+state!(TwoRFifo { list } constant scan);
 
 impl PolicyEntry for TwoRFifo {
     type Parameters = ScanParameters;

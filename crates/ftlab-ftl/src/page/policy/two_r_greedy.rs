@@ -21,6 +21,7 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 4.2 and algorithm 1.
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{BlockList, Drive};
@@ -36,6 +37,8 @@ pub struct TwoRGreedy {
     /// The blocks of the normal and of the cold region.
     regions: [BlockList; 2],
 }
+
+state!(TwoRGreedy { regions });
 
 impl PolicyEntry for TwoRGreedy {
     type Parameters = NoParameters;

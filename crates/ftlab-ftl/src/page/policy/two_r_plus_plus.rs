@@ -23,6 +23,7 @@
 //! # Reference
 //! "2R++" (KTCCS 2022), figure 7 (its algorithm) and section 4.
 
+use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::scan::{Fallback, Scan, ScanParameters, take_emptiest};
 use crate::page::victim::keep_block_list;
@@ -71,6 +72,8 @@ pub struct TwoRPlusPlus {
     /// The region of each stream.
     region_of_stream: [u8; 3],
 }
+
+state!(TwoRPlusPlus { list } constant scan, victims, region_of_stream);
 
 impl PolicyEntry for TwoRPlusPlus {
     type Parameters = TwoRPlusPlusParameters;

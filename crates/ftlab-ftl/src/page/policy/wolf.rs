@@ -52,6 +52,7 @@ mod life;
 mod membership;
 pub(crate) mod surplus;
 
+use crate::state::state;
 use crate::page::Drive;
 use crate::registry::{PolicyEntry, Setting, Size};
 use allocation::{Allocation, Allocator, VeryCold};
@@ -98,6 +99,8 @@ pub struct WolfRule {
     life: Life,
     allocator: Allocator,
 }
+
+state!(WolfRule { life, allocator });
 
 impl PolicyEntry for Wolf {
     type Parameters = WolfParameters;

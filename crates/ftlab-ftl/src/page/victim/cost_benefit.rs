@@ -21,6 +21,7 @@
 //! Rosenblum and Ousterhout, "The design and implementation of a log-structured file system", ACM TOCS
 //! 10(1), 1992, section 3.6; Kang et al., "2R", PVLDB 13(11), 2020, section 6, for the simple score.
 
+use crate::state::state;
 use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
@@ -56,6 +57,8 @@ pub struct CostBenefit {
     /// The age enters as it is.
     linear: bool,
 }
+
+state!(CostBenefit { list } constant parameters, linear);
 
 impl VictimEntry for CostBenefit {
     type Parameters = CostBenefitParameters;

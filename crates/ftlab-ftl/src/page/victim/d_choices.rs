@@ -18,6 +18,7 @@
 //! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid
 //! state drives", ACM SIGMETRICS, 2013.
 
+use crate::state::state;
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::policy::Victims;
@@ -41,6 +42,8 @@ pub struct DChoices {
     sealed: SealedBlocks,
     d: u32,
 }
+
+state!(DChoices { sealed } constant d);
 
 const ROUNDS_MAX: u32 = 64;
 

@@ -16,6 +16,7 @@
 //! # Reference
 //! Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014, section 3.
 
+use crate::state::state;
 use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
@@ -27,6 +28,8 @@ use ftlab_spec::NoParameters;
 pub struct Fifo {
     list: BlockList,
 }
+
+state!(Fifo { list });
 
 impl VictimEntry for Fifo {
     type Parameters = NoParameters;

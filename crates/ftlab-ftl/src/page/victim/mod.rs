@@ -14,13 +14,13 @@ pub use greedy::Greedy;
 pub use random::{Random, RandomParameters};
 pub use windowed_greedy::{WindowedGreedy, WindowedGreedyParameters};
 
-use crate::Metadata;
+use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::policy::Victims;
 use ftlab_flash::BlockId;
 
 /// Chooses the blocks to collect; any placement goes with it.
-pub trait VictimRule: Send {
+pub trait VictimRule: State + Send {
     /// Chooses sealed blocks under the contract of
     /// [`Policy::select_victims`](crate::page::Policy::select_victims).
     fn select(&mut self, drive: &Drive, victims: &mut Victims);
@@ -77,6 +77,12 @@ macro_rules! keep_block_list {
     };
 }
 pub(crate) use keep_block_list;
+
+impl State for Box<dyn VictimRule> {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        (**self).transfer(archive)
+    }
+}
 
 /// A rule whose type was decided by a name: called once per collection and per invalidation.
 impl VictimRule for Box<dyn VictimRule> {

@@ -34,6 +34,12 @@ ftlab_spec::parameters! {
 /// One draw.
 pub struct Random(DChoices);
 
+impl crate::State for Random {
+    fn transfer(&mut self, archive: &mut dyn crate::Archive) -> Result<(), crate::StateError> {
+        self.0.transfer(archive)
+    }
+}
+
 impl VictimEntry for Random {
     type Parameters = RandomParameters;
     const NAME: &'static str = "random";

@@ -17,6 +17,7 @@
 //! # Reference
 //! Hu et al., "Write amplification analysis in flash-based solid state drives", SYSTOR, 2009.
 
+use crate::state::state;
 use crate::page::policy::Victims;
 use crate::page::scan::take_emptiest_one;
 use crate::page::victim::{VictimRule, keep_block_list};
@@ -37,6 +38,8 @@ pub struct WindowedGreedy {
     list: BlockList,
     window: f64,
 }
+
+state!(WindowedGreedy { list } constant window);
 
 impl VictimEntry for WindowedGreedy {
     type Parameters = WindowedGreedyParameters;

@@ -1,5 +1,6 @@
 //! What a block's own losses say of its update rate.
 
+use crate::state::state;
 use super::HazardParameters;
 use crate::page::policy::StreamId;
 use crate::page::{Drive, Phase};
@@ -25,6 +26,8 @@ pub(super) struct Evidence {
     prior_pages: f32,
 }
 
+state!(Evidence { stamps, valid_then, snapshots, open } constant shift, epoch_writes, prior_pages);
+
 /// The pages that a stream has taken since its last block was sealed.
 #[derive(Debug, Clone, Copy, Default)]
 struct OpenPages {
@@ -33,6 +36,8 @@ struct OpenPages {
     count: u32,
 }
 
+state!(OpenPages { clocks, count });
+
 /// When the valid pages of all blocks were taken down.
 #[derive(Debug, Clone, Copy, Default)]
 struct Snapshot {
@@ -40,6 +45,8 @@ struct Snapshot {
     /// Blocks that had been allocated.
     allocations: u64,
 }
+
+state!(Snapshot { write_clock, allocations });
 
 impl Evidence {
     pub(super) fn new(parameters: &HazardParameters, streams: usize, size: Size) -> Self {

@@ -1,5 +1,6 @@
 //! The blocks with the highest scores, without looking at all of them.
 
+use crate::state::state;
 use ftlab_flash::BlockId;
 
 /// Scores of an octave that are told apart.
@@ -19,6 +20,8 @@ pub(super) struct ScoreBoard {
     /// What stands for a byte of 0, in steps of an octave.
     origin: i32,
 }
+
+state!(ScoreBoard { scores, groups, tops } constant origin);
 
 impl ScoreBoard {
     /// For scores from `lowest` on, 31 octaves of them; those beyond count as the nearest.

@@ -1,5 +1,6 @@
 //! The groups that the blocks are divided among.
 
+use crate::state::state;
 use super::model::GROUPS_MAX;
 use crate::page::policy::StreamId;
 
@@ -28,6 +29,8 @@ pub(super) struct Groups {
     /// Stream -> blocks and valid pages that left it since the groups were chosen.
     pub(super) left: [(u64, u64); STREAMS],
 }
+
+state!(Groups { sizes, queues, last, expected, left });
 
 impl Groups {
     /// A group for host writes and one for relocated pages, collected alike, and hardly any hot pages.

@@ -1,5 +1,7 @@
 //! How long pages live, and what that lets expect of a chain of groups.
 
+use crate::state::state;
+
 /// Buckets of a distribution at most.
 const BUCKETS_MAX: u32 = 4096;
 
@@ -19,6 +21,8 @@ pub(super) struct Intervals {
     deaths: Vec<u32>,
     writes: u32,
 }
+
+state!(Intervals { deaths, writes } constant unit);
 
 impl Intervals {
     /// For intervals up to `epoch` host writes, told apart by a block of pages or coarser.

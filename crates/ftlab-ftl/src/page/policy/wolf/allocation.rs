@@ -1,5 +1,6 @@
 //! How over-provisioned space is divided among groups.
 
+use crate::state::state;
 use super::groups::{GROUPS_MAX, Groups};
 use crate::page::Drive;
 
@@ -57,6 +58,8 @@ pub(crate) struct Allocator {
     /// Where the search for the optimum begins: the logarithm of the price it ended at.
     log_price: f64,
 }
+
+state!(Allocator { log_price } constant rule, very_cold);
 
 impl Allocator {
     pub(crate) fn new(rule: Allocation, very_cold: VeryCold) -> Self {

@@ -1,5 +1,7 @@
 //! Which group a page belongs to.
 
+use crate::state::state;
+use crate::{Archive, State, StateError};
 use super::groups::{GROUPS_MAX, Groups};
 use crate::Metadata;
 use crate::hardware::prefetch;
@@ -139,6 +141,15 @@ pub enum Detector {
     Oracle(Oracle),
 }
 
+impl State for Detector {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        match self {
+            Self::Bloom(pairs) => pairs.transfer(archive),
+            Self::Oracle(oracle) => oracle.transfer(archive),
+        }
+    }
+}
+
 impl Detector {
     /// For at most `groups` groups; those of an oracle are `known`.
     pub(crate) fn new(known: Option<&AddressShares>, groups: usize, logical_pages: u32) -> Self {
@@ -242,6 +253,8 @@ pub struct Oracle {
     groups: Vec<u8>,
 }
 
+state!(Oracle { groups } constant ends);
+
 impl Oracle {
     fn new(shares: &AddressShares, logical_pages: u32) -> Self {
         Self { ends: shares.ends(logical_pages), groups: (0..shares.count() as u8).collect() }
@@ -277,6 +290,8 @@ pub struct FilterPair {
     /// Pages until the active filter becomes passive.
     left: u32,
 }
+
+state!(FilterPair { active, passive, left });
 
 impl FilterPair {
     fn new(pages_max: u32) -> Self {
@@ -320,6 +335,8 @@ impl FilterPair {
 struct Filter {
     words: Vec<u64>,
 }
+
+state!(Filter { words });
 
 impl Filter {
     /// An empty filter that can grow to `pages_max` pages.

@@ -3,13 +3,13 @@
 use super::detector::Detector;
 use super::groups::Groups;
 use super::surplus::Cleaning;
-use crate::Metadata;
+use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use ftlab_flash::{BlockId, Lpn};
 
 /// What sets policies over groups apart.
-pub trait GroupRule: Send + 'static {
+pub trait GroupRule: State + Send + 'static {
     /// Works out the targets of all groups, and whatever else changes from interval to interval.
     fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive);
 
@@ -45,6 +45,16 @@ impl<R: GroupRule> Grouped<R> {
     fn end_interval(&mut self, drive: &Drive) {
         self.left = self.interval;
         self.rule.end_interval(&mut self.groups, &mut self.detector, drive);
+    }
+}
+
+impl<R: GroupRule> State for Grouped<R> {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        let Self { groups, detector, left, rule, cleaning: _, interval: _ } = self;
+        groups.transfer(archive)?;
+        detector.transfer(archive)?;
+        left.transfer(archive)?;
+        rule.transfer(archive)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
+use crate::state::state;
 use crate::page::policy::{Stream, StreamId};
 use crate::page::{BlockList, Drive};
 use crate::{Metadata, bits_for};
@@ -41,6 +42,8 @@ pub(crate) struct Group {
     pub(super) drains: u8,
 }
 
+state!(Group { blocks, size, interval_writes, frequency, over_provisioning, pinned, converged, below, unit, drains });
+
 /// All groups of a drive, in order of temperature.
 ///
 /// A group is also a number of streams, `units`, which take its pages in turn.
@@ -59,6 +62,8 @@ pub struct Groups {
     /// Blocks of groups that are being merged.
     pub(super) merging: Vec<BlockId>,
 }
+
+state!(Groups { slots, group_of, order, hotter, colder, owners, requester, merging } constant units);
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.

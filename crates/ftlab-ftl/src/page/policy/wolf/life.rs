@@ -1,5 +1,6 @@
 //! The end of an interval: statistics, the order of groups, their creation and merging.
 
+use crate::state::state;
 use super::detector::Detector;
 use super::groups::Groups;
 use crate::page::Drive;
@@ -22,6 +23,8 @@ pub(super) struct Life {
     /// Intervals until there may be another hottest group.
     pub(super) hold: u32,
 }
+
+state!(Life { hold } constant weight, interval, pages_min, ratio, settle, changes);
 
 impl Life {
     /// Takes the counts of an interval into account.

@@ -1,0 +1,45 @@
+//! `ftlab drive check`.
+
+use crate::error::CliError;
+use crate::output::print;
+use clap::Args;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Verifies every checksum, the mapping and the counters of a drive that nobody serves; changes nothing.
+/// The exit code is 1 if anything is damaged.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The drive.
+    file: PathBuf,
+}
+
+pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
+    let checked = ftlab_device::check(&args.file)?;
+    let recovery = &checked.recovery;
+    let mut text = format!(
+        "drive {}, {}: {} pages hold data\n",
+        checked.superblock.uuid, checked.superblock.ftl, checked.pages
+    );
+    if recovery.repeated > 0 || recovery.dropped > 0 {
+        let _ = writeln!(
+            text,
+            "it was not closed: the next start repeats {} operations of the journal, and gives up {} \
+             that were never durable",
+            recovery.repeated, recovery.dropped
+        );
+    }
+    for damage in &checked.damage {
+        let _ = writeln!(text, "damaged: {damage}");
+    }
+    for note in &checked.notes {
+        let _ = writeln!(text, "not needed, and not whole, as a crash may leave it: {note}");
+    }
+    if checked.damage.is_empty() {
+        text.push_str("no damage\n");
+        return print(&text);
+    }
+    print(&text)?;
+    let file = args.file.display();
+    Err(CliError::failure(format!("{file} is damaged; what is not named above can be read")))
+}

@@ -1,0 +1,90 @@
+//! `ftlab drive create`.
+
+use crate::error::CliError;
+use crate::options::{parse, parse_page_size};
+use crate::output::say;
+use clap::Args;
+use ftlab_device::{CreateOptions, Drive};
+use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
+use ftlab_sim::{DriveOptions, Logical, Physical};
+use ftlab_spec::{ByteSize, Share, Spec};
+use std::path::PathBuf;
+
+/// Makes a new drive in a sparse file.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The file; it must not exist.
+    file: PathBuf,
+    /// What the host can address, such as 8GiB.
+    #[arg(long, value_name = "SIZE")]
+    size: ByteSize,
+    /// The FTL, any page-mapped one, with parameters. See `ftlab list ftls`.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_value = "2r++")]
+    ftl: Spec,
+    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is given.
+    #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
+    op: Option<Share>,
+    /// Erase blocks.
+    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
+    blocks: Option<u32>,
+    /// Bytes per page, a power of two from 512.
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    page_size: u32,
+    /// Pages per erase block, 2 or more.
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = parse::<u32>)]
+    pages_per_block: u32,
+    /// Free blocks that host writes may not take.
+    #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
+    reserve: u32,
+    /// When garbage is collected: foreground, incremental[:pages=N] or garbage[:share=S], as of
+    /// `ftlab run`.
+    #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
+    gc: GcSchedule,
+    /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
+    /// fewest erases (least-worn).
+    #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse::<FreeBlock>)]
+    free_block: FreeBlock,
+    /// Moves cold pages when a block has so many more erases than the least worn one; 0 is never.
+    #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
+    wear_threshold: u32,
+    /// Host operations from one checkpoint to the next: what a start after a crash repeats at most. By
+    /// default a quarter of the pages, and 65,536 at least.
+    #[arg(long, value_name = "N", value_parser = parse::<u64>)]
+    checkpoint_every: Option<u64>,
+}
+
+pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
+    let default = DriveOptions::default();
+    let size = DriveOptions {
+        logical: Logical::Bytes(args.size),
+        page_bytes: args.page_size,
+        pages_per_block: args.pages_per_block,
+        physical: match (args.op, args.blocks) {
+            (Some(share), _) => Physical::OverProvisioning(share),
+            (None, Some(blocks)) => Physical::Blocks(blocks),
+            (None, None) => default.physical,
+        },
+        reserve_blocks: args.reserve,
+        gc: args.gc,
+        wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
+        early: None,
+    };
+    let options = CreateOptions {
+        ftl: args.ftl.clone(),
+        config: size.drive_config()?,
+        checkpoint_every: args.checkpoint_every,
+    };
+    let superblock = Drive::create(&args.file, &options)?;
+    let config = superblock.config;
+    say(&format!(
+        "{}: drive {}, {}, {} pages of {} bytes on {} blocks of {}\n",
+        args.file.display(),
+        superblock.uuid,
+        superblock.ftl,
+        config.logical_pages,
+        config.geometry.page_bytes(),
+        config.geometry.blocks(),
+        config.geometry.pages_per_block(),
+    ));
+    Ok(())
+}

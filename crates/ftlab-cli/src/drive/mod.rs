@@ -1,0 +1,60 @@
+//! `ftlab drive`: FTLs as block devices.
+
+mod check;
+mod create;
+mod mount;
+mod serve;
+mod serving;
+mod smart;
+mod stats;
+
+use crate::error::CliError;
+use clap::{Args, Subcommand};
+use ftlab_device::MediaError;
+
+/// Makes, serves, checks and looks at drives: FTLs as block devices that keep their data in a file.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct DriveArgs {
+    #[command(subcommand)]
+    command: DriveCommand,
+}
+
+const EXAMPLES: &str = "Examples:
+  ftlab drive create my.drive --size 8GiB --op 10% --ftl 2r++
+  ftlab drive serve my.drive --nbd /run/my.sock --http 127.0.0.1:8080
+  sudo ftlab drive mount my.drive /mnt --mkfs ext4
+  ftlab drive check my.drive
+  ftlab drive stats my.drive";
+
+#[derive(Debug, Subcommand)]
+enum DriveCommand {
+    Create(create::CreateArgs),
+    Serve(serve::ServeArgs),
+    Mount(mount::MountArgs),
+    Check(check::CheckArgs),
+    Stats(stats::StatsArgs),
+    Smart(smart::SmartArgs),
+}
+
+pub(crate) fn drive(args: &DriveArgs) -> Result<(), CliError> {
+    match &args.command {
+        DriveCommand::Create(args) => create::create(args),
+        DriveCommand::Serve(args) => serve::serve(args),
+        DriveCommand::Mount(args) => mount::mount(args),
+        DriveCommand::Check(args) => check::check(args),
+        DriveCommand::Stats(args) => stats::stats(args),
+        DriveCommand::Smart(args) => smart::smart(args),
+    }
+}
+
+/// Wrong options are the user's, all else is not.
+impl From<MediaError> for CliError {
+    fn from(error: MediaError) -> Self {
+        if error.is_usage() {
+            Self::usage(error.to_string())
+        } else {
+            Self::failure(error.to_string())
+        }
+    }
+}

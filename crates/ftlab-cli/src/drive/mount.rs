@@ -1,0 +1,211 @@
+//! `ftlab drive mount`.
+
+use super::serve::stop_fuse;
+use super::serving::{BesideArgs, Interrupts, Serving};
+use crate::error::CliError;
+use crate::output::say;
+use clap::{Args, ValueEnum};
+use ftlab_device::FuseMount;
+use rustix::mount::{UnmountFlags, unmount};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Mounts the file system on a drive until Ctrl-C; needs root.
+///
+/// Serves the drive as a file, makes a block device of that (losetup), and mounts it with discard. All
+/// of it is undone at the end, whatever the reason.
+#[derive(Debug, Args)]
+pub(crate) struct MountArgs {
+    /// The drive.
+    file: PathBuf,
+    /// Where to mount: an empty directory.
+    directory: PathBuf,
+    /// Makes this file system first, if the drive has none.
+    #[arg(long, value_name = "KIND")]
+    mkfs: Option<FileSystem>,
+    /// More options of mount, such as noatime.
+    #[arg(long, short, value_name = "OPTION,...")]
+    options: Option<String>,
+    #[command(flatten)]
+    beside: BesideArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FileSystem {
+    Ext4,
+    Xfs,
+}
+
+impl FileSystem {
+    fn make(self, device: &str) -> Result<(), CliError> {
+        let (program, quiet) = match self {
+            Self::Ext4 => ("mkfs.ext4", "-q"),
+            Self::Xfs => ("mkfs.xfs", "-q"),
+        };
+        run(program, &[quiet, device]).map(drop)
+    }
+}
+
+pub(crate) fn mount(args: &MountArgs) -> Result<(), CliError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(CliError::usage(
+            "mounting needs root; put sudo in front, or serve the drive over NBD",
+        ));
+    }
+    if !args.directory.is_dir() {
+        let directory = args.directory.display();
+        return Err(CliError::usage(format!("{directory} is no directory; make it first")));
+    }
+    // Memory that this process needs must not wait for what it is to write. Best effort: only root may.
+    let _ = rustix::process::configure_io_flusher_behavior(true);
+    let mut interrupts = Interrupts::listen()?;
+    let serving = Serving::start(&args.file, &args.beside)?;
+    let mounted = Stack::build(args, &serving).map(|stack| {
+        say(&format!("mounted on {}; Ctrl-C unmounts it\n", args.directory.display()));
+        interrupts.wait(|| !is_mounted(&args.directory));
+        stack.take_down(&mut interrupts);
+    });
+    let stopped = serving.stop();
+    mounted.and(stopped)
+}
+
+/// What lies on each other, the topmost first: dropped in this order where something fails.
+struct Stack {
+    mounted: Option<Mounted>,
+    device: Option<LoopDevice>,
+    fuse: Option<FuseMount>,
+    /// Where the file is shown.
+    _directory: EmptyDirectory,
+}
+
+impl Stack {
+    fn build(args: &MountArgs, serving: &Serving) -> Result<Self, CliError> {
+        let directory = EmptyDirectory::new()?;
+        let fuse = FuseMount::start(&directory.0, serving.store(), 2)?;
+        let file = fuse.file().to_owned();
+        let mut stack = Self { mounted: None, device: None, fuse: Some(fuse), _directory: directory };
+        let device = stack.device.insert(LoopDevice::over(&file)?).0.clone();
+        match (file_system_on(&device)?, args.mkfs) {
+            (Some(kind), Some(_)) => say(&format!("the drive has {kind} already; it stays\n")),
+            (Some(_), None) => {}
+            (None, Some(kind)) => kind.make(&device)?,
+            (None, None) => {
+                return Err(CliError::usage(
+                    "there is no file system on the drive; say --mkfs ext4 or --mkfs xfs to make one",
+                ));
+            }
+        }
+        let more = args.options.iter().flat_map(|options| [",", options.as_str()]);
+        let options: String = std::iter::once("discard").chain(more).collect();
+        let target = args.directory.display().to_string();
+        run("mount", &["-o", &options, &device, &target])?;
+        stack.mounted = Some(Mounted(args.directory.clone()));
+        Ok(stack)
+    }
+
+    /// Undoes all of it, and waits for whoever uses it.
+    fn take_down(mut self, interrupts: &mut Interrupts) {
+        if let Some(mounted) = self.mounted.take() {
+            let name = mounted.0.display().to_string();
+            interrupts.insist(&name, || mounted.unmount(UnmountFlags::empty()), || {
+                // Whoever uses it keeps it; nobody else gets at it.
+                let _ = mounted.unmount(UnmountFlags::DETACH);
+            });
+        }
+        drop(self.device.take());
+        if let Some(fuse) = self.fuse.take() {
+            stop_fuse(fuse, interrupts);
+        }
+    }
+}
+
+/// A mounted file system, unmounted when dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn unmount(&self, flags: UnmountFlags) -> std::io::Result<()> {
+        if is_mounted(&self.0) { Ok(unmount(&self.0, flags)?) } else { Ok(()) }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = self.unmount(UnmountFlags::DETACH);
+    }
+}
+
+/// A loop device of our own, detached when dropped, or by the kernel as soon as nobody uses it.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    fn over(file: &Path) -> Result<Self, CliError> {
+        let file = file.display().to_string();
+        // Sectors as large as pages (a loop device has none larger), so that no write is a part of one.
+        let how = ["--find", "--show", "--direct-io=on", "--sector-size=4096"];
+        let output = run("losetup", &[&how[..], &[&file]].concat())?;
+        Ok(Self(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = run("losetup", &["--detach", &self.0]);
+    }
+}
+
+/// A directory of our own, removed when dropped.
+struct EmptyDirectory(PathBuf);
+
+impl EmptyDirectory {
+    fn new() -> Result<Self, CliError> {
+        let path = std::env::temp_dir().join(format!("ftlab-drive-{}", std::process::id()));
+        fs::create_dir(&path)
+            .map_err(|error| CliError::failure(format!("{}: {error}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for EmptyDirectory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+fn is_mounted(directory: &Path) -> bool {
+    let Ok(path) = directory.canonicalize() else { return false };
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    // Blanks in names are written in octal there.
+    let name = path.display().to_string().replace('\\', "\\134").replace(' ', "\\040");
+    mounts.lines().any(|line| line.split(' ').nth(1) == Some(name.as_str()))
+}
+
+/// The kind of the file system on a device, if there is one, or anything else that somebody may want.
+fn file_system_on(device: &str) -> Result<Option<String>, CliError> {
+    /// blkid found nothing.
+    const NOTHING: i32 = 2;
+    let output = output("blkid", &["--probe", "--output", "value", "--match-tag", "TYPE", device])?;
+    match output.status.code() {
+        Some(0) => {
+            let kind = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            Ok(Some(if kind.is_empty() { "something".to_owned() } else { kind }))
+        }
+        Some(NOTHING) => Ok(None),
+        _ => Err(failed("blkid", &output)),
+    }
+}
+
+fn output(program: &str, arguments: &[&str]) -> Result<Output, CliError> {
+    Command::new(program).args(arguments).output().map_err(|error| {
+        CliError::failure(format!("{program}: {error}; install it (util-linux, e2fsprogs, xfsprogs)"))
+    })
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<Output, CliError> {
+    let output = output(program, arguments)?;
+    if output.status.success() { Ok(output) } else { Err(failed(program, &output)) }
+}
+
+fn failed(program: &str, output: &Output) -> CliError {
+    CliError::failure(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}

@@ -1,0 +1,214 @@
+//! A drive that is served: opened, watched, and closed in the right order.
+
+use crate::error::CliError;
+use crate::output::say;
+use clap::Args;
+use ftlab_device::http::Dashboard;
+use ftlab_device::{
+    CompanionOptions, Companions, Drive, Monitor, Observed, OpenOptions, ServeError, Store, Watched,
+};
+use ftlab_sim::format::grouped;
+use ftlab_spec::Spec;
+use ftlab_trace::PartialFile;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Between two looks at signals.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// What goes on beside the drive.
+#[derive(Debug, Args)]
+pub(crate) struct BesideArgs {
+    /// Shows a dashboard at http://HOST:PORT, with /metrics for Prometheus and /api.
+    #[arg(long, value_name = "HOST:PORT")]
+    http: Option<String>,
+    /// What whoever looks at the dashboard has to show; needed where other machines can reach it.
+    #[arg(long, requires = "http")]
+    token: Option<String>,
+    /// Writes what the host does as a trace; .parquet keeps the most.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// FTLs that do the same operations without data, for comparison: 1r-greedy,2r-fifo:blk-util=0.4.
+    #[arg(long, value_name = "FTL,...", value_parser = shadows)]
+    shadow: Option<Shadows>,
+}
+
+/// A list of FTLs.
+#[derive(Debug, Clone)]
+struct Shadows(Vec<Spec>);
+
+/// Commas separate FTLs and their parameters: what has a value and no name of its own is a parameter.
+fn shadows(text: &str) -> Result<Shadows, String> {
+    let mut specs: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        let is_parameter = part.contains('=') && !part.contains(':');
+        match specs.last_mut().filter(|_| is_parameter) {
+            Some(last) => last.extend([",", part]),
+            None => specs.push(part.to_owned()),
+        }
+    }
+    let specs = specs.iter().map(|spec| spec.parse::<Spec>().map_err(|error| error.to_string()));
+    specs.collect::<Result<_, _>>().map(Shadows)
+}
+
+impl From<ServeError> for CliError {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Trace(error) => error.into(),
+            error if error.is_usage() => Self::usage(error.to_string()),
+            error => Self::failure(error.to_string()),
+        }
+    }
+}
+
+/// A drive at work.
+pub(crate) struct Serving {
+    dashboard: Option<Dashboard>,
+    companions: Arc<Companions>,
+    store: Arc<dyn Store>,
+    drive: Arc<Drive>,
+}
+
+impl Serving {
+    /// Opens the drive, and starts what goes on beside it.
+    pub(crate) fn start(file: &Path, beside: &BesideArgs) -> Result<Self, CliError> {
+        let address = beside.http.as_deref().map(http_address).transpose()?;
+        if let Some(trace) = &beside.record {
+            PartialFile::check(trace)?;
+        }
+        let options = CompanionOptions {
+            record: beside.record.clone(),
+            shadows: beside.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+        };
+        let (prepared, observer) = options.prepare();
+        let drive = Drive::open(file, OpenOptions { observer, ..OpenOptions::default() })?;
+        say_recovery(file, &drive);
+        let companions = Arc::new(prepared.start(&drive)?);
+        let drive = Arc::new(drive);
+        let mut serving =
+            Self { dashboard: None, companions, store: Arc::clone(&drive) as _, drive };
+        if let Some(address) = address {
+            let watched = Arc::new(Watched::new(Arc::clone(&serving.store)));
+            serving.store = Arc::clone(&watched) as _;
+            let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
+            let company = Arc::clone(&serving.companions) as _;
+            let monitor = Arc::new(Monitor::new(observed, watched, company));
+            let dashboard = Dashboard::start(address, beside.token.clone(), monitor)?;
+            say(&format!("dashboard at http://{}\n", dashboard.address()));
+            serving.dashboard = Some(dashboard);
+        }
+        Ok(serving)
+    }
+
+    /// What front ends serve.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
+    /// Closes the drive, which no front end may hold any more, and says what it did.
+    pub(crate) fn stop(self) -> Result<(), CliError> {
+        drop((self.dashboard, self.store));
+        let drive = Arc::into_inner(self.drive)
+            .ok_or_else(|| CliError::failure("the drive is still in use: this is a bug"))?;
+        let counters = drive.snapshot().counters;
+        drive.close()?;
+        let waf = counters.waf().map_or_else(|| "-".to_owned(), |waf| format!("{waf:.3}"));
+        let written = grouped(counters.host_writes);
+        say(&format!("closed; {written} page writes since creation, WAF {waf}\n"));
+        let companions = Arc::into_inner(self.companions)
+            .ok_or_else(|| CliError::failure("the companions are still in use: this is a bug"))?;
+        if let Some(recording) = companions.finish()? {
+            let operations = grouped(recording.operations);
+            say(&format!("{}: {operations} operations recorded\n", recording.path));
+        }
+        Ok(())
+    }
+}
+
+fn say_recovery(file: &Path, drive: &Drive) {
+    let recovery = drive.recovery();
+    if recovery.repeated > 0 {
+        let repeated = grouped(recovery.repeated);
+        say(&format!("{}: had not been closed; {repeated} operations repeated\n", file.display()));
+    }
+    for damage in &recovery.damage {
+        say(&format!("warning: {damage}\n"));
+    }
+}
+
+fn http_address(text: &str) -> Result<SocketAddr, CliError> {
+    use std::net::ToSocketAddrs;
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.ok_or_else(|| {
+        CliError::usage(format!("--http {text:?} is no HOST:PORT, such as 127.0.0.1:8080"))
+    })
+}
+
+/// Ctrl-C and its like, from now on.
+pub(crate) struct Interrupts {
+    signals: Signals,
+    count: u32,
+}
+
+impl Interrupts {
+    pub(crate) fn listen() -> Result<Self, CliError> {
+        Ok(Self { signals: Signals::new([SIGINT, SIGTERM, SIGHUP])?, count: 0 })
+    }
+
+    /// How many have come so far.
+    pub(crate) fn count(&mut self) -> u32 {
+        self.count += self.signals.pending().count() as u32;
+        self.count
+    }
+
+    /// Waits for the first one, or until `is_over`.
+    pub(crate) fn wait(&mut self, mut is_over: impl FnMut() -> bool) {
+        while self.count() == 0 && !is_over() {
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// Tries `step` until it succeeds. While it fails, says why and what the next interrupt does:
+    /// `forces` is called for each one that comes.
+    pub(crate) fn insist<E: std::fmt::Display>(
+        &mut self,
+        what: &str,
+        mut step: impl FnMut() -> Result<(), E>,
+        mut force: impl FnMut(),
+    ) {
+        let before = self.count();
+        let mut forced = before;
+        let mut has_said = false;
+        while let Err(error) = step() {
+            if !has_said {
+                say(&format!("{what}: {error}; waiting until it is free (Ctrl-C detaches it)\n"));
+                has_said = true;
+            }
+            if self.count() > forced {
+                forced = self.count();
+                force();
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_separate_ftls_and_parameters() {
+        let names = |text: &str| -> Vec<String> {
+            shadows(text).unwrap().0.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(names("1r-greedy,2r-fifo"), ["1r-greedy", "2r-fifo"]);
+        let wolf = "wolf:q=3,allocation=sqrt,sep-gc/greedy";
+        assert_eq!(names(wolf), ["wolf:q=3,allocation=sqrt", "sep-gc/greedy"]);
+        assert!(shadows("1r-greedy,,2r").is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! `ftlab drive smart`.
+
+use crate::error::CliError;
+use crate::output::{print, print_json};
+use clap::Args;
+use ftlab_device::http::{Smart, get_json};
+
+/// Says how a drive is that is served with --http, under the names of `nvme smart-log` and
+/// `nvme ocp smart-add-log`.
+#[derive(Debug, Args)]
+pub(crate) struct SmartArgs {
+    /// Where its dashboard is, such as http://127.0.0.1:8080.
+    url: String,
+    /// The token of the dashboard, if it wants one.
+    #[arg(long)]
+    token: Option<String>,
+    /// Writes JSON to standard output, with the names of nvme-cli's JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn smart(args: &SmartArgs) -> Result<(), CliError> {
+    let smart: Smart = get_json(&args.url, "/api/smart", args.token.as_deref())?;
+    if args.json {
+        return print_json(&smart);
+    }
+    let mut text = format!("Smart Log for ftlab drive: {}\n", args.url);
+    for (name, value) in smart.lines() {
+        text.push_str(&format!("{name:<36}: {value}\n"));
+    }
+    print(&text)
+}

@@ -1,0 +1,20 @@
+//! Serves memory over NBD until standard input ends: what the server itself costs.
+//!
+//!     nbd_ram SOCKET|HOST:PORT BYTES
+
+use ftlab_device::Ram;
+use ftlab_device::nbd::{Export, Server};
+use std::error::Error;
+use std::io::{Read, stdin};
+use std::sync::Arc;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, bytes] = arguments.as_slice() else { return Err("nbd_ram ADDRESS BYTES".into()) };
+    let ram = Arc::new(Ram::new(bytes.parse()?));
+    let report = Box::new(|text| eprintln!("{text}"));
+    let server = Server::start(&address.parse()?, Export::default(), ram, report)?;
+    println!("{}", server.address().uri());
+    stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}

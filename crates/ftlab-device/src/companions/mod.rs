@@ -1,0 +1,129 @@
+//! What goes on beside a drive that is served: its operations are recorded, and done by other FTLs.
+//!
+//! The drive tells of every operation of the host as it takes effect ([`HostObserver`]). A queue for each
+//! companion takes it on to a thread. Nothing is lost: a companion that is too slow fills its queue, and
+//! then the drive waits for it.
+
+mod queue;
+mod recorder;
+mod shadows;
+#[cfg(test)]
+mod tests;
+
+use crate::{Company, Drive, HostObserver, RecordingStatus, ServeError, ShadowStatus};
+use ftlab_flash::Lpn;
+use ftlab_spec::Spec;
+use ftlab_trace::TraceError;
+use queue::{HostOp, Queue};
+use recorder::Recorder;
+use shadows::Shadow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is to go on beside a drive.
+#[derive(Debug, Clone, Default)]
+pub struct CompanionOptions {
+    /// Writes the operations of the host there, as a trace.
+    pub record: Option<PathBuf>,
+    /// FTLs that do the same operations on a drive of the same size.
+    pub shadows: Vec<Spec>,
+}
+
+/// Queues to companions that are yet to start: the drive is opened in between.
+#[derive(Debug)]
+pub struct Prepared {
+    options: CompanionOptions,
+    queues: Vec<Arc<Queue>>,
+}
+
+/// Companions at work.
+#[derive(Debug)]
+pub struct Companions {
+    recorder: Option<Recorder>,
+    shadows: Vec<Shadow>,
+}
+
+impl CompanionOptions {
+    /// Prepares companions, and what the drive has to be opened with, if there are any.
+    pub fn prepare(self) -> (Prepared, Option<Box<dyn HostObserver>>) {
+        let count = usize::from(self.record.is_some()) + self.shadows.len();
+        let queues: Vec<_> = (0..count).map(|_| Arc::new(Queue::new())).collect();
+        let tap = Tap { queues: queues.clone(), begin: Instant::now() };
+        let observer = (count > 0).then(|| Box::new(tap) as Box<dyn HostObserver>);
+        (Prepared { options: self, queues }, observer)
+    }
+}
+
+impl Prepared {
+    /// Starts companions of `drive`, which was opened with what [`CompanionOptions::prepare`] made. Shadows
+    /// begin with the pages that the drive holds, written in the order of their addresses.
+    pub fn start(self, drive: &Drive) -> Result<Companions, ServeError> {
+        let superblock = drive.snapshot().superblock;
+        let mut queues = self.queues.into_iter();
+        let mut next = || queues.next().expect("there is a queue for each companion");
+        let recorder = self.options.record.map(|path| Recorder::start(path, &superblock, next()));
+        let recorder = recorder.transpose()?;
+        let mapping = if self.options.shadows.is_empty() { Vec::new() } else { drive.mapping() };
+        let start = |spec| Shadow::start(spec, superblock.config, &mapping, next());
+        let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
+        Ok(Companions { recorder, shadows })
+    }
+}
+
+impl Companions {
+    /// Ends when all operations have been dealt with; completes the trace, and says how many operations it
+    /// has, if there is one. The drive must be closed.
+    pub fn finish(self) -> Result<Option<RecordingStatus>, TraceError> {
+        drop(self.shadows);
+        self.recorder.map(Recorder::finish).transpose()
+    }
+}
+
+impl Company for Companions {
+    fn shadows(&self) -> Vec<ShadowStatus> {
+        self.shadows.iter().map(Shadow::status).collect()
+    }
+
+    fn recording(&self) -> Option<RecordingStatus> {
+        self.recorder.as_ref().map(Recorder::status)
+    }
+
+    fn emulated_latency(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Puts the operations of the host into queues.
+struct Tap {
+    queues: Vec<Arc<Queue>>,
+    begin: Instant,
+}
+
+impl Tap {
+    fn tell(&self, first: Lpn, trimmed_pages: u32) {
+        let time_us = self.begin.elapsed().as_micros() as u64;
+        for queue in &self.queues {
+            queue.push(HostOp { time_us, first, trimmed_pages });
+        }
+    }
+}
+
+impl HostObserver for Tap {
+    fn write(&mut self, lpn: Lpn) {
+        self.tell(lpn, 0);
+    }
+
+    fn trim(&mut self, first: Lpn, pages: u32) {
+        self.tell(first, pages);
+    }
+}
+
+impl Drop for Tap {
+    /// The drive is closed: nothing more comes.
+    fn drop(&mut self) {
+        for queue in &self.queues {
+            queue.close();
+        }
+    }
+}

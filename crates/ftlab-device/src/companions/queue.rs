@@ -1,0 +1,109 @@
+//! Operations on their way from the drive to a companion.
+
+use ftlab_flash::Lpn;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Operations that may wait: 4 MiB of them.
+const OPS_MAX: usize = 1 << 18;
+
+/// How long a companion lets operations gather. Waking it for each would cost more than the operation.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// An operation of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HostOp {
+    /// Microseconds since the drive was opened.
+    pub(super) time_us: u64,
+    /// The page, or the first one.
+    pub(super) first: Lpn,
+    /// How many pages were trimmed; 0 for the write of one page.
+    pub(super) trimmed_pages: u32,
+}
+
+/// A bounded queue with one end in the drive and one in a companion.
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// There is room again.
+    room: Condvar,
+    /// Half of it is full, or nothing more comes.
+    work: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    ops: Vec<HostOp>,
+    /// Those that the companion took last, until it comes again.
+    taken: usize,
+    is_closed: bool,
+    /// The companion has given up: operations are dropped, and it says so.
+    is_abandoned: bool,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        let state = State { ops: Vec::with_capacity(OPS_MAX), ..State::default() };
+        Self { state: Mutex::new(state), room: Condvar::new(), work: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an operation; waits while the queue is full.
+    pub(super) fn push(&self, op: HostOp) {
+        let is_full = |state: &mut State| state.ops.len() >= OPS_MAX && !state.is_abandoned;
+        let waited = self.room.wait_while(self.state(), is_full);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.is_abandoned {
+            return;
+        }
+        state.ops.push(op);
+        if state.ops.len() == OPS_MAX / 2 {
+            self.work.notify_one();
+        }
+    }
+
+    /// Exchanges `ops`, which have been dealt with, for those that wait; false at the end.
+    pub(super) fn take(&self, ops: &mut Vec<HostOp>) -> bool {
+        ops.clear();
+        let mut state = self.state();
+        state.taken = 0;
+        loop {
+            let may_gather = |state: &mut State| state.ops.len() < OPS_MAX / 2 && !state.is_closed;
+            let waited = self.work.wait_timeout_while(state, PATIENCE, may_gather);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if !state.ops.is_empty() {
+                break;
+            }
+            if state.is_closed {
+                return false;
+            }
+        }
+        std::mem::swap(ops, &mut state.ops);
+        state.taken = ops.len();
+        self.room.notify_one();
+        true
+    }
+
+    /// Nothing more comes.
+    pub(super) fn close(&self) {
+        self.state().is_closed = true;
+        self.work.notify_one();
+    }
+
+    /// Nothing more is taken.
+    pub(super) fn abandon(&self) {
+        let mut state = self.state();
+        state.is_abandoned = true;
+        state.ops.clear();
+        self.room.notify_one();
+    }
+
+    /// Operations that are not dealt with yet.
+    pub(super) fn behind(&self) -> u64 {
+        let state = self.state();
+        (state.ops.len() + state.taken) as u64
+    }
+}

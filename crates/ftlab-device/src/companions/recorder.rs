@@ -1,0 +1,88 @@
+//! Writes the operations of the host as a trace.
+
+use super::queue::Queue;
+use crate::{RecordingStatus, ServeError, Superblock};
+use ftlab_trace::pages::SECTOR_BYTES;
+use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceError, TraceMetadata, TraceSink, create};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+/// A thread that writes a trace. Each page that the host writes is a request, in the order in which the
+/// drive took them, so that the trace is what the FTL saw.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    path: String,
+    operations: Arc<AtomicU64>,
+    thread: JoinHandle<Result<(), TraceError>>,
+}
+
+impl Recorder {
+    pub(super) fn start(
+        path: PathBuf,
+        superblock: &Superblock,
+        queue: Arc<Queue>,
+    ) -> Result<Self, ServeError> {
+        let config = superblock.config;
+        let page_bytes = config.geometry.page_bytes();
+        let metadata = TraceMetadata {
+            device_bytes: Some(u64::from(config.logical_pages) * u64::from(page_bytes)),
+            ..TraceMetadata::default()
+        };
+        let mut sink =
+            create(&path, &CreateOptions { page_bytes, metadata, ..Default::default() })?;
+        sink.annotate("drive", superblock.uuid.to_string());
+        sink.annotate("ftl", superblock.ftl.to_string());
+        let page_sectors = page_bytes / SECTOR_BYTES as u32;
+        let operations = Arc::<AtomicU64>::default();
+        let counter = Arc::clone(&operations);
+        let record = move || {
+            let written = write(sink, page_sectors, &queue, &counter);
+            queue.abandon();
+            written
+        };
+        let thread = std::thread::Builder::new().name("record".to_owned()).spawn(record);
+        let thread = thread.map_err(|error| ServeError::io("starting a thread", error))?;
+        Ok(Self { path: path.display().to_string(), operations, thread })
+    }
+
+    pub(super) fn status(&self) -> RecordingStatus {
+        RecordingStatus {
+            path: self.path.clone(),
+            operations: self.operations.load(Ordering::Relaxed),
+            has_failed: self.thread.is_finished(),
+        }
+    }
+
+    /// Completes the trace.
+    pub(super) fn finish(self) -> Result<RecordingStatus, TraceError> {
+        let operations = self.operations;
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let operations = operations.load(Ordering::Relaxed);
+        Ok(RecordingStatus { path: self.path, operations, has_failed: false })
+    }
+}
+
+fn write(
+    mut sink: Box<dyn TraceSink>,
+    page_sectors: u32,
+    queue: &Queue,
+    counter: &AtomicU64,
+) -> Result<(), TraceError> {
+    let mut ops = Vec::new();
+    while queue.take(&mut ops) {
+        let mut batch = RequestBatch::new();
+        for op in &ops {
+            let (kind, pages) = match op.trimmed_pages {
+                0 => (Op::Write, 1),
+                pages => (Op::Trim, pages),
+            };
+            let lba = u64::from(op.first.0) * u64::from(page_sectors);
+            batch.push_at(op.time_us, kind, lba, pages * page_sectors);
+        }
+        sink.write(&batch)?;
+        counter.fetch_add(ops.len() as u64, Ordering::Relaxed);
+    }
+    sink.finish().map(drop)
+}

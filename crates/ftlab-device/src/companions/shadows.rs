@@ -1,0 +1,99 @@
+//! What other FTLs would have done.
+
+use super::queue::Queue;
+use crate::{FlashCounters, ServeError, ShadowStatus};
+use ftlab_flash::{Lpn, NoPayload};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{self, DynFtl, Size};
+use ftlab_ftl::{Counters, PageBatch};
+use ftlab_spec::Spec;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Pages that are written at once.
+const BATCH_PAGES: usize = 1 << 16;
+
+/// An FTL that does the same operations as the drive, over flash that keeps nothing, on its own thread.
+#[derive(Debug)]
+pub(super) struct Shadow {
+    queue: Arc<Queue>,
+    status: Arc<Mutex<ShadowStatus>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Shadow {
+    /// Begins with the pages that `mapping` has, in the order of their addresses; they do not count.
+    pub(super) fn start(
+        spec: &Spec,
+        config: DriveConfig,
+        mapping: &[u32],
+        queue: Arc<Queue>,
+    ) -> Result<Self, ServeError> {
+        let refused = |error: &dyn std::fmt::Display| ServeError::Shadow {
+            ftl: spec.to_string(),
+            why: error.to_string(),
+        };
+        let spec = registry::fit(spec, Size::new(&config), &[]).map_err(|error| refused(&error))?;
+        let built = registry::build(&spec, config, NoPayload, ());
+        let mut ftl = built.map_err(|error| refused(&error))?;
+        fill(&mut ftl, mapping).map_err(|error| refused(&error))?;
+        let status = ShadowStatus { ftl: spec.to_string(), ..ShadowStatus::default() };
+        let status = Arc::new(Mutex::new(status));
+        let (of_thread, queue_of_thread) = (Arc::clone(&status), Arc::clone(&queue));
+        let run = move || follow(ftl, &queue_of_thread, &of_thread);
+        let thread = std::thread::Builder::new().name("shadow".to_owned()).spawn(run);
+        let thread = Some(thread.map_err(|error| ServeError::io("starting a thread", error))?);
+        Ok(Self { queue, status, thread })
+    }
+
+    pub(super) fn status(&self) -> ShadowStatus {
+        ShadowStatus { behind: self.queue.behind(), ..lock(&self.status).clone() }
+    }
+}
+
+impl Drop for Shadow {
+    /// Waits until it has done everything; the drive must be closed.
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A panic has been reported where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn fill(ftl: &mut DynFtl<NoPayload, ()>, mapping: &[u32]) -> Result<(), impl std::fmt::Display> {
+    let is_mapped = |(_, page): &(usize, &u32)| **page != u32::MAX;
+    let pages: Vec<Lpn> =
+        mapping.iter().enumerate().filter(is_mapped).map(|(lpn, _)| Lpn(lpn as u32)).collect();
+    pages.chunks(BATCH_PAGES).try_for_each(|pages| ftl.write_pages(pages))
+}
+
+fn follow(mut ftl: DynFtl<NoPayload, ()>, queue: &Queue, status: &Mutex<ShadowStatus>) {
+    let before = ftl.counters();
+    let (mut ops, mut batch) = (Vec::new(), PageBatch::default());
+    while queue.take(&mut ops) {
+        batch.clear();
+        for op in &ops {
+            match op.trimmed_pages {
+                0 => batch.writes.push(op.first),
+                pages => batch.trim(op.first, pages),
+            }
+        }
+        let done = ftl.apply(&batch);
+        let mut status = lock(status);
+        status.flash = since(&before, &ftl.counters());
+        if let Err(error) = done {
+            status.failure = Some(error.to_string());
+            queue.abandon();
+            return;
+        }
+    }
+}
+
+fn since(before: &Counters, now: &Counters) -> FlashCounters {
+    FlashCounters::of(&now.since(before))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

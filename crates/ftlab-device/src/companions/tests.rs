@@ -1,0 +1,125 @@
+//! Companions of a real drive.
+
+use super::CompanionOptions;
+use crate::{Company, CreateOptions, Drive, OpenOptions, Store};
+use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry;
+use ftlab_trace::{Op, RequestBatch, TraceSource, open};
+use std::path::Path;
+
+const PAGE_BYTES: u64 = 4096;
+
+/// A drive of 1,024 pages with one block in four to spare.
+fn config() -> DriveConfig {
+    DriveConfig::new(Geometry::new(88, 16, PAGE_BYTES as u32).unwrap(), 1024, 4)
+}
+
+fn create(path: &Path, ftl: &str) {
+    let ftl = ftl.parse().unwrap();
+    Drive::create(path, &CreateOptions { ftl, config: config(), checkpoint_every: None }).unwrap();
+}
+
+/// Writes and trims pages in some order.
+fn work(drive: &Drive, steps: u64) {
+    let page = vec![7; PAGE_BYTES as usize];
+    for step in 0..steps {
+        let lpn = (step * step * 31 + step) % 1024;
+        drive.write(lpn * PAGE_BYTES, &page).unwrap();
+        if step % 50 == 49 {
+            drive.trim(lpn.min(1000) * PAGE_BYTES, 20 * PAGE_BYTES).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_shadow_of_the_same_ftl_does_the_same_and_the_trace_replays_to_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace) = (directory.path().join("drive"), directory.path().join("t.parquet"));
+    create(&path, "2r-fifo");
+    let shadows = vec!["2r-fifo".parse().unwrap(), "1r-greedy".parse().unwrap()];
+    let options = CompanionOptions { record: Some(trace.clone()), shadows };
+    let (prepared, observer) = options.prepare();
+    let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
+    let companions = prepared.start(&drive).unwrap();
+    work(&drive, 20_000);
+    drive.write(100, b"a part of a page").unwrap();
+    let snapshot = drive.snapshot();
+    let mapping = drive.mapping();
+    drive.close().unwrap();
+    while companions.shadows().iter().any(|shadow| shadow.behind > 0) {
+        std::thread::yield_now();
+    }
+    let statuses = companions.shadows();
+    let recording = companions.finish().unwrap().unwrap();
+
+    let counters = &snapshot.counters;
+    assert!(counters.waf().unwrap() > 1.1 && counters.trims > 1000);
+    let same = &statuses[0].flash;
+    assert_eq!(
+        (same.host_pages, same.relocated_pages, same.erased_blocks, same.trimmed_pages),
+        (counters.host_writes, counters.relocations(), counters.erases(), counters.trims)
+    );
+    assert_ne!(statuses[1].flash.relocated_pages, same.relocated_pages);
+
+    // The trace, done by the same FTL in a simulator.
+    let mut ftl =
+        registry::build_page_mapped(&"2r-fifo".parse().unwrap(), config(), NoPayload, ()).unwrap();
+    let mut source = open(&trace, &ftlab_trace::OpenOptions::default()).unwrap();
+    assert_eq!(source.metadata().device_bytes, Some(1024 * PAGE_BYTES));
+    let (mut batch, mut operations) = (RequestBatch::new(), 0);
+    while source.next_batch(&mut batch).unwrap() {
+        for (op, lba, sectors) in batch.iter() {
+            operations += 1;
+            for lpn in lba / 8..(lba + u64::from(sectors)) / 8 {
+                match op {
+                    Op::Write => ftl.write(Lpn(lpn as u32), &[]).unwrap(),
+                    _ => ftl.trim(Lpn(lpn as u32)).unwrap(),
+                }
+            }
+        }
+    }
+    assert_eq!(operations, recording.operations);
+    assert_eq!(&ftl.counters(), counters);
+    assert_eq!(ftl.drive().mapping(), mapping);
+}
+
+#[test]
+fn a_shadow_begins_with_what_the_drive_holds() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("drive");
+    create(&path, "1r-greedy");
+    let page = vec![7; PAGE_BYTES as usize];
+    let drive = Drive::open(&path, OpenOptions::default()).unwrap();
+    for lpn in 0..1024 {
+        drive.write(lpn * PAGE_BYTES, &page).unwrap();
+    }
+    drive.close().unwrap();
+    let shadows = vec!["1r-greedy".parse().unwrap()];
+    let (prepared, observer) = CompanionOptions { record: None, shadows }.prepare();
+    let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
+    let before = drive.snapshot().counters;
+    let companions = prepared.start(&drive).unwrap();
+    work(&drive, 3000);
+    let done = drive.snapshot().counters.since(&before);
+    drive.close().unwrap();
+    while companions.shadows()[0].flash.host_pages < done.host_writes {
+        std::thread::yield_now();
+    }
+    // The drive was written in the order of addresses too.
+    assert_eq!(companions.shadows()[0].flash.relocated_pages, done.relocations());
+    assert!(done.relocations() > 0);
+    companions.finish().unwrap();
+}
+
+#[test]
+fn a_shadow_that_does_not_exist_is_an_error_that_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("drive");
+    create(&path, "1r-greedy");
+    let shadows = vec!["2r-fifi".parse().unwrap()];
+    let (prepared, observer) = CompanionOptions { record: None, shadows }.prepare();
+    let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
+    let error = prepared.start(&drive).unwrap_err().to_string();
+    assert!(error.contains("shadow 2r-fifi: ") && error.contains("did you mean \"2r-fifo\"?"));
+}

@@ -1,0 +1,109 @@
+//! Checking a drive without changing it.
+
+use crate::drive::core::Core;
+use crate::drive::recovery::{self, Headers, Loaded, Recovery};
+use crate::drive::{Drive, Snapshot, lock};
+use crate::media::{Backing, MediaError, Pages, Superblock};
+use rustix::fs::FlockOperation;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The drive.
+    pub superblock: Superblock,
+    /// What opening it would do.
+    pub recovery: Recovery,
+    /// Pages that hold something, and whose data were read.
+    pub pages: u32,
+    /// Everything that is wrong, in words; empty if nothing is.
+    pub damage: Vec<String>,
+    /// What a crash can leave, and is not needed.
+    pub notes: Vec<String>,
+}
+
+/// Damaged pages that are named.
+const NAMED_MAX: usize = 20;
+
+/// What a drive that nobody has open has done. Changes nothing.
+pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
+    let backing = open_shared(path)?;
+    let (superblock, _) = Superblock::read(&*backing)?;
+    let repeated = recovery::repeat_all(&backing, &superblock, &mut Recovery::default())?;
+    let Loaded { ftl, slot, checkpoint } = repeated.loaded;
+    Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
+}
+
+/// Opens a drive to read it, as long as nobody writes to it.
+fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
+    let file = File::open(path)
+        .map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
+    lock(&file, path, FlockOperation::NonBlockingLockShared)?;
+    Ok(Arc::new(file))
+}
+
+/// Verifies every checksum, the mapping and the counters of a drive that nobody has open. Changes nothing.
+pub fn check(path: &Path) -> Result<Checked, MediaError> {
+    Drive::check_on(&open_shared(path)?)
+}
+
+impl Drive {
+    /// The same of any backing.
+    pub fn check_on(backing: &Arc<dyn Backing>) -> Result<Checked, MediaError> {
+        let (superblock, damaged) = Superblock::read(&**backing)?;
+        let mut recovery = Recovery::default();
+        let mut damage: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+        let repeated = recovery::repeat_all(backing, &superblock, &mut recovery)?;
+        let mut loaded = repeated.loaded;
+        let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
+        let was_closed = recovery.repeated == 0 && recovery.dropped == 0;
+        let mut notes = Vec::new();
+        // A crash while it was being written leaves it like that.
+        if was_closed { &mut damage } else { &mut notes }.extend(spare);
+        damage.append(&mut recovery.damage);
+        loaded.ftl.check()?;
+        let pages = Pages { backing: &**backing, layout: &superblock.layout };
+        let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+        let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
+        let (mut read, mut bad) = (0, Vec::new());
+        for (lpn, (&flash_page, &sum)) in loaded.ftl.drive().mapping().iter().zip(&sums).enumerate()
+        {
+            if flash_page != u32::MAX {
+                read += 1;
+                if !tracker.is_there(pages, lpn as u32, flash_page, sum)? {
+                    bad.push(lpn);
+                }
+            }
+        }
+        let named = bad.iter().take(NAMED_MAX);
+        damage.extend(named.map(|lpn| format!("page {lpn}: its data have the wrong checksum")));
+        if bad.len() > NAMED_MAX {
+            damage.push(format!("and {} pages more", bad.len() - NAMED_MAX));
+        }
+        recovery.damaged_pages = bad.len() as u64;
+        Ok(Checked { superblock, recovery, pages: read, damage, notes })
+    }
+}
+
+/// What is wrong with the checkpoint that was not needed.
+fn spare_checkpoint(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    loaded: &Loaded,
+    headers: &Headers,
+) -> Option<String> {
+    let slot = 1 - loaded.slot;
+    let error = match headers[usize::from(slot)] {
+        // There is none before the second one.
+        None if loaded.checkpoint.number == 1 => return None,
+        None => "its header is damaged".to_owned(),
+        // A newer one has been tried.
+        Some(header) if header.number > loaded.checkpoint.number => return None,
+        Some(header) => recovery::load(backing, superblock, slot, header)
+            .err()
+            .map(|error| error.to_string())?,
+    };
+    Some(format!("checkpoint {slot}: {error}"))
+}

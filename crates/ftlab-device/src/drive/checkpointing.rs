@@ -1,0 +1,125 @@
+//! Writing checkpoints while the drive goes on.
+//!
+//! ```text
+//! locked:     write the journal, so that it can go on from here; the FTL's state; begin a capture
+//! in slices:  locked: copy the mapping as it was when the capture began; then write the copy
+//! unlocked:   sync until every page that the state speaks of is in its place
+//!             write the header, sync
+//! locked:     forget the journal before the other checkpoint
+//! ```
+
+use crate::drive::core::{Core, read_only};
+use crate::media::{BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES};
+use std::io;
+use std::sync::Arc;
+
+/// How to get at what is behind the lock.
+pub(crate) trait Access {
+    /// Locks, and calls `f`.
+    fn with<T>(&mut self, f: impl FnOnce(&mut Core) -> T) -> T;
+}
+
+impl Access for &mut Core {
+    fn with<T>(&mut self, f: impl FnOnce(&mut Core) -> T) -> T {
+        f(self)
+    }
+}
+
+impl Core {
+    /// Writes a checkpoint while nothing else happens.
+    pub(crate) fn checkpoint_now(&mut self) -> io::Result<()> {
+        checkpoint(&mut { self })
+    }
+
+    /// Writes the journal and what may be written of pages.
+    fn drain(&mut self) -> io::Result<crate::media::Progress> {
+        self.require_writable()?;
+        let drained = self.media().drain();
+        drained.map_err(|reason| {
+            self.give_up(reason.clone());
+            read_only(&reason)
+        })
+    }
+
+    /// Writes the state of the FTL, and takes note of what changes from now on.
+    fn begin_checkpoint(&mut self, body: &mut BodyWriter) -> io::Result<Checkpoint> {
+        self.drain()?;
+        self.ftl.transfer(body).map_err(io::Error::other)?;
+        *self.media().capture_mut() = Some(Capture::default());
+        let media = self.ftl.flash_mut();
+        debug_assert_eq!(media.journal().head().operations, media.operations());
+        Ok(Checkpoint {
+            number: self.newest.number + 1,
+            head: media.journal().head(),
+            totals: media.totals(),
+            body_bytes: 0,
+            body_checksum: 0,
+        })
+    }
+
+    /// Copies a slice of the mapping and of the checksums.
+    fn take_slice(&mut self, first: usize, flash_pages: &mut [u32], checksums: &mut [u32]) {
+        let pages = flash_pages.len();
+        flash_pages.copy_from_slice(&self.ftl.drive().mapping()[first..][..pages]);
+        let media = self.ftl.flash_mut();
+        checksums.copy_from_slice(&media.checksums()[first..][..pages]);
+        if let Some(capture) = media.capture_mut() {
+            capture.take(flash_pages, checksums);
+        }
+    }
+
+    /// Takes note of a checkpoint that is durable.
+    fn end_checkpoint(&mut self, checkpoint: Checkpoint, slot: u8) {
+        let before = std::mem::replace(&mut self.newest, checkpoint);
+        self.slot = slot;
+        let bytes = HEADER_BYTES as u64 + checkpoint.body_bytes;
+        let media = self.ftl.flash_mut();
+        media.totals_mut().metadata_bytes += bytes;
+        media.journal_mut().release(before.head.position);
+    }
+}
+
+/// Writes a checkpoint; only one may be written at a time.
+pub(crate) fn checkpoint(access: &mut impl Access) -> io::Result<()> {
+    let written = write(access);
+    access.with(|core| {
+        *core.media().capture_mut() = None;
+        if let Err(error) = &written {
+            core.give_up(format!("a checkpoint could not be written: {error}"));
+        }
+    });
+    written
+}
+
+fn write(access: &mut impl Access) -> io::Result<()> {
+    let (superblock, slot, backing) = access.with(|core| {
+        let backing = Arc::clone(core.media().backing());
+        (core.superblock.clone(), 1 - core.slot, backing)
+    });
+    let (layout, logical_pages) = (superblock.layout, superblock.config.logical_pages);
+    let mut body = BodyWriter::new(&*backing, &layout, slot);
+    let mut checkpoint = access.with(|core| core.begin_checkpoint(&mut body))?;
+    let slice = SLICE_PAGES.min(logical_pages) as usize;
+    let (mut flash_pages, mut checksums) = (vec![0; slice], vec![0; slice]);
+    for first in (0..logical_pages as usize).step_by(slice) {
+        let pages = slice.min(logical_pages as usize - first);
+        let (flash_pages, checksums) = (&mut flash_pages[..pages], &mut checksums[..pages]);
+        access.with(|core| core.take_slice(first, flash_pages, checksums));
+        body.numbers(flash_pages)?;
+        body.numbers(checksums)?;
+    }
+    (checkpoint.body_bytes, checkpoint.body_checksum) = body.finish()?;
+    let syncer = access.with(|core| Arc::clone(core.media().syncer()));
+    // What waits for its block to be overwritten is in its place by the second sync.
+    loop {
+        access.with(Core::drain)?;
+        syncer.sync_all()?;
+        if syncer.in_place() >= checkpoint.head.operations {
+            break;
+        }
+    }
+    checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;
+    syncer.sync_all()?;
+    access.with(|core| core.end_checkpoint(checkpoint, slot));
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What is behind the lock of a drive.
+
+use crate::drive::HostObserver;
+use crate::drive::options::room_needed;
+use crate::drive::recovery::new_session;
+use crate::media::{Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum};
+use ftlab_flash::{Lpn, Ppn};
+use ftlab_ftl::registry::{self, DynPageMapped};
+use std::io;
+use std::sync::Arc;
+
+/// The FTL over its media.
+pub(crate) struct Core {
+    pub(crate) superblock: Superblock,
+    pub(crate) ftl: DynPageMapped<Media, ()>,
+    pub(crate) observer: Option<Box<dyn HostObserver>>,
+    /// The newest checkpoint, and its slot.
+    pub(crate) newest: Checkpoint,
+    pub(crate) slot: u8,
+    pub(crate) read_only: Option<String>,
+    pub(crate) is_checkpointing: bool,
+    /// Bytes of the journal that one operation may take.
+    pub(crate) room_needed: u64,
+    /// Erases when the worker was called last.
+    pub(crate) erases_seen: u64,
+    /// One page, for parts of pages.
+    pub(crate) page: Vec<u8>,
+}
+
+impl Core {
+    /// A drive that goes on from where `ftl` is.
+    pub(crate) fn new(
+        ftl: DynPageMapped<Media, ()>,
+        superblock: &Superblock,
+        newest: Checkpoint,
+        slot: u8,
+    ) -> Self {
+        let streams = ftl.drive().streams().len() as u64;
+        Self {
+            room_needed: room_needed(streams, &superblock.config),
+            page: vec![0; superblock.config.geometry.page_bytes() as usize],
+            superblock: superblock.clone(),
+            ftl,
+            observer: None,
+            newest,
+            slot,
+            read_only: None,
+            is_checkpointing: false,
+            erases_seen: 0,
+        }
+    }
+
+    /// A new drive, whose first checkpoint is to be written.
+    pub(crate) fn empty(
+        backing: Arc<dyn Backing>,
+        superblock: &Superblock,
+    ) -> Result<Self, MediaError> {
+        let head = Head { position: 0, number: 0, previous: new_session(), operations: 0 };
+        let media = Media::new(backing, superblock, 0, head);
+        let mut ftl = registry::build_page_mapped(&superblock.ftl, superblock.config, media, ())?;
+        ftl.flash_mut().go_live(head, new_session(), superblock, 0);
+        let none = Checkpoint {
+            number: 0,
+            head,
+            totals: Totals::default(),
+            body_bytes: 0,
+            body_checksum: 0,
+        };
+        Ok(Self::new(ftl, superblock, none, 1))
+    }
+
+    pub(crate) fn media(&mut self) -> &mut Media {
+        self.ftl.flash_mut()
+    }
+
+    /// An error if nothing can be written.
+    pub(crate) fn require_writable(&self) -> io::Result<()> {
+        match &self.read_only {
+            Some(reason) => Err(read_only(reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the drive read-only, for good.
+    pub(crate) fn give_up(&mut self, reason: String) {
+        self.read_only.get_or_insert(reason);
+    }
+
+    /// Whether the journal has room for another operation.
+    pub(crate) fn has_room(&mut self) -> bool {
+        self.room_needed <= self.media().journal().room()
+    }
+
+    /// Whether it is time for a checkpoint.
+    pub(crate) fn is_checkpoint_due(&mut self) -> bool {
+        let (newest, every) = (self.newest.head, self.superblock.checkpoint_every);
+        let journal_bytes = self.superblock.layout.journal_bytes;
+        let media = self.ftl.flash_mut();
+        !self.is_checkpointing
+            && (media.operations() - newest.operations >= every
+                || media.journal().head().position - newest.position > journal_bytes / 3)
+    }
+
+    /// Whether blocks were erased that cannot be overwritten before a sync.
+    pub(crate) fn has_erased(&mut self) -> bool {
+        let erases = self.media().erases();
+        std::mem::replace(&mut self.erases_seen, erases) != erases
+    }
+
+    /// Writes a page, whose checksum is known.
+    pub(crate) fn write_page(&mut self, lpn: Lpn, sum: u32, data: &[u8]) -> io::Result<()> {
+        let before = self.ftl.drive().flash_page(lpn);
+        self.ftl.flash_mut().begin_write(lpn, sum, data, before);
+        let result = self.ftl.write(lpn, &[]);
+        self.complete(result.err().map(|error| error.to_string()))?;
+        if let Some(observer) = &mut self.observer {
+            observer.write(lpn);
+        }
+        Ok(())
+    }
+
+    /// Trims pages.
+    pub(crate) fn trim_pages(&mut self, first: Lpn, pages: u32) -> io::Result<()> {
+        self.media().begin_trim(first, pages);
+        for lpn in (first.0..first.0 + pages).map(Lpn) {
+            if let Some(page) = self.ftl.drive().flash_page(lpn) {
+                self.media().preserve(lpn, Some(page));
+                if let Err(error) = self.ftl.trim(lpn) {
+                    self.give_up(error.to_string());
+                }
+            }
+        }
+        self.complete(None)?;
+        if let Some(observer) = &mut self.observer {
+            observer.trim(first, pages);
+        }
+        Ok(())
+    }
+
+    /// Ends an operation that failed, or did not.
+    fn complete(&mut self, error: Option<String>) -> io::Result<()> {
+        let media = self.ftl.flash_mut();
+        media.complete();
+        let failure = error.or_else(|| media.failure().map(str::to_owned));
+        if let Some(failure) = failure {
+            self.give_up(failure);
+        }
+        self.require_writable()
+    }
+
+    /// Overwrites a part of a page.
+    pub(crate) fn write_part(&mut self, lpn: Lpn, start: usize, part: &[u8]) -> io::Result<()> {
+        let mut page = std::mem::take(&mut self.page);
+        let written = self.read_page(lpn, &mut page).and_then(|()| {
+            page[start..start + part.len()].copy_from_slice(part);
+            self.write_page(lpn, checksum(lpn, &page), &page)
+        });
+        self.page = page;
+        written
+    }
+
+    /// Reads a page.
+    pub(crate) fn read_page(&mut self, lpn: Lpn, data: &mut [u8]) -> io::Result<()> {
+        let Some(page) = self.ftl.drive().flash_page(lpn) else {
+            data.fill(0);
+            return Ok(());
+        };
+        if self.media().read_page(page, lpn, data)? { Ok(()) } else { Err(damaged(lpn, page)) }
+    }
+}
+
+/// The error of a page whose checksum is wrong.
+pub(crate) fn damaged(lpn: Lpn, page: Ppn) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("page {lpn} is damaged: flash page {page} does not hold what was written"),
+    )
+}
+
+/// The error of writes to a drive that is read-only.
+pub(crate) fn read_only(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, format!("the drive is read-only: {reason}"))
+}

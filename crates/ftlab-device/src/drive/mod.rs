@@ -1,0 +1,203 @@
+//! The drive: an FTL over media, as a block device in bytes.
+//!
+//! ```
+//! use ftlab_device::{CreateOptions, Drive, OpenOptions, Store};
+//! use ftlab_flash::Geometry;
+//! use ftlab_ftl::page::DriveConfig;
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("drive");
+//! let config = DriveConfig::new(Geometry::new(72, 128, 4096)?, 64 * 128, 4);
+//! let options = CreateOptions { ftl: "2r++".parse()?, config, checkpoint_every: None };
+//! Drive::create(&path, &options)?;
+//!
+//! let drive = Drive::open(&path, OpenOptions::default())?;
+//! drive.write(8192, b"hello")?;
+//! drive.flush()?;
+//! drop(drive);
+//!
+//! let drive = Drive::open(&path, OpenOptions::default())?;
+//! let mut text = [0; 5];
+//! drive.read(8192, &mut text)?;
+//! assert_eq!(&text, b"hello");
+//! assert_eq!(drive.snapshot().counters.host_writes, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod check;
+mod checkpointing;
+mod core;
+mod options;
+mod recovery;
+mod requests;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use check::{Checked, check, inspect};
+pub use options::{CreateOptions, HostObserver, OpenOptions};
+pub use recovery::Recovery;
+pub use snapshot::{BlockSnapshot, Snapshot};
+
+use crate::drive::core::Core;
+use crate::media::{Backing, MediaError, Superblock};
+use rustix::fs::FlockOperation;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use worker::{Shared, Worker};
+
+/// A drive that is open. It is closed when it is dropped; [`close`](Self::close) tells if that failed.
+pub struct Drive {
+    shared: Arc<Shared>,
+    worker: Option<Worker>,
+    recovery: Recovery,
+    is_closed: bool,
+}
+
+impl Drive {
+    /// Makes a new drive in a sparse file that does not exist yet.
+    pub fn create(path: &Path, options: &CreateOptions) -> Result<Superblock, MediaError> {
+        let superblock = options.plan()?;
+        let opened = File::options().read(true).write(true).create_new(true).open(path);
+        let file = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => MediaError::Exists(path.to_owned()),
+            _ => MediaError::io(format!("create {}", path.display()), error),
+        })?;
+        let made = file
+            .set_len(superblock.layout.bytes())
+            .map_err(|error| MediaError::io(format!("make {} long enough", path.display()), error))
+            .and_then(|()| lock(&file, path, FlockOperation::NonBlockingLockExclusive))
+            .and_then(|()| Self::format(Arc::new(file), &superblock));
+        if made.is_err() {
+            // It is ours, and no drive.
+            let _ = fs::remove_file(path);
+        }
+        made.map(|()| superblock)
+    }
+
+    /// How many bytes the backing of such a drive has.
+    pub fn backing_bytes(options: &CreateOptions) -> Result<u64, MediaError> {
+        options.plan().map(|superblock| superblock.layout.bytes())
+    }
+
+    /// Makes a new drive on a backing of zeros.
+    pub fn create_on(
+        backing: Arc<dyn Backing>,
+        options: &CreateOptions,
+    ) -> Result<Superblock, MediaError> {
+        let superblock = options.plan()?;
+        Self::format(backing, &superblock).map(|()| superblock)
+    }
+
+    fn format(backing: Arc<dyn Backing>, superblock: &Superblock) -> Result<(), MediaError> {
+        let mut core = Core::empty(Arc::clone(&backing), superblock)?;
+        core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
+        superblock.write(&*backing)?;
+        backing.sync().map_err(|error| MediaError::io("make the drive durable", error))
+    }
+
+    /// Opens a drive, and brings it back to its last durable state or a later one if it was not closed.
+    pub fn open(path: &Path, options: OpenOptions) -> Result<Self, MediaError> {
+        let file = File::options().read(true).write(true).open(path);
+        let file =
+            file.map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
+        lock(&file, path, FlockOperation::NonBlockingLockExclusive)?;
+        Self::open_with(Arc::new(file), options, true)
+    }
+
+    /// Opens the drive on a backing that nobody else uses.
+    pub fn open_on(backing: Arc<dyn Backing>, options: OpenOptions) -> Result<Self, MediaError> {
+        Self::open_with(backing, options, true)
+    }
+
+    /// The same without a thread of its own: what it would do is done by whoever writes, so that the same
+    /// operations do the same to the backing.
+    pub fn open_alone(backing: Arc<dyn Backing>, options: OpenOptions) -> Result<Self, MediaError> {
+        Self::open_with(backing, options, false)
+    }
+
+    fn open_with(
+        backing: Arc<dyn Backing>,
+        options: OpenOptions,
+        has_worker: bool,
+    ) -> Result<Self, MediaError> {
+        let (superblock, damaged) = Superblock::read(&*backing)?;
+        if let Some(expected) = options.uuid.filter(|uuid| *uuid != superblock.uuid) {
+            return Err(MediaError::WrongDrive { expected, found: superblock.uuid });
+        }
+        let (mut core, mut recovery) = recovery::recover(&backing, &superblock)?;
+        recovery.damage.extend(damaged.map(|damage| damage.to_string()));
+        core.observer = options.observer;
+        let shared = Arc::new(Shared::new(core, has_worker));
+        let worker = has_worker.then(|| Worker::start(&shared));
+        Ok(Self { shared, worker, recovery, is_closed: false })
+    }
+
+    /// What it took to open it.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// What it has done, without the single blocks: quick.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared.lock().snapshot(false)
+    }
+
+    /// What it has done, and every block.
+    pub fn snapshot_with_blocks(&self) -> Snapshot {
+        self.shared.lock().snapshot(true)
+    }
+
+    /// Logical page -> flash page, [`u32::MAX`] where a page holds nothing.
+    pub fn mapping(&self) -> Vec<u32> {
+        self.shared.lock().ftl.drive().mapping().to_vec()
+    }
+
+    /// Writes a checkpoint now.
+    pub fn checkpoint(&self) -> io::Result<()> {
+        self.shared.checkpoint()
+    }
+
+    /// Writes a checkpoint, so that the next opening has nothing to repeat, and ends.
+    pub fn close(mut self) -> io::Result<()> {
+        self.shut_down()
+    }
+
+    fn shut_down(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return Ok(());
+        }
+        self.worker = None;
+        let is_changed = {
+            let mut core = self.shared.lock();
+            core.require_writable()?;
+            let operations = core.media().operations();
+            operations != core.newest.head.operations
+        };
+        if is_changed { self.shared.checkpoint() } else { Ok(()) }
+    }
+
+    /// Ends as a process does that is killed: what is gathered is lost.
+    pub fn abandon(mut self) {
+        self.is_closed = true;
+        self.worker = None;
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        // Whoever wants to know calls `close`.
+        let _ = self.shut_down();
+    }
+}
+
+/// Keeps other processes from the file.
+fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), MediaError> {
+    rustix::fs::flock(file, how).map_err(|error| match error {
+        rustix::io::Errno::WOULDBLOCK => MediaError::InUse(path.to_owned()),
+        error => MediaError::io(format!("lock {}", path.display()), error),
+    })
+}

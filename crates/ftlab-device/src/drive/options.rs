@@ -1,0 +1,113 @@
+//! What a drive is made as, and how it is opened.
+
+use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
+use ftlab_flash::{Lpn, NoPayload};
+use ftlab_ftl::Archive;
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{self, BuildError, Size};
+use ftlab_spec::Spec;
+use std::io;
+use uuid::Uuid;
+
+/// What a new drive is.
+#[derive(Debug, Clone)]
+pub struct CreateOptions {
+    /// The FTL, any page-mapped one.
+    pub ftl: Spec,
+    /// Flash, logical pages and schedule of collection.
+    pub config: DriveConfig,
+    /// Operations from one checkpoint to the next; by default a quarter of the logical pages, and 65,536 at
+    /// least.
+    pub checkpoint_every: Option<u64>,
+}
+
+/// How a drive is opened.
+#[derive(Default)]
+pub struct OpenOptions {
+    /// The drive that it must be.
+    pub uuid: Option<Uuid>,
+    /// Is told what the host does.
+    pub observer: Option<Box<dyn HostObserver>>,
+}
+
+/// Is told what the host does, in the order in which it takes effect.
+///
+/// It is called while the drive is locked, and had better be quick.
+pub trait HostObserver: Send {
+    /// The host wrote a page.
+    fn write(&mut self, lpn: Lpn);
+    /// The host trimmed so many pages from `first` on.
+    fn trim(&mut self, first: Lpn, pages: u32);
+}
+
+/// The smallest flash page: what a disk writes at once.
+const PAGE_BYTES_MIN: u32 = 512;
+const PAGE_BYTES_MAX: u32 = 1 << 20;
+
+impl CreateOptions {
+    /// The superblock of such a drive.
+    pub(crate) fn plan(&self) -> Result<Superblock, MediaError> {
+        let geometry = self.config.geometry;
+        let page_bytes = geometry.page_bytes();
+        if !page_bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&page_bytes)
+        {
+            return Err(MediaError::Size {
+                what: "the page size",
+                value: page_bytes.into(),
+                expects: format!(
+                    "it must be a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"
+                ),
+            });
+        }
+        if self.checkpoint_every == Some(0) {
+            return Err(MediaError::Size {
+                what: "the interval of checkpoints",
+                value: 0,
+                expects: "it must be at least 1 operation".to_owned(),
+            });
+        }
+        let ftl =
+            registry::fit(&self.ftl, Size::new(&self.config), &[]).map_err(BuildError::from)?;
+        let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
+        let mut state = Count(0);
+        built.transfer(&mut state)?;
+        let by_default = u64::from(self.config.logical_pages / 4).max(64 << 10);
+        let checkpoint_every = self.checkpoint_every.unwrap_or(by_default);
+        let streams = built.drive().streams().len() as u64;
+        let records = 9 * checkpoint_every.min(u64::from(geometry.pages()) * 4);
+        let layout = Layout {
+            geometry,
+            checkpoint_bytes: checkpoint_bytes(state.0, &self.config),
+            journal_bytes: (3 * records + 5 * room_needed(streams, &self.config))
+                .next_multiple_of(HEADER_BYTES as u64),
+        };
+        let uuid = Uuid::new_v4();
+        Ok(Superblock { uuid, ftl, config: self.config, checkpoint_every, layout })
+    }
+}
+
+/// Counts the bytes of a state.
+struct Count(u64);
+
+impl Archive for Count {
+    fn bytes(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.0 += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// Bytes of a checkpoint slot: lists of blocks and of pages may grow to several times what a new drive has,
+/// and room that is never used takes none in a sparse file.
+fn checkpoint_bytes(state: u64, config: &DriveConfig) -> u64 {
+    let mapping = 8 * u64::from(config.logical_pages);
+    let lists = 64 * u64::from(config.geometry.blocks()) + (64 << 10);
+    (HEADER_BYTES as u64 + mapping + 2 * state + lists).next_multiple_of(HEADER_BYTES as u64)
+}
+
+/// Bytes of the journal that one operation may take: what is gathered for each of so many streams, and a
+/// batch or two.
+pub(crate) fn room_needed(streams: u64, config: &DriveConfig) -> u64 {
+    let page_bytes = config.geometry.page_bytes();
+    let buffer = u64::from(pages_max(&config.geometry)) * (u64::from(page_bytes) + 16);
+    streams * buffer + 6 * batch_bytes_max(page_bytes)
+}

@@ -1,0 +1,315 @@
+//! Opening a drive: its state is that of a checkpoint, and of the journal behind it.
+//!
+//! The FTL is a function of what the host did. So nothing is searched for on the medium and nothing is guessed:
+//! the checkpoint is loaded, and the FTL does once more what the journal says the host did since. What the
+//! last operations wrote and moved may not have reached the medium; see [`Tracker`].
+
+use crate::drive::core::Core;
+use crate::media::{
+    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Pages, Record,
+    SLICE_PAGES, Superblock, Tracker,
+};
+use ftlab_flash::Lpn;
+use ftlab_ftl::registry::{self, DynPageMapped};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What it took to open a drive.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Operations that were repeated; none after the drive was closed.
+    pub repeated: u64,
+    /// Operations in the journal that were given up, because pages that they wrote are missing. None of
+    /// them was durable.
+    pub dropped: u64,
+    /// Pages that were put in their places.
+    pub restored_pages: u64,
+    /// Pages that were in their places once and are damaged.
+    pub damaged_pages: u64,
+    /// What is damaged and was not needed.
+    pub damage: Vec<String>,
+}
+
+/// What the journal holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    /// Where it ends.
+    pub(crate) end: Head,
+    /// Operations of which every page was in its place.
+    pub(crate) in_place: u64,
+    /// Bytes of metadata written up to its end, if there is a batch.
+    pub(crate) metadata_bytes: Option<u64>,
+}
+
+/// A checkpoint that was loaded.
+pub(crate) struct Loaded {
+    pub(crate) ftl: DynPageMapped<Media, ()>,
+    pub(crate) slot: u8,
+    pub(crate) checkpoint: Checkpoint,
+}
+
+/// The headers of both slots.
+pub(crate) type Headers = [Option<Checkpoint>; 2];
+
+pub(crate) fn read_headers(
+    backing: &dyn Backing,
+    superblock: &Superblock,
+) -> Result<Headers, MediaError> {
+    let read = |slot| Checkpoint::read(backing, &superblock.layout, superblock.uuid, slot);
+    Ok([read(0)?, read(1)?])
+}
+
+/// Loads the newest checkpoint that is intact.
+pub(crate) fn load_newest(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    headers: &Headers,
+    damage: &mut Vec<String>,
+) -> Result<Loaded, MediaError> {
+    let number = |slot: &u8| headers[usize::from(*slot)].map(|checkpoint| checkpoint.number);
+    let mut slots = [0, 1];
+    slots.sort_by_key(|slot| std::cmp::Reverse(number(slot)));
+    let mut reasons = Vec::new();
+    for slot in slots {
+        let loaded = match headers[usize::from(slot)] {
+            Some(checkpoint) => load(backing, superblock, slot, checkpoint),
+            None => Err(MediaError::Checkpoint("its header is damaged".to_owned())),
+        };
+        match loaded {
+            Ok(loaded) => {
+                damage.extend(reasons);
+                return Ok(loaded);
+            }
+            Err(error) => reasons.push(format!("checkpoint {slot}: {error}")),
+        }
+    }
+    let [first, second] = reasons.try_into().unwrap_or_default();
+    Err(MediaError::NoCheckpoint { first, second })
+}
+
+/// Loads the checkpoint in `slot`.
+pub(crate) fn load(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    slot: u8,
+    checkpoint: Checkpoint,
+) -> Result<Loaded, MediaError> {
+    let failed = |error| MediaError::io("read a checkpoint", error);
+    let media = Media::new(Arc::clone(backing), superblock, 0, checkpoint.head);
+    let mut ftl = registry::build_page_mapped(&superblock.ftl, superblock.config, media, ())?;
+    let layout = &superblock.layout;
+    let mut body = BodyReader::new(&**backing, layout, slot, checkpoint.body_bytes);
+    let restored = restore(&mut ftl, &mut body, superblock.config.logical_pages);
+    if !body.finish(checkpoint.body_checksum).map_err(failed)? {
+        return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
+    }
+    restored?;
+    *ftl.flash_mut().totals_mut() = checkpoint.totals;
+    Ok(Loaded { ftl, slot, checkpoint })
+}
+
+fn restore(
+    ftl: &mut DynPageMapped<Media, ()>,
+    body: &mut BodyReader,
+    logical_pages: u32,
+) -> Result<(), MediaError> {
+    let failed = |error| MediaError::io("read a checkpoint", error);
+    ftl.transfer(body)?;
+    let mut flash_pages = vec![0; SLICE_PAGES.min(logical_pages) as usize];
+    for first in (0..logical_pages).step_by(SLICE_PAGES as usize) {
+        let pages = SLICE_PAGES.min(logical_pages - first) as usize;
+        body.numbers(&mut flash_pages[..pages]).map_err(failed)?;
+        ftl.set_mapping(Lpn(first), &flash_pages[..pages])?;
+        let checksums = &mut ftl.flash_mut().checksums_mut()[first as usize..][..pages];
+        body.numbers(checksums).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Finds the end of the journal behind `checkpoint`; an error if durable operations are missing.
+pub(crate) fn measure(
+    backing: &dyn Backing,
+    superblock: &Superblock,
+    checkpoint: &Checkpoint,
+    headers: &Headers,
+) -> Result<Extent, MediaError> {
+    let mut reader =
+        JournalReader::new(backing, superblock.uuid, &superblock.layout, checkpoint.head);
+    let mut in_place = checkpoint.head.operations;
+    let mut metadata_bytes = None;
+    while let Some(header) = reader.next()? {
+        in_place = in_place.max(header.durable);
+        metadata_bytes = Some(header.metadata_bytes);
+    }
+    let end = reader.head();
+    let checkpointed = headers.iter().flatten().map(|header| header.head.operations).max();
+    let durable = reader.durable_anywhere()?.max(checkpointed.unwrap_or(0));
+    if durable > end.operations {
+        return Err(MediaError::Journal { end: end.operations, durable });
+    }
+    Ok(Extent { end, in_place, metadata_bytes })
+}
+
+/// Lets the FTL repeat the journal up to operation `last`.
+pub(crate) fn repeat(
+    loaded: &mut Loaded,
+    backing: &dyn Backing,
+    superblock: &Superblock,
+    in_place: u64,
+    last: u64,
+) -> Result<(), MediaError> {
+    let head = loaded.checkpoint.head;
+    let mut reader = JournalReader::new(backing, superblock.uuid, &superblock.layout, head);
+    if let Some(tracker) = loaded.ftl.flash_mut().replay_mut() {
+        *tracker = Tracker::new(in_place);
+    }
+    while let Some(header) = reader.next()? {
+        for record in reader.records(&header).flatten() {
+            // Behind the last operation there may still be pages that came before it.
+            if record.is_operation() && loaded.ftl.flash_mut().operations() == last {
+                continue;
+            }
+            repeat_record(&mut loaded.ftl, record, superblock.config.logical_pages)?;
+        }
+    }
+    Ok(())
+}
+
+fn repeat_record(
+    ftl: &mut DynPageMapped<Media, ()>,
+    record: Record,
+    logical_pages: u32,
+) -> Result<(), MediaError> {
+    let beyond = |lpn| MediaError::Replay(format!("page {lpn} is beyond the drive"));
+    let operation = ftl.flash_mut().operations() + 1;
+    match record {
+        Record::Write { lpn, checksum } if lpn.0 < logical_pages => {
+            ftl.flash_mut().stage(lpn, checksum);
+            ftl.write(lpn, &[]).map_err(|error| MediaError::Replay(error.to_string()))?;
+        }
+        Record::Trim { first, pages }
+            if u64::from(first.0) + u64::from(pages) <= u64::from(logical_pages) =>
+        {
+            for lpn in (first.0..first.0 + pages).map(Lpn) {
+                ftl.trim(lpn).map_err(|error| MediaError::Replay(error.to_string()))?;
+                if let Some(tracker) = ftl.flash_mut().replay_mut() {
+                    tracker.trim(lpn, operation);
+                }
+            }
+        }
+        Record::Page { lpn, checksum, data } => {
+            if let Some(tracker) = ftl.flash_mut().replay_mut() {
+                tracker.journaled(lpn, checksum, data);
+            }
+            return Ok(());
+        }
+        Record::Write { lpn, .. } | Record::Trim { first: lpn, .. } => return Err(beyond(lpn)),
+    }
+    ftl.flash_mut().complete();
+    Ok(())
+}
+
+/// A drive whose journal was repeated as far as possible, and that is not changed yet.
+pub(crate) struct Repeated {
+    pub(crate) loaded: Loaded,
+    pub(crate) headers: Headers,
+    extent: Extent,
+    /// The last operation.
+    last: u64,
+}
+
+/// Brings the state back to the last operation that can be repeated, and changes nothing on the medium.
+pub(crate) fn repeat_all(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    recovery: &mut Recovery,
+) -> Result<Repeated, MediaError> {
+    let headers = read_headers(&**backing, superblock)?;
+    let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
+    let extent = measure(&**backing, superblock, &loaded.checkpoint, &headers)?;
+    let journaled = extent.end.operations;
+    repeat(&mut loaded, &**backing, superblock, extent.in_place, journaled)?;
+    let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    let tracker = loaded.ftl.flash_mut().replay_mut();
+    let last = tracker.map(|tracker| tracker.last_whole(pages, journaled)).transpose()?;
+    let last = last.unwrap_or(journaled);
+    if last < journaled {
+        loaded = load(backing, superblock, loaded.slot, loaded.checkpoint)?;
+        repeat(&mut loaded, &**backing, superblock, extent.in_place, last)?;
+    }
+    recovery.repeated = last - loaded.checkpoint.head.operations;
+    recovery.dropped = journaled - last;
+    Ok(Repeated { loaded, headers, extent, last })
+}
+
+/// The drive as it was when it was closed, or at the last operation that can be repeated.
+pub(crate) fn recover(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+) -> Result<(Core, Recovery), MediaError> {
+    let mut recovery = Recovery::default();
+    let mut repeated = repeat_all(backing, superblock, &mut recovery)?;
+    let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    put_in_place(&mut repeated.loaded, pages, &mut recovery)?;
+    let core = go_live(repeated, superblock, &recovery)?;
+    Ok((core, recovery))
+}
+
+/// Writes the pages that are not in their places.
+fn put_in_place(
+    loaded: &mut Loaded,
+    pages: Pages,
+    recovery: &mut Recovery,
+) -> Result<(), MediaError> {
+    let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+    let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
+    let drive = loaded.ftl.drive();
+    let place_of = |lpn: Lpn| {
+        let sum = checksums.get(lpn.index())?;
+        drive.flash_page(lpn).map(|page| (page, *sum))
+    };
+    let (restored, damaged) = tracker.put_in_place(pages, place_of)?;
+    *loaded.ftl.flash_mut().checksums_vec() = checksums;
+    (recovery.restored_pages, recovery.damaged_pages) = (restored, damaged);
+    if recovery.repeated > 0 || recovery.dropped > 0 {
+        loaded.ftl.flash_mut().totals_mut().recoveries += 1;
+    }
+    // What was read may have been written by a process that was killed before it could sync.
+    let synced = pages.backing.sync();
+    synced.map_err(|error| MediaError::io("make what was recovered durable", error))
+}
+
+/// Lets the drive go on behind the last operation that was repeated.
+fn go_live(
+    repeated: Repeated,
+    superblock: &Superblock,
+    recovery: &Recovery,
+) -> Result<Core, MediaError> {
+    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, headers, extent, last } = repeated;
+    let mut head = Head { operations: last, ..extent.end };
+    if recovery.dropped > 0 {
+        // Nothing on the medium goes on from here.
+        head.previous = new_session();
+    }
+    let is_older = |other: &&Checkpoint| other.number < checkpoint.number;
+    let older = headers.iter().flatten().find(is_older);
+    let tail = older.map_or(checkpoint.head.position, |older| older.head.position);
+    ftl.flash_mut().go_live(head, new_session(), superblock, tail);
+    if let Some(bytes) = extent.metadata_bytes {
+        let totals = ftl.flash_mut().totals_mut();
+        totals.metadata_bytes = totals.metadata_bytes.max(bytes);
+    }
+    let mut core = Core::new(ftl, superblock, checkpoint, slot);
+    if recovery.dropped > 0 {
+        // Both checkpoints are to be those of this past: the journal of the other one is broken off.
+        for _ in 0..2 {
+            core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
+        }
+    }
+    Ok(core)
+}
+
+/// A number that no session had before.
+pub(crate) fn new_session() -> u64 {
+    Uuid::new_v4().as_u64_pair().0
+}

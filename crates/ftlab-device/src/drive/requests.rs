@@ -1,0 +1,277 @@
+//! Requests of any size and alignment.
+
+use crate::drive::Drive;
+use crate::drive::core::Core;
+use crate::media::checksum;
+use crate::store::Store;
+use ftlab_flash::{Lpn, Ppn};
+use std::io;
+
+/// Pages that are handled under one lock at most.
+const PAGES_AT_ONCE: usize = 32;
+
+/// Pages that are trimmed under one lock at most.
+const TRIMS_AT_ONCE: u32 = 4096;
+
+/// Where a page that is to be read is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It has been read, or holds nothing.
+    Done,
+    /// On the medium, with this checksum.
+    At(Ppn, u32),
+}
+
+/// A range of bytes as whole pages, and the parts of pages before and behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pages {
+    /// Bytes of the first page that come before the range.
+    skipped: usize,
+    /// Bytes of the range in a first page that it does not cover whole.
+    head: usize,
+    first: Lpn,
+    count: u32,
+    /// Bytes of the range in the page behind them.
+    tail: usize,
+}
+
+impl Pages {
+    fn of(offset: u64, bytes: u64, page_bytes: u64) -> Self {
+        let skipped = offset % page_bytes;
+        let head = if skipped == 0 { 0 } else { bytes.min(page_bytes - skipped) };
+        let rest = bytes - head;
+        Self {
+            skipped: skipped as usize,
+            head: head as usize,
+            first: Lpn(offset.div_ceil(page_bytes) as u32),
+            count: (rest / page_bytes) as u32,
+            tail: (rest % page_bytes) as usize,
+        }
+    }
+
+    /// The page of the head.
+    fn before(&self) -> Lpn {
+        Lpn(self.first.0 - 1)
+    }
+
+    /// The page of the tail.
+    fn behind(&self) -> Lpn {
+        Lpn(self.first.0 + self.count)
+    }
+}
+
+impl Drive {
+    /// The range as pages, if it is on the drive.
+    fn pages(&self, offset: u64, bytes: u64) -> io::Result<Pages> {
+        let end = offset.checked_add(bytes).filter(|&end| end <= self.bytes());
+        end.ok_or_else(|| {
+            let size = self.bytes();
+            let message = format!("{bytes} bytes at {offset} are beyond the drive's {size}");
+            io::Error::new(io::ErrorKind::InvalidInput, message)
+        })?;
+        Ok(Pages::of(offset, bytes, self.shared.page_bytes.into()))
+    }
+
+    /// One locked operation or more that write.
+    fn change(&self, change: impl FnOnce(&mut Core) -> io::Result<()>) -> io::Result<()> {
+        let mut core = self.shared.lock_to_write()?;
+        let changed = change(&mut core);
+        self.shared.unlock(core)?;
+        changed
+    }
+
+    fn write_part(&self, lpn: Lpn, start: usize, part: &[u8]) -> io::Result<()> {
+        self.change(|core| core.write_part(lpn, start, part))
+    }
+
+    fn write_pages(&self, first: Lpn, data: &[u8]) -> io::Result<()> {
+        let page_bytes = self.shared.page_bytes as usize;
+        let mut sums = [0; PAGES_AT_ONCE];
+        for (chunk, first) in
+            data.chunks(PAGES_AT_ONCE * page_bytes).zip((first.0..).step_by(PAGES_AT_ONCE))
+        {
+            let pages = || chunk.chunks_exact(page_bytes).zip((first..).map(Lpn));
+            for ((page, lpn), sum) in pages().zip(&mut sums) {
+                *sum = checksum(lpn, page);
+            }
+            let mut pages = pages().zip(sums).peekable();
+            // A lock that is short of room in the journal is left early.
+            while pages.peek().is_some() {
+                self.change(|core| {
+                    while let Some(((page, lpn), sum)) = pages.next_if(|_| core.has_room()) {
+                        core.write_page(lpn, sum, page)?;
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_pages(&self, first: Lpn, data: &mut [u8]) -> io::Result<()> {
+        let page_bytes = self.shared.page_bytes as usize;
+        let chunks = data.chunks_mut(PAGES_AT_ONCE * page_bytes);
+        for (chunk, first) in chunks.zip((first.0..).step_by(PAGES_AT_ONCE)) {
+            let places = self.look_up(Lpn(first), chunk);
+            self.read_places(Lpn(first), &places[..chunk.len() / page_bytes], chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Where pages are; reads those that are in memory.
+    fn look_up(&self, first: Lpn, data: &mut [u8]) -> [Place; PAGES_AT_ONCE] {
+        let mut places = [Place::Done; PAGES_AT_ONCE];
+        let mut core = self.shared.lock();
+        let pages = data.chunks_exact_mut(self.shared.page_bytes as usize);
+        for ((page, lpn), place) in pages.zip((first.0..).map(Lpn)).zip(&mut places) {
+            let Some(flash_page) = core.ftl.drive().flash_page(lpn) else {
+                page.fill(0);
+                continue;
+            };
+            let media = core.ftl.flash_mut();
+            match media.gathered(flash_page) {
+                Some(gathered) => page.copy_from_slice(gathered),
+                None => *place = Place::At(flash_page, media.checksums()[lpn.index()]),
+            }
+        }
+        places
+    }
+
+    /// Reads pages from the medium, those that follow each other together.
+    fn read_places(&self, first: Lpn, places: &[Place], data: &mut [u8]) -> io::Result<()> {
+        let page_bytes = self.shared.page_bytes as usize;
+        let follows = |a: &Place, b: &Place| match (a, b) {
+            (Place::At(a, _), Place::At(b, _)) => a.0 + 1 == b.0,
+            _ => a == b,
+        };
+        let mut index = 0;
+        for run in places.chunk_by(follows) {
+            let range = index * page_bytes..(index + run.len()) * page_bytes;
+            if let Place::At(flash_page, _) = run[0] {
+                let offset = self.shared.layout.page(flash_page);
+                self.shared.backing.read_at(&mut data[range], offset)?;
+            }
+            index += run.len();
+        }
+        let pages = data.chunks_exact_mut(page_bytes).zip((first.0..).map(Lpn)).zip(places);
+        for ((page, lpn), place) in pages {
+            if let Place::At(_, sum) = *place
+                && checksum(lpn, page) != sum
+            {
+                // Its block may have been overwritten meanwhile.
+                self.shared.lock().read_page(lpn, page)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn trim_pages(&self, first: Lpn, count: u32) -> io::Result<()> {
+        let end = first.0 + count;
+        for first in (first.0..end).step_by(TRIMS_AT_ONCE as usize) {
+            let pages = TRIMS_AT_ONCE.min(end - first);
+            self.change(|core| core.trim_pages(Lpn(first), pages))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the edges of a range that cover no whole page zero.
+    fn zero_edges(&self, pages: &Pages) -> io::Result<()> {
+        let zeros = vec![0; pages.head.max(pages.tail)];
+        let is_mapped = |lpn| self.shared.lock().ftl.drive().flash_page(lpn).is_some();
+        if pages.head > 0 && is_mapped(pages.before()) {
+            self.write_part(pages.before(), pages.skipped, &zeros[..pages.head])?;
+        }
+        if pages.tail > 0 && is_mapped(pages.behind()) {
+            self.write_part(pages.behind(), 0, &zeros[..pages.tail])?;
+        }
+        Ok(())
+    }
+}
+
+impl Store for Drive {
+    fn bytes(&self) -> u64 {
+        self.shared.bytes
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.shared.page_bytes
+    }
+
+    fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        let pages = self.pages(offset, data.len() as u64)?;
+        let page_bytes = self.shared.page_bytes as usize;
+        let (head, rest) = data.split_at_mut(pages.head);
+        let (whole, tail) = rest.split_at_mut(pages.count as usize * page_bytes);
+        let read_part = |lpn, start: usize, part: &mut [u8]| {
+            let mut page = vec![0; page_bytes];
+            self.read_pages(lpn, &mut page)?;
+            part.copy_from_slice(&page[start..start + part.len()]);
+            io::Result::Ok(())
+        };
+        if !head.is_empty() {
+            read_part(pages.before(), pages.skipped, head)?;
+        }
+        if !tail.is_empty() {
+            read_part(pages.behind(), 0, tail)?;
+        }
+        self.read_pages(pages.first, whole)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let pages = self.pages(offset, data.len() as u64)?;
+        let (head, rest) = data.split_at(pages.head);
+        let (whole, tail) = rest.split_at(pages.count as usize * self.shared.page_bytes as usize);
+        if !head.is_empty() {
+            self.write_part(pages.before(), pages.skipped, head)?;
+        }
+        self.write_pages(pages.first, whole)?;
+        if !tail.is_empty() {
+            self.write_part(pages.behind(), 0, tail)?;
+        }
+        Ok(())
+    }
+
+    fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let pages = self.pages(offset, bytes)?;
+        self.zero_edges(&pages)?;
+        self.trim_pages(pages.first, pages.count)
+    }
+
+    fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
+        if may_trim {
+            return self.trim(offset, bytes);
+        }
+        let pages = self.pages(offset, bytes)?;
+        self.zero_edges(&pages)?;
+        let page_bytes = self.shared.page_bytes;
+        let zeros = vec![0; PAGES_AT_ONCE * page_bytes as usize];
+        for first in (pages.first.0..pages.behind().0).step_by(PAGES_AT_ONCE) {
+            let count = (PAGES_AT_ONCE as u32).min(pages.behind().0 - first);
+            self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize])?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.shared.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_whole_pages_and_its_edges() {
+        let pages = |offset, bytes| {
+            let pages = Pages::of(offset, bytes, 100);
+            (pages.skipped, pages.head, pages.first.0, pages.count, pages.tail)
+        };
+        assert_eq!(pages(200, 300), (0, 0, 2, 3, 0));
+        assert_eq!(pages(250, 20), (50, 20, 3, 0, 0));
+        assert_eq!(pages(250, 50), (50, 50, 3, 0, 0));
+        assert_eq!(pages(250, 160), (50, 50, 3, 1, 10));
+        assert_eq!(pages(200, 10), (0, 0, 2, 0, 10));
+        assert_eq!(pages(0, 0), (0, 0, 0, 0, 0));
+    }
+}

@@ -1,0 +1,78 @@
+//! What a drive has done, to look at.
+
+use crate::drive::core::Core;
+use crate::media::{Superblock, Totals};
+use ftlab_flash::BlockId;
+use ftlab_ftl::page::Phase;
+use ftlab_ftl::{Counters, MemoryBytes, StreamUse};
+
+/// An erase block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockSnapshot {
+    /// What it is doing.
+    pub phase: Phase,
+    /// The stream whose pages it holds; meaningless while it is free.
+    pub stream: u8,
+    /// Valid pages; those of an open block include the pages that are not programmed yet.
+    pub valid_pages: u32,
+    /// How often it was erased.
+    pub erases: u32,
+}
+
+/// A drive at one moment. Counts are since it was created.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// What it is.
+    pub superblock: Superblock,
+    /// Host pages, relocations, erases and trims.
+    pub counters: Counters,
+    /// Streams and their blocks.
+    pub streams: Vec<StreamUse>,
+    /// Free blocks.
+    pub free_blocks: u32,
+    /// Every erase block, in order; empty unless they were asked for.
+    pub blocks: Vec<BlockSnapshot>,
+    /// Metadata written, checksum errors, recoveries.
+    pub totals: Totals,
+    /// Host operations: page writes and trims.
+    pub operations: u64,
+    /// Of these, those that any crash leaves.
+    pub durable_operations: u64,
+    /// Syncs of the backing since it was opened.
+    pub syncs: u64,
+    /// Bytes of memory: tables of the FTL and checksums.
+    pub memory: MemoryBytes,
+    /// Why nothing can be written any more.
+    pub read_only: Option<String>,
+}
+
+impl Core {
+    pub(crate) fn snapshot(&mut self, with_blocks: bool) -> Snapshot {
+        let drive = self.ftl.drive();
+        let block = |block| BlockSnapshot {
+            phase: drive.phase(block),
+            stream: drive.stream_of(block).0,
+            valid_pages: drive.valid_pages(block),
+            erases: drive.erases(block),
+        };
+        let blocks = (0..if with_blocks { drive.geometry().blocks() } else { 0 }).map(BlockId);
+        let (blocks, free_blocks) = (blocks.map(block).collect(), drive.free_blocks());
+        let (counters, streams) = (self.ftl.counters(), self.ftl.streams());
+        let mut memory = self.ftl.memory_bytes();
+        let media = self.ftl.flash_mut();
+        memory.drive += size_of_val(media.checksums());
+        Snapshot {
+            superblock: self.superblock.clone(),
+            counters,
+            streams,
+            free_blocks,
+            blocks,
+            totals: media.totals(),
+            operations: media.operations(),
+            durable_operations: media.syncer().operations(),
+            syncs: media.syncer().syncs(),
+            memory,
+            read_only: self.read_only.clone(),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Bits that go bad, in each structure on the medium.
+
+use super::*;
+use crate::media::HEADER_BYTES;
+
+/// The bytes of a drive that was filled and closed.
+fn filled(rounds: u32) -> (Vec<u8>, Superblock) {
+    let (backing, superblock) = created();
+    let drive = open(&backing).unwrap();
+    fill(&drive, rounds);
+    drive.close().unwrap();
+    (backing.survivor(|_| 0), superblock)
+}
+
+fn flipped(bytes: &[u8], offset: u64) -> Arc<PowerCut> {
+    let mut bytes = bytes.to_vec();
+    bytes[offset as usize] ^= 0x10;
+    Arc::new(PowerCut::new(bytes))
+}
+
+/// What a check says is damaged.
+fn damage(backing: &Arc<PowerCut>) -> Vec<String> {
+    Drive::check_on(&(Arc::clone(backing) as _)).unwrap().damage
+}
+
+#[test]
+fn a_drive_without_damage_has_none() {
+    let (bytes, _) = filled(5);
+    let backing = Arc::new(PowerCut::new(bytes.clone()));
+    let checked = Drive::check_on(&(Arc::clone(&backing) as _)).unwrap();
+    assert_eq!((checked.damage, checked.pages), (vec![], LOGICAL_PAGES));
+    assert_eq!(backing.operations(), 0, "a check changes nothing");
+    assert_eq!(unreadable_after_fill(&open(&backing).unwrap(), 5), []);
+}
+
+#[test]
+fn a_page_that_rots_is_an_error_and_a_count_and_stays_one_when_it_moves() {
+    let (bytes, superblock) = filled(5);
+    let pages = superblock.layout.pages();
+    let mut seen = 0;
+    for offset in (pages.start..pages.end).step_by(PAGE * 7) {
+        let backing = flipped(&bytes, offset);
+        let drive = open(&backing).unwrap();
+        let unreadable = unreadable_after_fill(&drive, 5);
+        assert_eq!(damage(&backing).len(), unreadable.len());
+        assert_eq!(drive.snapshot().totals.checksum_errors, unreadable.len() as u64);
+        let [lpn] = unreadable[..] else { continue };
+        let error = drive.read(u64::from(lpn) * PAGE as u64, &mut [0; 10]).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("page {lpn} is damaged")), "{error}");
+        assert!(drive.write(u64::from(lpn) * PAGE as u64 + 1, &[1]).is_err(), "half a page");
+        // Collections move it, and it does not heal; a new version does.
+        for round in 0..40 {
+            let others = (0..LOGICAL_PAGES).filter(|&other| other != lpn && other % 2 == round % 2);
+            others.for_each(|other| write(&drive, other, 9).unwrap());
+        }
+        assert!(drive.read(u64::from(lpn) * PAGE as u64, &mut [0; 10]).is_err());
+        write(&drive, lpn, 10).unwrap();
+        drive.read(u64::from(lpn) * PAGE as u64, &mut [0; 10]).unwrap();
+        seen += 1;
+    }
+    assert!(seen > 20, "{seen}");
+}
+
+#[test]
+fn one_superblock_suffices_and_none_does_not() {
+    let (bytes, superblock) = filled(1);
+    let second = superblock.layout.second_superblock();
+    for offset in [0, 9, 30, 60, second, second + 40, second + HEADER_BYTES as u64 - 1] {
+        let backing = flipped(&bytes, offset);
+        assert_eq!(damage(&backing).len(), 1, "{offset}");
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.recovery().damage.len(), 1, "{offset}");
+        assert_eq!(unreadable_after_fill(&drive, 1), []);
+    }
+    let mut both = bytes;
+    both[100] ^= 1;
+    both[second as usize + 100] ^= 1;
+    let error = open(&Arc::new(PowerCut::new(both))).err().unwrap().to_string();
+    assert_eq!(error, "both superblocks are damaged: nothing tells what this drive is");
+}
+
+#[test]
+fn the_older_checkpoint_and_the_journal_come_to_the_same() {
+    let (bytes, superblock) = filled(9);
+    let layout = superblock.layout;
+    let whole = open(&Arc::new(PowerCut::new(bytes.clone()))).unwrap();
+    let (counters, mapping) = (whole.snapshot().counters, whole.mapping());
+    let mut repeated = 0;
+    for slot in [0, 1] {
+        for offset in [0, 8, 50, HEADER_BYTES as u64, HEADER_BYTES as u64 + 700] {
+            let backing = flipped(&bytes, layout.checkpoint(slot) + offset);
+            let checked = Drive::check_on(&(Arc::clone(&backing) as _)).unwrap();
+            assert_eq!(checked.damage.len() + checked.notes.len(), 1, "{checked:?}");
+            let drive = open(&backing).unwrap();
+            repeated += drive.recovery().repeated;
+            assert_eq!(drive.snapshot().counters, counters);
+            assert_eq!(drive.mapping(), mapping);
+            assert_eq!(unreadable_after_fill(&drive, 9), []);
+        }
+    }
+    assert!(repeated > 0);
+    let mut both = bytes;
+    for slot in [0, 1] {
+        both[layout.checkpoint(slot) as usize + HEADER_BYTES + 9] ^= 1;
+    }
+    let error = open(&Arc::new(PowerCut::new(both))).err().unwrap().to_string();
+    assert!(error.starts_with("neither checkpoint can be used: checkpoint "), "{error}");
+    assert!(error.ends_with("its checksum is wrong"), "{error}");
+}
+
+#[test]
+fn a_journal_that_rots_is_an_error_and_no_old_data() {
+    let (backing, superblock) = created();
+    let drive = open(&backing).unwrap();
+    for page in 0..40 {
+        write(&drive, page, 1).unwrap();
+        drive.flush().unwrap();
+    }
+    drive.abandon();
+    let bytes = backing.survivor(|_| 0);
+    let start = superblock.layout.journal();
+    let mut errors = 0;
+    for batch in 0..40 {
+        let drive = open(&flipped(&bytes, start + batch * 512 + 66));
+        match drive.map(|drive| drive.snapshot().operations).map_err(|error| error.to_string()) {
+            Ok(operations) => assert_eq!((operations, batch), (39, 39), "the last one may be torn"),
+            Err(error) => {
+                let expected = format!("the journal is damaged behind operation {batch}");
+                // The last but one tells of those that were durable before it.
+                assert!(error.starts_with(&expected), "{batch}: {error}");
+                errors += 1;
+            }
+        }
+    }
+    assert_eq!(errors, 39);
+}
+
+#[test]
+fn a_truncated_file_is_an_error_with_the_numbers() {
+    let (bytes, superblock) = filled(1);
+    let expected = superblock.layout.bytes();
+    for left in [expected - 1, expected - 4096, expected / 2, 4096] {
+        let backing = Arc::new(PowerCut::new(bytes[..left as usize].to_vec()));
+        let error = open(&backing).err().unwrap().to_string();
+        assert_eq!(error, format!("the file is truncated: it has {left} bytes of {expected}"));
+    }
+    let error = open(&Arc::new(PowerCut::new(vec![0; 100]))).err().unwrap().to_string();
+    assert!(error.starts_with("this is no drive of ftlab"), "{error}");
+}
+
+#[test]
+fn another_drive_is_told_apart() {
+    let ((bytes, superblock), (other_bytes, other)) = (filled(1), filled(1));
+    let backing = Arc::new(PowerCut::new(bytes.clone()));
+    let options = OpenOptions { uuid: Some(other.uuid), ..OpenOptions::default() };
+    let error = Drive::open_alone(backing as _, options).err().unwrap().to_string();
+    assert_eq!(error, format!("this is drive {}, not {}", superblock.uuid, other.uuid));
+    let half = superblock.layout.pages().start as usize;
+    let mixed = [&bytes[..half], &other_bytes[half..]].concat();
+    let error = open(&Arc::new(PowerCut::new(mixed))).err().unwrap().to_string();
+    assert!(error.contains("they were mixed up"), "{error}");
+    // Checkpoints and journal of another drive are not this one's.
+    let mut mixed = bytes;
+    mixed[HEADER_BYTES..half].copy_from_slice(&other_bytes[HEADER_BYTES..half]);
+    assert!(open(&Arc::new(PowerCut::new(mixed))).is_err());
+}

@@ -1,0 +1,122 @@
+//! Metrics for Prometheus, in its text format.
+
+use crate::{Requests, Status};
+use std::fmt::{Display, Write};
+
+/// All metrics.
+pub(super) fn text(status: &Status) -> String {
+    let mut text = Text(String::new());
+    let drive = &status.drive;
+    let flash = &drive.flash;
+    text.metric("ftlab_drive_info", "gauge", "The drive, always 1.");
+    text.value(&[("uuid", &drive.uuid), ("ftl", &drive.ftl), ("version", &status.version)], 1);
+    for (name, help, value) in [
+        ("host_pages_written", "Pages programmed because the host wrote them.", flash.host_pages),
+        ("relocated_pages", "Pages that garbage collection moved.", flash.relocated_pages),
+        ("trimmed_pages", "Pages that the host trimmed.", flash.trimmed_pages),
+        ("collections", "Garbage collections.", flash.collections),
+        ("erased_blocks", "Erase blocks erased.", flash.erased_blocks),
+        ("metadata_bytes", "Bytes of metadata written.", flash.metadata_bytes),
+        ("media_errors", "Pages that could not be read back.", drive.health.media_errors),
+        ("unsafe_shutdowns", "Openings of an unclosed drive.", drive.health.unsafe_shutdowns),
+    ] {
+        text.metric(&format!("ftlab_{name}_total"), "counter", help);
+        text.value(&[], value);
+    }
+    for (name, help, value) in [
+        ("logical_pages", "Pages that the host can address.", drive.logical_pages),
+        ("page_bytes", "Bytes in a page.", drive.page_bytes),
+        ("blocks", "Erase blocks.", drive.blocks),
+        ("free_blocks", "Erase blocks that are free.", drive.free_blocks),
+        ("retired_blocks", "Erase blocks out of use.", drive.retired_blocks),
+        ("read_only", "1 if nothing can be written.", drive.health.read_only.is_some().into()),
+    ] {
+        text.metric(&format!("ftlab_{name}"), "gauge", help);
+        text.value(&[], value);
+    }
+    text.metric("ftlab_region_blocks", "gauge", "Erase blocks of a region.");
+    for region in &drive.regions {
+        text.value(&[("region", &region.name)], region.blocks);
+    }
+    requests(status, &mut text);
+    shadows(status, &mut text);
+    text.0
+}
+
+/// What the host asked for.
+fn requests(status: &Status, text: &mut Text) {
+    let host = &status.host;
+    let kinds: [(&str, &Requests); 4] = [
+        ("read", &host.reads),
+        ("write", &host.writes),
+        ("trim", &host.trims),
+        ("flush", &host.flushes),
+    ];
+    text.metric("ftlab_request_bytes_total", "counter", "Bytes that the host asked for.");
+    for (kind, requests) in kinds {
+        text.value(&[("kind", kind)], requests.bytes);
+    }
+    text.metric("ftlab_request_failures_total", "counter", "Requests that failed.");
+    for (kind, requests) in kinds {
+        text.value(&[("kind", kind)], requests.failed);
+    }
+    text.metric("ftlab_request_duration_seconds", "summary", "How long requests took.");
+    for (kind, requests) in kinds {
+        let latency = &requests.latency;
+        for (quantile, microseconds) in [
+            ("0.5", latency.p50_us),
+            ("0.9", latency.p90_us),
+            ("0.99", latency.p99_us),
+            ("0.999", latency.p999_us),
+            ("1", latency.max_us),
+        ] {
+            text.value(&[("kind", kind), ("quantile", quantile)], microseconds / 1e6);
+        }
+        let sum = latency.mean_us * latency.count as f64 / 1e6;
+        text.part("_sum", &[("kind", kind)], sum);
+        text.part("_count", &[("kind", kind)], latency.count);
+    }
+}
+
+/// What other FTLs would have done.
+fn shadows(status: &Status, text: &mut Text) {
+    text.metric("ftlab_shadow_host_pages_written_total", "counter", "Pages given to a shadow.");
+    for shadow in &status.shadows {
+        text.value(&[("ftl", &shadow.ftl)], shadow.flash.host_pages);
+    }
+    text.metric("ftlab_shadow_relocated_pages_total", "counter", "Pages that a shadow moved.");
+    for shadow in &status.shadows {
+        text.value(&[("ftl", &shadow.ftl)], shadow.flash.relocated_pages);
+    }
+}
+
+/// Metrics, and the name of the present one first.
+struct Text(String);
+
+impl Text {
+    /// Begins a metric.
+    fn metric(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    /// A value of the present metric.
+    fn value(&mut self, labels: &[(&str, &str)], value: impl Display) {
+        self.part("", labels, value);
+    }
+
+    /// A value of a part of the present metric.
+    fn part(&mut self, part: &str, labels: &[(&str, &str)], value: impl Display) {
+        let start = self.0.rfind("# TYPE ").map_or(0, |start| start + "# TYPE ".len());
+        let name = self.0[start..].split(' ').next().unwrap_or_default().to_owned();
+        let labels: Vec<_> =
+            labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        let labels =
+            if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.0, "{name}{part}{labels} {value}");
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

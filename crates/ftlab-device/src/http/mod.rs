@@ -1,0 +1,171 @@
+//! A dashboard, metrics and an API over HTTP: `ftlab drive serve FILE --http 127.0.0.1:PORT`.
+//!
+//! | path | what |
+//! |---|---|
+//! | `/` | the dashboard: one page that needs nothing else |
+//! | `/api/status` | everything that is known, as of the last second |
+//! | `/api/events` | the same, every second, as server-sent events |
+//! | `/api/history` | the seconds of the last quarter of an hour |
+//! | `/api/blocks` | the state of every erase block |
+//! | `/api/smart` | health, under the names of nvme-cli |
+//! | `/api/openapi.json` | what all of these look like (OpenAPI 3.1) |
+//! | `/metrics` | for Prometheus |
+//!
+//! Nothing can be changed over it. It answers to this machine only, unless there is a token, which then
+//! everyone has to show: as `Authorization: Bearer TOKEN`, or as `?token=TOKEN` where a browser cannot.
+
+mod client;
+mod guard;
+mod metrics;
+mod openapi;
+mod smart;
+#[cfg(test)]
+mod tests;
+
+pub use client::{get, get_json};
+pub use smart::Smart;
+
+use crate::{Monitor, ServeError};
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{Html, IntoResponse};
+use axum::routing::get as at;
+use axum::{Json, Router, middleware};
+use futures_util::stream::{Stream, unfold};
+use guard::Guard;
+use std::convert::Infallible;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+
+/// Between two samples.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What the page may do: run its own script, and ask this server.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+                      connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// A dashboard at work, on a thread of its own.
+pub struct Dashboard {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What every request can see.
+#[derive(Clone)]
+struct Shared {
+    monitor: Arc<Monitor>,
+    /// Changes when a second has ended.
+    seconds: watch::Receiver<u64>,
+}
+
+impl Dashboard {
+    /// Shows what `monitor` knows at `address`; with a token, to whoever has that.
+    pub fn start(
+        address: SocketAddr,
+        token: Option<String>,
+        monitor: Arc<Monitor>,
+    ) -> Result<Self, ServeError> {
+        if !address.ip().is_loopback() && token.is_none() {
+            return Err(ServeError::NoToken { address: address.to_string() });
+        }
+        let failed = |error| ServeError::io(format!("listening at {address}"), error);
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| ServeError::io("starting the dashboard", error))?;
+        let (stop, stopped) = oneshot::channel();
+        let serve = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = serve(listener, token, monitor) => {}
+                    _ = stopped => {}
+                }
+            });
+        };
+        let thread = std::thread::Builder::new().name("http".to_owned()).spawn(serve);
+        let thread = thread.map_err(|error| ServeError::io("starting a thread", error))?;
+        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Where it answers, with the port that it got.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        // Nobody listens any more if it has ended by itself.
+        self.stop.take().map(|stop| stop.send(()));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, token: Option<String>, monitor: Arc<Monitor>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let (tick, seconds) = watch::channel(0);
+    let shared = Shared { monitor: Arc::clone(&monitor), seconds };
+    let sampling = async move {
+        let mut interval = tokio::time::interval(SECOND);
+        loop {
+            interval.tick().await;
+            monitor.sample();
+            tick.send_modify(|second| *second += 1);
+        }
+    };
+    let router = router(shared)
+        .layer(middleware::from_fn_with_state(Arc::new(Guard::new(token)), guard::check));
+    tokio::select! {
+        () = sampling => {}
+        // It only ends where the listener breaks down.
+        _ = axum::serve(listener, router).into_future() => {}
+    }
+}
+
+fn router(shared: Shared) -> Router {
+    Router::new()
+        .route("/", at(page))
+        .route("/api/status", at(async |State(all): State<Shared>| Json(all.monitor.latest())))
+        .route("/api/history", at(async |State(all): State<Shared>| Json(all.monitor.history())))
+        .route("/api/blocks", at(async |State(all): State<Shared>| Json(all.monitor.block_map())))
+        .route("/api/smart", at(async |State(all): State<Shared>| Json(Smart::of(&all.monitor))))
+        .route("/api/events", at(events))
+        .route("/api/openapi.json", at(async || Json(openapi::document())))
+        .route("/metrics", at(metrics))
+        .with_state(shared)
+}
+
+async fn page() -> impl IntoResponse {
+    let page = include_str!("page.html")
+        .replace("/* page.css */", include_str!("page.css"))
+        .replace("/* charts.js */", include_str!("charts.js"))
+        .replace("/* page.js */", include_str!("page.js"));
+    ([(CONTENT_SECURITY_POLICY, POLICY), (CACHE_CONTROL, "no-store")], Html(page))
+}
+
+async fn metrics(State(all): State<Shared>) -> impl IntoResponse {
+    let text = metrics::text(&all.monitor.latest());
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+}
+
+/// The status at once, and then whenever a second has ended.
+async fn events(
+    State(mut all): State<Shared>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    all.seconds.mark_changed();
+    let stream = unfold(all, async |mut all| {
+        all.seconds.changed().await.ok()?;
+        // A status is made of numbers and text, which JSON has.
+        let event = Event::default().json_data(all.monitor.latest()).unwrap_or_default();
+        Some((Ok(event), all))
+    });
+    Sse::new(stream).keep_alive(KeepAlive::default())
+}

@@ -1,0 +1,75 @@
+//! What the API looks like, made from the types that it answers with.
+
+use super::Smart;
+use crate::{BlockMap, Sample, Status};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Value, json};
+
+/// The OpenAPI document.
+pub(super) fn document() -> Value {
+    let mut schemas = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into())
+        .into_generator();
+    let status = content(&schema::<Status>(&mut schemas));
+    let paths = json!({
+        "/api/status": get("Everything that is known, as of the last second", &status),
+        "/api/events": get(
+            "The status, every second, as server-sent events",
+            &json!({ "text/event-stream": { "schema": { "type": "string" } } }),
+        ),
+        "/api/history": get(
+            "The seconds of the last quarter of an hour, oldest first",
+            &content(&schema::<Vec<Sample>>(&mut schemas)),
+        ),
+        "/api/blocks": get("The state of every erase block", &content(&schema::<BlockMap>(&mut schemas))),
+        "/api/smart": get(
+            "Health, under the names of nvme-cli",
+            &content(&schema::<Smart>(&mut schemas)),
+        ),
+        "/api/openapi.json": get("This document", &content(&json!({ "type": "object" }))),
+        "/metrics": get(
+            "Metrics for Prometheus",
+            &json!({ "text/plain": { "schema": { "type": "string" } } }),
+        ),
+    });
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "A drive served by ftlab",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas.take_definitions(true),
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "token_in_query": { "type": "apiKey", "in": "query", "name": "token" },
+            },
+        },
+        // Without a token none is asked for.
+        "security": [{}, { "token": [] }, { "token_in_query": [] }],
+    })
+}
+
+fn schema<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
+    schemas.subschema_for::<T>().to_value()
+}
+
+fn content(schema: &Value) -> Value {
+    json!({ "application/json": { "schema": schema } })
+}
+
+fn get(summary: &str, content: &Value) -> Value {
+    let refused = json!({ "description": "The token is missing or wrong" });
+    json!({
+        "get": {
+            "summary": summary,
+            "responses": {
+                "200": { "description": summary, "content": content },
+                "401": refused,
+            },
+        },
+    })
+}

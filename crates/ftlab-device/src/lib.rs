@@ -1,0 +1,43 @@
+//! The live drive: an FTL as a block device under real file systems and databases.
+//!
+//! A [`Drive`] runs a page-mapped FTL over flash that is kept in a file, and survives crashes of its process
+//! and of the machine; `docs/drive-format.md` says what is on the medium, and why that suffices.
+//!
+//! Front ends serve it as a [`Store`]: [`nbd`] over sockets, [`FuseMount`] as a file. [`Ram`] is a store in
+//! memory, for tests and measurements. What a drive tells of itself ([`Observed`]) and what is measured
+//! while it serves ([`Watched`]) goes to a dashboard and metrics ([`http`]).
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+mod companions;
+mod drive;
+mod fuse;
+#[doc(hidden)]
+pub mod fuzz;
+pub mod http;
+mod media;
+mod monitor;
+pub mod nbd;
+mod observed;
+mod ram;
+mod serve_error;
+mod status;
+mod store;
+mod watched;
+
+pub use companions::{CompanionOptions, Companions, Prepared};
+pub use drive::{
+    BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,
+    check, inspect,
+};
+pub use fuse::{FILE_NAME, FuseMount};
+pub use media::{Backing, MediaError, PowerCut, Superblock, Totals};
+pub use monitor::{Company, Monitor};
+pub use ram::Ram;
+pub use serve_error::ServeError;
+pub use status::{
+    BlockMap, DriveStatus, FlashCounters, Health, Observed, RecordingStatus, Region, Sample,
+    ShadowStatus, Status,
+};
+pub use store::Store;
+pub use watched::{HostRequests, Latency, Requests, Watched};

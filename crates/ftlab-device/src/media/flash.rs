@@ -1,0 +1,386 @@
+//! Flash whose pages are in a backing, and what it takes for them to survive.
+//!
+//! # Order
+//! A block may be overwritten only when it is durable that it was erased: the operation that erased it is in
+//! the journal, and the copies of its pages are in their places. Until then its pages wait in their buffer.
+//! `docs/drive-format.md` proves that this suffices.
+
+use crate::media::capture::Capture;
+use crate::media::checkpoint::Totals;
+use crate::media::gather::{Gather, Gathered};
+use crate::media::journal::{Head, Journal, Record};
+use crate::media::layout::Layout;
+use crate::media::replay::Tracker;
+use crate::media::syncer::{Progress, Syncer};
+use crate::media::{Backing, Superblock};
+use ftlab_flash::{BlockId, BlockOf, Flash, Lpn, Ppn};
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+
+/// The host write that is under way.
+#[derive(Debug, Default)]
+struct Staged {
+    lpn: Option<Lpn>,
+    checksum: u32,
+    data: Vec<u8>,
+}
+
+/// Flash in a backing.
+///
+/// Its operations never fail. What goes wrong is kept in [`failure`](Self::failure): nothing is written from
+/// then on, and pages stay in their buffers, so that they can still be read.
+pub(crate) struct Media {
+    backing: Arc<dyn Backing>,
+    syncer: Arc<Syncer>,
+    layout: Layout,
+    block_of: BlockOf,
+    /// Logical page -> checksum of its present version.
+    checksums: Vec<u32>,
+    gather: Gather,
+    journal: Journal,
+    /// Erases so far, and for each block the number of its last one.
+    erases: u64,
+    erased: Vec<u64>,
+    staged: Staged,
+    /// Operations that are complete.
+    operations: u64,
+    /// One page, to copy.
+    page: Vec<u8>,
+    /// Where the journal is repeated instead.
+    replay: Option<Tracker>,
+    capture: Option<Capture>,
+    totals: Totals,
+    failure: Option<String>,
+}
+
+impl Media {
+    /// Flash that repeats the journal of a drive from `head` on, until it [goes live](Self::go_live).
+    pub(crate) fn new(
+        backing: Arc<dyn Backing>,
+        superblock: &Superblock,
+        session: u64,
+        head: Head,
+    ) -> Self {
+        let (layout, config) = (superblock.layout, superblock.config);
+        let page_bytes = layout.geometry.page_bytes() as usize;
+        let durable =
+            Progress { operations: head.operations, in_place: head.operations, erases: 0 };
+        Self {
+            syncer: Arc::new(Syncer::new(Arc::clone(&backing), durable)),
+            backing,
+            layout,
+            block_of: layout.geometry.block_of(),
+            checksums: vec![0; config.logical_pages as usize],
+            gather: Gather::new(&layout.geometry),
+            journal: Journal::new(superblock.uuid, layout, session, head, head.position),
+            erases: 0,
+            erased: vec![0; layout.geometry.blocks() as usize],
+            staged: Staged { data: vec![0; page_bytes], ..Staged::default() },
+            operations: head.operations,
+            page: vec![0; page_bytes],
+            replay: Some(Tracker::default()),
+            capture: None,
+            totals: Totals::default(),
+            failure: None,
+        }
+    }
+
+    pub(crate) fn backing(&self) -> &Arc<dyn Backing> {
+        &self.backing
+    }
+
+    pub(crate) fn syncer(&self) -> &Arc<Syncer> {
+        &self.syncer
+    }
+
+    /// Operations that are complete.
+    pub(crate) fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    pub(crate) fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.totals
+    }
+
+    pub(crate) fn journal_mut(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    pub(crate) fn checksums_mut(&mut self) -> &mut [u32] {
+        &mut self.checksums
+    }
+
+    pub(crate) fn checksums(&self) -> &[u32] {
+        &self.checksums
+    }
+
+    pub(crate) fn checksums_vec(&mut self) -> &mut Vec<u32> {
+        &mut self.checksums
+    }
+
+    /// Erases so far.
+    pub(crate) fn erases(&self) -> u64 {
+        self.erases
+    }
+
+    pub(crate) fn replay_mut(&mut self) -> Option<&mut Tracker> {
+        self.replay.as_mut()
+    }
+
+    pub(crate) fn capture_mut(&mut self) -> &mut Option<Capture> {
+        &mut self.capture
+    }
+
+    /// Why nothing is written any more.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Writes nothing any more.
+    pub(crate) fn fail(&mut self, what: &str, error: &io::Error) {
+        self.failure.get_or_insert_with(|| format!("{what}: {error}"));
+    }
+
+    /// Ends the repetition: from now on pages are written. Everything is durable in its place, and the
+    /// journal goes on at `head`; checkpoints need it from `tail` on.
+    pub(crate) fn go_live(&mut self, head: Head, session: u64, superblock: &Superblock, tail: u64) {
+        self.replay = None;
+        self.erases = 0;
+        self.erased.fill(0);
+        self.journal = Journal::new(superblock.uuid, self.layout, session, head, tail);
+        self.operations = head.operations;
+        let durable =
+            Progress { operations: head.operations, in_place: head.operations, erases: 0 };
+        self.syncer = Arc::new(Syncer::new(Arc::clone(&self.backing), durable));
+    }
+
+    /// Begins the write of a page by the host; `before` is where it is now.
+    pub(crate) fn begin_write(
+        &mut self,
+        lpn: Lpn,
+        checksum: u32,
+        data: &[u8],
+        before: Option<Ppn>,
+    ) {
+        self.preserve(lpn, before);
+        self.staged.data.copy_from_slice(data);
+        self.stage(lpn, checksum);
+        self.log(Record::Write { lpn, checksum });
+    }
+
+    /// The same where the journal is repeated.
+    pub(crate) fn stage(&mut self, lpn: Lpn, checksum: u32) {
+        self.staged.lpn = Some(lpn);
+        self.staged.checksum = checksum;
+    }
+
+    /// Begins a trim.
+    pub(crate) fn begin_trim(&mut self, first: Lpn, pages: u32) {
+        self.log(Record::Trim { first, pages });
+    }
+
+    /// Takes note that `lpn`, which is at `before`, changes.
+    #[inline]
+    pub(crate) fn preserve(&mut self, lpn: Lpn, before: Option<Ppn>) {
+        if let Some(capture) = &mut self.capture {
+            capture.preserve(lpn, before, self.checksums[lpn.index()]);
+        }
+    }
+
+    /// The operation that began is complete.
+    pub(crate) fn complete(&mut self) {
+        self.operations += 1;
+        self.staged.lpn = None;
+    }
+
+    fn log(&mut self, record: Record) {
+        self.journal.append(record);
+        if self.journal.is_full() && self.failure.is_none() {
+            self.write_journal();
+        }
+    }
+
+    fn write_journal(&mut self) {
+        let durable = self.syncer.in_place();
+        let metadata_bytes = self.totals.metadata_bytes;
+        match self.journal.write(&*self.backing, durable, metadata_bytes) {
+            Ok(bytes) => self.totals.metadata_bytes += bytes,
+            Err(error) => self.fail("the journal could not be written", &error),
+        }
+    }
+
+    /// Writes everything that may be written, so that after a sync all complete operations can be repeated.
+    /// Returns what will be durable then.
+    pub(crate) fn drain(&mut self) -> Result<Progress, String> {
+        let blocks: Vec<BlockId> = self.gather.blocks().collect();
+        for &block in &blocks {
+            if self.syncer.covers(self.erased[block.index()]) {
+                self.write_buffer(block);
+            }
+        }
+        self.log_new_pages();
+        if self.failure.is_none() {
+            self.write_journal();
+        }
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let mut written = Progress {
+            operations: self.operations,
+            in_place: self.operations,
+            erases: self.erases,
+        };
+        for block in self.gather.blocks() {
+            let since = self.gather.of(block).map_or(0, |buffer| buffer.since);
+            written.in_place = written.in_place.min(since);
+            written.erases = written.erases.min(self.erased[block.index()]);
+        }
+        self.syncer.announce(written);
+        Ok(written)
+    }
+
+    /// Puts into the journal what the host wrote and cannot be written in its place yet.
+    fn log_new_pages(&mut self) {
+        let page_bytes = self.page.len();
+        let blocks: Vec<BlockId> = self.gather.blocks().collect();
+        for block in blocks {
+            let from = self.gather.of(block).map_or(0, |buffer| buffer.journaled);
+            let end = self.gather.of(block).map_or(0, |buffer| buffer.pages.len());
+            for index in from..end {
+                let Some(buffer) = self.gather.of(block) else { continue };
+                let Gathered { lpn, checksum, is_new } = buffer.pages[index];
+                if is_new {
+                    let data = &buffer.data[index * page_bytes..(index + 1) * page_bytes];
+                    self.journal.append(Record::Page { lpn, checksum, data });
+                    if self.journal.is_full() && self.failure.is_none() {
+                        self.write_journal();
+                    }
+                }
+            }
+            if let Some(buffer) = self.gather.filled().find(|buffer| buffer.block == block) {
+                buffer.journaled = end;
+            }
+        }
+        if let Some(lpn) = self.staged.lpn {
+            let (checksum, data) = (self.staged.checksum, &self.staged.data[..]);
+            self.journal.append(Record::Page { lpn, checksum, data });
+        }
+    }
+
+    /// Writes the gathered pages of `block`, once that is allowed.
+    fn put_in_place(&mut self, block: BlockId) {
+        while self.failure.is_none() && !self.syncer.covers(self.erased[block.index()]) {
+            let synced = self
+                .drain()
+                .and_then(|written| self.syncer.sync(written).map_err(|error| error.to_string()));
+            if let Err(failure) = synced {
+                self.failure.get_or_insert(failure);
+            }
+        }
+        self.write_buffer(block);
+    }
+
+    fn write_buffer(&mut self, block: BlockId) {
+        if self.failure.is_some() {
+            return;
+        }
+        let Some(buffer) = self.gather.of(block) else { return };
+        match self.backing.write_at(&buffer.data, self.layout.page(buffer.first)) {
+            Ok(()) => self.gather.clear(block),
+            Err(error) => self.fail("pages could not be written", &error),
+        }
+    }
+
+    fn append(&mut self, to: Ppn, page: Gathered, from_host: bool) {
+        let block = self.block_of.page(to);
+        let data = if from_host { &self.staged.data } else { &self.page };
+        if self.gather.append(block, to, page, data, self.operations) {
+            self.put_in_place(block);
+        }
+    }
+
+    /// The data of a flash page that is not in its place yet.
+    #[inline]
+    pub(crate) fn gathered(&self, page: Ppn) -> Option<&[u8]> {
+        self.gather.find(self.block_of.page(page), page)
+    }
+
+    /// Reads the flash page of `lpn`; false if it is not what was written.
+    pub(crate) fn read_page(&mut self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
+        match self.gather.find(self.block_of.page(from), from) {
+            Some(page) => data.copy_from_slice(page),
+            None => self.backing.read_at(data, self.layout.page(from))?,
+        }
+        let is_right = checksum(lpn, data) == self.checksums[lpn.index()];
+        self.totals.checksum_errors += u64::from(!is_right);
+        Ok(is_right)
+    }
+}
+
+/// The checksum of a page: of its number, and then of its data.
+#[inline]
+pub(crate) fn checksum(lpn: Lpn, data: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&lpn.0.to_le_bytes()), data)
+}
+
+impl Flash for Media {
+    type Error = Infallible;
+
+    fn program(&mut self, to: Ppn, lpn: Lpn, _data: &[u8]) -> Result<(), Infallible> {
+        let checksum = self.staged.checksum;
+        self.checksums[lpn.index()] = checksum;
+        if let Some(tracker) = &mut self.replay {
+            tracker.write(lpn, checksum, to, self.operations + 1);
+            return Ok(());
+        }
+        self.staged.lpn = None;
+        self.append(to, Gathered { lpn, checksum, is_new: true }, true);
+        Ok(())
+    }
+
+    fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Infallible> {
+        let checksum = self.checksums[lpn.index()];
+        if let Some(tracker) = &mut self.replay {
+            tracker.relocate(lpn, checksum, from, to, self.operations + 1);
+            return Ok(());
+        }
+        self.preserve(lpn, Some(from));
+        let mut page = std::mem::take(&mut self.page);
+        // A page that cannot be read keeps its checksum, so that reading it is still an error.
+        if self.read_page(from, lpn, &mut page).is_err() {
+            self.totals.checksum_errors += 1;
+            page.fill(0);
+        }
+        self.page = page;
+        self.append(to, Gathered { lpn, checksum, is_new: false }, false);
+        Ok(())
+    }
+
+    fn erase(&mut self, block: BlockId) -> Result<(), Infallible> {
+        self.erases += 1;
+        self.erased[block.index()] = self.erases;
+        self.gather.clear(block);
+        Ok(())
+    }
+
+    fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Infallible> {
+        match self.gather.find(self.block_of.page(from), from) {
+            Some(page) => data.copy_from_slice(page),
+            None => {
+                if self.backing.read_at(data, self.layout.page(from)).is_err() {
+                    data.fill(0);
+                }
+            }
+        }
+        Ok(())
+    }
+}

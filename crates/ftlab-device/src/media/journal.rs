@@ -1,0 +1,436 @@
+//! The journal: what the host did since the older checkpoint, in batches behind each other in a ring.
+//!
+//! A batch is a header, records of 8 bytes, and for each page that could not be written in its place yet
+//! its data. `docs/drive-format.md` has the bytes.
+
+use crate::media::fields::{FieldReader, FieldWriter};
+use crate::media::layout::Layout;
+use crate::media::{Backing, MediaError};
+use ftlab_flash::Lpn;
+use std::io;
+use uuid::Uuid;
+
+const MAGIC: u32 = u32::from_le_bytes(*b"jrnl");
+
+/// Bytes of a batch's header.
+const HEADER_BYTES: usize = 64;
+
+/// Where the checksum is, which covers all of the batch but itself.
+const CHECKSUM_AT: usize = 60;
+
+/// Bytes of a record.
+const RECORD_BYTES: usize = 8;
+
+/// A batch begins at a multiple of this; a disk writes so much at once.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+
+/// A batch is written when it has so many bytes.
+const BATCH_BYTES: usize = 32 << 10;
+
+/// In place of a page number: the record after it is a trim.
+const TRIM: u32 = u32::MAX;
+
+/// In place of a page number: the record after it names a page whose data follow.
+const PAGE: u32 = u32::MAX - 1;
+
+/// What a batch holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record<'a> {
+    /// The host wrote a page, whose data have this checksum.
+    Write { lpn: Lpn, checksum: u32 },
+    /// The host trimmed pages.
+    Trim { first: Lpn, pages: u32 },
+    /// A version of a page that may not be in its place yet.
+    Page { lpn: Lpn, checksum: u32, data: &'a [u8] },
+}
+
+impl Record<'_> {
+    /// Whether it is something that the host did.
+    pub(crate) fn is_operation(&self) -> bool {
+        !matches!(self, Self::Page { .. })
+    }
+}
+
+/// A place in the journal: where a batch goes, and what tells it from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Bytes since the drive was created; the place in the ring is the rest modulo its size.
+    pub(crate) position: u64,
+    pub(crate) number: u64,
+    /// The session of the batch before.
+    pub(crate) previous: u64,
+    /// Operations before it.
+    pub(crate) operations: u64,
+}
+
+/// The header of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) bytes: u32,
+    pub(crate) number: u64,
+    pub(crate) previous: u64,
+    pub(crate) session: u64,
+    /// Operations before its first.
+    pub(crate) operations: u64,
+    /// So many operations, and the pages that they wrote and moved, were durable.
+    pub(crate) durable: u64,
+    /// Bytes of metadata that were written since the drive was created.
+    pub(crate) metadata_bytes: u64,
+    pub(crate) records: u32,
+}
+
+impl Header {
+    fn encode(&self, bytes: &mut [u8]) {
+        let mut fields = FieldWriter::new(bytes);
+        fields.u32(MAGIC).u32(self.bytes).u64(self.number).u64(self.previous).u64(self.session);
+        fields.u64(self.operations).u64(self.durable).u64(self.metadata_bytes).u32(self.records);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut fields = FieldReader::new(bytes);
+        (fields.u32()? == MAGIC).then_some(())?;
+        Some(Self {
+            bytes: fields.u32()?,
+            number: fields.u64()?,
+            previous: fields.u64()?,
+            session: fields.u64()?,
+            operations: fields.u64()?,
+            durable: fields.u64()?,
+            metadata_bytes: fields.u64()?,
+            records: fields.u32()?,
+        })
+    }
+}
+
+/// The checksum of what belongs to a drive: of its UUID, and then of the bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seed(u32);
+
+impl Seed {
+    pub(crate) fn new(uuid: Uuid) -> Self {
+        Self(crc32c::crc32c(uuid.as_bytes()))
+    }
+
+    pub(crate) fn checksum(self, bytes: &[u8]) -> u32 {
+        crc32c::crc32c_append(self.0, bytes)
+    }
+
+    fn batch(self, bytes: &[u8]) -> u32 {
+        let head = self.checksum(&bytes[..CHECKSUM_AT]);
+        crc32c::crc32c_append(head, &bytes[HEADER_BYTES..])
+    }
+}
+
+/// The end of the journal, where batches are appended.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    seed: Seed,
+    layout: Layout,
+    session: u64,
+    /// Where the batch goes that is being gathered.
+    head: Head,
+    /// The first position that a checkpoint still needs.
+    tail: u64,
+    batch: Vec<u8>,
+    records: u32,
+    operations: u64,
+}
+
+impl Journal {
+    /// One that goes on at `head`; `session` is a number that no earlier one had.
+    pub(crate) fn new(uuid: Uuid, layout: Layout, session: u64, head: Head, tail: u64) -> Self {
+        let capacity = BATCH_BYTES + 2 * layout.geometry.page_bytes() as usize;
+        let mut batch = Vec::with_capacity(capacity);
+        batch.resize(HEADER_BYTES, 0);
+        let seed = Seed::new(uuid);
+        let operations = head.operations;
+        Self { seed, layout, session, head, tail, batch, records: 0, operations }
+    }
+
+    /// Where the next batch goes, once what is gathered is written.
+    pub(crate) fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Forgets what is before `position`.
+    pub(crate) fn release(&mut self, position: u64) {
+        self.tail = position;
+    }
+
+    /// Bytes of the ring that no checkpoint needs.
+    pub(crate) fn room(&self) -> u64 {
+        self.layout.journal_bytes - (self.head.position - self.tail)
+    }
+
+    /// Whether the batch had better be written.
+    pub(crate) fn is_full(&self) -> bool {
+        self.batch.len() >= BATCH_BYTES
+    }
+
+    pub(crate) fn append(&mut self, record: Record) {
+        self.operations += u64::from(record.is_operation());
+        self.records += 1;
+        match record {
+            Record::Write { lpn, checksum } => self.put(lpn.0, checksum),
+            Record::Trim { first, pages } => {
+                self.put(TRIM, pages);
+                self.put(first.0, 0);
+            }
+            Record::Page { lpn, checksum, data } => {
+                self.put(PAGE, 0);
+                self.put(lpn.0, checksum);
+                self.batch.extend_from_slice(data);
+            }
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, first: u32, second: u32) {
+        let number = u64::from(first) | u64::from(second) << 32;
+        self.batch.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Writes what is gathered, if anything is, and returns how many bytes that were.
+    pub(crate) fn write(
+        &mut self,
+        backing: &dyn Backing,
+        durable: u64,
+        metadata_bytes: u64,
+    ) -> io::Result<u64> {
+        if self.records == 0 {
+            return Ok(0);
+        }
+        let len = self.batch.len();
+        let bytes = (len as u64).next_multiple_of(SECTOR_BYTES);
+        if bytes > self.room() {
+            return Err(io::Error::other("the journal is full: this is a bug of ftlab"));
+        }
+        let header = Header {
+            bytes: len as u32,
+            number: self.head.number,
+            previous: self.head.previous,
+            session: self.session,
+            operations: self.head.operations,
+            durable,
+            metadata_bytes: metadata_bytes + bytes,
+            records: self.records,
+        };
+        header.encode(&mut self.batch);
+        let checksum = self.seed.batch(&self.batch);
+        self.batch[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
+        let ring = Ring { layout: &self.layout, backing };
+        ring.write(&self.batch, self.head.position)?;
+        self.batch.truncate(HEADER_BYTES);
+        self.records = 0;
+        self.head = Head {
+            position: self.head.position + bytes,
+            number: self.head.number + 1,
+            previous: self.session,
+            operations: self.operations,
+        };
+        Ok(bytes)
+    }
+}
+
+/// The journal's bytes, whose positions go round.
+#[derive(Clone, Copy)]
+struct Ring<'a> {
+    layout: &'a Layout,
+    backing: &'a dyn Backing,
+}
+
+impl Ring<'_> {
+    /// Where `position` is in the backing, and how many of `bytes` are before the ring's end.
+    fn place(&self, position: u64, bytes: usize) -> (u64, usize) {
+        let within = position % self.layout.journal_bytes;
+        let before_end = self.layout.journal_bytes - within;
+        (self.layout.journal() + within, bytes.min(before_end as usize))
+    }
+
+    fn write(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        let (offset, len) = self.place(position, bytes.len());
+        self.backing.write_at(&bytes[..len], offset)?;
+        match &bytes[len..] {
+            [] => Ok(()),
+            rest => self.backing.write_at(rest, self.layout.journal()),
+        }
+    }
+
+    fn read(&self, bytes: &mut [u8], position: u64) -> io::Result<()> {
+        let (offset, len) = self.place(position, bytes.len());
+        let (head, rest) = bytes.split_at_mut(len);
+        self.backing.read_at(head, offset)?;
+        match rest {
+            [] => Ok(()),
+            rest => self.backing.read_at(rest, self.layout.journal()),
+        }
+    }
+}
+
+/// Reads batches in order.
+pub(crate) struct JournalReader<'a> {
+    seed: Seed,
+    ring: Ring<'a>,
+    head: Head,
+    /// Where the chain began.
+    start: u64,
+    batch: Vec<u8>,
+}
+
+impl<'a> JournalReader<'a> {
+    /// From `head` on.
+    pub(crate) fn new(
+        backing: &'a dyn Backing,
+        uuid: Uuid,
+        layout: &'a Layout,
+        head: Head,
+    ) -> Self {
+        let ring = Ring { layout, backing };
+        Self { seed: Seed::new(uuid), ring, head, start: head.position, batch: Vec::new() }
+    }
+
+    /// Where the next batch would be.
+    pub(crate) fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The next batch, if it is whole and follows the one before; the journal ends where it does not.
+    pub(crate) fn next(&mut self) -> Result<Option<Header>, MediaError> {
+        let Some(header) = self.read(self.head.position)? else { return Ok(None) };
+        let follows = header.number == self.head.number
+            && header.previous == self.head.previous
+            && header.operations == self.head.operations;
+        if !follows {
+            return Ok(None);
+        }
+        let Some(operations) = operations(&self.batch, &header, self.page_bytes()) else {
+            return Ok(None);
+        };
+        let bytes = u64::from(header.bytes).next_multiple_of(SECTOR_BYTES);
+        if self.head.position + bytes - self.start > self.ring.layout.journal_bytes {
+            return Ok(None);
+        }
+        self.head = Head {
+            position: self.head.position + bytes,
+            number: header.number + 1,
+            previous: header.session,
+            operations: header.operations + operations,
+        };
+        Ok(Some(header))
+    }
+
+    /// The records of the batch that [`next`](Self::next) found.
+    pub(crate) fn records(&self, header: &Header) -> Records<'_> {
+        Records::new(&self.batch, header, self.page_bytes())
+    }
+
+    /// The most operations that any whole batch in the ring says were durable.
+    pub(crate) fn durable_anywhere(&mut self) -> Result<u64, MediaError> {
+        let mut durable = 0;
+        let mut position = 0;
+        while position < self.ring.layout.journal_bytes {
+            let header = self.read(position)?;
+            durable = durable.max(header.map_or(0, |header| header.durable));
+            let bytes = header.map_or(1, |header| u64::from(header.bytes));
+            position += bytes.next_multiple_of(SECTOR_BYTES);
+        }
+        Ok(durable)
+    }
+
+    fn page_bytes(&self) -> usize {
+        self.ring.layout.geometry.page_bytes() as usize
+    }
+
+    /// Reads the batch at `position`, if there is a whole one.
+    fn read(&mut self, position: u64) -> Result<Option<Header>, MediaError> {
+        let failed = |error| MediaError::io("read the journal", error);
+        self.batch.resize(HEADER_BYTES, 0);
+        self.ring.read(&mut self.batch, position).map_err(failed)?;
+        let Some(header) = Header::decode(&self.batch) else { return Ok(None) };
+        let bytes_max = BATCH_BYTES + 2 * self.page_bytes();
+        let bytes = header.bytes as usize;
+        let bytes_max = bytes_max.min(self.ring.layout.journal_bytes as usize);
+        if !(HEADER_BYTES..=bytes_max).contains(&bytes) {
+            return Ok(None);
+        }
+        self.batch.resize(bytes, 0);
+        self.ring.read(&mut self.batch, position).map_err(failed)?;
+        Ok(verify(self.seed, &self.batch).then_some(header))
+    }
+}
+
+fn verify(seed: Seed, batch: &[u8]) -> bool {
+    seed.batch(batch).to_le_bytes() == batch[CHECKSUM_AT..HEADER_BYTES]
+}
+
+/// The records of a batch.
+pub(crate) struct Records<'a> {
+    fields: FieldReader<'a>,
+    left: u32,
+    page_bytes: usize,
+}
+
+impl<'a> Records<'a> {
+    fn new(batch: &'a [u8], header: &Header, page_bytes: usize) -> Self {
+        let fields = FieldReader::new(&batch[HEADER_BYTES..]);
+        Self { fields, left: header.records, page_bytes }
+    }
+
+    fn record(&mut self) -> Option<Record<'a>> {
+        let (first, second) = (self.fields.u32()?, self.fields.u32()?);
+        Some(match first {
+            TRIM => {
+                let first = Lpn(self.fields.u32()?);
+                self.fields.u32()?;
+                Record::Trim { first, pages: second }
+            }
+            PAGE => {
+                let (lpn, checksum) = (Lpn(self.fields.u32()?), self.fields.u32()?);
+                Record::Page { lpn, checksum, data: self.fields.take(self.page_bytes)? }
+            }
+            lpn => Record::Write { lpn: Lpn(lpn), checksum: second },
+        })
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    /// `None` inside where the batch makes no sense.
+    type Item = Option<Record<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        Some(self.record())
+    }
+}
+
+/// Operations of a batch; `None` if its records make no sense.
+fn operations(batch: &[u8], header: &Header, page_bytes: usize) -> Option<u64> {
+    let mut operations = 0;
+    for record in Records::new(batch, header, page_bytes) {
+        operations += u64::from(record?.is_operation());
+    }
+    Some(operations)
+}
+
+/// Bytes that a batch takes at most before it is written; `page_bytes` are those of a page.
+pub(crate) fn batch_bytes_max(page_bytes: u32) -> u64 {
+    (BATCH_BYTES as u64 + 2 * u64::from(page_bytes)).next_multiple_of(SECTOR_BYTES)
+}
+
+const _: () = assert!(RECORD_BYTES * 4 <= BATCH_BYTES);
+
+/// Reads bytes as a batch whose checksum is right.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    const PAGE_BYTES: usize = 512;
+    if let Some(header) = Header::decode(bytes)
+        && bytes.len() >= HEADER_BYTES
+    {
+        let mut encoded = vec![0; HEADER_BYTES];
+        header.encode(&mut encoded);
+        assert_eq!(Header::decode(&encoded), Some(header));
+        let counted = Records::new(bytes, &header, PAGE_BYTES).map_while(|record| record);
+        let counted = counted.filter(Record::is_operation).count() as u64;
+        let all = operations(bytes, &header, PAGE_BYTES);
+        assert!(all.is_none_or(|all| all == counted));
+    }
+}

@@ -1,0 +1,187 @@
+//! What the journal's operations wrote and moved: where the versions of pages should be.
+//!
+//! Of operations behind the last sync anything may have been lost: records, pages that the host wrote,
+//! pages that were moved. A version is *there* if one of the places where it has been holds it, or the
+//! journal does. The drive can be recovered to any operation at which all versions are there that were
+//! current then; [`last_whole`](Tracker::last_whole) finds the last one.
+
+use crate::media::flash::checksum;
+use crate::media::layout::Layout;
+use crate::media::{Backing, MediaError};
+use ftlab_flash::{Lpn, Ppn};
+use std::collections::HashMap;
+
+/// A version of a page, and where it has been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Version {
+    /// The operation that wrote it; none if it is older than the tracking.
+    operation: Option<u64>,
+    checksum: u32,
+    /// In order; it should be in the last one.
+    places: Vec<Ppn>,
+}
+
+/// Versions of pages written or moved by operations that may not be durable.
+#[derive(Debug, Default)]
+pub(crate) struct Tracker {
+    /// Operations up to this one are durable, with every page in its place.
+    in_place: u64,
+    current: HashMap<Lpn, Version>,
+    /// Versions that were overwritten or trimmed, and the last operation at which they were current.
+    past: Vec<(Lpn, Version, u64)>,
+    /// Pages whose data are in the journal.
+    journaled: HashMap<(Lpn, u32), Box<[u8]>>,
+}
+
+/// The medium, to look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Pages<'a> {
+    pub(crate) backing: &'a dyn Backing,
+    pub(crate) layout: &'a Layout,
+}
+
+impl Pages<'_> {
+    /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
+    fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
+        self.backing
+            .read_at(data, self.layout.page(place))
+            .map_err(|error| MediaError::io("read a flash page", error))?;
+        Ok(checksum(lpn, data) == sum)
+    }
+}
+
+impl Tracker {
+    /// Tracks what operations behind `in_place` do.
+    pub(crate) fn new(in_place: u64) -> Self {
+        Self { in_place, ..Self::default() }
+    }
+
+    /// `operation` wrote `lpn` to `to`.
+    pub(crate) fn write(&mut self, lpn: Lpn, checksum: u32, to: Ppn, operation: u64) {
+        if operation > self.in_place {
+            let version = Version { operation: Some(operation), checksum, places: vec![to] };
+            let before = self.current.insert(lpn, version);
+            self.pass(lpn, before, operation);
+        }
+    }
+
+    /// `operation` moved `lpn`.
+    pub(crate) fn relocate(&mut self, lpn: Lpn, checksum: u32, from: Ppn, to: Ppn, operation: u64) {
+        if operation > self.in_place {
+            let old = || Version { operation: None, checksum, places: vec![from] };
+            self.current.entry(lpn).or_insert_with(old).places.push(to);
+        }
+    }
+
+    /// `operation` trimmed `lpn`.
+    pub(crate) fn trim(&mut self, lpn: Lpn, operation: u64) {
+        let before = self.current.remove(&lpn);
+        self.pass(lpn, before, operation);
+    }
+
+    fn pass(&mut self, lpn: Lpn, version: Option<Version>, operation: u64) {
+        // An older version was durable; whether it is still there matters only while it is current.
+        if let Some(version) = version.filter(|version| version.operation.is_some()) {
+            self.past.push((lpn, version, operation - 1));
+        }
+    }
+
+    /// The journal holds a version of `lpn`.
+    pub(crate) fn journaled(&mut self, lpn: Lpn, checksum: u32, data: &[u8]) {
+        self.journaled.insert((lpn, checksum), data.into());
+    }
+
+    /// The last operation, `operations` at most, at which every version is there that was current then.
+    pub(crate) fn last_whole(&self, pages: Pages, operations: u64) -> Result<u64, MediaError> {
+        let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
+        let mut missing = Vec::new();
+        let current = self.current.iter().map(|(lpn, version)| (lpn, version, u64::MAX));
+        let past = self.past.iter().map(|(lpn, version, last)| (lpn, version, *last));
+        for (&lpn, version, last) in past.chain(current) {
+            if let Some(first) = version.operation
+                && !self.journaled.contains_key(&(lpn, version.checksum))
+                && Self::find(lpn, version, pages, &mut data)?.is_none()
+            {
+                missing.push((first, last));
+            }
+        }
+        // From the end back: each version that is missing ends the drive before it was written.
+        missing.sort_unstable_by_key(|&(_, last)| std::cmp::Reverse(last));
+        let mut whole = operations;
+        while let Some(&(first, _)) =
+            missing.iter().find(|&&(first, last)| (first..=last).contains(&whole))
+        {
+            whole = first - 1;
+        }
+        Ok(whole)
+    }
+
+    /// The last place that holds a version, whose data are in `data` then.
+    fn find(
+        lpn: Lpn,
+        version: &Version,
+        pages: Pages,
+        data: &mut [u8],
+    ) -> Result<Option<Ppn>, MediaError> {
+        for &place in version.places.iter().rev() {
+            if pages.read(place, lpn, version.checksum, data)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the current version of a page is there, or can be put there.
+    pub(crate) fn is_there(
+        &self,
+        pages: Pages,
+        lpn: u32,
+        place: u32,
+        sum: u32,
+    ) -> Result<bool, MediaError> {
+        let lpn = Lpn(lpn);
+        let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
+        Ok(pages.read(Ppn(place), lpn, sum, &mut data)?
+            || self.journaled.contains_key(&(lpn, sum))
+            || match self.current.get(&lpn) {
+                Some(version) => Self::find(lpn, version, pages, &mut data)?.is_some(),
+                None => false,
+            })
+    }
+
+    /// Puts every current version where it should be. `place_of` tells where that is for a page and its
+    /// checksum, if that version is current. Returns how many pages were written, and how many are lost.
+    pub(crate) fn put_in_place(
+        self,
+        pages: Pages,
+        place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
+    ) -> Result<(u64, u64), MediaError> {
+        let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
+        let (mut written, mut lost) = (0, 0);
+        let mut write = |place, data: &[u8]| {
+            written += 1;
+            pages
+                .backing
+                .write_at(data, pages.layout.page(place))
+                .map_err(|error| MediaError::io("write a flash page", error))
+        };
+        for ((lpn, sum), page) in &self.journaled {
+            if let Some((place, current)) = place_of(*lpn)
+                && current == *sum
+                && !pages.read(place, *lpn, *sum, &mut data)?
+            {
+                write(place, page)?;
+            }
+        }
+        for (&lpn, version) in &self.current {
+            let Some(&place) = version.places.last() else { continue };
+            match Self::find(lpn, version, pages, &mut data)? {
+                Some(found) if found == place => {}
+                Some(_) => write(place, &data)?,
+                // It was durable once: this is no power cut, but a page that has gone bad.
+                None => lost += 1,
+            }
+        }
+        Ok((written, lost))
+    }
+}

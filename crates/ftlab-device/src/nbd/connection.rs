@@ -1,0 +1,81 @@
+//! One connection: bytes between its socket and its session.
+
+use super::Export;
+use super::replies::Replies;
+use super::session::Session;
+use crate::Store;
+use std::io::{self, Read, Write};
+
+/// Room for what has come; a queue of 32 requests of 4 KiB fits.
+const INPUT_BYTES: usize = 256 << 10;
+const _: () = assert!(INPUT_BYTES >= Session::INPUT_BYTES);
+
+/// Serves a client until it leaves. The error is that of its socket, or what it did wrong.
+///
+/// `established` is called once, when the handshake is over.
+pub(super) fn serve<S: Read + Write>(
+    mut socket: S,
+    store: &dyn Store,
+    export: &Export,
+    established: impl FnOnce(&S) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut replies = Replies::default();
+    let mut session = Session::begin(store, export, &mut replies);
+    let mut established = Some(established);
+    let mut input = Input::new();
+    loop {
+        input.used(session.feed(input.bytes(), &mut replies));
+        let was_full = replies.is_full();
+        if !replies.bytes().is_empty() {
+            socket.write_all(replies.bytes())?;
+            replies.clear();
+        }
+        if session.is_closed() {
+            return session.problem().map_or(Ok(()), |problem| Err(io::Error::other(problem)));
+        }
+        if !session.is_handshake()
+            && let Some(established) = established.take()
+        {
+            established(&socket)?;
+        }
+        if !was_full && !input.receive(&mut socket)? {
+            return Ok(());
+        }
+    }
+}
+
+/// What has come and has not been used.
+struct Input {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Input {
+    fn new() -> Self {
+        Self { buffer: vec![0; INPUT_BYTES], start: 0, end: 0 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    fn used(&mut self, bytes: usize) {
+        self.start += bytes;
+    }
+
+    /// Waits for more; false at the end of the connection.
+    fn receive(&mut self, socket: &mut impl Read) -> io::Result<bool> {
+        // What is left is the beginning of a request.
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        let bytes = loop {
+            match socket.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        self.end += bytes;
+        Ok(bytes > 0)
+    }
+}

@@ -1,0 +1,271 @@
+//! The fixed newstyle handshake: the client names options until one of them starts the transmission.
+
+use super::replies::Replies;
+use super::wire::{
+    FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, OPTION_REPLY_MAGIC, info, option,
+    reply, transmission,
+};
+use super::{Export, REQUEST_BYTES_MAX, Step};
+use crate::Store;
+
+/// Options with more data are passed over; every one in the specification is shorter.
+const OPTION_BYTES_MAX: u32 = 16 << 10;
+
+/// How much of a name that nobody knows is said back.
+const NAME_CHARS_MAX: usize = 80;
+
+/// The state of a handshake.
+pub(super) struct Handshake<'a> {
+    store: &'a dyn Store,
+    export: &'a Export,
+    state: State,
+    no_zeroes: bool,
+    structured: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum State {
+    /// The client's flags come next.
+    Flags,
+    /// An option comes next.
+    Options,
+    /// So many bytes of an option that is too long come next.
+    PassingOver { option: u32, bytes: u32 },
+}
+
+/// What follows upon an option.
+enum Next {
+    Option,
+    Transmission,
+    Close,
+}
+
+impl<'a> Handshake<'a> {
+    /// Greets the client.
+    pub(super) fn begin(store: &'a dyn Store, export: &'a Export, replies: &mut Replies) -> Self {
+        replies.put_u64(NBDMAGIC);
+        replies.put_u64(IHAVEOPT);
+        replies.put_u16(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES);
+        Self { store, export, state: State::Flags, no_zeroes: false, structured: false }
+    }
+
+    /// Whether the client can take structured replies.
+    pub(super) fn is_structured(&self) -> bool {
+        self.structured
+    }
+
+    pub(super) fn step(&mut self, input: &[u8], replies: &mut Replies) -> Step {
+        match self.state {
+            State::Flags => self.flags(input),
+            State::Options => self.option(input, replies),
+            State::PassingOver { option, bytes } => {
+                let passed = bytes.min(input.len() as u32);
+                if passed < bytes {
+                    self.state = State::PassingOver { option, bytes: bytes - passed };
+                    return if passed == 0 { Step::Starved } else { Step::Used(passed as usize) };
+                }
+                let message = format!("the data of this option exceeds {OPTION_BYTES_MAX} bytes");
+                answer_error(replies, option, reply::ERR_TOO_BIG, &message);
+                self.state = State::Options;
+                Step::Used(passed as usize)
+            }
+        }
+    }
+
+    fn flags(&mut self, input: &[u8]) -> Step {
+        let Some(flags) = input.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)) else {
+            return Step::Starved;
+        };
+        let known = u32::from(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES);
+        if flags & !known != 0 {
+            return Step::Close(Some(format!("unknown flags {flags:#x} of the client")));
+        }
+        self.no_zeroes = flags & u32::from(FLAG_NO_ZEROES) != 0;
+        self.state = State::Options;
+        Step::Used(4)
+    }
+
+    fn option(&mut self, input: &[u8], replies: &mut Replies) -> Step {
+        let mut fields = Fields(input);
+        let (Some(magic), Some(option), Some(bytes)) = (fields.u64(), fields.u32(), fields.u32())
+        else {
+            return Step::Starved;
+        };
+        if magic != IHAVEOPT {
+            return Step::Close(Some(format!("an option begins with {magic:#018x}")));
+        }
+        let header = input.len() - fields.0.len();
+        if bytes > OPTION_BYTES_MAX {
+            self.state = State::PassingOver { option, bytes };
+            return Step::Used(header);
+        }
+        let Some(data) = fields.bytes(bytes as usize) else { return Step::Starved };
+        let used = header + data.len();
+        match self.answer(option, data, replies) {
+            Next::Option => Step::Used(used),
+            Next::Transmission => Step::Transmission(used),
+            Next::Close if option == option::EXPORT_NAME => {
+                let name = shown(data);
+                Step::Close(Some(format!("the client asks for an export {name}, which is unknown")))
+            }
+            Next::Close => Step::Close(None),
+        }
+    }
+
+    fn answer(&mut self, option: u32, data: &[u8], replies: &mut Replies) -> Next {
+        match option {
+            option::EXPORT_NAME => return self.answer_export_name(data, replies),
+            option::ABORT => {
+                answer(replies, option, reply::ACK, &[]);
+                return Next::Close;
+            }
+            option::INFO | option::GO => return self.answer_info(option, data, replies),
+            option::LIST | option::STRUCTURED_REPLY if !data.is_empty() => {
+                let message = format!("this option has no data, not {} bytes", data.len());
+                answer_error(replies, option, reply::ERR_INVALID, &message);
+            }
+            option::LIST => {
+                let name = self.export.name.as_bytes();
+                let length = (name.len() as u32).to_be_bytes();
+                let description = self.export.description.as_bytes();
+                answer(replies, option, reply::SERVER, &[&length, name, description]);
+                answer(replies, option, reply::ACK, &[]);
+            }
+            option::STRUCTURED_REPLY => {
+                self.structured = true;
+                answer(replies, option, reply::ACK, &[]);
+            }
+            option::STARTTLS => {
+                let message = "put a proxy in front for TLS: nbdkit --tls=require nbd socket=...";
+                answer_error(replies, option, reply::ERR_UNSUP, message);
+            }
+            _ => answer_error(replies, option, reply::ERR_UNSUP, "unknown option"),
+        }
+        Next::Option
+    }
+
+    /// The old way into the transmission, without any way to say no.
+    fn answer_export_name(&self, name: &[u8], replies: &mut Replies) -> Next {
+        if !self.export.is_called(name) {
+            return Next::Close;
+        }
+        replies.put_u64(self.store.bytes());
+        replies.put_u16(self.transmission_flags());
+        if !self.no_zeroes {
+            replies.put(&[0; 124]);
+        }
+        Next::Transmission
+    }
+
+    /// INFO and GO: size, flags and block sizes, and for GO the way into the transmission.
+    fn answer_info(&self, option: u32, data: &[u8], replies: &mut Replies) -> Next {
+        let Some((name, wanted)) = name_and_infos(data) else {
+            let message = "a name, its length before it, and a list of infos were expected";
+            answer_error(replies, option, reply::ERR_INVALID, message);
+            return Next::Option;
+        };
+        if !self.export.is_called(name) {
+            let known = &self.export.name;
+            let message = format!("there is no export {}; ask for {known:?} or \"\"", shown(name));
+            answer_error(replies, option, reply::ERR_UNKNOWN, &message);
+            return Next::Option;
+        }
+        let mut tell = |info: u16, parts: [&[u8]; 3]| {
+            let info = info.to_be_bytes();
+            answer(replies, option, reply::INFO, &[&info, parts[0], parts[1], parts[2]]);
+        };
+        let (size, flags) = (self.store.bytes().to_be_bytes(), self.transmission_flags());
+        tell(info::EXPORT, [&size, &flags.to_be_bytes(), &[]]);
+        // Any offset and length work; whole blocks work best.
+        let sizes = [1, self.store.block_bytes(), REQUEST_BYTES_MAX].map(u32::to_be_bytes);
+        tell(info::BLOCK_SIZE, [&sizes[0], &sizes[1], &sizes[2]]);
+        for info in wanted {
+            match info {
+                info::NAME => tell(info, [self.export.name.as_bytes(), &[], &[]]),
+                info::DESCRIPTION => tell(info, [self.export.description.as_bytes(), &[], &[]]),
+                _ => {}
+            }
+        }
+        answer(replies, option, reply::ACK, &[]);
+        if option == option::GO { Next::Transmission } else { Next::Option }
+    }
+
+    fn transmission_flags(&self) -> u16 {
+        use transmission::{
+            CAN_MULTI_CONN, HAS_FLAGS, SEND_DF, SEND_FAST_ZERO, SEND_FLUSH, SEND_FUA, SEND_TRIM,
+            SEND_WRITE_ZEROES,
+        };
+        // Several connections: a store's flush covers everything that completed before, on any of them.
+        let flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES;
+        let flags = flags | SEND_FAST_ZERO | CAN_MULTI_CONN;
+        if self.structured { flags | SEND_DF } else { flags }
+    }
+}
+
+impl Export {
+    /// Whether it goes by this name; the empty name is that of the only export.
+    fn is_called(&self, name: &[u8]) -> bool {
+        name.is_empty() || name == self.name.as_bytes()
+    }
+}
+
+/// A name for a message.
+fn shown(name: &[u8]) -> String {
+    let text = String::from_utf8_lossy(name);
+    let start: String = text.chars().take(NAME_CHARS_MAX).collect();
+    let rest = if start.len() < text.len() { "..." } else { "" };
+    format!("{start:?}{rest}")
+}
+
+/// The data of INFO and GO, if that is what it is.
+fn name_and_infos(data: &[u8]) -> Option<(&[u8], impl Iterator<Item = u16>)> {
+    let mut fields = Fields(data);
+    let name_bytes = fields.u32()?;
+    let name = fields.bytes(name_bytes as usize)?;
+    let count = fields.u16()?;
+    let infos = fields.0.chunks_exact(2).map(|info| u16::from_be_bytes([info[0], info[1]]));
+    (fields.0.len() == 2 * usize::from(count)).then_some((name, infos))
+}
+
+fn answer(replies: &mut Replies, option: u32, kind: u32, parts: &[&[u8]]) {
+    replies.put_u64(OPTION_REPLY_MAGIC);
+    replies.put_u32(option);
+    replies.put_u32(kind);
+    replies.put_u32(parts.iter().map(|part| part.len() as u32).sum());
+    for part in parts {
+        replies.put(part);
+    }
+}
+
+fn answer_error(replies: &mut Replies, option: u32, kind: u32, message: &str) {
+    answer(replies, option, kind, &[message.as_bytes()]);
+}
+
+/// Takes fields off the front of bytes; `None` if there are too few.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    fn bytes(&mut self, bytes: usize) -> Option<&'a [u8]> {
+        let (first, rest) = self.0.split_at_checked(bytes)?;
+        self.0 = rest;
+        Some(first)
+    }
+}

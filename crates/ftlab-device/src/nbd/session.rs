@@ -1,0 +1,89 @@
+//! One client's side of the protocol, without its socket.
+
+use super::handshake::Handshake;
+use super::replies::Replies;
+use super::transmission::Transmission;
+use super::{Export, Step};
+use crate::Store;
+
+/// What is said to one client: takes the bytes that it sends, carries out its requests on a store, and
+/// puts the answers together.
+///
+/// ```
+/// use ftlab_device::Ram;
+/// use ftlab_device::nbd::{Export, Replies, Session};
+///
+/// let (ram, export, mut replies) = (Ram::new(1 << 20), Export::default(), Replies::default());
+/// let mut session = Session::begin(&ram, &export, &mut replies);
+/// assert!(replies.bytes().starts_with(b"NBDMAGICIHAVEOPT"));
+/// // The client's flags, and half of an option: the session waits for the rest of that.
+/// assert_eq!(session.feed(b"\0\0\0\x03IHAVE", &mut replies), 4);
+/// ```
+pub struct Session<'a> {
+    store: &'a dyn Store,
+    phase: Phase<'a>,
+}
+
+enum Phase<'a> {
+    Handshake(Handshake<'a>),
+    Transmission(Transmission<'a>),
+    Closed { problem: Option<String> },
+}
+
+impl<'a> Session<'a> {
+    /// The most bytes that [`feed`](Self::feed) may have to be given at once before it can use any.
+    pub const INPUT_BYTES: usize = 192 << 10;
+
+    /// Greets a client.
+    pub fn begin(store: &'a dyn Store, export: &'a Export, replies: &mut Replies) -> Self {
+        Self { store, phase: Phase::Handshake(Handshake::begin(store, export, replies)) }
+    }
+
+    /// Deals with what has come, and returns how much of it has been used; the rest has to be given
+    /// again, with what comes after it. Stops when there is much to send.
+    pub fn feed(&mut self, input: &[u8], replies: &mut Replies) -> usize {
+        let mut used = 0;
+        while !replies.is_full() {
+            let rest = &input[used..];
+            let step = match &mut self.phase {
+                Phase::Handshake(handshake) => handshake.step(rest, replies),
+                Phase::Transmission(transmission) => transmission.step(rest, replies),
+                Phase::Closed { .. } => return input.len(),
+            };
+            match step {
+                Step::Starved => break,
+                Step::Used(bytes) => used += bytes,
+                Step::Transmission(bytes) => {
+                    used += bytes;
+                    self.transmit();
+                }
+                Step::Close(problem) => self.phase = Phase::Closed { problem },
+            }
+        }
+        used
+    }
+
+    fn transmit(&mut self) {
+        let Phase::Handshake(handshake) = &self.phase else { return };
+        let structured = handshake.is_structured();
+        self.phase = Phase::Transmission(Transmission::new(self.store, structured));
+    }
+
+    /// Whether the handshake still goes on.
+    pub fn is_handshake(&self) -> bool {
+        matches!(self.phase, Phase::Handshake(_))
+    }
+
+    /// Whether the connection has to be closed once the replies are sent.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed { .. })
+    }
+
+    /// What the client did that nobody can answer, if that is why the connection has to be closed.
+    pub fn problem(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Closed { problem } => problem.as_deref(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Requests and their replies, once the handshake is over.
+
+use super::replies::Replies;
+use super::request::{HEADER_BYTES, Refusal, Request};
+use super::wire::{SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, command, errno, flag};
+use super::{REQUEST_BYTES_MAX, Step};
+use crate::Store;
+use std::io;
+
+/// A write with no more data is carried out at once when all of it has come; a larger one in pieces,
+/// so that memory does not grow with it.
+pub(super) const WHOLE_BYTES_MAX: u32 = 128 << 10;
+
+/// Pieces of large writes end at a multiple of this within the drive.
+const PIECE_BYTES: u64 = 64 << 10;
+
+/// The longest message of an error: below the 4096 bytes of the specification in any script.
+const MESSAGE_CHARS_MAX: usize = 1000;
+
+/// A simple reply without data.
+const SIMPLE_BYTES: usize = 16;
+
+/// A chunk of a structured reply up to its data, the offset of the data included.
+const CHUNK_BYTES: usize = 28;
+
+/// The state of a transmission.
+pub(super) struct Transmission<'a> {
+    store: &'a dyn Store,
+    size: u64,
+    structured: bool,
+    state: State,
+}
+
+enum State {
+    /// A request comes next.
+    Requests,
+    /// The data of a large write comes next.
+    Data(LargeWrite),
+}
+
+/// A write whose data has not come yet.
+struct LargeWrite {
+    request: Request,
+    offset: u64,
+    left: u32,
+    /// Why the rest of its data is passed over.
+    failed: Option<Refusal>,
+}
+
+impl<'a> Transmission<'a> {
+    pub(super) fn new(store: &'a dyn Store, structured: bool) -> Self {
+        Self { store, size: store.bytes(), structured, state: State::Requests }
+    }
+
+    pub(super) fn step(&mut self, input: &[u8], replies: &mut Replies) -> Step {
+        match &mut self.state {
+            State::Requests => self.request(input, replies),
+            State::Data(write) => {
+                let used = write.take(input, self.store);
+                if write.left > 0 {
+                    return if used == 0 { Step::Starved } else { Step::Used(used) };
+                }
+                let (request, failed) = (write.request, write.failed.take());
+                self.state = State::Requests;
+                let outcome = match failed {
+                    Some(refusal) => Err(refusal),
+                    None => self.force(&request),
+                };
+                self.reply(&request, outcome, replies);
+                Step::Used(used)
+            }
+        }
+    }
+
+    fn request(&mut self, input: &[u8], replies: &mut Replies) -> Step {
+        let Some((header, rest)) = input.split_first_chunk::<HEADER_BYTES>() else {
+            return Step::Starved;
+        };
+        let Some(request) = Request::parse(header) else {
+            return Step::Close(Some(format!("a request begins with {:02x?}", &header[..4])));
+        };
+        if let Err(refusal) = request.check(self.size, self.structured) {
+            return self.refuse(&request, refusal, replies);
+        }
+        match request.command {
+            command::WRITE if request.bytes <= WHOLE_BYTES_MAX => {
+                let Some(data) = rest.get(..request.bytes as usize) else { return Step::Starved };
+                let done = self.store.write(request.offset, data).map_err(Refusal::from);
+                self.reply(&request, done.and_then(|()| self.force(&request)), replies);
+                return Step::Used(HEADER_BYTES + data.len());
+            }
+            command::WRITE => self.state = State::Data(LargeWrite::new(request, None)),
+            command::READ => self.read(&request, replies),
+            command::DISC => return Step::Close(None),
+            _ => {
+                let outcome = self.carry_out(&request);
+                self.reply(&request, outcome, replies);
+            }
+        }
+        Step::Used(HEADER_BYTES)
+    }
+
+    /// Answers a request that cannot be carried out, and passes its data over.
+    fn refuse(&mut self, request: &Request, refusal: Refusal, replies: &mut Replies) -> Step {
+        match request.data_bytes() {
+            0 => self.reply(request, Err(refusal), replies),
+            bytes if bytes / 2 > REQUEST_BYTES_MAX => {
+                let message = refusal.message.clone();
+                self.reply(request, Err(refusal), replies);
+                return Step::Close(Some(message));
+            }
+            _ => self.state = State::Data(LargeWrite::new(*request, Some(refusal))),
+        }
+        Step::Used(HEADER_BYTES)
+    }
+
+    /// Flush, trim and write-zeroes.
+    fn carry_out(&self, request: &Request) -> Result<(), Refusal> {
+        let (offset, bytes) = (request.offset, u64::from(request.bytes));
+        let may_trim = !request.has(flag::NO_HOLE);
+        match request.command {
+            command::FLUSH => return self.store.flush().map_err(Refusal::from),
+            command::TRIM => self.store.trim(offset, bytes),
+            _ if request.has(flag::FAST_ZERO) && !may_trim => {
+                let message = "zeros that must be written are no faster than a write".to_owned();
+                return Err(Refusal { errno: errno::ENOTSUP, message });
+            }
+            _ => self.store.write_zeroes(offset, bytes, may_trim),
+        }?;
+        self.force(request)
+    }
+
+    /// Makes what a request with FUA did durable.
+    fn force(&self, request: &Request) -> Result<(), Refusal> {
+        if request.has(flag::FUA) { self.store.flush().map_err(Refusal::from) } else { Ok(()) }
+    }
+
+    fn read(&self, request: &Request, replies: &mut Replies) {
+        let (header, bytes) =
+            (if self.structured { CHUNK_BYTES } else { SIMPLE_BYTES }, request.bytes as usize);
+        let data = &mut replies.room(header + bytes)[header..];
+        if let Err(error) = self.store.read(request.offset, data) {
+            return self.reply(request, Err(error.into()), replies);
+        }
+        if self.structured {
+            put_chunk(request.cookie, chunk::OFFSET_DATA, 8 + request.bytes, replies);
+            replies.put_u64(request.offset);
+        } else {
+            put_simple(request.cookie, 0, replies);
+        }
+        replies.take(bytes);
+    }
+
+    /// Answers a request other than a read that succeeded.
+    fn reply(&self, request: &Request, outcome: Result<(), Refusal>, replies: &mut Replies) {
+        match outcome {
+            Ok(()) => put_simple(request.cookie, 0, replies),
+            Err(refusal) if self.structured => {
+                let message = refusal.message.as_bytes();
+                let bytes = 4 + 2 + message.len() as u32;
+                put_chunk(request.cookie, chunk::ERROR, bytes, replies);
+                replies.put_u32(refusal.errno);
+                replies.put_u16(message.len() as u16);
+                replies.put(message);
+            }
+            Err(refusal) => put_simple(request.cookie, refusal.errno, replies),
+        }
+    }
+}
+
+impl LargeWrite {
+    fn new(request: Request, failed: Option<Refusal>) -> Self {
+        Self { request, offset: request.offset, left: request.bytes, failed }
+    }
+
+    /// Writes what has come, in whole pieces; how much of it has been used.
+    fn take(&mut self, input: &[u8], store: &dyn Store) -> usize {
+        let mut bytes = input.len().min(self.left as usize);
+        if self.failed.is_none() {
+            if bytes < self.left as usize {
+                let end = self.offset + bytes as u64;
+                bytes = (end - end % PIECE_BYTES).saturating_sub(self.offset) as usize;
+            }
+            if bytes == 0 {
+                return 0;
+            }
+            self.failed = store.write(self.offset, &input[..bytes]).err().map(Refusal::from);
+        }
+        self.offset += bytes as u64;
+        self.left -= bytes as u32;
+        bytes
+    }
+}
+
+#[inline]
+fn put_simple(cookie: u64, errno: u32, replies: &mut Replies) {
+    let room = replies.room(SIMPLE_BYTES);
+    room[..4].copy_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
+    room[4..8].copy_from_slice(&errno.to_be_bytes());
+    room[8..].copy_from_slice(&cookie.to_be_bytes());
+    replies.take(SIMPLE_BYTES);
+}
+
+/// Begins the only chunk of a structured reply.
+fn put_chunk(cookie: u64, kind: u16, bytes: u32, replies: &mut Replies) {
+    replies.put_u32(STRUCTURED_REPLY_MAGIC);
+    replies.put_u16(chunk::DONE);
+    replies.put_u16(kind);
+    replies.put_u64(cookie);
+    replies.put_u32(bytes);
+}
+
+/// The error of a store, in the few numbers that NBD has.
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind as Kind;
+        let errno = match error.kind() {
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => errno::EPERM,
+            Kind::InvalidInput => errno::EINVAL,
+            Kind::OutOfMemory => errno::ENOMEM,
+            Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => errno::ENOSPC,
+            Kind::Unsupported => errno::ENOTSUP,
+            _ => errno::EIO,
+        };
+        Self { errno, message: error.to_string().chars().take(MESSAGE_CHARS_MAX).collect() }
+    }
+}

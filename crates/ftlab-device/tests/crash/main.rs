@@ -1,0 +1,71 @@
+//! Power cuts at random writes, with writes dropped and torn: what was flushed is never lost, and what is
+//! left is the drive as it was at one operation, to the last counter.
+
+mod model;
+
+use model::{Life, Model, Random};
+
+/// Presets, policies, and every placement and every victim rule in one pair.
+fn families() -> Vec<String> {
+    let pairs = |name: &String| match name.split_once('/') {
+        Some((placement, victim)) => victim == "greedy" || placement == "sep-gc",
+        None => true,
+    };
+    ftlab_ftl::registry::policy_names().into_iter().filter(pairs).collect()
+}
+
+/// Lets a drive live through so many power cuts and kills.
+fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
+    let mut model = Model::new(ftl, gc);
+    let mut random = Random::new(seed);
+    let mut repeated = 0;
+    for life in 0..cuts {
+        let context = || format!("{ftl}, {gc}, seed {seed}, life {life}");
+        let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
+        repeated += drive.recovery().repeated;
+        model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
+        model.live(drive, &mut random, Life::UntilPowerCut);
+    }
+    assert!(repeated > cuts, "{ftl}: {repeated} operations repeated in {cuts} recoveries");
+}
+
+#[test]
+fn every_family_survives_a_hundred_power_cuts() {
+    for (seed, name) in (1..).zip(families()) {
+        survive(&name, "foreground", 100, seed);
+    }
+}
+
+#[test]
+fn so_do_other_schedules_of_collection() {
+    for (seed, name) in (1000..).zip(["1r-greedy", "2r-fifo", "2r++", "wolf", "sepbit"]) {
+        for gc in ["incremental", "incremental:pages=2", "garbage:share=0.2"] {
+            survive(name, gc, 100, seed);
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: `make crash-tests`"]
+fn every_ftl_survives_a_thousand_power_cuts() {
+    for (seed, name) in (10_000..).zip(ftlab_ftl::registry::policy_names()) {
+        survive(&name, "foreground", 1000, seed);
+        println!("{name}: 1,000 power cuts survived");
+    }
+}
+
+#[test]
+fn a_recorded_run_in_the_simulator_comes_to_the_same_counters_and_mapping() {
+    for (seed, name) in (2000..).zip(ftlab_ftl::registry::policy_names()) {
+        let mut model = Model::new(&name, "foreground");
+        let mut random = Random::new(seed);
+        for _ in 0..3 {
+            let drive = model.open().unwrap();
+            model.live(drive, &mut random, Life::UntilClosed(1500));
+        }
+        let drive = model.open().unwrap();
+        assert_eq!(drive.recovery().repeated, 0, "{name}");
+        model.verify(&drive).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(drive.snapshot().counters.erases() > 100, "{name}");
+    }
+}

@@ -1,0 +1,207 @@
+//! A model that knows what may be read after a crash.
+
+use ftlab_device::{CreateOptions, Drive, MediaError, OpenOptions, PowerCut, Store};
+use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{self, DynPageMapped, OracleGroup, Size};
+use std::sync::Arc;
+
+const PAGE_BYTES: usize = 512;
+const PAGES_PER_BLOCK: u32 = 8;
+const LOGICAL_PAGES: u32 = 32 * PAGES_PER_BLOCK;
+
+/// Numbers from a seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((u128::from(bits ^ bits >> 31) * u128::from(end)) >> 64) as u32
+    }
+}
+
+/// How a life of the drive ends.
+pub(crate) enum Life {
+    /// At a random write, at which the power is cut, or the process killed.
+    UntilPowerCut,
+    /// After so many requests, by closing it.
+    UntilClosed(u32),
+}
+
+/// What the host did.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Write(Lpn),
+    Trim(Lpn, u32),
+}
+
+/// What the medium holds, and all operations that were issued.
+pub(crate) struct Model {
+    ftl: String,
+    config: DriveConfig,
+    /// The medium: after a kill still with writes that no sync has made durable.
+    medium: PowerCut,
+    /// Operation n, counted from 1, is the one at n - 1.
+    operations: Vec<Operation>,
+    /// Operations at the last acknowledged flush.
+    flushed: u64,
+}
+
+impl Model {
+    /// A new drive.
+    pub(crate) fn new(ftl: &str, gc: &str) -> Self {
+        let geometry = Geometry::new(56, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
+        let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, 9);
+        config.gc = gc.parse().unwrap();
+        let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
+        let ftl = registry::fit(&ftl.parse().unwrap(), Size::new(&config), &groups).unwrap();
+        let options = CreateOptions { ftl, config, checkpoint_every: Some(200) };
+        let bytes = Drive::backing_bytes(&options).unwrap() as usize;
+        let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+        let superblock = Drive::create_on(Arc::clone(&backing) as _, &options).unwrap();
+        Self {
+            ftl: superblock.ftl.to_string(),
+            config,
+            medium: PowerCut::new(backing.survivor(|_| 0)),
+            operations: Vec::new(),
+            flushed: 0,
+        }
+    }
+
+    /// Opens what is left of it.
+    pub(crate) fn open(&self) -> Result<Drive, MediaError> {
+        let backing = Arc::new(self.medium.restarted());
+        Drive::open_alone(backing, OpenOptions::default())
+    }
+
+    /// Takes what was found after a crash for what was done, and verifies that it is a past that may be.
+    pub(crate) fn verify(&mut self, drive: &Drive) -> Result<(), String> {
+        let snapshot = drive.snapshot();
+        let (flushed, issued) = (self.flushed, self.operations.len() as u64);
+        if !(flushed..=issued).contains(&snapshot.operations) {
+            let found = snapshot.operations;
+            return Err(format!("{found} operations are left of {issued}, {flushed} were flushed"));
+        }
+        self.operations.truncate(snapshot.operations as usize);
+        self.flushed = snapshot.operations;
+        self.verify_contents(drive)?;
+        let twin = self.twin();
+        if twin.counters() != snapshot.counters {
+            return Err(format!("counters: {:?}, not {:?}", snapshot.counters, twin.counters()));
+        }
+        if twin.drive().mapping() != drive.mapping() {
+            return Err("the mapping is another".to_owned());
+        }
+        twin.check().map_err(|error| error.to_string())
+    }
+
+    fn verify_contents(&self, drive: &Drive) -> Result<(), String> {
+        let mut versions = [0; LOGICAL_PAGES as usize];
+        for (number, operation) in (1..).zip(&self.operations) {
+            match *operation {
+                Operation::Write(lpn) => versions[lpn.index()] = number,
+                Operation::Trim(first, pages) => {
+                    versions[first.index()..][..pages as usize].fill(0)
+                }
+            }
+        }
+        let mut page = [0; PAGE_BYTES];
+        for (lpn, &version) in versions.iter().enumerate() {
+            drive
+                .read((lpn * PAGE_BYTES) as u64, &mut page)
+                .map_err(|error| format!("page {lpn}: {error}"))?;
+            if page != content(lpn as u32, version) {
+                return Err(format!("page {lpn} is not that of operation {version}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same FTL in simulation, behind the same operations.
+    fn twin(&self) -> DynPageMapped<NoPayload, ()> {
+        let spec = self.ftl.parse().unwrap();
+        let mut ftl = registry::build_page_mapped(&spec, self.config, NoPayload, ()).unwrap();
+        for operation in &self.operations {
+            match *operation {
+                Operation::Write(lpn) => ftl.write(lpn, &[]).unwrap(),
+                Operation::Trim(first, pages) => {
+                    (first.0..first.0 + pages).for_each(|lpn| ftl.trim(Lpn(lpn)).unwrap());
+                }
+            }
+        }
+        ftl
+    }
+
+    /// Opens the medium once more and works on it until the end of this life.
+    pub(crate) fn live(&mut self, drive: Drive, random: &mut Random, life: Life) {
+        drop(drive);
+        let backing = Arc::new(self.medium.restarted());
+        let mut requests = u32::MAX;
+        match life {
+            Life::UntilClosed(count) => requests = count,
+            Life::UntilPowerCut => backing.cut_after(random.below(400).into()),
+        }
+        let opened = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
+        // The power may be cut in the middle of a recovery.
+        if let Ok(drive) = opened {
+            let flush_share = [5, 40, 400][random.below(3) as usize];
+            while requests > 0 && self.request(&drive, random, flush_share) {
+                requests -= 1;
+            }
+            if requests == 0 {
+                drive.close().unwrap();
+                self.flushed = self.operations.len() as u64;
+            } else {
+                drive.abandon();
+            }
+        }
+        self.medium = if requests == 0 || random.below(8) == 0 {
+            backing.restarted()
+        } else {
+            PowerCut::new(backing.survivor(|end| random.below(end)))
+        };
+    }
+
+    /// One request; false if it failed.
+    fn request(&mut self, drive: &Drive, random: &mut Random, flush_share: u32) -> bool {
+        let issued = self.operations.len() as u64;
+        if random.below(flush_share) == 0 {
+            let flushed = drive.flush().is_ok();
+            self.flushed = if flushed { issued } else { self.flushed };
+            return flushed;
+        }
+        let span = LOGICAL_PAGES / if random.below(4) == 0 { 1 } else { 4 };
+        let first = random.below(span);
+        let pages_max = if random.below(5) == 0 { 40 } else { 3 };
+        let pages = (1 + random.below(pages_max)).min(span - first);
+        let offset = u64::from(first) * PAGE_BYTES as u64;
+        if random.below(20) == 0 {
+            self.operations.push(Operation::Trim(Lpn(first), pages));
+            return drive.trim(offset, u64::from(pages) * PAGE_BYTES as u64).is_ok();
+        }
+        let mut data = Vec::new();
+        for lpn in first..first + pages {
+            self.operations.push(Operation::Write(Lpn(lpn)));
+            data.extend_from_slice(&content(lpn, self.operations.len() as u64));
+        }
+        drive.write(offset, &data).is_ok()
+    }
+}
+
+/// What operation `version` writes to a page; zeros if none did.
+fn content(lpn: u32, version: u64) -> [u8; PAGE_BYTES] {
+    let mut page = [0; PAGE_BYTES];
+    if version > 0 {
+        let mut random = Random::new(version << 20 | u64::from(lpn));
+        page.fill_with(|| random.below(256) as u8);
+    }
+    page
+}
