@@ -69,7 +69,7 @@ pub(crate) struct Progress {
     has_served: bool,
 }
 
-state!(Progress { is_under_way, victim, page, left_pages, left_writes });
+state!(Progress { is_under_way, victim, page, left_pages, left_writes, has_served });
 
 impl Progress {
     pub(crate) fn is_under_way(&self) -> bool {

@@ -30,6 +30,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
             drive,
             counters,
             victims,
+            asking,
             progress,
             background_below,
             failing,
@@ -44,6 +45,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
         drive.transfer(archive)?;
         counters.transfer(archive)?;
         victims.transfer(archive)?;
+        asking.transfer(archive)?;
         progress.transfer(archive)?;
         background_below.transfer(archive)?;
         failing.transfer(archive)?;

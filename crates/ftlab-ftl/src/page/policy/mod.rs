@@ -86,7 +86,7 @@ pub struct Victims {
     invalid_pages: u32,
 }
 
-state!(Victims { blocks, valid_pages_max, invalid_pages } constant pages_per_block);
+state!(Victims { blocks, asking, valid_pages_max, invalid_pages } constant pages_per_block);
 
 impl Victims {
     pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {

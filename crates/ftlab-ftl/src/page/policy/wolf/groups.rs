@@ -63,7 +63,7 @@ pub struct Groups {
     pub(super) merging: Vec<BlockId>,
 }
 
-state!(Groups { slots, group_of, order, hotter, colder, owners, requester, merging } constant units);
+state!(Groups { slots, group_of, order, hotter, colder, owners, merging } constant units);
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.
