@@ -3,7 +3,7 @@
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
-use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::victim::VictimRule;
 use ftlab_flash::{BlockId, Lpn};
 
@@ -27,6 +27,11 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);
+    }
+
+    #[inline]
+    fn hints(&self) -> Hints {
+        self.placement.hints()
     }
 
     #[inline]
