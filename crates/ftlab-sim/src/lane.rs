@@ -104,6 +104,10 @@ impl Lane {
         }
     }
 
+    pub(crate) fn config_hash(&self) -> &str {
+        &self.config_hash
+    }
+
     /// The same with the statistics of flexible data placement in its result.
     pub(crate) fn with_fdp_statistics(self) -> Self {
         Self { has_fdp_statistics: true, ..self }

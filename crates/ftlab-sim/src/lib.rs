@@ -30,6 +30,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
+pub mod compare;
 mod drive;
 mod error;
 mod expander;

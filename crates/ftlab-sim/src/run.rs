@@ -63,6 +63,11 @@ impl Prepared {
         &self.config
     }
 
+    /// The configuration hash of the first FTL, as it will be in its result.
+    pub(crate) fn config_hash(&self) -> &str {
+        self.lanes.first().map_or("", Lane::config_hash)
+    }
+
     /// Requests in the trace, where it says so.
     pub fn requests(&self) -> Option<u64> {
         self.requests
