@@ -21,6 +21,9 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         ("counted", counted(config)),
     ];
     lines.extend(wear(drive).map(|text| ("wear", text)));
+    if let Some(streams) = &config.streams {
+        lines.push(("streams", format!("{streams}; 0 elsewhere")));
+    }
     if let Some(faults) = &config.faults {
         lines.push(("faults", self::faults(faults)));
     }
@@ -37,7 +40,7 @@ pub(crate) fn parsed(result: &ExperimentResult) -> String {
     if result.config.format.is_none() {
         return String::new();
     }
-    let WorkloadSummary { requests, page_writes, skipped_lines, skipped } = &result.workload;
+    let WorkloadSummary { requests, page_writes, skipped_lines, skipped, .. } = &result.workload;
     let count = |operation: &str| grouped(requests.get(operation).copied().unwrap_or(0));
     let mut lines = vec![
         (

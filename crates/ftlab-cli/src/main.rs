@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+mod advise;
+mod compare;
 mod completions;
 mod convert;
 #[cfg(target_os = "linux")]
@@ -42,6 +44,8 @@ const EXAMPLES: &str = "Examples:
 #[derive(Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Compare(Box<compare::CompareArgs>),
+    Advise(Box<advise::AdviseArgs>),
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
@@ -74,6 +78,8 @@ fn main() -> ExitCode {
             Err(error) => Err(error),
         },
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Advise(args) => advise::advise(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),

@@ -87,12 +87,14 @@ impl Progress for Bar {
         if self.inner.is_hidden() {
             return;
         }
-        if self.phase == Some(Phase::Fill) && status.phase != Phase::Fill {
-            // Filling goes at another speed, and has a bar of its own.
+        let goes_on = matches!(self.phase, Some(Phase::LookAhead | Phase::Fill));
+        if goes_on && self.phase != Some(status.phase) {
+            // A first pass and filling go at other speeds, and have bars of their own.
             self.inner.reset();
         }
         self.phase = Some(status.phase);
         self.inner.set_prefix(match status.phase {
+            Phase::LookAhead => "ahead   ",
             Phase::Fill => "filling ",
             Phase::WarmUp => "warm-up ",
             Phase::Count => "running ",

@@ -6,12 +6,12 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::table::{faults, notes, table, times, wear};
+use crate::table::{faults, fdp, notes, table, times, wear};
 use clap::Args;
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, Workload,
-    check_results, summary, write_results,
+    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, StreamMap,
+    Workload, check_results, summary, write_results,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::NonZeroU32;
@@ -101,6 +101,10 @@ struct DriveArgs {
     /// Trims do nothing, as in papers whose FTLs do not know them.
     #[arg(long)]
     ignore_trims: bool,
+    /// Names the streams (placement handles) of requests by where they begin, instead of those that a
+    /// trace names: 1MiB..2MiB=1,4GiB..8GiB=2; the rest is stream 0.
+    #[arg(long, value_name = "RANGE=STREAM,...")]
+    streams: Option<StreamMap>,
 }
 
 #[derive(Debug, Args)]
@@ -187,6 +191,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     show(&table(&result))?;
     show(&times(&result))?;
     show(&wear(&result))?;
+    show(&fdp(&result))?;
     show(&faults(&result))?;
     show(&notes(&result))?;
     show(&format!("{}\n", summary::sentence(&result)))?;
@@ -223,6 +228,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         faults: args.drive.faults,
         endurance_cycles: args.drive.endurance.map(NonZeroU32::get),
         seed: args.length.seed,
+        streams: args.drive.streams.clone(),
         wrap: args.drive.wrap,
         ignore_trims: args.drive.ignore_trims,
         threads: args.report.threads.map(usize::from),

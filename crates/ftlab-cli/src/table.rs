@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
-use ftlab_sim::result::{LunSeconds, RunResult, TimingResult};
+use ftlab_sim::result::{FdpStatistics, LunSeconds, RunResult, TimingResult};
 
 /// On two lines, so that the table stays narrow.
 const HEADINGS: [&str; 11] = [
@@ -76,6 +76,20 @@ pub(crate) fn wear(result: &ExperimentResult) -> String {
     ruled(&headings.map(str::to_owned), rows)
 }
 
+/// The table of the statistics of flexible data placement; empty if no FTL takes streams.
+pub(crate) fn fdp(result: &ExperimentResult) -> String {
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.fdp?)));
+    let row = |(run, fdp): (&RunResult, FdpStatistics)| {
+        [run.ftl.clone(), bytes(fdp.hbmw), bytes(fdp.mbmw), bytes(fdp.mbe)]
+    };
+    let rows: Vec<[String; 4]> = runs.map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = ["NVMe statistics", "HBMW", "MBMW", "MBE"];
+    ruled(&headings.map(str::to_owned), rows)
+}
+
 /// The table of what failed; empty if nothing can.
 pub(crate) fn faults(result: &ExperimentResult) -> String {
     let runs = result.runs.iter().filter_map(|run| Some((run, run.faults.as_ref()?)));
@@ -106,9 +120,22 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
     ruled(&headings.map(str::to_owned), rows)
 }
 
-/// What must not be overlooked, a paragraph each: drives that stopped, and drives that cannot keep up.
+/// What must not be overlooked, a paragraph each: drives that stopped, drives that cannot keep up, and
+/// streams that nobody named.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
-    result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten().collect()
+    let runs = result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten();
+    runs.chain(nameless(result)).collect()
+}
+
+fn nameless(result: &ExperimentResult) -> Option<String> {
+    let run = result.runs.iter().find(|run| run.fdp.is_some())?;
+    (!result.workload.has_streams).then(|| {
+        format!(
+            "{}: the workload names no streams, so all of it went to placement handle 0; name them with \
+             --streams, or take a trace with a column stream (Parquet, CSV).\n\n",
+            run.ftl
+        )
+    })
 }
 
 fn stopped(run: &RunResult) -> Option<String> {

@@ -1,10 +1,11 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::state::state;
 use crate::page::Stream;
+use crate::state::state;
 use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
 use std::fmt;
+use std::ops::Range;
 use thiserror::Error;
 
 /// A flash translation layer over a medium.
@@ -39,7 +40,16 @@ pub trait Ftl: Send {
     /// If a page is beyond the drive.
     fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>>;
 
-    /// Carries out the writes and trims of a batch, as [`write_pages`](Self::write_pages) does.
+    /// Writes those pages of a batch as [`write_pages`](Self::write_pages) does, with what the batch
+    /// knows of them; an FTL that asks for no hints ignores that.
+    ///
+    /// # Panics
+    /// If a page is beyond the drive.
+    fn write_some(&mut self, batch: &PageBatch, which: Range<usize>) -> Result<(), ErrorOf<Self>> {
+        self.write_pages(&batch.writes[which])
+    }
+
+    /// Carries out the writes and trims of a batch, in order.
     ///
     /// # Panics
     /// If a page is beyond the drive.
@@ -47,13 +57,13 @@ pub trait Ftl: Send {
         let mut written = 0;
         for trim in &batch.trims {
             let before = trim.after_writes as usize;
-            self.write_pages(&batch.writes[written..before])?;
+            self.write_some(batch, written..before)?;
             written = before;
             for lpn in trim.first.0..trim.first.0 + trim.pages {
                 self.trim(Lpn(lpn))?;
             }
         }
-        self.write_pages(&batch.writes[written..])
+        self.write_some(batch, written..batch.writes.len())
     }
 
     /// What it has done since it was made.
@@ -143,6 +153,11 @@ pub struct PageBatch {
     pub writes: Vec<Lpn>,
     /// Trims, in ascending order of `after_writes`.
     pub trims: Vec<Trim>,
+    /// Of each write, for how many host writes it lives, as of [`Hint`](crate::page::Hint); empty where
+    /// that is not known.
+    pub lifetimes: Vec<u32>,
+    /// Of each write, the stream that the host names; empty where it names none.
+    pub streams: Vec<u16>,
 }
 
 impl PageBatch {
@@ -150,6 +165,8 @@ impl PageBatch {
     pub fn clear(&mut self) {
         self.writes.clear();
         self.trims.clear();
+        self.lifetimes.clear();
+        self.streams.clear();
     }
 
     /// Appends a trim.

@@ -68,7 +68,7 @@ fn no_sequences<T>() -> Option<T> {
 fn counters(ftl: &str, pages: &[Lpn], warmup: usize) -> Counters {
     let config = DriveConfig::new(Geometry::new(576, 128, 4096).unwrap(), LOGICAL_PAGES, 4);
     let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
-    let batch = |pages: &[Lpn]| PageBatch { writes: pages.to_vec(), trims: Vec::new() };
+    let batch = |pages: &[Lpn]| PageBatch { writes: pages.to_vec(), ..PageBatch::default() };
     run.apply(&batch(&pages[..warmup])).unwrap();
     let start = run.counters();
     run.apply(&batch(&pages[warmup..])).unwrap();

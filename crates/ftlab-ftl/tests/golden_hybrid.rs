@@ -153,7 +153,7 @@ fn hybrid_mapped_ftls_count_what_the_reference_model_counted() {
     };
     for (column, sequence) in ["Z9", "S90"].into_iter().enumerate() {
         let writes = read_pages(&folder.join(format!("{sequence}.u32.zst")));
-        let batch = PageBatch { writes, trims: Vec::new() };
+        let batch = PageBatch { writes, ..PageBatch::default() };
         for (ftl, spare_blocks, expected) in expected() {
             let config = DriveConfig::new(
                 Geometry::new(DATA_AND_LOG_BLOCKS + spare_blocks, 64, 2048).unwrap(),

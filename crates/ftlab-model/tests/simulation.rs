@@ -40,10 +40,10 @@ fn simulated(
     let mut write = |drive_writes: u32, ftl: &mut dyn Ftl<Flash = NoPayload, Observer = ()>| {
         for _ in 0..drive_writes {
             let writes = (0..LOGICAL_PAGES).map(|_| Lpn(next_page(&mut rng)));
-            ftl.apply(&PageBatch { writes: writes.collect(), trims: Vec::new() }).unwrap();
+            ftl.apply(&PageBatch { writes: writes.collect(), ..PageBatch::default() }).unwrap();
         }
     };
-    ftl.apply(&PageBatch { writes: (0..LOGICAL_PAGES).map(Lpn).collect(), trims: Vec::new() })
+    ftl.apply(&PageBatch { writes: (0..LOGICAL_PAGES).map(Lpn).collect(), ..PageBatch::default() })
         .unwrap();
     write(6, &mut *ftl);
     let start = ftl.counters();

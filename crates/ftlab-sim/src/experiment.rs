@@ -12,10 +12,11 @@ use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
 use ftlab_flash::{Arrivals, Faults, Timing};
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, OracleGroup, Size};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::synthetic::Space;
+use ftlab_trace::{StreamMap, TraceSource, name_streams};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_128;
@@ -63,6 +64,8 @@ pub struct Experiment {
     pub endurance_cycles: Option<u32>,
     /// Seed of generator and random fill.
     pub seed: u64,
+    /// The streams of requests by where they lie, instead of those that a trace names.
+    pub streams: Option<StreamMap>,
     /// Whether addresses beyond the drive are taken modulo its size, instead of being an error.
     pub wrap: bool,
     /// Whether trims do nothing, as in papers whose FTLs do not know them.
@@ -88,6 +91,7 @@ impl Experiment {
             faults: None,
             endurance_cycles: None,
             seed: 1,
+            streams: None,
             wrap: false,
             ignore_trims: false,
             threads: None,
@@ -105,6 +109,7 @@ impl Experiment {
     pub fn prepare(&self) -> Result<Prepared, SimError> {
         self.check_ftls()?;
         self.check_numbers()?;
+        self.check_future()?;
         let timing = self.timing.as_ref().map(Timing::from_spec).transpose()?;
         let open_loop = self.is_open_loop(timing.as_ref())?;
         let trace = self.workload.open_trace(self.drive.page_bytes, open_loop)?;
@@ -137,6 +142,7 @@ impl Experiment {
             writes_max,
             interval_writes,
             seed: self.seed,
+            streams: self.streams.as_ref().map(StreamMap::to_string),
             wrap: self.wrap,
             ignore_trims: self.ignore_trims,
             endurance_cycles: self.endurance_cycles,
@@ -161,18 +167,63 @@ impl Experiment {
         let round_writes = steady::round_writes(config.drive.logical_pages);
         let schedule =
             Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
-        let fill = match fill(self.fill, &space)? {
-            Some(source) => {
-                let schedule = Schedule::uncounted(space.logical_pages);
-                Some(Feed::new(source, bounds, schedule, self.batch_writes)?)
-            }
-            None => None,
+        let read_ahead = self.asks_for(Hints::Lifetimes)?;
+        let ahead = if read_ahead {
+            self.feeds(self.workload.generate(&space)?, &space, bounds, schedule.clone())?
+        } else {
+            Vec::new()
         };
-        let mut feed = Feed::new(source, bounds, schedule, self.batch_writes)?;
+        let mut feeds = self.feeds(source, &space, bounds, schedule)?;
         if open_loop {
-            feed.keep_times();
+            feeds.iter_mut().for_each(Feed::keep_times);
         }
-        Ok(Prepared { config, requests, memory_bytes, fill, feed, lanes, pool })
+        if self.asks_for(Hints::Streams)? {
+            feeds.iter_mut().for_each(Feed::keep_streams);
+        }
+        Ok(Prepared { config, requests, memory_bytes, ahead, feeds, lanes, pool })
+    }
+
+    /// The fill, if there is one, and then the workload.
+    fn feeds(
+        &self,
+        source: Box<dyn TraceSource>,
+        space: &Space,
+        bounds: Bounds,
+        schedule: Schedule,
+    ) -> Result<Vec<Feed>, SimError> {
+        let filled = Schedule::uncounted(space.logical_pages);
+        let sources = fill(self.fill, space)?.map(|source| (source, filled));
+        let sources = sources.into_iter().chain([(source, schedule)]);
+        sources
+            .map(|(source, schedule)| {
+                let source = match &self.streams {
+                    Some(map) => name_streams(source, map.clone()),
+                    None => source,
+                };
+                Feed::new(source, bounds, schedule, self.batch_writes)
+            })
+            .collect()
+    }
+
+    /// Whether an FTL asks for these hints.
+    fn asks_for(&self, hints: Hints) -> Result<bool, SimError> {
+        let asked = self.ftls.iter().map(registry::hints).collect::<Result<Vec<_>, _>>()?;
+        Ok(asked.contains(&hints))
+    }
+
+    /// Refuses to look ahead where a first pass would leave nothing for the second.
+    fn check_future(&self) -> Result<(), SimError> {
+        if !self.workload.is_read_once() || !self.asks_for(Hints::Lifetimes)? {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!(
+                "{} can be read once only, and an FTL that knows the future needs a first pass",
+                self.workload.name()
+            ),
+            remedy: "convert it to a file (ftlab convert - trace.parquet), or leave out that FTL"
+                .into(),
+        })
     }
 
     /// Refuses unknown FTLs and parameters, whatever the drive will be.
@@ -296,7 +347,10 @@ impl Experiment {
                 let ftl = Machine::new(&fitted, drive, timing, self.faults)?;
                 let parameters = named(registry::resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
-                Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults))
+                let takes_streams = registry::hints(spec)? == Hints::Streams;
+                let lane =
+                    Lane::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults);
+                Ok(if takes_streams { lane.with_fdp_statistics() } else { lane })
             })
             .collect()
     }

@@ -1,30 +1,18 @@
 //! Turns requests into batches of page writes, cut where the schedule says.
 
 use crate::SimError;
-use crate::schedule::{Marks, Schedule};
-use ftlab_flash::Lpn;
-use ftlab_ftl::PageBatch;
+use crate::expander::Expander;
+pub(crate) use crate::expander::{Bounds, Segment};
+use crate::lifetimes::Lifetimes;
+use crate::schedule::Schedule;
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
-use std::collections::VecDeque;
 
 /// Segments in a chunk at most, where cuts are close.
 const SEGMENTS_MAX: usize = 4096;
 
 /// Requests that are read together: few enough that they stay in the cache.
 const REQUESTS: usize = 1024;
-
-/// Trims in a segment after which it ends, so that trims without writes take no more memory.
-const TRIMS_MAX: usize = 64 * 1024;
-
-/// Page writes, and what happens behind the last.
-#[derive(Debug, Default)]
-pub(crate) struct Segment {
-    pub(crate) batch: PageBatch,
-    /// Arrival of each write, in microseconds; empty unless times are kept.
-    pub(crate) arrivals_us: Vec<u64>,
-    pub(crate) marks: Marks,
-}
 
 /// Segments that are decoded together; the memory is used again.
 #[derive(Debug, Default)]
@@ -54,17 +42,6 @@ impl Chunk {
     }
 }
 
-/// What a feed does with addresses.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
-    pub(crate) logical_pages: u32,
-    pub(crate) page_bytes: u32,
-    /// Addresses beyond the end are taken modulo the drive, instead of being an error.
-    pub(crate) wrap: bool,
-    /// Trims do nothing, wherever they are.
-    pub(crate) ignore_trims: bool,
-}
-
 /// Reads a source to its end, or to that of the schedule.
 pub(crate) struct Feed {
     source: Box<dyn TraceSource>,
@@ -76,6 +53,12 @@ pub(crate) struct Feed {
     ended: bool,
     hasher: RequestHasher,
     operations: [u64; 4],
+    /// Whether the streams that requests name are kept.
+    wants_streams: bool,
+    /// Whether any request named one.
+    has_streams: bool,
+    /// Of all page writes, if they are known.
+    lifetimes: Option<Lifetimes>,
 }
 
 impl Feed {
@@ -95,12 +78,25 @@ impl Feed {
             ended: false,
             hasher: RequestHasher::new(),
             operations: [0; 4],
+            wants_streams: false,
+            has_streams: false,
+            lifetimes: None,
         })
     }
 
     /// Keeps the time at which each page write arrives.
     pub(crate) fn keep_times(&mut self) {
         self.pages.keeps_times = true;
+    }
+
+    /// Keeps the stream that each page write belongs to, if the source names them.
+    pub(crate) fn keep_streams(&mut self) {
+        self.wants_streams = true;
+    }
+
+    /// Tells of each page write how long it lives.
+    pub(crate) fn tell_lifetimes(&mut self, lifetimes: Lifetimes) {
+        self.lifetimes = Some(lifetimes);
     }
 
     /// Fills `chunk`; false, and an empty chunk, at the end.
@@ -133,6 +129,9 @@ impl Feed {
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
+        if let Some(lifetimes) = &mut self.lifetimes {
+            lifetimes.tell(&mut segment.batch);
+        }
         Ok(is_full)
     }
 
@@ -142,8 +141,12 @@ impl Feed {
             return Ok(false);
         }
         let pulled = self.pages.pulled;
-        if self.pages.keeps_times {
-            self.expand_with_times()?;
+        self.has_streams |= !self.requests.stream.is_empty();
+        if self.wants_streams && self.has_streams {
+            self.pages.keep_streams();
+        }
+        if self.pages.keeps_times || self.pages.keeps_streams {
+            self.expand_one_by_one()?;
         } else if !self.pages.add_single_pages(&self.requests, self.page_sectors) {
             expand(&self.requests, self.page_sectors, &mut self.pages)?;
         }
@@ -160,14 +163,17 @@ impl Feed {
         Ok(true)
     }
 
-    /// Expands requests one by one, so that their pages get their times.
-    fn expand_with_times(&mut self) -> Result<(), SimError> {
+    /// Expands requests one by one, so that their pages get their times and streams.
+    fn expand_one_by_one(&mut self) -> Result<(), SimError> {
         let mut one = RequestBatch::with_limit(1);
         for index in 0..self.requests.len() {
-            let Some(&time_us) = self.requests.time_us.get(index) else {
-                return Err(SimError::NoTimes);
-            };
-            self.pages.time_us = time_us;
+            if self.pages.keeps_times {
+                let time_us = self.requests.time_us.get(index);
+                self.pages.present.time_us = *time_us.ok_or(SimError::NoTimes)?;
+            }
+            if self.pages.keeps_streams {
+                self.pages.present.stream = *self.requests.stream.get(index).unwrap_or(&0);
+            }
             one.clear();
             one.push_from(&self.requests, index);
             expand(&one, self.page_sectors, &mut self.pages)?;
@@ -205,6 +211,11 @@ impl Feed {
         self.operations
     }
 
+    /// Whether the requests name streams, as far as they were read.
+    pub(crate) fn has_streams(&self) -> bool {
+        self.has_streams
+    }
+
     pub(crate) fn hash(&self) -> String {
         self.hasher.finish()
     }
@@ -214,199 +225,6 @@ impl Feed {
 fn count(ops: &[Op], op: Op) -> u64 {
     let sums = ops.chunks(usize::from(u8::MAX));
     sums.map(|ops| u64::from(ops.iter().map(|other| u8::from(*other == op)).sum::<u8>())).sum()
-}
-
-/// Pages that follow each other; beyond the last page of the drive they go on at its first.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    first: u32,
-    pages: u64,
-    is_trim: bool,
-    /// When its request arrives, if times are kept.
-    time_us: u64,
-}
-
-/// Checks addresses and expands runs of pages into a batch. Runs that do not fit wait as runs,
-/// because one request may ask for more pages than memory has room for.
-struct Expander {
-    /// What is being filled.
-    batch: PageBatch,
-    /// Writes that it takes.
-    room: usize,
-    /// The same while nothing waits, else 0.
-    direct_room: usize,
-    /// What waits for the next batch.
-    waiting: VecDeque<Run>,
-    bounds: Bounds,
-    logical_pages: u64,
-    /// Page writes so far, those that wait included.
-    pulled: u64,
-    /// Page writes that are wanted.
-    end: u64,
-    beyond: Option<SimError>,
-    /// Whether each write gets its arrival.
-    keeps_times: bool,
-    /// When the present request arrives.
-    time_us: u64,
-    /// Arrivals of the writes of the batch.
-    arrivals_us: Vec<u64>,
-}
-
-impl Expander {
-    fn new(bounds: Bounds, end: Option<u64>) -> Self {
-        Self {
-            batch: PageBatch::default(),
-            room: 0,
-            direct_room: 0,
-            waiting: VecDeque::new(),
-            bounds,
-            logical_pages: u64::from(bounds.logical_pages),
-            pulled: 0,
-            end: end.unwrap_or(u64::MAX),
-            beyond: None,
-            keeps_times: false,
-            time_us: 0,
-            arrivals_us: Vec::new(),
-        }
-    }
-
-    fn is_past_end(&self) -> bool {
-        self.pulled >= self.end
-    }
-
-    fn is_full(&self) -> bool {
-        self.batch.writes.len() == self.room || self.batch.trims.len() >= TRIMS_MAX
-    }
-
-    /// Fills the batch of `segment`, which is swapped for the one before, from here on.
-    fn begin(&mut self, segment: &mut Segment, room: usize) {
-        std::mem::swap(&mut segment.batch, &mut self.batch);
-        std::mem::swap(&mut segment.arrivals_us, &mut self.arrivals_us);
-        self.room = room;
-        self.direct_room = self.room_without_times();
-    }
-
-    /// Puts what waits into the batch; true if that is full then. Trims behind its last write go on
-    /// waiting.
-    fn move_waiting(&mut self) -> bool {
-        while let Some(mut run) = self.waiting.pop_front() {
-            if !self.put(&mut run) {
-                self.waiting.push_front(run);
-                return true;
-            }
-        }
-        self.direct_room = self.room_without_times();
-        self.is_full()
-    }
-
-    /// The room for writes that need nothing but a place.
-    fn room_without_times(&self) -> usize {
-        if self.waiting.is_empty() && !self.keeps_times { self.room } else { 0 }
-    }
-
-    /// Puts as much of `run` into the batch as it takes; true if that is all.
-    fn put(&mut self, run: &mut Run) -> bool {
-        if self.is_full() {
-            return false;
-        }
-        if run.is_trim {
-            let to_end = self.logical_pages - u64::from(run.first);
-            self.batch.trim(Lpn(run.first), run.pages.min(to_end) as u32);
-            if run.pages > to_end {
-                self.batch.trim(Lpn(0), (run.pages - to_end) as u32);
-            }
-            return true;
-        }
-        let writes = &mut self.batch.writes;
-        let mut left = run.pages.min((self.room - writes.len()) as u64);
-        run.pages -= left;
-        while left > 0 {
-            let length = left.min(self.logical_pages - u64::from(run.first)) as u32;
-            writes.extend((run.first..run.first + length).map(Lpn));
-            run.first += length;
-            if run.first == self.bounds.logical_pages {
-                run.first = 0;
-            }
-            left -= u64::from(length);
-        }
-        if self.keeps_times {
-            self.arrivals_us.resize(self.batch.writes.len(), run.time_us);
-        }
-        run.pages == 0
-    }
-
-    /// Adds the most usual batch, writes of one whole page each, in loops without branches; does
-    /// nothing and returns false if it is any other, or does not fit.
-    fn add_single_pages(&mut self, requests: &RequestBatch, page_sectors: u32) -> bool {
-        let shift = page_sectors.trailing_zeros();
-        let offset = (1 << shift) - 1;
-        let odd_ops = requests.op.iter().fold(0, |odd, op| odd | *op as u8);
-        let odd_sizes = requests.sectors.iter().fold(0, |odd, size| odd | (size ^ page_sectors));
-        let odd_offsets = requests.lba.iter().fold(0, |odd, lba| odd | (lba & offset));
-        let last_page = requests.lba.iter().copied().max().unwrap_or(0) >> shift;
-        if !page_sectors.is_power_of_two()
-            || odd_ops != Op::Write as u8
-            || odd_sizes != 0
-            || odd_offsets != 0
-            || last_page >= self.logical_pages
-            || self.batch.writes.len() + requests.len() > self.direct_room
-        {
-            return false;
-        }
-        self.batch.writes.extend(requests.lba.iter().map(|lba| Lpn((lba >> shift) as u32)));
-        self.pulled += requests.len() as u64;
-        true
-    }
-
-    /// Any run but a write to the drive for which there is room.
-    #[inline(never)]
-    fn add_run(&mut self, is_trim: bool, first_page: u64, pages: u64) {
-        let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
-        if is_beyond && !self.bounds.wrap {
-            // What comes behind the end of the run does not matter.
-            if self.beyond.is_none() && !self.is_past_end() {
-                self.beyond = Some(SimError::BeyondDrive {
-                    operation: if is_trim { "trim" } else { "write" },
-                    page: first_page.max(self.logical_pages),
-                    logical_pages: self.logical_pages,
-                    page_bytes: self.bounds.page_bytes,
-                });
-            }
-            return;
-        }
-        let first = (first_page % self.logical_pages) as u32;
-        let pages = if is_trim { pages.min(self.logical_pages) } else { pages };
-        let mut run = Run { first, pages, is_trim, time_us: self.time_us };
-        self.pulled += if is_trim { 0 } else { pages };
-        if !self.waiting.is_empty() || !self.put(&mut run) {
-            self.waiting.push_back(run);
-            self.direct_room = 0;
-        }
-    }
-}
-
-impl PageSink for Expander {
-    #[inline]
-    fn write(&mut self, first_page: u64, pages: u64) {
-        let room = self.direct_room.saturating_sub(self.batch.writes.len()) as u64;
-        let after = first_page.saturating_add(pages);
-        if pages > room || after > self.logical_pages {
-            self.add_run(false, first_page, pages);
-            return;
-        }
-        self.pulled += pages;
-        if pages == 1 {
-            self.batch.writes.push(Lpn(first_page as u32));
-        } else {
-            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
-        }
-    }
-
-    fn trim(&mut self, first_page: u64, pages: u64) {
-        if !self.bounds.ignore_trims {
-            self.add_run(true, first_page, pages);
-        }
-    }
 }
 
 /// Counts page writes.
@@ -423,6 +241,7 @@ impl PageSink for PageCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expander::TRIMS_MAX;
     use ftlab_trace::{Input, OpenOptions, open_input};
 
     const BOUNDS: Bounds =
@@ -533,7 +352,7 @@ mod tests {
             let expected = std::iter::once(1).chain((0..999).map(|page| page % 100));
             assert!(events.into_iter().eq(expected.map(|page| (page, false))), "{chunk}");
             assert_eq!(feed.operations(), [2, 0, 0, 0]);
-            assert!(feed.pages.waiting.capacity() <= 2 * super::REQUESTS);
+            assert!(feed.pages.waiting_max() <= 2 * super::REQUESTS);
         }
     }
 

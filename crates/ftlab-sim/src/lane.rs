@@ -5,14 +5,15 @@ use crate::feed::{Chunk, Segment};
 use crate::machine::{Machine, Stop};
 use crate::observe::Watch;
 use crate::result::{
-    Config, Endurance, FaultsResult, Memory, RunResult, StreamResult, TimingResult, TimingSummary,
+    Config, Endurance, FaultsResult, FdpStatistics, Memory, RunResult, StreamResult, TimingResult,
+    TimingSummary,
 };
 use crate::steady::Rounds;
+use crate::stopwatch::Spent;
 use ftlab_flash::{Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 /// An FTL, and what is recorded of it.
 pub(crate) struct Lane {
@@ -23,6 +24,7 @@ pub(crate) struct Lane {
     logical_pages: u32,
     ftl: Machine,
     faults: Option<Faults>,
+    has_fdp_statistics: bool,
     /// Why the drive became read-only, if it did: it takes no more writes.
     read_only: Option<String>,
     /// As it was when counting began.
@@ -32,7 +34,7 @@ pub(crate) struct Lane {
     round_start: Totals,
     /// Totals at even distances, for the last tenth.
     checkpoints: Vec<Totals>,
-    time: Duration,
+    spent: Spent,
 }
 
 /// Counts since counting began.
@@ -91,14 +93,24 @@ impl Lane {
             logical_pages: drive.logical_pages,
             ftl,
             faults,
+            has_fdp_statistics: false,
             read_only: None,
             base: None,
             series: Series::default(),
             rounds: Rounds::default(),
             round_start: Totals::default(),
             checkpoints: vec![Totals::default()],
-            time: Duration::ZERO,
+            spent: Spent::default(),
         }
+    }
+
+    pub(crate) fn config_hash(&self) -> &str {
+        &self.config_hash
+    }
+
+    /// The same with the statistics of flexible data placement in its result.
+    pub(crate) fn with_fdp_statistics(self) -> Self {
+        Self { has_fdp_statistics: true, ..self }
     }
 
     /// Counts from here on.
@@ -113,11 +125,11 @@ impl Lane {
             if self.is_read_only() {
                 break;
             }
-            let start = Instant::now();
-            let outcome = self.ftl.apply(segment);
-            if self.base.is_some() {
-                self.time += start.elapsed();
-            }
+            let ftl = &mut self.ftl;
+            let outcome = match self.base {
+                Some(_) => self.spent.on(|| ftl.apply(segment)),
+                None => ftl.apply(segment),
+            };
             match outcome {
                 Ok(()) => self.record(segment),
                 Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
@@ -219,6 +231,15 @@ impl Lane {
         }
     }
 
+    fn fdp_statistics(&self, totals: Totals) -> Option<FdpStatistics> {
+        let page_bytes = u64::from(self.geometry.page_bytes());
+        self.has_fdp_statistics.then(|| FdpStatistics {
+            hbmw: totals.host_writes * page_bytes,
+            mbmw: totals.programs() * page_bytes,
+            mbe: totals.erases * u64::from(self.geometry.pages_per_block()) * page_bytes,
+        })
+    }
+
     /// What failed, if anything may.
     fn faults(&mut self) -> Option<FaultsResult> {
         let faults = self.faults?;
@@ -248,12 +269,14 @@ impl Lane {
         let counters = self.ftl.counters().since(&base);
         let seen = self.ftl.observer().since(&watched);
         let memory = self.memory();
-        let collecting = seen.collecting();
+        let seconds = self.spent.processor.as_secs_f64();
+        let collecting = self.spent.processor_seconds_of(seen.collecting());
         let totals = self.totals();
         let last_tenth = self.last_tenth(totals);
         let cold_region_share = self.cold_region_share();
         let merges = counters.merges;
         let page_bytes = self.geometry.page_bytes();
+        let fdp = self.fdp_statistics(totals);
         let faults = self.faults();
         let timing = self.ftl.measured();
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
@@ -295,14 +318,14 @@ impl Lane {
                     bytes(self.logical_pages),
                 )
             }),
+            fdp,
             faults,
             memory,
-            seconds: self.time.as_secs_f64(),
-            nanoseconds_per_program: self.time.as_nanos() as f64 / totals.programs() as f64,
-            nanoseconds_per_host_write: self.time.saturating_sub(collecting).as_nanos() as f64
-                / totals.host_writes as f64,
-            nanoseconds_per_relocation: (!collecting.is_zero() && totals.relocations > 0)
-                .then(|| collecting.as_nanos() as f64 / totals.relocations as f64),
+            seconds,
+            nanoseconds_per_program: 1e9 * seconds / totals.programs() as f64,
+            nanoseconds_per_host_write: 1e9 * (seconds - collecting) / totals.host_writes as f64,
+            nanoseconds_per_relocation: (collecting > 0.0 && totals.relocations > 0)
+                .then(|| 1e9 * collecting / totals.relocations as f64),
             timing,
             ftl: self.name,
         })

@@ -30,12 +30,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
+pub mod compare;
 mod drive;
 mod error;
+mod expander;
 mod experiment;
 mod feed;
 pub mod format;
 mod lane;
+mod lifetimes;
 mod machine;
 mod memory;
 mod observe;
@@ -45,6 +49,7 @@ pub mod result;
 mod run;
 mod schedule;
 mod steady;
+mod stopwatch;
 pub mod summary;
 mod timing;
 mod workload;
@@ -53,6 +58,7 @@ pub use drive::{DriveOptions, EarlyCollection, Logical, Physical};
 pub use error::SimError;
 pub use experiment::{BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length};
 pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
+pub use ftlab_trace::StreamMap;
 pub use output::{check_results, write_results};
 pub use precondition::Fill;
 pub use result::ExperimentResult;

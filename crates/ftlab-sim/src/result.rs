@@ -50,6 +50,9 @@ pub struct Config {
     pub interval_writes: u64,
     /// Seed of generator and random fill.
     pub seed: u64,
+    /// The streams of requests by where they lie, such as "1MiB..2MiB=1"; none if requests name their own,
+    /// or none.
+    pub streams: Option<String>,
     /// Whether addresses beyond the drive are taken modulo its size.
     pub wrap: bool,
     /// Whether trims do nothing.
@@ -110,6 +113,8 @@ pub struct WorkloadSummary {
     pub requests: BTreeMap<String, u64>,
     /// Host page writes, warm-up included.
     pub page_writes: u64,
+    /// Whether requests name streams.
+    pub has_streams: bool,
     /// Lines of the trace that were passed over.
     pub skipped_lines: u64,
     /// The same by reason.
@@ -190,20 +195,20 @@ pub struct RunResult {
     pub erase_counts: EraseCounts,
     /// How much the host can write; none if the cycles of a block were not given.
     pub endurance: Option<Endurance>,
+    /// Bytes as a drive with flexible data placement counts them; none unless the FTL takes streams.
+    pub fdp: Option<FdpStatistics>,
     /// What failed; none if nothing can.
     pub faults: Option<FaultsResult>,
     /// Memory of the FTL.
     pub memory: Memory,
-    /// Seconds in the FTL, decoding excluded. Varies from run to run.
+    /// Processor seconds in the FTL, decoding excluded. Varies from run to run, as all times.
     pub seconds: f64,
     /// Nanoseconds in the FTL per flash page program (host write, relocation or copy of a merge).
-    /// Varies from run to run.
     pub nanoseconds_per_program: f64,
-    /// Nanoseconds in the FTL per host write, collections excluded, but merges included. Varies from
-    /// run to run.
+    /// Nanoseconds in the FTL per host write, collections excluded, but merges included.
     pub nanoseconds_per_host_write: f64,
     /// Nanoseconds in collections (choice of victims and erases included) per relocation; none if
-    /// collections moved nothing. Varies from run to run.
+    /// collections moved nothing.
     pub nanoseconds_per_relocation: Option<f64>,
     /// Time on the simulated flash; none if it is not simulated.
     pub timing: Option<TimingResult>,
@@ -276,6 +281,17 @@ impl Endurance {
             dwpd: bytes / (logical_bytes * 365.0 * Self::YEARS),
         }
     }
+}
+
+/// The statistics of flexible data placement (NVMe TP 4146) since counting began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FdpStatistics {
+    /// Host bytes with metadata written (HBMW).
+    pub hbmw: u64,
+    /// Media bytes with metadata written (MBMW).
+    pub mbmw: u64,
+    /// Media bytes erased (MBE).
+    pub mbe: u64,
 }
 
 /// What failed, fill and warm-up included.

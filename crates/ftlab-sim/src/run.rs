@@ -3,6 +3,7 @@
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::lane::Lane;
+use crate::lifetimes::Lifetimes;
 use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
 use ftlab_trace::Op;
 use rayon::prelude::*;
@@ -10,6 +11,8 @@ use rayon::prelude::*;
 /// What is going on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
+    /// A first pass over the workload, for FTLs that know the future.
+    LookAhead,
     /// The drive is filled.
     Fill,
     /// Writes are executed and not counted.
@@ -46,8 +49,10 @@ pub struct Prepared {
     pub(crate) config: Config,
     pub(crate) requests: Option<u64>,
     pub(crate) memory_bytes: u64,
-    pub(crate) fill: Option<Feed>,
-    pub(crate) feed: Feed,
+    /// Fill and workload for the first pass; empty if there is none.
+    pub(crate) ahead: Vec<Feed>,
+    /// Fill, if there is one, and workload.
+    pub(crate) feeds: Vec<Feed>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) pool: rayon::ThreadPool,
 }
@@ -56,6 +61,11 @@ impl Prepared {
     /// What will be simulated.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The configuration hash of the first FTL, as it will be in its result.
+    pub(crate) fn config_hash(&self) -> &str {
+        self.lanes.first().map_or("", Lane::config_hash)
     }
 
     /// Requests in the trace, where it says so.
@@ -70,9 +80,19 @@ impl Prepared {
 
     /// Runs it.
     pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
-        let Self { config, fill, mut feed, mut lanes, pool, .. } = self;
-        if let Some(mut fill) = fill {
-            pump(&pool, &mut fill, &mut lanes, |_| Phase::Fill, progress)?;
+        let Self { config, mut ahead, mut feeds, mut lanes, pool, .. } = self;
+        if !ahead.is_empty() {
+            let pages = config.drive.logical_pages;
+            let lifetimes = Lifetimes::read_ahead(&mut ahead, pages, progress)?;
+            let mut told = 0;
+            for feed in &mut feeds {
+                feed.tell_lifetimes(lifetimes.behind(told));
+                told += pages as usize;
+            }
+        }
+        let mut feed = feeds.pop().expect("a workload");
+        if let Some(fill) = feeds.first_mut() {
+            pump(&pool, fill, &mut lanes, |_| Phase::Fill, progress)?;
         }
         if config.warmup_writes == 0 {
             lanes.iter_mut().for_each(Lane::begin);
@@ -127,7 +147,7 @@ fn pump(
 }
 
 /// Share of the feed that has been decoded.
-fn share(feed: &Feed) -> Option<f64> {
+pub(crate) fn share(feed: &Feed) -> Option<f64> {
     let by_writes = feed.schedule().end().map(|end| feed.schedule().done() as f64 / end as f64);
     match (by_writes, feed.source().progress()) {
         // A trace may end before the writes that were asked for.
@@ -148,6 +168,7 @@ fn finish(
     let workload = WorkloadSummary {
         requests: requests.map(|(op, count)| (op.name().to_owned(), count)).collect(),
         page_writes: feed.schedule().done(),
+        has_streams: feed.has_streams(),
         skipped_lines: skipped.total(),
         skipped: skipped
             .iter()

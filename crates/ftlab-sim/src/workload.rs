@@ -77,6 +77,14 @@ impl Workload {
         matches!(self, Self::Generator(_))
     }
 
+    /// Whether it cannot be read a second time: standard input, or a pipe.
+    pub(crate) fn is_read_once(&self) -> bool {
+        match self {
+            Self::Trace { path, .. } => path == Path::new("-") || is_pipe(path),
+            Self::Generator(_) => false,
+        }
+    }
+
     /// Whether it ends by itself.
     pub(crate) fn has_end(&self) -> Result<bool, SimError> {
         match self {
@@ -145,6 +153,11 @@ impl Workload {
         }
         Ok(Wanted { bytes, origin: Origin::HighestAddress })
     }
+}
+
+/// A file that is there, and is neither a regular file nor a directory.
+fn is_pipe(path: &Path) -> bool {
+    path.exists() && !path.is_file() && !path.is_dir()
 }
 
 /// Parameters as they are in results.

@@ -18,7 +18,7 @@ fn without_times(mut result: ExperimentResult) -> ExperimentResult {
 }
 
 fn experiment(workload: Workload) -> Experiment {
-    let ftls = ["1r-greedy", "2r-fifo", "2r++"].map(|name| name.parse().unwrap());
+    let ftls = ["1r-greedy", "2r-fifo", "2r++", "fk", "nvme-fdp"].map(|name| name.parse().unwrap());
     Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(1024),
@@ -46,10 +46,10 @@ proptest! {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
         for (index, (op, page, pages)) in requests.iter().enumerate() {
             let op = ["T", "R", "F", "W"][usize::from(*op).min(3)];
-            writeln!(file, "{},{op},{page},{pages}", index * 3000).unwrap();
+            writeln!(file, "{},{op},{page},{pages},{}", index * 3000, index % 9).unwrap();
         }
         let options = OpenOptions {
-            map: Some("ts:us=1,op=2,off:pages=3,len:pages=4".into()),
+            map: Some("ts:us=1,op=2,off:pages=3,len:pages=4,stream=5".into()),
             ..OpenOptions::default()
         };
         let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();

@@ -51,6 +51,7 @@ mod request;
 mod sink;
 mod skipped;
 mod source;
+mod streams;
 mod volumes;
 
 pub use caught::panic_becomes_error;
@@ -67,4 +68,5 @@ pub use sink::{
 };
 pub use skipped::{Skipped, SkippedLines};
 pub use source::{OpenOptions, TraceMetadata, TraceSource, open, open_input};
+pub use streams::{StreamMap, name_streams};
 pub use volumes::Layout;

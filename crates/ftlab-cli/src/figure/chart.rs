@@ -159,8 +159,19 @@ pub(super) fn chart<'a, 'b>(
     x: &Axis,
     y: &Axis,
 ) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
+    chart_beside(72, area, caption, x, y)
+}
+
+/// The same with so many pixels for the texts of the vertical axis.
+pub(super) fn chart_beside<'a, 'b>(
+    labels: u32,
+    area: &'a Area<'b>,
+    caption: &str,
+    x: &Axis,
+    y: &Axis,
+) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
     let mut builder = ChartBuilder::on(area);
-    builder.margin(16).margin_right(24).x_label_area_size(44).y_label_area_size(72);
+    builder.margin(16).margin_right(24).x_label_area_size(44).y_label_area_size(labels);
     if !caption.is_empty() {
         builder.caption(caption, ("sans-serif", 18));
     }

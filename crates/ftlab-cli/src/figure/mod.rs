@@ -4,9 +4,13 @@ mod chart;
 mod heat_map;
 mod inspection;
 mod png;
+mod scoreboard;
+mod trade_off;
 mod waf;
 
 pub(crate) use inspection::{FIGURES, Figure, find};
+pub(crate) use scoreboard::write_scoreboard;
+pub(crate) use trade_off::write_trade_off;
 pub(crate) use waf::{check_figure, write_figure};
 
 use crate::error::CliError;

@@ -1,10 +1,10 @@
 //! A placement and a victim rule make a policy.
 
-use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::placement::Placement;
-use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::victim::VictimRule;
+use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
 
 /// The policy `PLACEMENT/VICTIM`.
@@ -34,6 +34,11 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);
+    }
+
+    #[inline]
+    fn hints(&self) -> Hints {
+        self.placement.hints()
     }
 
     #[inline]

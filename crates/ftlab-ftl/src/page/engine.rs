@@ -1,7 +1,7 @@
 //! The page-mapped engine: the write path and garbage collection, for every policy.
 
 use crate::page::incremental::Progress;
-use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
+use crate::page::policy::{Hint, HostWrite, Policy, Relocation, StreamId, Victims};
 use crate::page::{Drive, DriveConfig};
 use crate::{Counters, FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
@@ -85,13 +85,18 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Writes one page; the write path.
     #[inline]
-    pub(crate) fn write_page(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), FtlError<F::Error>> {
+    pub(crate) fn write_page(
+        &mut self,
+        lpn: Lpn,
+        hint: Hint,
+        data: &[u8],
+    ) -> Result<(), FtlError<F::Error>> {
         if F::WEARS_OUT && self.is_read_only {
             return Err(self.read_only());
         }
         self.flash.begin_host_write();
         self.drive.tick();
-        let stream = self.policy.place_host(HostWrite::new(lpn), &self.drive);
+        let stream = self.policy.place_host(HostWrite::new(lpn, hint), &self.drive);
         if !self.drive.has_room(stream) {
             self.make_room(stream)?;
         }

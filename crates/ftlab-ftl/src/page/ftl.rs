@@ -1,8 +1,12 @@
 //! The page-mapped engine as an [`Ftl`].
 
+use crate::page::policy::{Hint, Hints};
 use crate::page::{PageMapped, Policy};
-use crate::{Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, StreamUse};
+use crate::{
+    Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
+};
 use ftlab_flash::{Flash, Lpn};
+use std::ops::Range;
 
 /// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
 const FETCH_MAPPING_AHEAD: usize = 24;
@@ -15,7 +19,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     type Observer = O;
 
     fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
-        self.write_page(lpn, data)
+        self.write_page(lpn, Hint::NONE, data)
     }
 
     fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
@@ -28,21 +32,13 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
-        for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
-            self.drive.prefetch_mapping(lpn);
-        }
-        for (index, &lpn) in pages.iter().enumerate() {
-            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
-                self.drive.prefetch_mapping(soon);
-            }
-            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
-                && let Some(block) = self.drive.prefetch_valid_bit(soon)
-            {
-                self.policy.fetch_ahead(soon, block);
-            }
-            self.write_page(lpn, &[])?;
-        }
-        Ok(())
+        self.write_in_order(pages, &[], &[])
+    }
+
+    fn write_some(&mut self, batch: &PageBatch, which: Range<usize>) -> Result<(), ErrorOf<Self>> {
+        let lifetimes = batch.lifetimes.get(which.clone()).unwrap_or_default();
+        let streams = batch.streams.get(which.clone()).unwrap_or_default();
+        self.write_in_order(&batch.writes[which], lifetimes, streams)
     }
 
     fn counters(&self) -> Counters {
@@ -75,5 +71,39 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn observer(&self) -> &O {
         &self.observer
+    }
+}
+
+impl<P: Policy, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
+    /// Writes pages over a medium that keeps no data, what is needed being fetched ahead; hints, where
+    /// there are any, have one element for each. What no policy asks for costs nothing: its answer is a
+    /// constant.
+    fn write_in_order(
+        &mut self,
+        pages: &[Lpn],
+        lifetimes: &[u32],
+        streams: &[u16],
+    ) -> Result<(), ErrorOf<Self>> {
+        for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
+            self.drive.prefetch_mapping(lpn);
+        }
+        for (index, &lpn) in pages.iter().enumerate() {
+            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
+                self.drive.prefetch_mapping(soon);
+            }
+            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
+                && let Some(block) = self.drive.prefetch_valid_bit(soon)
+            {
+                self.policy.fetch_ahead(soon, block);
+            }
+            let mut hint = Hint::NONE;
+            match self.policy.hints() {
+                Hints::None => {}
+                Hints::Lifetimes => hint.lifetime = *lifetimes.get(index).unwrap_or(&u32::MAX),
+                Hints::Streams => hint.stream = *streams.get(index).unwrap_or(&0),
+            }
+            self.write_page(lpn, hint, &[])?;
+        }
+        Ok(())
     }
 }

@@ -37,6 +37,6 @@ pub use drive::{Drive, Phase};
 pub use engine::PageMapped;
 pub use gc_schedule::{GarbageParameters, GcSchedule, IncrementalParameters};
 pub use hotness::Hotness;
-pub use policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+pub use policy::{Hint, Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 pub use resume::Resume;
 pub use wear::{FreeBlock, WearLeveling};

@@ -5,7 +5,7 @@ mod setting;
 
 use crate::hybrid;
 use crate::page::placement::{self, Placement};
-use crate::page::policy::{self, Policy};
+use crate::page::policy::{self, Hints, Policy};
 use crate::page::victim::{self, VictimRule};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped, Resume};
 use crate::{Ftl, Observer};
@@ -24,10 +24,13 @@ registry! {
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
              "dac-cb" => (placement::Dac, victim::CostBenefit, ""),
              "dac-greedy" => (placement::Dac, victim::Greedy, ""),
-             "sepbit" => (placement::SepBit, victim::CostBenefit, "");
+             "sepbit" => (placement::SepBit, victim::CostBenefit, ""),
+             "fk" => (placement::Fk, victim::CostBenefit, ""),
+             "nvme-fdp" => (placement::NvmeFdp, victim::CostBenefit, "");
     placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
                 placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit,
-                placement::MultiLog, placement::Sfs, placement::Fadac, placement::Warcip;
+                placement::MultiLog, placement::Sfs, placement::Fadac, placement::Warcip,
+                placement::Fk, placement::NvmeFdp;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
@@ -160,11 +163,14 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
     if let Some(values) = resolve_hybrid(spec) {
         return values;
     }
-    // Any drive and any workload will do.
+    on_any_drive(spec, Nothing).map(|made| made.given)
+}
+
+/// The policy that `spec` names, for what depends neither on the drive nor on the workload.
+fn on_any_drive<V: PolicyVisitor>(spec: &Spec, visitor: V) -> Result<Made<V::Output>, SpecError> {
     let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512, reserve_blocks: 4 };
     let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &oracle }, Nothing)
-        .map(|made| made.given)
+    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &oracle }, visitor)
 }
 
 /// `spec` with what its parameters that are `auto` come to on a drive of this size, under a workload of
@@ -191,6 +197,24 @@ pub fn fit(spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, Spec
         spec.arguments.push((key.to_owned(), value));
     }
     Ok(spec)
+}
+
+/// The hints that the FTL asks for that `spec` names.
+pub fn hints(spec: &Spec) -> Result<Hints, SpecError> {
+    struct Ask;
+
+    impl PolicyVisitor for Ask {
+        type Output = Hints;
+
+        fn visit<P: Policy + 'static>(self, policy: P) -> Hints {
+            policy.hints()
+        }
+    }
+
+    if let Some(values) = resolve_hybrid(spec) {
+        return values.map(|_| Hints::None);
+    }
+    on_any_drive(spec, Ask).map(|made| made.output)
 }
 
 /// Why an FTL cannot be built.

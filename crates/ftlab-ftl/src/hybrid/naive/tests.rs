@@ -270,7 +270,7 @@ fn page_is_greedy_with_a_reserve_of_one() {
         let config = DriveConfig { reserve_blocks, ..scenario.config(8) };
         let mut ftl = registry::build(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
         let writes = (0..4000_u32).map(|step| Lpn(step.wrapping_mul(2_654_435_761) >> 16 & 127));
-        ftl.apply(&PageBatch { writes: writes.collect(), trims: Vec::new() }).unwrap();
+        ftl.apply(&PageBatch { writes: writes.collect(), ..PageBatch::default() }).unwrap();
         ftl.counters()
     };
     assert_eq!(count("page", 4), count("1r-greedy", 1));

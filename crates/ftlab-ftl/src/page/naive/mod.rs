@@ -7,7 +7,7 @@ mod policies;
 mod tests;
 
 use crate::page::drive::Frontier;
-use crate::page::policy::{HostWrite, Policy, Relocation, StreamId, Victims};
+use crate::page::policy::{Hint, HostWrite, Policy, Relocation, StreamId, Victims};
 use crate::page::{Drive, DriveConfig, GcSchedule, Phase};
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use std::collections::{HashMap, VecDeque};
@@ -119,10 +119,10 @@ impl NaiveFtl {
         self.open[stream.index()].is_some_and(|b| self.blocks[b.index()].pages.len() < pages)
     }
 
-    fn write(&mut self, lpn: Lpn) {
+    fn write(&mut self, lpn: Lpn, hint: Hint) {
         self.write_clock += 1;
         let drive = self.drive();
-        let stream = self.policy.place_host(HostWrite::new(lpn), &drive);
+        let stream = self.policy.place_host(HostWrite::new(lpn, hint), &drive);
         while !self.has_room(stream) {
             self.asking = stream;
             if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {

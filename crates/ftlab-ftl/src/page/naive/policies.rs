@@ -1,7 +1,7 @@
 //! The policies of the papers by linear scans over all blocks.
 
 use super::hotness::NaiveHotness;
-use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::Spec;
@@ -31,6 +31,11 @@ enum Placement {
     },
     /// Cold and hot.
     Hotness(NaiveHotness),
+    /// A stream for each of so many handles; moved pages share one, or have one for each handle.
+    Handles {
+        handles: u8,
+        persistent: Vec<u8>,
+    },
 }
 
 enum Rule {
@@ -64,6 +69,7 @@ fn without_preset(mut spec: Spec) -> Spec {
         "lfs-cb" => "single/cost-benefit",
         "dac-cb" => "dac/cost-benefit",
         "dac-greedy" => "dac/greedy",
+        "nvme-fdp" => "nvme-fdp/cost-benefit",
         _ => return spec,
     };
     if spec.name == "lfs-cb" {
@@ -84,6 +90,17 @@ impl Placement {
             "single" | "baseline" => (Self::Single, 1),
             "sep-gc" => (Self::Separate, 2),
             "dac" => (Self::Dac { levels, window: number(spec, "window", 0) }, 4),
+            "nvme-fdp" => {
+                let handles = number(spec, "handles", 8);
+                let persistent: Vec<u8> = match spec.get("persistent") {
+                    None | Some("none") => Vec::new(),
+                    Some("all") => (0..handles).collect(),
+                    Some(list) => list.split('+').map(|number| number.parse().unwrap()).collect(),
+                };
+                let mixes = persistent.len() < usize::from(handles);
+                let streams = usize::from(handles) + usize::from(mixes) + persistent.len();
+                (Self::Handles { handles, persistent }, streams)
+            }
             _ => (Self::Hotness(NaiveHotness::new(spec, logical_pages)?), 2),
         })
     }
@@ -233,8 +250,12 @@ impl Policy for NaivePolicy {
             self.placement,
             Placement::Single | Placement::Dac { .. } | Placement::Hotness(_)
         );
+        let hosts = match self.placement {
+            Placement::Handles { handles, .. } => usize::from(handles),
+            _ => 1,
+        };
         let stream =
-            |index| Stream { name: "s", takes_relocations: index > 0 || shares, cold: false };
+            |index| Stream { name: "s", takes_relocations: index >= hosts || shares, cold: false };
         (0..self.region.len()).map(stream).collect()
     }
 
@@ -261,6 +282,9 @@ impl Policy for NaivePolicy {
                 hotness.write(write.lpn);
                 u8::from(hotness.is_hot(write.lpn))
             }
+            Placement::Handles { handles, .. } if write.hint.stream < u16::from(*handles) => {
+                write.hint.stream as u8
+            }
             _ => 0,
         })
     }
@@ -277,7 +301,24 @@ impl Policy for NaivePolicy {
                 *level
             }
             Placement::Hotness(hotness) => u8::from(hotness.is_hot(page.lpn)),
+            Placement::Handles { handles, persistent } => {
+                let mixes = u8::from(persistent.len() < usize::from(*handles));
+                if page.from.0 >= *handles {
+                    page.from.0
+                } else if let Some(place) = persistent.iter().position(|h| *h == page.from.0) {
+                    *handles + mixes + place as u8
+                } else {
+                    *handles
+                }
+            }
         })
+    }
+
+    fn hints(&self) -> Hints {
+        match self.placement {
+            Placement::Handles { .. } => Hints::Streams,
+            _ => Hints::None,
+        }
     }
 
     fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {

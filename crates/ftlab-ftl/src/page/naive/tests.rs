@@ -2,7 +2,7 @@
 
 use super::NaiveFtl;
 use super::policies::NaivePolicy;
-use crate::page::policy::{Policy, Stream};
+use crate::page::policy::{Hint, Policy, Stream};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, WearLeveling};
 use crate::registry::{PolicyVisitor, Size, policy_names, with_policy};
 use crate::{Ftl, PageBatch};
@@ -11,7 +11,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 30] = [
+const VARIANTS: [&str; 34] = [
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
@@ -39,6 +39,10 @@ const VARIANTS: [&str; 30] = [
     "sepbit:history=fifo,blocks=2",
     "hazard:rungs=3,epoch=0.2",
     "hazard:estimates=fresh",
+    "fk:classes=6,spacing=blocks",
+    "fk:classes=1",
+    "nvme-fdp:persistent=all",
+    "nvme-fdp:handles=5,persistent=1+3",
     "fdp-freq:groups=2",
     "fdp-freq:detector=oracle,oracle=0.1+0.2+0.7,hottest=first,swap-at=200",
     "fdp-freq:cleaning=greedy",
@@ -156,6 +160,12 @@ fn compare<P: Policy, F: Flash + Send>(
     Ok(())
 }
 
+/// Any hint: streams with a handle and without, lifetimes that need not come true.
+fn hint(step: usize) -> Hint {
+    let lifetime = if step.is_multiple_of(7) { u32::MAX } else { (step as u32 * 7919) % 3000 };
+    Hint { lifetime, stream: (step % 11) as u16 }
+}
+
 /// Content of a page that tells page and version.
 fn content(lpn: Lpn, version: usize) -> [u8; 8] {
     let mut bytes = [0; 8];
@@ -184,8 +194,8 @@ impl PolicyVisitor for AgainstTwin<'_> {
         for (step, operation) in operations.iter().enumerate() {
             match *operation {
                 Operation::Write(lpn) => {
-                    fast.write(lpn, &content(lpn, step)).unwrap();
-                    naive.write(lpn);
+                    fast.write_page(lpn, hint(step), &content(lpn, step)).unwrap();
+                    naive.write(lpn, hint(step));
                     written[lpn.index()] = Some(content(lpn, step));
                 }
                 Operation::Trim(lpn) => {
@@ -305,8 +315,9 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     let parameters_only = ["blk-util"];
     // These depend on statistics that their rules cannot be told apart from: a twin would be the same
     // code again. Tests of their parts, and counts of an independent model, stand in for it.
-    let stateful =
-        ["wolf", "fdp-freq", "sepbit", "hazard", "midas", "multilog", "sfs", "fadac", "warcip"];
+    let stateful = [
+        "wolf", "fdp-freq", "sepbit", "hazard", "midas", "multilog", "sfs", "fadac", "warcip", "fk",
+    ];
     let draws = ["/d-choices", "/random"];
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {

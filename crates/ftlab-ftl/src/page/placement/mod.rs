@@ -3,9 +3,11 @@
 mod baseline;
 mod dac;
 mod fadac;
+mod fk;
 mod lru;
 mod mbf;
 mod multilog;
+mod nvme_fdp;
 mod oracle;
 mod sep_gc;
 mod sepbit;
@@ -16,11 +18,13 @@ mod warcip;
 pub use baseline::Baseline;
 pub use dac::{Dac, DacParameters, Level};
 pub use fadac::{Fadac, FadacParameters};
+pub use fk::{Fk, FkParameters, Spacing};
 pub use lru::{Lru, LruParameters};
 #[cfg(test)]
 pub(crate) use mbf::places_of;
 pub use mbf::{Mbf, MbfParameters};
 pub use multilog::{MultiLog, MultiLogParameters};
+pub use nvme_fdp::{Handles, NvmeFdp, NvmeFdpParameters};
 pub use oracle::{HotArea, Oracle, OracleParameters};
 pub use sep_gc::SepGc;
 pub use sepbit::{History, SepBit, SepBitParameters};
@@ -28,9 +32,9 @@ pub use sfs::{Sfs, SfsParameters};
 pub use single::Single;
 pub use warcip::{Warcip, WarcipParameters};
 
-use crate::{Metadata, State};
 use crate::page::Drive;
-use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
+use crate::page::policy::{Hints, HostWrite, Relocation, Stream, StreamId};
+use crate::{Metadata, State};
 use ftlab_flash::{BlockId, Lpn};
 
 /// Chooses the stream of every page; any victim rule goes with it.
@@ -48,6 +52,12 @@ pub trait Placement: State + Send {
     /// about to be written or moved; changes speed only.
     #[inline]
     fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
+
+    /// What hints it asks for, as of [`Policy::hints`](crate::page::Policy::hints).
+    #[inline]
+    fn hints(&self) -> Hints {
+        Hints::None
+    }
 
     /// Which open block takes a page that the host writes.
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;

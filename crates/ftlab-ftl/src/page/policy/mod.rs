@@ -16,9 +16,9 @@ pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
 pub use wolf::Wolf;
 
+use crate::page::Drive;
 use crate::state::state;
 use crate::{Metadata, State};
-use crate::page::Drive;
 use ftlab_flash::{BlockId, Lpn};
 
 /// A write frontier: a sequence of blocks, one open at a time, that take pages in order of arrival.
@@ -50,6 +50,34 @@ pub struct Stream {
 pub struct HostWrite {
     /// Which page.
     pub lpn: Lpn,
+    /// What is known beside; [`Hint::NONE`] unless the policy asks with [`Policy::hints`].
+    pub hint: Hint,
+}
+
+/// What is known of a page write beside its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hint {
+    /// Host writes until the page is written again or trimmed; [`u32::MAX`] if that comes later, never,
+    /// or is not known.
+    pub lifetime: u32,
+    /// The stream that the host names; 0 if it names none.
+    pub stream: u16,
+}
+
+impl Hint {
+    /// Nothing is known.
+    pub const NONE: Self = Self { lifetime: u32::MAX, stream: 0 };
+}
+
+/// The hints that a policy asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hints {
+    /// None: like any drive that is told an address only.
+    None,
+    /// How long pages will live, which only an oracle knows: the workload has to be read ahead.
+    Lifetimes,
+    /// The streams that the host names.
+    Streams,
 }
 
 /// A valid page that garbage collection moves out of a victim.
@@ -65,8 +93,8 @@ pub struct Relocation {
 }
 
 impl HostWrite {
-    pub(crate) fn new(lpn: Lpn) -> Self {
-        Self { lpn }
+    pub(crate) fn new(lpn: Lpn, hint: Hint) -> Self {
+        Self { lpn, hint }
     }
 }
 
@@ -161,6 +189,12 @@ pub trait Policy: State + Send {
     /// block when free blocks run out needs fewer.
     fn reserve_blocks_min(&self) -> u32 {
         self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+    }
+
+    /// What [`HostWrite::hint`] has to tell; constant over the life of the policy.
+    #[inline]
+    fn hints(&self) -> Hints {
+        Hints::None
     }
 
     /// Which open block takes a page that the host writes. Called before the old version becomes

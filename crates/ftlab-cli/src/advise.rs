@@ -1,0 +1,233 @@
+//! `ftlab advise`: which FTL, and how much over-provisioning.
+
+use crate::compare::processors;
+use crate::error::CliError;
+use crate::figure::{check, write_trade_off};
+use crate::options::{ReadingArgs, parse_page_size};
+use crate::output::{print, print_json, say};
+use crate::table::ruled;
+use clap::Args;
+use ftlab_sim::advise::{Advice, Point, Question, Target, tbw_of_dwpd};
+use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_spec::{ByteSize, Share, Spec};
+use indicatif::ProgressBar;
+use std::io::IsTerminal;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Says which FTL, and how much over-provisioning, reaches a target on a workload.
+///
+/// Runs every FTL on drives with more and more flash, and between those that miss the target and those
+/// that meet it on drives in between.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab advise trace.parquet --target-waf 1.3
+  ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
+  ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard")]
+pub(crate) struct AdviseArgs {
+    /// A trace file, or a generator.
+    workload: String,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// An FTL to choose from; may be given several times.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = FTLS)]
+    ftl: Vec<Spec>,
+    #[command(flatten)]
+    drive: DriveArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Draws the trade-off curves; SVG or PNG by the ending.
+    #[arg(long, value_name = "FILE")]
+    figure: Option<PathBuf>,
+    /// Threads at most; as many as there are processors by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Prints the answer as JSON on standard output, and the table on standard error.
+    #[arg(long)]
+    json: bool,
+    /// Prints no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// From no statistics to all that are worth their memory.
+const FTLS: [&str; 7] = ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Target")]
+struct TargetArgs {
+    /// The highest write amplification.
+    #[arg(long, value_name = "WAF", conflicts_with_all = ["tbw", "dwpd"], value_parser = parse_waf)]
+    target_waf: Option<f64>,
+    /// The fewest terabytes (10^12 bytes) that the host can write; needs --endurance.
+    #[arg(long, value_name = "TB", requires = "endurance", value_parser = parse_positive)]
+    tbw: Option<f64>,
+    /// The same in drive writes per day over five years.
+    #[arg(long, value_name = "N", requires = "endurance", conflicts_with = "tbw",
+          value_parser = parse_positive)]
+    dwpd: Option<f64>,
+    /// Program/erase cycles that a block endures.
+    #[arg(long, value_name = "CYCLES")]
+    endurance: Option<NonZeroU32>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Drive")]
+struct DriveArgs {
+    /// Over-provisioning, (physical - logical) / logical, for which the curve is drawn, rising.
+    #[arg(
+        long,
+        value_name = "SHARE,...",
+        value_delimiter = ',',
+        default_value = "4%,7%,10%,15%,20%,28%,40%,60%"
+    )]
+    op: Vec<Share>,
+    /// What the host can address; by default as much as the trace's own device, or its highest address.
+    #[arg(long, value_name = "SIZE")]
+    logical: Option<ByteSize>,
+    /// Bytes per page, a multiple of 512.
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    page_size: u32,
+    /// Pages per erase block.
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pages_per_block: u32,
+    /// Free blocks that host writes may not take.
+    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
+    reserve: u32,
+    /// How the drive is filled first: none, sequential, random.
+    #[arg(long, value_name = "HOW", default_value = "sequential")]
+    fill: Fill,
+    /// Host page writes at most.
+    #[arg(long, value_name = "N")]
+    writes: Option<u64>,
+    /// Seed of generator and random fill.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Trims do nothing, as in papers whose FTLs do not know them.
+    #[arg(long)]
+    ignore_trims: bool,
+}
+
+pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
+    args.figure.as_deref().map(check).transpose()?;
+    let question = question(args)?;
+    let spinner = spinner(args.quiet);
+    let threads = args.threads.map_or_else(processors, usize::from);
+    let advice = question.answer(threads, &|runs| {
+        spinner.set_message(format!("{runs} runs"));
+    })?;
+    spinner.finish_and_clear();
+    let text = table(&advice) + &refused(&advice) + &advice.sentence() + "\n";
+    if args.json {
+        say(&text);
+        print_json(&advice)?;
+    } else {
+        print(&text)?;
+    }
+    match &args.figure {
+        Some(path) => write_trade_off(&advice, path),
+        None => Ok(()),
+    }
+}
+
+fn question(args: &AdviseArgs) -> Result<Question, CliError> {
+    let drive = &args.drive;
+    if !drive.op.is_sorted_by(|a, b| a < b) {
+        return Err(CliError::usage("--op does not rise; give shares such as 7%,10%,28%"));
+    }
+    let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_size))?;
+    let base = Experiment {
+        drive: DriveOptions {
+            logical: drive.logical.map_or(Logical::OfWorkload, Logical::Bytes),
+            page_bytes: drive.page_size,
+            pages_per_block: drive.pages_per_block,
+            reserve_blocks: drive.reserve,
+            ..DriveOptions::default()
+        },
+        fill: drive.fill,
+        length: drive.writes.map_or(Length::OfWorkload, Length::Writes),
+        seed: drive.seed,
+        ignore_trims: drive.ignore_trims,
+        ..Experiment::new(workload, args.ftl.clone())
+    };
+    let target = target(&args.target, &base)?;
+    Ok(Question { base, ftls: args.ftl.clone(), op_ratios: drive.op.clone(), target })
+}
+
+fn target(args: &TargetArgs, base: &Experiment) -> Result<Option<Target>, CliError> {
+    if let Some(waf) = args.target_waf {
+        return Ok(Some(Target::Waf(waf)));
+    }
+    let Some(cycles) = args.endurance.map(NonZeroU32::get) else { return Ok(None) };
+    let tbw = match (args.tbw, args.dwpd) {
+        (Some(tbw), _) => tbw,
+        (None, Some(dwpd)) => {
+            let logical_bytes = base.prepare()?.config().drive.logical_bytes;
+            tbw_of_dwpd(dwpd, logical_bytes)
+        }
+        (None, None) => {
+            let remedy = "--endurance says how often a block can be erased; add --tbw or --dwpd";
+            return Err(CliError::usage(remedy));
+        }
+    };
+    Ok(Some(Target::Endurance { tbw, cycles }))
+}
+
+/// A row for every FTL, from the cheapest on: what it needs, and its curve.
+fn table(advice: &Advice) -> String {
+    let mut drives: Vec<(u32, f64)> =
+        advice.grid().map(|point| (point.blocks, point.op_ratio)).collect();
+    drives.sort_by_key(|(blocks, _)| *blocks);
+    drives.dedup_by_key(|(blocks, _)| *blocks);
+    let of = |point: &Point| match point.tbw {
+        Some(tbw) => significant(tbw, 4),
+        None => significant(point.waf, 4),
+    };
+    let mut headings = vec!["FTL".to_owned()];
+    if advice.target.is_some() {
+        headings.extend(["needs".to_owned(), "metadata\nthen".to_owned()]);
+    }
+    let what = if advice.grid().any(|point| point.tbw.is_some()) { "TBW" } else { "WAF" };
+    headings.extend(drives.iter().map(|(_, op)| format!("{what} at\n{}", percent(*op))));
+    let rows = advice.curves.iter().map(|curve| {
+        let mut row = vec![curve.ftl.clone()];
+        if advice.target.is_some() {
+            row.extend(curve.needs.map_or(["-".to_owned(), "-".to_owned()], |point| {
+                [percent(point.op_ratio), bytes(point.metadata_bytes)]
+            }));
+        }
+        row.extend(drives.iter().map(|(blocks, _)| {
+            let point = curve.points.iter().find(|point| point.blocks == *blocks);
+            point.map_or_else(|| "-".to_owned(), of)
+        }));
+        row
+    });
+    ruled(&headings, rows)
+}
+
+/// Why some drives are too small for some FTLs, each once.
+fn refused(advice: &Advice) -> String {
+    let reasons = advice.curves.iter().filter_map(|curve| curve.refused.as_deref());
+    reasons.flat_map(|reason| [reason, "\n\n"]).collect()
+}
+
+fn spinner(quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let spinner = ProgressBar::new_spinner();
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner
+}
+
+fn parse_waf(text: &str) -> Result<f64, String> {
+    let waf = text.parse().ok().filter(|waf: &f64| *waf > 1.0 && waf.is_finite());
+    waf.ok_or_else(|| format!("{text:?} is not a number above 1, such as 1.3"))
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("{text:?} is not a positive number"))
+}

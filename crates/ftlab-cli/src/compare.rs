@@ -1,0 +1,239 @@
+//! `ftlab compare`: the scoreboard.
+
+use crate::error::CliError;
+use crate::figure::{check, write_scoreboard};
+use crate::options::{ReadingArgs, parse_page_size};
+use crate::output::{print, print_json, say};
+use clap::Args;
+use ftlab_sim::compare::{
+    CellStore, Comparison, Outcome, Scoreboard, csv, markdown, standard_ftls,
+};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_trace::PartialFile;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// Compares many FTLs over many workloads and drives: the scoreboard.
+///
+/// Every FTL runs over every workload, fill, over-provisioning and block size. Each finished run is kept
+/// in DIR/cells.jsonl; the same command goes on where an earlier one stopped, and a longer list runs only
+/// what is new.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab compare tpcc.parquet linkbench.parquet --out scoreboard
+  ftlab compare zipf:theta=0.9 --logical 1GiB --ftl 2r++ --ftl hazard --op 7%,28% --out board
+  ftlab compare *.parquet --baseline dac-cb --baseline midas --out board")]
+pub(crate) struct CompareArgs {
+    /// Trace files or generators.
+    #[arg(required = true, value_name = "WORKLOAD")]
+    workloads: Vec<String>,
+    /// Where finished runs are kept, and scoreboard.md, .csv and .svg are written.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// An FTL with parameters; may be given several times. By default all that have a name, and the other
+    /// placements with cost-benefit victims.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
+    ftl: Vec<Spec>,
+    /// The FTL that others are held against; of several, the best in each cell.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_value = "sepbit")]
+    baseline: Vec<Spec>,
+    #[command(flatten)]
+    drives: DrivesArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Threads at most; as many as there are processors by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Prints the scoreboard as JSON on standard output, and the tables on standard error.
+    #[arg(long)]
+    json: bool,
+    /// Prints no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Drives")]
+struct DrivesArgs {
+    /// How drives are filled first: none, sequential, random.
+    #[arg(long, value_name = "HOW,...", value_delimiter = ',', default_value = "none,sequential")]
+    fill: Vec<Fill>,
+    /// Over-provisioning, (physical - logical) / logical.
+    #[arg(long, value_name = "SHARE,...", value_delimiter = ',', default_value = "7%,10%,28%")]
+    op: Vec<Share>,
+    /// Pages per erase block.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "512")]
+    pages_per_block: Vec<u32>,
+    /// What the host can address; by default as much as each trace's own device. Generators need it.
+    #[arg(long, value_name = "SIZE")]
+    logical: Option<ByteSize>,
+    /// Bytes per page, a multiple of 512.
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    page_size: u32,
+    /// Free blocks that host writes may not take.
+    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
+    reserve: u32,
+    /// Host page writes at most; by default all of a trace, and 4 drive writes of a generator.
+    #[arg(long, value_name = "N")]
+    writes: Option<u64>,
+    /// Seed of generators and random fills.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Trims do nothing, as in papers whose FTLs do not know them.
+    #[arg(long)]
+    ignore_trims: bool,
+}
+
+/// What is written to the directory beside the store.
+const FILES: [&str; 3] = ["scoreboard.md", "scoreboard.csv", "scoreboard.svg"];
+
+pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
+    let comparison = comparison(args)?;
+    let store = CellStore::open(&args.out)?;
+    let [markdown_path, csv_path, figure_path] = FILES.map(|name| args.out.join(name));
+    check(&figure_path)?;
+    let bar = Bar::new(args.quiet, store.len());
+    let threads = args.threads.map_or_else(processors, usize::from);
+    let outcomes =
+        comparison.run(store, threads, &|done, of, outcome| bar.show(done, of, outcome))?;
+    bar.finish();
+    let baseline: Vec<_> = args.baseline.iter().map(Spec::to_string).collect();
+    let board = Scoreboard::new(&outcomes, &baseline);
+    if board.scores.is_empty() {
+        return Err(nothing_to_hold_against(&board));
+    }
+    let tables = markdown(&board);
+    write(&markdown_path, &tables)?;
+    write(&csv_path, &csv(&outcomes))?;
+    write_scoreboard(&board, &figure_path)?;
+    let text = legend(&board) + &tables + &missing(&board);
+    if args.json {
+        say(&text);
+        print_json(&board)?;
+    } else {
+        print(&text)?;
+    }
+    if !args.quiet {
+        say(&format!("wrote {} to {}\n", FILES.join(", "), args.out.display()));
+    }
+    Ok(())
+}
+
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
+    let drives = &args.drives;
+    let reading = args.reading.open_options(drives.page_size);
+    let parse = |name: &String| Workload::parse(name, reading.clone());
+    let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let mut ftls = if args.ftl.is_empty() { standard_ftls() } else { args.ftl.clone() };
+    for baseline in &args.baseline {
+        if !ftls.contains(baseline) {
+            ftls.push(baseline.clone());
+        }
+    }
+    for (index, ftl) in ftls.iter().enumerate() {
+        ftlab_ftl::registry::resolve(ftl)?;
+        if ftls[..index].contains(ftl) {
+            return Err(CliError::usage(format!("{ftl} is named twice; name each FTL once")));
+        }
+    }
+    let base = Experiment {
+        drive: DriveOptions {
+            logical: drives.logical.map_or(Logical::OfWorkload, Logical::Bytes),
+            page_bytes: drives.page_size,
+            reserve_blocks: drives.reserve,
+            ..DriveOptions::default()
+        },
+        length: drives.writes.map_or(Length::OfWorkload, Length::Writes),
+        seed: drives.seed,
+        ignore_trims: drives.ignore_trims,
+        ..Experiment::new(workloads[0].clone(), Vec::new())
+    };
+    Ok(Comparison {
+        base,
+        workloads,
+        ftls,
+        fills: drives.fill.clone(),
+        op_ratios: drives.op.clone(),
+        pages_per_block: drives.pages_per_block.clone(),
+    })
+}
+
+fn legend(board: &Scoreboard) -> String {
+    let baseline = board.baseline.join(" or ");
+    let best = if board.baseline.len() > 1 { ", whichever is better in the cell" } else { "" };
+    format!(
+        "relative: geometric mean of (WAF - 1 + 0.003) over that of {baseline}{best}; by workload, the \
+         mean WAF in brackets\n\n"
+    )
+}
+
+/// Cells without a result, each reason once.
+fn missing(board: &Scoreboard) -> String {
+    let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
+    for (cell, reason) in &board.missing {
+        match reasons.iter_mut().find(|(ftl, other, _)| *ftl == cell.ftl && *other == reason) {
+            Some((_, _, count)) => *count += 1,
+            None => reasons.push((&cell.ftl, reason, 1)),
+        }
+    }
+    let lines = reasons.iter().map(|(ftl, reason, count)| {
+        let cells = if *count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
+        format!("{cells} of {ftl} without a result: {reason}\n")
+    });
+    let text: String = lines.collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+fn nothing_to_hold_against(board: &Scoreboard) -> CliError {
+    let reason = board.missing.iter().find(|(cell, _)| board.baseline.contains(&cell.ftl));
+    let reason = reason.map_or("", |(_, reason)| reason.as_str());
+    CliError::failure(format!(
+        "the baseline {} has no result in any cell: {reason}",
+        board.baseline.join(", ")
+    ))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let cannot = |error| CliError::failure(format!("{}: {error}", path.display()));
+    let partial = PartialFile::create(path)?;
+    partial.handle().and_then(|mut file| file.write_all(text.as_bytes())).map_err(cannot)?;
+    Ok(partial.complete()?)
+}
+
+/// Cells so far.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(quiet: bool, stored: usize) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        if stored > 0 {
+            say(&format!("{stored} finished runs are stored, and not run again\n"));
+        }
+        let bar = ProgressBar::new(1);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}  {eta} left") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self(bar)
+    }
+
+    fn show(&self, done: usize, of: usize, outcome: &Outcome) {
+        self.0.set_length(of as u64);
+        self.0.set_position(done as u64);
+        let Outcome { cell, run } = outcome;
+        let waf = run.as_ref().map_or_else(|_| "-".to_owned(), |run| format!("{:.3}", run.waf));
+        self.0.set_message(format!("{} on {}: WAF {waf}", cell.ftl, cell.workload));
+    }
+
+    fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,63 @@
+//! What more flash brings, as a figure.
+
+use super::chart::{Axis, Line, chart, lines};
+use super::{COLOURS, Drawn};
+use crate::error::CliError;
+use ftlab_sim::advise::{Advice, Point, Target};
+use ftlab_sim::format::percent;
+use plotters::prelude::*;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (960, 480);
+
+/// Draws write amplification, or terabytes written, against over-provisioning.
+pub(crate) fn write_trade_off(advice: &Advice, path: &Path) -> Result<(), CliError> {
+    super::write(path, |svg| draw(advice, svg))
+}
+
+fn draw(advice: &Advice, svg: &mut String) -> Drawn {
+    let value = |point: &Point| point.tbw.unwrap_or(point.waf);
+    let all = || advice.curves.iter().flat_map(|curve| &curve.points);
+    let op_max = all().map(|point| point.op_ratio).fold(0.0, f64::max);
+    let wanted = advice.target.map(|target| match target {
+        Target::Waf(waf) => waf,
+        Target::Endurance { tbw, .. } => tbw,
+    });
+    let top = all().map(value).chain(wanted).fold(0.0, f64::max);
+    let is_waf = all().all(|point| point.tbw.is_none());
+    let bottom = if is_waf { 1.0 } else { 0.0 };
+    let label = if is_waf { "write amplification" } else { "terabytes written" };
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let x = Axis::shares_up_to("over-provisioning, (physical - logical) / logical", op_max);
+    let y = Axis::numbers(label, bottom..bottom + 1.05 * (top - bottom).max(1e-9));
+    let mut chart = chart(&area, "", &x, &y)?;
+    let curves = advice.curves.iter().zip(COLOURS.into_iter().cycle());
+    let mut drawn: Vec<Line> = curves
+        .clone()
+        .map(|(curve, colour)| Line {
+            label: match curve.needs {
+                Some(point) => format!("{} ({})", curve.ftl, percent(point.op_ratio)),
+                None => curve.ftl.clone(),
+            },
+            colour,
+            is_dashed: false,
+            points: curve.points.iter().map(|point| (point.op_ratio, value(point))).collect(),
+        })
+        .collect();
+    drawn.extend(wanted.map(|wanted| Line {
+        label: "target".into(),
+        colour: BLACK,
+        is_dashed: true,
+        points: vec![(0.0, wanted), (op_max, wanted)],
+    }));
+    let place =
+        if is_waf { SeriesLabelPosition::UpperRight } else { SeriesLabelPosition::UpperLeft };
+    lines(&mut chart, drawn, place)?;
+    for (curve, colour) in curves {
+        let needs = curve.needs.iter().map(|point| (point.op_ratio, value(point)));
+        chart.draw_series(needs.map(|at| Circle::new(at, 5, colour.filled())))?;
+    }
+    area.present()?;
+    Ok(())
+}

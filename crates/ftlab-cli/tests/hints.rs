@@ -1,0 +1,50 @@
+//! Known futures and named streams as a user types them.
+
+mod common;
+
+use common::Place;
+
+const RUN: &str = "run hotcold:writes=0.5,pages=0.01 --logical 32MiB --pages-per-block 32 --op 15% \
+                   --fill sequential --drive-writes 3 --quiet";
+
+#[test]
+fn streams_by_address_reach_the_placement_handles() {
+    let place = Place::new();
+    let output =
+        place.ftlab(&format!("{RUN} --streams 0..320KiB=1 --ftl nvme-fdp --ftl 1r-greedy"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let said = output.stdout + &output.stderr;
+    for part in ["NVMe statistics", "HBMW", "MBMW", "MBE"] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+    assert!(!said.contains("names no streams"), "{said}");
+    let output = place.ftlab(&format!("{RUN} --ftl nvme-fdp"));
+    let said = output.stdout + &output.stderr;
+    assert!(said.contains("the workload names no streams, so all of it went to"), "{said}");
+}
+
+#[test]
+fn streams_of_a_trace_are_those_of_its_column() {
+    let place = Place::new();
+    let lines = (0..4000).map(|i| format!("W,{},1,{}\n", (i * 37) % 900, i % 3));
+    place.write("writes.csv", lines.collect::<String>());
+    let json = place
+        .ftlab(
+            "run writes.csv --map op=1,off:pages=2,len:pages=3,stream=4 --pages-per-block 16 --op 50% \
+             --ftl nvme-fdp:handles=3 --json --quiet",
+        )
+        .json();
+    assert_eq!(json["workload"]["has_streams"], true);
+    let run = &json["runs"][0];
+    assert_eq!(run["fdp"]["hbmw"].as_u64(), Some(4000 * 4096));
+    let blocks = |stream: usize| run["streams"][stream]["blocks"].as_u64().unwrap();
+    assert!((0..3).all(|handle| blocks(handle) > 0));
+}
+
+#[test]
+fn a_wrong_map_of_streams_and_a_future_that_cannot_be_known_are_refused() {
+    let place = Place::new();
+    place.ftlab(&format!("{RUN} --streams 4KiB=1 --ftl nvme-fdp")).fails(2, &["1MiB..2MiB=1"]);
+    let refused = place.ftlab_with_input("run - --logical 1MiB --ftl fk", b"");
+    refused.fails(2, &["- can be read once only", "ftlab convert - trace.parquet"]);
+}

@@ -1,0 +1,102 @@
+//! `ftlab compare` and `ftlab advise` as a user types them.
+
+mod common;
+
+use common::Place;
+use std::fs;
+use std::time::{Duration, Instant};
+
+const BOARD: &str = "compare zipf:theta=0.9 hotcold --logical 8MiB --pages-per-block 32 --op 15%,30% \
+                     --ftl 1r-greedy --ftl hazard --ftl fk --out board";
+
+#[test]
+fn compare_writes_tables_and_a_figure() {
+    let place = Place::new();
+    let output = place.ftlab(BOARD);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for name in ["1r-greedy", "hazard", "fk", "sepbit"] {
+        assert!(output.stdout.contains(&format!("| `{name}` |")), "{}", output.stdout);
+    }
+    assert!(output.stdout.contains("| zipf:theta=0.9 | hotcold |"), "{}", output.stdout);
+    let read = |name: &str| fs::read_to_string(place.path().join("board").join(name)).unwrap();
+    assert!(output.stdout.contains(&read("scoreboard.md")));
+    // Two workloads, two fills, two sizes, four FTLs.
+    assert_eq!(read("scoreboard.csv").lines().count(), 1 + 32);
+    assert_eq!(read("cells.jsonl").lines().count(), 32);
+    assert!(read("scoreboard.svg").contains("hazard"));
+}
+
+#[test]
+fn compare_goes_on_where_it_was_killed() {
+    let place = Place::new();
+    let file = place.path().join("board/cells.jsonl");
+    let lines = || fs::read_to_string(&file).unwrap_or_default().lines().count();
+    let command = BOARD.replace("8MiB", "64MiB");
+    let mut child = place.command(&command).arg("--quiet").spawn().unwrap();
+    let start = Instant::now();
+    while lines() < 3 && start.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = fs::read_to_string(&file).unwrap();
+    assert!(kept.lines().count() < 32, "it had time to finish");
+    assert_eq!(place.ftlab(&command).code, 0);
+    let all = fs::read_to_string(&file).unwrap();
+    let whole = kept.lines().count() - usize::from(!kept.ends_with('\n'));
+    assert!(all.lines().take(whole).eq(kept.lines().take(whole)), "nothing is run again");
+    assert_eq!(lines(), 32 + usize::from(!kept.ends_with('\n')));
+}
+
+#[test]
+fn compare_says_what_could_not_be_run_and_goes_on() {
+    let place = Place::new();
+    let output = place.ftlab(
+        "compare uniform --logical 8MiB --pages-per-block 32 --op 20% --fill none --ftl oracle/greedy \
+         --out board --json",
+    );
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(output.json()["scores"][0]["ftl"], "sepbit");
+    assert!(
+        output.stderr.contains("1 cell of oracle/greedy without a result"),
+        "{}",
+        output.stderr
+    );
+    place
+        .ftlab("compare uniform --logical 8MiB --op 10% --out board --ftl hazrd")
+        .fails(2, &["did you mean \"hazard\"?"]);
+    place
+        .ftlab("compare uniform --logical 8MiB --op 1% --ftl 1r-greedy --out other")
+        .fails(1, &["the baseline sepbit has no result in any cell", "blocks"]);
+}
+
+const ADVISE: &str = "advise hotcold --logical 32MiB --pages-per-block 32 --op 7%,10%,20%,40% \
+                      --ftl 1r-greedy --ftl sepbit";
+
+#[test]
+fn advise_answers_in_a_sentence_with_what_it_costs() {
+    let place = Place::new();
+    let output = place.ftlab(&format!("{ADVISE} --target-waf 1.8 --figure curve.svg"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let sentence = output.stdout.lines().last().unwrap();
+    for part in ["sepbit reaches a write amplification of 1.8 with ", " for 32 MiB", "metadata"] {
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    assert!(fs::read_to_string(place.path().join("curve.svg")).unwrap().contains("target"));
+    let json = place.ftlab(&format!("{ADVISE} --dwpd 0.01 --endurance 1000 --json")).json();
+    assert!(json["curves"][0]["needs"]["tbw"].as_f64().unwrap() > 0.0);
+    assert_eq!(json["target"]["endurance"]["cycles"], 1000);
+}
+
+#[test]
+fn advise_refuses_targets_that_make_no_sense() {
+    let place = Place::new();
+    for (arguments, part) in [
+        ("--target-waf 1", "not a number above 1, such as 1.3"),
+        ("--tbw 100", "--endurance"),
+        ("--endurance 3000", "add --tbw or --dwpd"),
+        ("--target-waf 1.5 --op 10%,7%", "--op does not rise"),
+    ] {
+        place.ftlab(&format!("advise uniform --logical 8MiB {arguments}")).fails(2, &[part]);
+    }
+}

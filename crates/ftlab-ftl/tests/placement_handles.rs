@@ -1,0 +1,107 @@
+//! What flexible data placement promises of the blocks that pages share.
+
+use ftlab_flash::{Geometry, Lpn, NoPayload, Ppn};
+use ftlab_ftl::page::{DriveConfig, StreamId};
+use ftlab_ftl::{Observer, PageBatch, registry};
+use std::collections::BTreeSet;
+
+const PAGES_PER_BLOCK: u32 = 16;
+const LOGICAL_PAGES: u32 = 2048;
+const HANDLES: u16 = 3;
+
+/// Which handles' pages each block has, and whether they came there by collection.
+struct Contents {
+    /// Page -> the handle that it was written by.
+    handles: Vec<u16>,
+    /// Of the next host writes, in order.
+    coming: Vec<u16>,
+    /// Block -> handle of every page in it, and whether it was moved there.
+    blocks: Vec<BTreeSet<(u16, bool)>>,
+    seen: Vec<BTreeSet<(u16, bool)>>,
+}
+
+impl Contents {
+    fn add(&mut self, lpn: Lpn, to: Ppn, is_moved: bool) {
+        let block = (to.0 / PAGES_PER_BLOCK) as usize;
+        let handle = self.handles[lpn.index()];
+        self.blocks[block].insert((handle, is_moved));
+    }
+}
+
+impl Observer for Contents {
+    fn host_write(&mut self, lpn: Lpn, to: Ppn, _stream: StreamId) {
+        self.handles[lpn.index()] = self.coming.pop().unwrap();
+        self.add(lpn, to, false);
+    }
+
+    fn relocation(&mut self, lpn: Lpn, _from: Ppn, to: Ppn, _stream: StreamId) {
+        self.add(lpn, to, true);
+    }
+
+    fn erase(&mut self, block: ftlab_flash::BlockId) {
+        let content = std::mem::take(&mut self.blocks[block.index()]);
+        self.seen.push(content);
+    }
+}
+
+/// The contents of every block that was erased, streams being drawn at random.
+fn contents(ftl: &str) -> Vec<BTreeSet<(u16, bool)>> {
+    let config =
+        DriveConfig::new(Geometry::new(160, PAGES_PER_BLOCK, 4096).unwrap(), LOGICAL_PAGES, 6);
+    let mut state = 7_u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let pages: Vec<_> = (0..40_000).map(|_| Lpn(random(u64::from(LOGICAL_PAGES)) as u32)).collect();
+    let streams: Vec<_> = pages.iter().map(|_| random(u64::from(HANDLES)) as u16).collect();
+    let observer = Contents {
+        handles: vec![0; LOGICAL_PAGES as usize],
+        coming: streams.iter().rev().copied().collect(),
+        blocks: vec![BTreeSet::new(); 160],
+        seen: Vec::new(),
+    };
+    let mut ftl = registry::build(&ftl.parse().unwrap(), config, NoPayload, observer).unwrap();
+    ftl.apply(&PageBatch { writes: pages, streams, ..PageBatch::default() }).unwrap();
+    ftl.check().unwrap();
+    assert!(ftl.counters().relocations() > 10_000);
+    ftl.observer().seen.clone()
+}
+
+#[test]
+fn host_writes_of_two_handles_never_share_a_reclaim_unit() {
+    for ftl in ["nvme-fdp/greedy:handles=3", "nvme-fdp:handles=3,persistent=all"] {
+        for content in contents(ftl) {
+            let written: BTreeSet<_> = content.iter().filter(|(_, moved)| !moved).collect();
+            assert!(written.len() <= 1, "{ftl}: {content:?}");
+            assert!(written.is_empty() || content.len() == 1, "{ftl}: {content:?}");
+        }
+    }
+}
+
+#[test]
+fn moved_pages_of_initially_isolated_handles_mix_and_of_persistently_isolated_ones_do_not() {
+    let mixed = |ftl: &str, handle: u16| {
+        let has = |content: &&BTreeSet<(u16, bool)>| content.iter().any(|(h, _)| *h == handle);
+        contents(ftl).iter().filter(has).any(|content| content.len() > 1)
+    };
+    assert!((0..HANDLES).all(|handle| mixed("nvme-fdp:handles=3", handle)));
+    assert!(!(0..HANDLES).any(|handle| mixed("nvme-fdp:handles=3,persistent=all", handle)));
+    let one = "nvme-fdp:handles=3,persistent=1";
+    assert_eq!([0, 1, 2].map(|handle| mixed(one, handle)), [true, false, true]);
+}
+
+#[test]
+fn a_handle_that_the_drive_does_not_have_is_refused_and_a_stream_without_one_goes_to_the_first() {
+    let spec = "nvme-fdp:handles=3,persistent=1+3".parse().unwrap();
+    let config = DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), LOGICAL_PAGES, 6);
+    let error = registry::build(&spec, config, NoPayload, ()).err().unwrap().to_string();
+    assert!(error.contains("persistent=1+3 is not of handles 0 to 2"), "{error}");
+    // Of three streams only two have handles: the third shares blocks with the first.
+    let contents = contents("nvme-fdp:handles=2");
+    let shared = |content: &BTreeSet<(u16, bool)>| {
+        content.contains(&(0, false)) && content.contains(&(2, false))
+    };
+    assert!(contents.iter().any(shared));
+    assert!(!contents.iter().any(|c| c.contains(&(1, false)) && c.len() > 1));
+}

@@ -1,0 +1,251 @@
+//! Checks the addresses of page operations, and puts them into batches.
+
+use crate::SimError;
+use crate::schedule::Marks;
+use ftlab_flash::Lpn;
+use ftlab_ftl::PageBatch;
+use ftlab_trace::pages::PageSink;
+use ftlab_trace::{Op, RequestBatch};
+use std::collections::VecDeque;
+
+/// Trims in a segment after which it ends, so that trims without writes take no more memory.
+pub(crate) const TRIMS_MAX: usize = 64 * 1024;
+
+/// Page writes, and what happens behind the last.
+#[derive(Debug, Default)]
+pub(crate) struct Segment {
+    pub(crate) batch: PageBatch,
+    /// Arrival of each write, in microseconds; empty unless times are kept.
+    pub(crate) arrivals_us: Vec<u64>,
+    pub(crate) marks: Marks,
+}
+
+/// What a feed does with addresses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) logical_pages: u32,
+    pub(crate) page_bytes: u32,
+    /// Addresses beyond the end are taken modulo the drive, instead of being an error.
+    pub(crate) wrap: bool,
+    /// Trims do nothing, wherever they are.
+    pub(crate) ignore_trims: bool,
+}
+
+/// Pages that follow each other; beyond the last page of the drive they go on at its first.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: u32,
+    pages: u64,
+    is_trim: bool,
+    of: Origin,
+}
+
+/// What every page write takes over from its request, if it is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Origin {
+    /// When the request arrives.
+    pub(crate) time_us: u64,
+    /// The stream that it names.
+    pub(crate) stream: u16,
+}
+
+/// Checks addresses and expands runs of pages into a batch. Runs that do not fit wait as runs,
+/// because one request may ask for more pages than memory has room for.
+pub(crate) struct Expander {
+    /// What is being filled.
+    pub(crate) batch: PageBatch,
+    /// Writes that it takes.
+    room: usize,
+    /// The same while nothing waits, else 0.
+    direct_room: usize,
+    /// What waits for the next batch.
+    waiting: VecDeque<Run>,
+    bounds: Bounds,
+    logical_pages: u64,
+    /// Page writes so far, those that wait included.
+    pub(crate) pulled: u64,
+    /// Page writes that are wanted.
+    pub(crate) end: u64,
+    pub(crate) beyond: Option<SimError>,
+    /// Whether each write gets its arrival.
+    pub(crate) keeps_times: bool,
+    /// Whether each write gets its stream.
+    pub(crate) keeps_streams: bool,
+    pub(crate) present: Origin,
+    /// Arrivals of the writes of the batch.
+    pub(crate) arrivals_us: Vec<u64>,
+}
+
+impl Expander {
+    pub(crate) fn new(bounds: Bounds, end: Option<u64>) -> Self {
+        Self {
+            batch: PageBatch::default(),
+            room: 0,
+            direct_room: 0,
+            waiting: VecDeque::new(),
+            bounds,
+            logical_pages: u64::from(bounds.logical_pages),
+            pulled: 0,
+            end: end.unwrap_or(u64::MAX),
+            beyond: None,
+            keeps_times: false,
+            keeps_streams: false,
+            present: Origin::default(),
+            arrivals_us: Vec::new(),
+        }
+    }
+
+    /// How many runs there is room for that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting_max(&self) -> usize {
+        self.waiting.capacity()
+    }
+
+    /// Keeps the stream of each write from here on.
+    pub(crate) fn keep_streams(&mut self) {
+        self.keeps_streams = true;
+        self.direct_room = 0;
+    }
+
+    pub(crate) fn is_past_end(&self) -> bool {
+        self.pulled >= self.end
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.batch.writes.len() == self.room || self.batch.trims.len() >= TRIMS_MAX
+    }
+
+    /// Fills the batch of `segment`, which is swapped for the one before, from here on.
+    pub(crate) fn begin(&mut self, segment: &mut Segment, room: usize) {
+        std::mem::swap(&mut segment.batch, &mut self.batch);
+        std::mem::swap(&mut segment.arrivals_us, &mut self.arrivals_us);
+        self.room = room;
+        self.direct_room = self.room_for_bare_writes();
+    }
+
+    /// Puts what waits into the batch; true if that is full then. Trims behind its last write go on
+    /// waiting.
+    pub(crate) fn move_waiting(&mut self) -> bool {
+        while let Some(mut run) = self.waiting.pop_front() {
+            if !self.put(&mut run) {
+                self.waiting.push_front(run);
+                return true;
+            }
+        }
+        self.direct_room = self.room_for_bare_writes();
+        self.is_full()
+    }
+
+    /// The room for writes that need nothing but a place.
+    fn room_for_bare_writes(&self) -> usize {
+        let is_bare = !self.keeps_times && !self.keeps_streams;
+        if self.waiting.is_empty() && is_bare { self.room } else { 0 }
+    }
+
+    /// Puts as much of `run` into the batch as it takes; true if that is all.
+    fn put(&mut self, run: &mut Run) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        if run.is_trim {
+            let to_end = self.logical_pages - u64::from(run.first);
+            self.batch.trim(Lpn(run.first), run.pages.min(to_end) as u32);
+            if run.pages > to_end {
+                self.batch.trim(Lpn(0), (run.pages - to_end) as u32);
+            }
+            return true;
+        }
+        let writes = &mut self.batch.writes;
+        let mut left = run.pages.min((self.room - writes.len()) as u64);
+        run.pages -= left;
+        while left > 0 {
+            let length = left.min(self.logical_pages - u64::from(run.first)) as u32;
+            writes.extend((run.first..run.first + length).map(Lpn));
+            run.first += length;
+            if run.first == self.bounds.logical_pages {
+                run.first = 0;
+            }
+            left -= u64::from(length);
+        }
+        if self.keeps_times {
+            self.arrivals_us.resize(self.batch.writes.len(), run.of.time_us);
+        }
+        if self.keeps_streams {
+            self.batch.streams.resize(self.batch.writes.len(), run.of.stream);
+        }
+        run.pages == 0
+    }
+
+    /// Adds the most usual batch, writes of one whole page each, in loops without branches; does
+    /// nothing and returns false if it is any other, or does not fit.
+    pub(crate) fn add_single_pages(&mut self, requests: &RequestBatch, page_sectors: u32) -> bool {
+        let shift = page_sectors.trailing_zeros();
+        let offset = (1 << shift) - 1;
+        let odd_ops = requests.op.iter().fold(0, |odd, op| odd | *op as u8);
+        let odd_sizes = requests.sectors.iter().fold(0, |odd, size| odd | (size ^ page_sectors));
+        let odd_offsets = requests.lba.iter().fold(0, |odd, lba| odd | (lba & offset));
+        let last_page = requests.lba.iter().copied().max().unwrap_or(0) >> shift;
+        if !page_sectors.is_power_of_two()
+            || odd_ops != Op::Write as u8
+            || odd_sizes != 0
+            || odd_offsets != 0
+            || last_page >= self.logical_pages
+            || self.batch.writes.len() + requests.len() > self.direct_room
+        {
+            return false;
+        }
+        self.batch.writes.extend(requests.lba.iter().map(|lba| Lpn((lba >> shift) as u32)));
+        self.pulled += requests.len() as u64;
+        true
+    }
+
+    /// Any run but a write to the drive for which there is room.
+    #[inline(never)]
+    fn add_run(&mut self, is_trim: bool, first_page: u64, pages: u64) {
+        let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
+        if is_beyond && !self.bounds.wrap {
+            // What comes behind the end of the run does not matter.
+            if self.beyond.is_none() && !self.is_past_end() {
+                self.beyond = Some(SimError::BeyondDrive {
+                    operation: if is_trim { "trim" } else { "write" },
+                    page: first_page.max(self.logical_pages),
+                    logical_pages: self.logical_pages,
+                    page_bytes: self.bounds.page_bytes,
+                });
+            }
+            return;
+        }
+        let first = (first_page % self.logical_pages) as u32;
+        let pages = if is_trim { pages.min(self.logical_pages) } else { pages };
+        let mut run = Run { first, pages, is_trim, of: self.present };
+        self.pulled += if is_trim { 0 } else { pages };
+        if !self.waiting.is_empty() || !self.put(&mut run) {
+            self.waiting.push_back(run);
+            self.direct_room = 0;
+        }
+    }
+}
+
+impl PageSink for Expander {
+    #[inline]
+    fn write(&mut self, first_page: u64, pages: u64) {
+        let room = self.direct_room.saturating_sub(self.batch.writes.len()) as u64;
+        let after = first_page.saturating_add(pages);
+        if pages > room || after > self.logical_pages {
+            self.add_run(false, first_page, pages);
+            return;
+        }
+        self.pulled += pages;
+        if pages == 1 {
+            self.batch.writes.push(Lpn(first_page as u32));
+        } else {
+            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
+        }
+    }
+
+    fn trim(&mut self, first_page: u64, pages: u64) {
+        if !self.bounds.ignore_trims {
+            self.add_run(true, first_page, pages);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What is known of page writes beside their addresses: how long they live, and their streams.
+
+use ftlab_sim::{
+    DriveOptions, Experiment, ExperimentResult, Fill, Length, Logical, Physical, SimError, Workload,
+};
+use ftlab_spec::Share;
+use ftlab_trace::OpenOptions;
+use std::path::PathBuf;
+
+fn experiment(workload: &str, ftls: &[&str]) -> Experiment {
+    let workload = Workload::parse(workload, OpenOptions::default()).unwrap();
+    Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(16_384),
+            pages_per_block: 32,
+            physical: Physical::OverProvisioning(Share(0.125)),
+            ..DriveOptions::default()
+        },
+        fill: Fill::Sequential,
+        length: Length::DriveWrites(6.0),
+        ..Experiment::new(workload, ftls.iter().map(|ftl| ftl.parse().unwrap()).collect())
+    }
+}
+
+fn relocations(result: &ExperimentResult) -> Vec<u64> {
+    result.runs.iter().map(|run| run.relocations).collect()
+}
+
+/// The placements that guess, with the same victims.
+const GUESSES: [&str; 8] = [
+    "fk",
+    "sepbit",
+    "dac-cb",
+    "sep-gc/cost-benefit",
+    "multilog/cost-benefit",
+    "sfs/cost-benefit",
+    "fadac/cost-benefit",
+    "warcip/cost-benefit",
+];
+
+#[test]
+fn whoever_knows_the_future_moves_no_more_pages_than_those_who_guess() {
+    for workload in ["zipf:theta=0.9", "zipf:theta=1.1", "hotcold", "uniform", "oltp", "lsm"] {
+        for fill in [Fill::Sequential, Fill::None] {
+            let experiment = Experiment { fill, ..experiment(workload, &GUESSES) };
+            let found = relocations(&experiment.run(&mut ()).unwrap());
+            println!("{workload} {fill}: {found:?}");
+            assert!(found[1..].iter().all(|guess| found[0] <= *guess), "{workload}: {found:?}");
+        }
+    }
+}
+
+/// The same on captured traces, which are too large to ship.
+#[test]
+fn the_future_of_captured_traces_is_a_floor_too() {
+    let folder = std::env::var_os("FTLAB_SHARED").map(|path| PathBuf::from(path).join("traces"));
+    let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
+        println!("SKIPPED: no captured traces; set FTLAB_SHARED to the folder above `traces`");
+        return;
+    };
+    for name in ["linkbench-mariadb", "pgbench-postgresql", "fio-zipf-0.9"] {
+        let path = folder.join(format!("{name}.parquet"));
+        let mut experiment =
+            experiment(path.to_str().unwrap(), &["fk", "sepbit", "dac-cb", "hazard"]);
+        experiment.drive = DriveOptions {
+            logical: Logical::OfWorkload,
+            pages_per_block: 128,
+            ..DriveOptions::default()
+        };
+        experiment.length = Length::Writes(2_000_000);
+        let found = relocations(&experiment.run(&mut ()).unwrap());
+        println!("{name}: {found:?}");
+        assert!(found[1..].iter().all(|guess| found[0] <= *guess), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn what_can_be_read_once_has_no_known_future() {
+    let error = experiment("-", &["sepbit", "fk"]).prepare().err().unwrap();
+    assert!(error.is_usage());
+    let message = error.to_string();
+    assert!(message.contains("- can be read once only"), "{message}");
+    assert!(message.contains("ftlab convert - trace.parquet"), "{message}");
+}
+
+/// A hundredth of the drive takes half of the writes, and the host knows.
+fn streams(persistent: &str) -> Result<ExperimentResult, SimError> {
+    let ftls =
+        ["1r-greedy", "nvme-fdp/greedy", &format!("nvme-fdp/greedy:persistent={persistent}")];
+    let mut experiment = experiment("hotcold:writes=0.5,pages=0.01", &ftls[..2]);
+    experiment.ftls.push(ftls[2].parse().unwrap());
+    experiment.streams = Some("0..655360=1".parse().unwrap());
+    experiment.drive.reserve_blocks = 9;
+    experiment.run(&mut ())
+}
+
+#[test]
+fn a_host_that_names_its_hot_pages_saves_relocations() {
+    let result = streams("all").unwrap();
+    let found = relocations(&result);
+    assert!(10 * found[1] < 9 * found[0], "{found:?}");
+    assert_eq!(result.config.streams.as_deref(), Some("0B..640KiB=1"));
+    assert!(result.workload.has_streams);
+}
+
+#[test]
+fn nvme_statistics_count_bytes_of_ftls_that_take_streams() {
+    let result = streams("1").unwrap();
+    assert_eq!(result.runs[0].fdp, None);
+    for run in &result.runs[1..] {
+        let fdp = run.fdp.unwrap();
+        assert_eq!(fdp.hbmw, run.host_writes * 4096);
+        assert_eq!(fdp.mbmw, (run.host_writes + run.relocations) * 4096);
+        assert_eq!(fdp.mbe, run.erases * 32 * 4096);
+    }
+}
+
+#[test]
+fn without_streams_every_page_has_handle_0() {
+    let result = experiment("zipf", &["nvme-fdp/greedy", "sep-gc/greedy"]).run(&mut ()).unwrap();
+    let found = relocations(&result);
+    assert_eq!(found[0], found[1], "host writes and moved pages are all that is apart");
+    assert!(!result.workload.has_streams);
+}
