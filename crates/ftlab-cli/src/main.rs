@@ -16,6 +16,7 @@ mod progress;
 #[cfg(target_os = "linux")]
 mod record;
 mod run;
+mod sweep;
 mod table;
 
 use clap::{Parser, Subcommand};
@@ -33,6 +34,7 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
+  ftlab sweep experiment.toml
   ftlab inspect trace.parquet
   ftlab model uniform --op 7%,15%,28%
   ftlab list ftls";
@@ -40,6 +42,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Sweep(sweep::SweepArgs),
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
             Err(error) => Err(error),
         },
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),

@@ -9,6 +9,7 @@ use crate::precondition::{Fill, fill};
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::{Prepared, Progress};
 use crate::schedule::{INTERVALS_MAX, Schedule};
+use crate::threads::Threads;
 use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
 use ftlab_flash::{Arrivals, Faults, Timing};
@@ -103,6 +104,11 @@ impl Experiment {
     /// Opens the workload, sizes the drive and builds every FTL, so that whatever is wrong is known
     /// before anything runs.
     pub fn prepare(&self) -> Result<Prepared, SimError> {
+        self.prepare_on(&self.threads()?)
+    }
+
+    /// The same on threads that other experiments may use too, instead of its own.
+    pub fn prepare_on(&self, threads: &Threads) -> Result<Prepared, SimError> {
         self.check_ftls()?;
         self.check_numbers()?;
         let timing = self.timing.as_ref().map(Timing::from_spec).transpose()?;
@@ -147,7 +153,7 @@ impl Experiment {
                 .map(|(s, t)| TimingSummary::new(s, t)),
             faults: self.faults.map(|faults| named(faults.values())),
         };
-        let pool = self.threads()?;
+        let pool = threads.clone();
         let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
         let oracle = self.workload.oracle(&space)?;
         let lanes = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
@@ -222,7 +228,7 @@ impl Experiment {
     }
 
     /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
-    fn check_numbers(&self) -> Result<(), SimError> {
+    pub(crate) fn check_numbers(&self) -> Result<(), SimError> {
         if self.length == Length::Writes(0) {
             return Err(no_writes());
         }
@@ -271,13 +277,9 @@ impl Experiment {
     }
 
     /// No more threads than there is work for: one for each FTL, and one that decodes.
-    fn threads(&self) -> Result<rayon::ThreadPool, SimError> {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.threads.unwrap_or_else(processors).min(self.ftls.len() + 1);
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.max(1))
-            .build()
-            .map_err(|error| SimError::Threads(error.to_string()))
+    fn threads(&self) -> Result<Threads, SimError> {
+        let threads = self.threads.unwrap_or_else(Threads::processors);
+        Threads::new(threads.min(self.ftls.len() + 1))
     }
 
     /// Every FTL, fitted to the drive and to what `oracle` knows of the workload.

@@ -46,6 +46,8 @@ mod run;
 mod schedule;
 mod steady;
 pub mod summary;
+pub mod sweep;
+mod threads;
 mod timing;
 mod workload;
 
@@ -57,4 +59,5 @@ pub use output::{check_results, write_results};
 pub use precondition::Fill;
 pub use result::ExperimentResult;
 pub use run::{Phase, Prepared, Progress, Status};
+pub use threads::Threads;
 pub use workload::Workload;

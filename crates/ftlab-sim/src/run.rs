@@ -4,6 +4,7 @@ use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::lane::Lane;
 use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
+use crate::threads::Threads;
 use ftlab_trace::Op;
 use rayon::prelude::*;
 
@@ -49,7 +50,7 @@ pub struct Prepared {
     pub(crate) fill: Option<Feed>,
     pub(crate) feed: Feed,
     pub(crate) lanes: Vec<Lane>,
-    pub(crate) pool: rayon::ThreadPool,
+    pub(crate) pool: Threads,
 }
 
 impl Prepared {
@@ -97,7 +98,7 @@ impl Prepared {
 
 /// Runs everything that `feed` has through all lanes.
 fn pump(
-    pool: &rayon::ThreadPool,
+    pool: &Threads,
     feed: &mut Feed,
     lanes: &mut [Lane],
     phase: impl Fn(&Feed) -> Phase,
@@ -141,7 +142,7 @@ fn finish(
     config: Config,
     feed: &Feed,
     lanes: Vec<Lane>,
-    pool: &rayon::ThreadPool,
+    pool: &Threads,
 ) -> Result<ExperimentResult, SimError> {
     let requests = Op::ALL.into_iter().zip(feed.operations());
     let skipped = feed.source().skipped();
