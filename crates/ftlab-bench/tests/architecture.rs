@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("ftlab-spec", &[]),
     ("ftlab-flash", &[]),
     ("ftlab-ftl", &["ftlab-flash"]),
@@ -13,7 +13,11 @@ const MAY_USE: [(&str, &[&str]); 9] = [
     ("ftlab-model", &[]),
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
     ("ftlab-record", &["ftlab-trace"]),
-    ("ftlab-cli", &["ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-report", &["ftlab-sim"]),
+    (
+        "ftlab-cli",
+        &["ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-report", "ftlab-sim", "ftlab-trace"],
+    ),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
 ];
 

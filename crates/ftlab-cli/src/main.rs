@@ -15,6 +15,7 @@ mod output;
 mod progress;
 #[cfg(target_os = "linux")]
 mod record;
+mod report;
 mod run;
 mod sweep;
 mod table;
@@ -49,6 +50,7 @@ enum Command {
     #[cfg(target_os = "linux")]
     Record(record::RecordArgs),
     Model(model::ModelArgs),
+    Report(report::ReportArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
 }
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::Model(args) => model::model(&args),
+        Command::Report(args) => report::report(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => completions::man(&args),
     };

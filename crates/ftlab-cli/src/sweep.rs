@@ -7,8 +7,8 @@ use crate::table::ruled;
 use clap::Args;
 use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::sweep::{
-    ExperimentFile, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
-    read_results, sweep as run_sweep,
+    ExperimentFile, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs,
+    sweep as run_sweep,
 };
 use ftlab_trace::PartialFile;
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         PathBuf::from(stem).with_extension("results")
     });
     let outcome = run(&plan, &directory, args.jobs, args.shard, args.quiet)?;
-    let results = read_results(&directory)?;
+    let results = read_runs(&directory)?;
     if plan.points.len() <= ROWS_MAX {
         print(&table(&plan, &results))?;
     }

@@ -1,8 +1,8 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::page::Stream;
+use crate::page::{Stream, StreamId};
 use crate::{Metadata, Observer};
-use ftlab_flash::{Flash, Lpn};
+use ftlab_flash::{Flash, Lpn, Ppn};
 use std::fmt;
 use thiserror::Error;
 
@@ -61,6 +61,15 @@ pub trait Ftl: Send {
     /// The streams of pages that it keeps apart, and how many blocks each has now.
     fn streams(&self) -> Vec<StreamUse>;
 
+    /// Where the newest version of a page is; none if it holds nothing.
+    ///
+    /// # Panics
+    /// If `lpn` is beyond the drive.
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// What each erase block is used for, in order of their ids.
+    fn block_uses(&self) -> Vec<BlockUse>;
+
     /// Blocks out of use, those bad from birth included.
     fn retired_blocks(&self) -> u32 {
         0
@@ -80,6 +89,9 @@ pub trait Ftl: Send {
 
     /// Who watches.
     fn observer(&self) -> &Self::Observer;
+
+    /// The same, to tell it something.
+    fn observer_mut(&mut self) -> &mut Self::Observer;
 }
 
 /// The error of an FTL over its flash.
@@ -273,6 +285,17 @@ impl StreamUse {
         let uses = streams.iter().zip(blocks);
         uses.map(|(&Stream { name, cold, .. }, &blocks)| Self { name, cold, blocks }).collect()
     }
+}
+
+/// What an erase block is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockUse {
+    /// It is erased.
+    Free,
+    /// It holds pages of this stream, or takes them.
+    Holds(StreamId),
+    /// It is out of use.
+    Retired,
 }
 
 /// Memory that an FTL takes.

@@ -68,6 +68,8 @@ pub struct Experiment {
     pub wrap: bool,
     /// Whether trims do nothing, as in papers whose FTLs do not know them.
     pub ignore_trims: bool,
+    /// Whether pages and blocks are watched for a report, which makes the FTLs slower.
+    pub observe: bool,
     /// Threads at most; as many as there are processors if `None`. Results do not depend on it.
     pub threads: Option<usize>,
     /// Host writes that are decoded together. Results do not depend on it.
@@ -91,6 +93,7 @@ impl Experiment {
             seed: 1,
             wrap: false,
             ignore_trims: false,
+            observe: false,
             threads: None,
             batch_writes: BATCH_WRITES,
         }
@@ -154,7 +157,7 @@ impl Experiment {
             faults: self.faults.map(|faults| named(faults.values())),
         };
         let pool = threads.clone();
-        let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
+        let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
         let lanes = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
         let requests = source.metadata().requests;
@@ -165,8 +168,11 @@ impl Experiment {
             ignore_trims: self.ignore_trims,
         };
         let round_writes = steady::round_writes(config.drive.logical_pages);
-        let schedule =
+        let mut schedule =
             Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
+        if self.observe {
+            schedule = schedule.with_frames(config.drive.logical_pages);
+        }
         let fill = match fill(self.fill, &space)? {
             Some(source) => {
                 let schedule = Schedule::uncounted(space.logical_pages);
@@ -295,7 +301,7 @@ impl Experiment {
             .par_iter()
             .map(|spec| {
                 let fitted = registry::fit(spec, size, oracle)?;
-                let ftl = Machine::new(&fitted, drive, timing, self.faults)?;
+                let ftl = Machine::new(&fitted, drive, timing, self.faults, self.observe)?;
                 let parameters = named(registry::resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 Ok(Lane::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults))

@@ -165,6 +165,7 @@ fn finish(
     })?;
     Ok(ExperimentResult {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: None,
         trace_hash: feed.hash(),
         workload,
         runs,

@@ -1,8 +1,8 @@
 //! Experiment files become the right runs, and sweeps give the same whatever interrupts or divides them.
 
 use ftlab_sim::sweep::{
-    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_results,
-    schema, sweep,
+    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs, schema,
+    sweep,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ fn a_point_gives_what_the_experiment_itself_gives() {
     let plan = plan(TEXT);
     let directory = tempfile::tempdir().unwrap();
     assert_eq!(run(&plan, directory.path(), Shard::WHOLE, 2).ran, 12);
-    let results = read_results(directory.path()).unwrap();
+    let results = read_runs(directory.path()).unwrap();
     let ftls = vec!["1r-greedy".parse().unwrap(), "2r-fifo".parse().unwrap()];
     let workload = Workload::parse("zipf:theta=0.9", ftlab_trace::OpenOptions::default()).unwrap();
     let experiment = Experiment {
@@ -129,7 +129,7 @@ fn results_do_not_depend_on_threads_or_shards() {
     let ran = shards.map(|shard| run(&plan, three.path(), shard, 3).ran);
     assert_eq!(ran.iter().sum::<usize>(), 12);
     assert!(ran.iter().all(|ran| *ran > 0));
-    let [one, three] = [one, three].map(|place| counts(read_results(place.path()).unwrap()));
+    let [one, three] = [one, three].map(|place| counts(read_runs(place.path()).unwrap()));
     assert_eq!(one, three);
 }
 
@@ -143,7 +143,7 @@ fn what_has_a_result_is_not_run_again() {
     assert_eq!((rest.ran, rest.reused), (12 - ran, ran));
     let again = run(&plan, directory.path(), Shard::WHOLE, 2);
     assert_eq!((again.ran, again.reused), (0, 12));
-    assert_eq!(read_results(directory.path()).unwrap().len(), 12);
+    assert_eq!(read_runs(directory.path()).unwrap().len(), 12);
     let files = std::fs::read_dir(directory.path()).unwrap();
     let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     let tables = names.iter().filter(|name| name.to_string_lossy().ends_with(".parquet"));

@@ -157,6 +157,8 @@ scalar_table! {
         wrap,
         /// Whether trims do nothing.
         ignore_trims,
+        /// Whether pages and blocks are watched, for which pages are moved and where they lie.
+        observe,
     }
 }
 

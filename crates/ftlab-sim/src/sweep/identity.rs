@@ -43,7 +43,7 @@ impl Identity {
             experiment.faults.map(|faults| format!("{:?}", faults.values())),
             experiment.endurance_cycles,
             experiment.seed,
-            (experiment.wrap, experiment.ignore_trims),
+            (experiment.wrap, experiment.ignore_trims, experiment.observe),
         );
         Ok(serde_json::to_string(&(env!("CARGO_PKG_VERSION"), parts)).unwrap_or_default())
     }

@@ -2,7 +2,7 @@
 //! machines by shards.
 //!
 //! ```
-//! use ftlab_sim::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, read_results, sweep};
+//! use ftlab_sim::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, read_runs, sweep};
 //!
 //! let text = r#"
 //!     title = "How much over-provisioning does 2R need?"
@@ -27,7 +27,7 @@
 //! let again = sweep(&plan, &mut store, SweepOptions::default(), &|_| ())?;
 //! assert_eq!((again.ran, again.reused), (0, 8));
 //!
-//! let results = read_results(directory.path())?;
+//! let results = read_runs(directory.path())?;
 //! for point in &plan.points {
 //!     let run = &results[&point.run].result.runs[0];
 //!     println!("{} {}: {:.2}", point.label("op").unwrap(), run.ftl, run.waf);
@@ -67,7 +67,7 @@ pub use runner::{Failure, Outcome, SweepOptions, SweepStatus, sweep};
 pub use scalar::{AxisValue, Pairs, Scalar};
 pub use scale::{PAGES_PER_BLOCK_MIN, Scale};
 pub use shard::Shard;
-pub use store::{Store, read_results};
+pub use store::{Store, read_runs};
 
 /// A JSON Schema as text.
 fn schema_text(schema: &schemars::Schema) -> String {

@@ -126,6 +126,7 @@ impl Settings<'_> {
             seed: self.seed,
             wrap: flag(&run.wrap, "wrap")?,
             ignore_trims: flag(&run.ignore_trims, "ignore-trims")?,
+            observe: flag(&run.observe, "observe")?,
             ..Experiment::new(workload, Vec::new())
         })
     }

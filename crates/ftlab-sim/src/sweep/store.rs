@@ -127,7 +127,7 @@ impl Store {
 }
 
 /// Every result in a directory, of all shards, by the hash of its run.
-pub fn read_results(directory: &Path) -> Result<BTreeMap<String, StoredRun>, SweepError> {
+pub fn read_runs(directory: &Path) -> Result<BTreeMap<String, StoredRun>, SweepError> {
     let mut results = BTreeMap::new();
     for path in files(directory)? {
         if !file_name(&path).ends_with(".partial") {
