@@ -16,6 +16,7 @@ mod progress;
 #[cfg(target_os = "linux")]
 mod record;
 mod report;
+mod reproduce;
 mod run;
 mod sweep;
 mod table;
@@ -44,6 +45,7 @@ const EXAMPLES: &str = "Examples:
 enum Command {
     Run(Box<run::RunArgs>),
     Sweep(sweep::SweepArgs),
+    Reproduce(reproduce::ReproduceArgs),
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         },
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),

@@ -5,9 +5,10 @@ use super::error::{SweepError, Wrong};
 use super::metric::Metric;
 use super::plan::{Plan, Point};
 use super::report::{Expectation, Selector};
+use super::series::{Curve, Series};
 use super::variables::Variables;
 use crate::format::significant;
-use ftlab_spec::Share;
+use ftlab_spec::{Share, SpecError};
 use std::collections::BTreeMap;
 
 /// How far a measured number may be off where an expectation does not say.
@@ -15,6 +16,33 @@ const TOLERANCE: Share = Share(0.1);
 
 /// Results of runs by their hash.
 pub type Results = BTreeMap<String, StoredRun>;
+
+/// Something that has numbers, and curves, of points.
+pub trait Numbers {
+    /// Refuses names of metrics that it does not have.
+    fn check(&self, metric: &str) -> Result<(), SpecError>;
+
+    /// A number of one point; none where there is no result, or where it does not have that number.
+    fn number(&self, metric: &str, point: &Point) -> Option<f64>;
+
+    /// A curve of one point, at a moment of the run where it has one.
+    fn curve(&self, name: &str, point: &Point, at: f64) -> Result<Option<Curve>, SpecError>;
+}
+
+impl Numbers for Results {
+    fn check(&self, metric: &str) -> Result<(), SpecError> {
+        Metric::find(metric).map(drop)
+    }
+
+    fn number(&self, metric: &str, point: &Point) -> Option<f64> {
+        Metric::find(metric).ok()?.of(self.get(&point.run)?)
+    }
+
+    fn curve(&self, name: &str, point: &Point, at: f64) -> Result<Option<Curve>, SpecError> {
+        let series = Series::find(name)?;
+        Ok(self.get(&point.run).and_then(|stored| series.of(stored, at)))
+    }
+}
 
 /// Something that was published or is expected, beside what was measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,19 +64,19 @@ pub struct Comparison {
 }
 
 /// Holds every expectation of the plan's file against the results.
-pub fn compare(plan: &Plan, results: &Results) -> Result<Vec<Comparison>, SweepError> {
+pub fn compare(plan: &Plan, numbers: &dyn Numbers) -> Result<Vec<Comparison>, SweepError> {
     let lines = plan.file.expect.iter().map(|expectation| {
-        let of = Of { plan, results, expectation };
+        let of = Of { plan, numbers, expectation };
         of.lines().map_err(|wrong| wrong.within(&plan.file.path, &plan.file.toml).into())
     });
     lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.into_iter().flatten().collect())
 }
 
 /// A number of the runs that `labels` names, all seeds together: their mean, if there are any.
-pub fn measured(plan: &Plan, results: &Results, metric: &Metric, place: &Point) -> Option<f64> {
+pub fn measured(plan: &Plan, numbers: &dyn Numbers, metric: &str, place: &Point) -> Option<f64> {
     let same = plan.points.iter().filter(|point| without_seed(point).eq(without_seed(place)));
-    let numbers = same.filter_map(|point| metric.of(results.get(&point.run)?));
-    let (sum, count) = numbers.fold((0.0, 0_u32), |(sum, n), number| (sum + number, n + 1));
+    let found = same.filter_map(|point| numbers.number(metric, point));
+    let (sum, count) = found.fold((0.0, 0_u32), |(sum, n), number| (sum + number, n + 1));
     (count > 0).then(|| sum / f64::from(count))
 }
 
@@ -73,8 +101,8 @@ fn moved(point: &Point, selector: &Selector) -> Point {
     for (axis, value) in &selector.0 {
         let label = moved.labels.iter_mut().find(|(name, _)| name == axis);
         match label {
-            Some((_, label)) => value.as_written().clone_into(label),
-            None => moved.labels.push((axis.clone(), value.as_written().to_owned())),
+            Some((_, label)) => value.first().clone_into(label),
+            None => moved.labels.push((axis.clone(), value.first().to_owned())),
         }
     }
     moved
@@ -83,20 +111,27 @@ fn moved(point: &Point, selector: &Selector) -> Point {
 /// One expectation.
 struct Of<'a> {
     plan: &'a Plan,
-    results: &'a Results,
+    numbers: &'a dyn Numbers,
     expectation: &'a Expectation,
 }
 
 impl Of<'_> {
     fn lines(&self) -> Result<Vec<Comparison>, Wrong> {
         let expectation = self.expectation;
-        let metric = Metric::find(&expectation.metric).map_err(Wrong::anywhere)?;
+        let metric = expectation.metric.as_str();
+        self.numbers.check(metric).map_err(Wrong::anywhere)?;
         if !expectation.ascending.is_empty() {
             return Ok(vec![self.order(metric)]);
         }
         let places = places(self.plan, &expectation.of);
         if places.is_empty() {
             return Ok(vec![self.line(self.what(None), Bound::None, None)?]);
+        }
+        if let Some(reduce) = expectation.reduce {
+            let numbers = places.iter().filter_map(|place| self.number(metric, place));
+            let number = reduce.of(&numbers.collect::<Vec<_>>());
+            let bound = self.bound(places[0]).unwrap_or(Bound::None);
+            return Ok(vec![self.line(self.what(None), bound, number)?]);
         }
         let lines = places.into_iter().filter_map(|place| {
             let bound = self.bound(place)?;
@@ -106,8 +141,8 @@ impl Of<'_> {
     }
 
     /// The number of a point, divided by or less that of another if the expectation says so.
-    fn number(&self, metric: &Metric, place: &Point) -> Option<f64> {
-        let of = |place: &Point| measured(self.plan, self.results, metric, place);
+    fn number(&self, metric: &str, place: &Point) -> Option<f64> {
+        let of = |place: &Point| measured(self.plan, self.numbers, metric, place);
         let number = of(place)?;
         match (&self.expectation.over, &self.expectation.minus) {
             (Some(other), _) => Some(number / of(&moved(place, other))?),
@@ -180,7 +215,7 @@ impl Of<'_> {
     }
 
     /// Whether numbers ascend, for every value of the other axes.
-    fn order(&self, metric: &Metric) -> Comparison {
+    fn order(&self, metric: &str) -> Comparison {
         let expectation = self.expectation;
         let [first, ..] = expectation.ascending.as_slice() else { unreachable!("it is not empty") };
         let mut found = Vec::new();
@@ -189,7 +224,7 @@ impl Of<'_> {
             let numbers: Option<Vec<f64>> = expectation
                 .ascending
                 .iter()
-                .map(|selector| measured(self.plan, self.results, metric, &moved(place, selector)))
+                .map(|selector| measured(self.plan, self.numbers, metric, &moved(place, selector)))
                 .collect();
             if let Some(numbers) = numbers {
                 let holds = numbers.windows(2).all(|pair| pair[0] < pair[1]);
@@ -200,7 +235,7 @@ impl Of<'_> {
             .ascending
             .iter()
             .map(|Selector { 0: pairs }| {
-                pairs.iter().map(|(_, v)| v.as_written()).collect::<Vec<_>>().join(" ")
+                pairs.iter().map(|(_, v)| v.first()).collect::<Vec<_>>().join(" ")
             })
             .collect();
         let order = |numbers: &[f64]| {

@@ -26,6 +26,9 @@ pub struct ExperimentFile {
     /// What explains the differences, of the whole experiment; Markdown, behind the results.
     #[serde(default)]
     pub findings: String,
+    /// What is done.
+    #[serde(default)]
+    pub kind: Kind,
     /// The drive of every run.
     #[serde(default)]
     pub drive: DriveTable,
@@ -58,6 +61,20 @@ pub struct ExperimentFile {
     pub(crate) path: PathBuf,
     #[serde(skip)]
     pub(crate) toml: String,
+}
+
+/// What an experiment does with its points.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Runs the FTLs over the workloads.
+    #[default]
+    Runs,
+    /// Looks at the workloads alone, as `ftlab inspect` does.
+    Inspect,
+    /// Divides the spare pages of all workloads of a few groups by the rules that `ftls` names: the
+    /// variables of the grid are `chunks`, `groups` and `utilisation`.
+    Splits,
 }
 
 /// A part of an experiment.

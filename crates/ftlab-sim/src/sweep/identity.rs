@@ -86,3 +86,8 @@ pub(crate) fn run_hash(experiment: &str, ftl: &Spec) -> Result<String, SpecError
     let text = format!("{experiment} {} {parameters:?}", ftl.name);
     Ok(format!("{:032x}", XxHash3_128::oneshot(text.as_bytes())))
 }
+
+/// The same of an experiment that looks at its workload alone.
+pub(crate) fn run_hash_of_workload(experiment: &str) -> String {
+    format!("{:032x}", XxHash3_128::oneshot(experiment.as_bytes()))
+}

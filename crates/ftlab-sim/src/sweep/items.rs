@@ -195,10 +195,13 @@ impl WorkloadItem {
     }
 
     /// Whether it is made up, rather than read.
-    pub(crate) fn is_generator(&self, folder: &Path) -> bool {
+    pub(crate) fn is_generator(&self, folder: &Path, variables: &Variables) -> bool {
+        // The rest may need the size of the drive, which depends on this.
         let text = self.spec.as_written();
-        let name = text.split(':').next().unwrap_or(text);
-        GENERATORS.iter().any(|generator| generator.name == name) && !folder.join(text).is_file()
+        let start = text.split(':').next().unwrap_or(text);
+        let text = variables.fill_in(start).unwrap_or_else(|_| start.to_owned());
+        let name = text.split(':').next().unwrap_or(&text);
+        GENERATORS.iter().any(|generator| generator.name == name) && !folder.join(&text).is_file()
     }
 
     fn open_options(&self, page_bytes: u32) -> Result<OpenOptions, String> {

@@ -1,7 +1,7 @@
 //! Numbers of a run by name.
 
 use super::columns::StoredRun;
-use crate::result::{Config, ResponseSummary, RunResult};
+use crate::result::{Config, Moves, ResponseSummary, RunResult};
 use ftlab_spec::SpecError;
 
 /// A number that a run has.
@@ -48,8 +48,18 @@ pub const METRICS: &[Metric] = metrics! {
         |run, _| Some(run.waf - 1.0);
     "copies-per-flash-page", "the same per page of the drive":
         |run, config| Some(copies(run) / flash_pages(config));
+    "moves-hot", "moves per host write of pages that the host soon overwrites (if observed)":
+        |run, _| moved(run, |moves| moves.hot);
+    "moves-warm", "of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
+    "moves-cold", "of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
+    "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
+    "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
+        |run, _| cold_percentile(run, 0);
+    "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
     "erases", "blocks erased": |run, _| Some(run.erases as f64);
     "full-merges", "merges into a fresh block": |run, _| Some(run.full_merges as f64);
+    "merges-per-reclaim", "full merges for each log block that is reclaimed":
+        |run, _| (run.collections > 0).then(|| run.full_merges as f64 / run.collections as f64);
     "victims-valid", "mean valid share of collected blocks": |run, _| run.victim_valid_share.mean;
     "normal-victims-valid", "the same of blocks that are not of the cold region":
         |run, _| normal_victims_valid(run);
@@ -95,6 +105,17 @@ fn normal_victims_valid(run: &RunResult) -> Option<f64> {
     let (sum, erases) =
         shares.fold((0.0, 0.0), |(sum, all), (share, erases)| (sum + share * erases, all + erases));
     (erases > 0.0).then(|| sum / erases)
+}
+
+/// Moves of a class per host write.
+fn moved(run: &RunResult, class: fn(&Moves) -> u64) -> Option<f64> {
+    run.observed.as_ref().map(|seen| class(&seen.moves) as f64 / run.host_writes as f64)
+}
+
+/// The share of cold pages in the block at a percentile, in the last frame.
+fn cold_percentile(run: &RunResult, percentile: usize) -> Option<f64> {
+    let frame = run.observed.as_ref()?.frames.last()?;
+    frame.cold_percentiles.0.get(percentile).map(|share| f64::from(*share) / 255.0)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! From an experiment file to runs.
 
 use super::error::{SweepError, Wrong};
-use super::file::{Case, DriveTable, ExperimentFile, RunTable};
-use super::identity::{Identity, run_hash};
+use super::file::{Case, DriveTable, ExperimentFile, Kind, RunTable};
+use super::identity::{Identity, run_hash, run_hash_of_workload};
 use super::items::{FtlItem, WorkloadItem};
 use super::report::Selector;
 use super::scalar::{AxisValue, Pairs};
@@ -32,7 +32,7 @@ impl Point {
 
     /// Whether it has all the values that the selector names.
     pub fn is_in(&self, selector: &Selector) -> bool {
-        selector.0.iter().all(|(axis, value)| self.label(axis) == Some(value.as_written()))
+        selector.0.iter().all(|(axis, choice)| choice.has(self.label(axis)))
     }
 }
 
@@ -188,12 +188,16 @@ fn expand(file: &ExperimentFile, scale: Scale) -> Result<Expansion, Wrong> {
     let seeds = if file.seeds.is_empty() { &[1][..] } else { &file.seeds };
     for part in parts(file) {
         let of = part.case.map_or_else(String::new, |case| format!("the case {case:?}: "));
+        if file.kind == Kind::Splits {
+            expansion.add_rules(&part)?;
+            continue;
+        }
         if part.workloads.is_empty() {
             return Err(Wrong::anywhere(format!(
                 "{of}no workload is named; add workloads = [\"zipf:theta=0.9\"]"
             )));
         }
-        if part.ftls.is_empty() {
+        if part.ftls.is_empty() && file.kind == Kind::Runs {
             let known = registry::ftl_names().join(", ");
             return Err(Wrong::anywhere(format!(
                 "{of}no FTL is named; add ftls = [\"1r-greedy\"]; known: {known}"
@@ -287,6 +291,15 @@ impl Expansion {
             self.jobs.len() - 1
         });
         let job = &mut self.jobs[job];
+        if part.ftls.is_empty() {
+            labels.push(("seed".into(), seed.to_string()));
+            let point = Point { labels, run: run_hash_of_workload(&identity) };
+            if job.runs.is_empty() {
+                job.runs.push(point.clone());
+            }
+            self.points.push(point);
+            return Ok(());
+        }
         for ftl in part.ftls {
             let wrong = |error: String| Wrong::at(ftl.spec.span(), error);
             let text = ftl.spec.resolve(&variables)?;
@@ -312,6 +325,21 @@ impl Expansion {
                 job.experiment.ftls.push(spec);
             }
             self.points.push(point);
+        }
+        Ok(())
+    }
+}
+
+impl Expansion {
+    /// Adds a point for each rule that divides spare pages.
+    fn add_rules(&mut self, part: &Part<'_>) -> Result<(), Wrong> {
+        for grid in combinations(&part.grid)? {
+            for rule in part.ftls {
+                let labels = grid.iter().map(|(axis, v)| ((*axis).to_owned(), v.label.clone()));
+                let mut labels: Vec<_> = labels.collect();
+                labels.push(("ftl".into(), rule.spec.as_written().to_owned()));
+                self.points.push(Point { run: format!("{labels:?}"), labels });
+            }
         }
         Ok(())
     }

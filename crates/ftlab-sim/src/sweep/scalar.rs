@@ -3,7 +3,7 @@
 use super::error::Wrong;
 use super::variables::Variables;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -108,6 +108,99 @@ impl Visitor<'_> for PlainVisitor {
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Plain, E> {
         Ok(Plain(value.to_owned()))
+    }
+}
+
+/// A value, or several of which any will do; an empty text stands for an axis that a point is not on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    values: Vec<String>,
+    span: Span,
+}
+
+impl Choice {
+    /// Whether a label, or its absence, is among the values.
+    pub(crate) fn has(&self, label: Option<&str>) -> bool {
+        self.values.iter().any(|value| value == label.unwrap_or_default())
+    }
+
+    /// The first value, which stands for the others where there can be only one.
+    pub(crate) fn first(&self) -> &str {
+        self.values.first().map_or("", String::as_str)
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span.clone()
+    }
+}
+
+impl<'de> Deserialize<'de> for Choice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let choice = Spanned::<Values>::deserialize(deserializer)?;
+        Ok(Self { span: choice.span(), values: choice.into_inner().0 })
+    }
+}
+
+impl JsonSchema for Choice {
+    fn schema_name() -> Cow<'static, str> {
+        "Choice".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one = json_schema!({ "type": ["string", "number", "boolean"] });
+        json_schema!({
+            "description": "A value, or several of which any will do; \"\" stands for an axis that a point is not on.",
+            "anyOf": [one, { "type": "array", "items": one }]
+        })
+    }
+}
+
+/// One value or a list of them.
+struct Values(Vec<String>);
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ValuesVisitor;
+
+        impl<'de> Visitor<'de> for ValuesVisitor {
+            type Value = Values;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value, or a list of values")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Values, A::Error> {
+                let mut values = Vec::new();
+                while let Some(Plain(value)) = list.next_element()? {
+                    values.push(value);
+                }
+                Ok(Values(values))
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Values, E> {
+                PlainVisitor.visit_bool(value).map(Values::one)
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Values, E> {
+                PlainVisitor.visit_i64(value).map(Values::one)
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Values, E> {
+                PlainVisitor.visit_f64(value).map(Values::one)
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<Values, E> {
+                PlainVisitor.visit_str(value).map(Values::one)
+            }
+        }
+
+        deserializer.deserialize_any(ValuesVisitor)
+    }
+}
+
+impl Values {
+    fn one(Plain(value): Plain) -> Self {
+        Self(vec![value])
     }
 }
 

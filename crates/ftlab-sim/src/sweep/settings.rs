@@ -71,7 +71,8 @@ impl Settings<'_> {
         &self,
         variables: &mut Variables,
     ) -> Result<Result<Experiment, String>, Wrong> {
-        let scale = if self.workload.is_generator(self.folder) { self.scale } else { Scale::FULL };
+        let is_generator = self.workload.is_generator(self.folder, variables);
+        let scale = if is_generator { self.scale } else { Scale::FULL };
         let drive = self.drive(variables, scale)?;
         let pages = match drive.logical {
             Logical::Pages(pages) => Some(pages),
