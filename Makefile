@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record peers calibrate setup-system setup-drive
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record peers calibrate setup-system setup-drive
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,26 +53,11 @@ bench-stream: build ## a trace larger than memory through `ftlab convert`: time 
 		/usr/bin/time -f '%e s, %M KiB of memory at most' $(FTLAB) convert - target/stream.parquet
 	rm target/stream.parquet
 
-bench-splits: ## how far rules for dividing the spare pages are from the optimum (docs/models.md)
-	$(CARGO) run --release --locked --package ftlab-bench -- splits
-
-table-2: ## the FASTer paper's table 2, published and measured
-	$(CARGO) run --release --locked --package ftlab-bench -- table-2
-
-figure-8: ## the FASTer paper's figure 8: skewed writes, by log space
-	$(CARGO) run --release --locked --package ftlab-bench -- figure-8
-
-table-3: ## the 2R++ paper's table 3, published and measured
-	$(CARGO) run --release --locked --package ftlab-bench -- table-3
-
-figure-14: ## the 2R paper's figure 14; the captured traces are looked for in FTLAB_SHARED
-	$(CARGO) run --release --locked --package ftlab-bench -- figure-14
+reproduce: build ## every table and figure of the papers, scaled to an eighth; traces in FTLAB_SHARED
+	$(FTLAB) reproduce all --scale 1/8
 
 tail-latency: ## response times of whole collections and of steps (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
-
-wolf-swaps: ## what a swap of update frequencies costs, published and measured (Wolf's paper)
-	$(CARGO) run --release --locked --package ftlab-bench -- wolf-swaps
 
 hot-cold: ## what tests of hotness bring and cost, after Lee and Kim (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold

@@ -1,96 +1,44 @@
-//! Tests of hotness: write amplification on the synthetic workloads of Lee and Kim (SYSTOR 2013, figure
-//! 1), how much each test recognises, and what it costs (their tables 2 and 3).
+//! Tests of hotness: how much each recognises, and what it costs (Lee and Kim, SYSTOR 2013, tables 2 and
+//! 3). `ftlab reproduce systor13` has what they bring.
 //!
-//! The study gives neither the size of its drive in these runs nor its over-provisioning nor how much
-//! was written. It has 8,192 blocks (table 3) of 128 pages of 32 KiB (table 2: 128 writes per
-//! collection); but SKEW99's hot area fits its hot list of 512 pages only on a drive of 51,200 pages.
-//! Both are run: 10% over-provisioning, filled in order, then 10 drive writes.
+//! The study has 8,192 blocks (table 3) of 128 pages of 32 KiB (table 2: 128 writes per collection); but
+//! SKEW99's hot area fits its hot list of 512 pages only on a drive of 51,200 pages. Both are run.
 
 use crate::Failure;
 use ftlab_flash::Lpn;
-use ftlab_ftl::Metadata;
 use ftlab_ftl::page::Hotness;
 use ftlab_ftl::page::placement::{Lru, Mbf};
 use ftlab_ftl::registry::{PlacementEntry, Setting, Size};
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
+use ftlab_ftl::{Archive, Metadata, State, StateError};
 use ftlab_spec::{Parameters, Spec};
+use ftlab_trace::RequestBatch;
 use ftlab_trace::pages::page_sectors;
 use ftlab_trace::synthetic::{Space, areas, build};
-use ftlab_trace::{OpenOptions, RequestBatch};
 use std::time::Instant;
 
 const PAGE_BYTES: u32 = 32 * 1024;
 const PAGES_PER_BLOCK: u32 = 128;
-const DRIVE_WRITES: f64 = 10.0;
 
-/// Logical pages and blocks of the drives.
-const DRIVES: [(u32, u32); 2] = [(51_200, 440), (953_250, 8192)];
+/// Logical pages of the drives.
+const DRIVES: [u32; 2] = [51_200, 953_250];
 
-const WORKLOADS: [(&str, &str); 6] = [
+const WORKLOADS: [(&str, &str); 4] = [
     ("SKEW70", "skew:x=70"),
     ("SKEW90", "skew:x=90"),
     ("SKEW95", "skew:x=95"),
     ("SKEW99", "skew:x=99"),
-    ("SKEWINC", "skewinc:over=10"),
-    ("SKEWDEC", "skewdec:over=10"),
 ];
 
-/// What is shown, and the FTL.
-const FTLS: [(&str, &str); 8] = [
-    ("baseline", "baseline/cost-benefit"),
-    ("lru", "lru/cost-benefit"),
-    ("mbf", "mbf/cost-benefit"),
-    ("lru auto", "lru/cost-benefit:hot=auto,candidates=auto"),
-    ("mbf auto", "mbf/cost-benefit:bits=auto,decay=auto"),
-    ("dac block", "dac/cost-benefit"),
-    ("dac page", "dac/cost-benefit:level=page"),
-    ("oracle", "oracle/cost-benefit"),
-];
+/// The parameters of the tests, as the study has them and scaled to the drive.
+const LRU: [&str; 2] = ["lru/cost-benefit", "lru/cost-benefit:hot=auto,candidates=auto"];
+const MBF: [&str; 2] = ["mbf/cost-benefit", "mbf/cost-benefit:bits=auto,decay=auto"];
 
 /// Prints all tables.
 pub(crate) fn run() -> Result<(), Failure> {
-    for (logical_pages, _) in DRIVES {
+    for logical_pages in DRIVES {
         recognition(logical_pages)?;
     }
-    cost(DRIVES[1].0)?;
-    DRIVES
-        .iter()
-        .try_for_each(|&(logical_pages, blocks)| write_amplification(logical_pages, blocks))
-}
-
-/// Figure 1 on one drive.
-fn write_amplification(logical_pages: u32, blocks: u32) -> Result<(), Failure> {
-    println!(
-        "\nwrite amplification, {logical_pages} pages on {blocks} blocks of {PAGES_PER_BLOCK}"
-    );
-    print!("{:9}", "");
-    for (name, _) in FTLS {
-        print!(" {name:>9}");
-    }
-    println!();
-    for (name, generator) in WORKLOADS {
-        let ftls = FTLS.iter().map(|(_, ftl)| ftl.parse()).collect::<Result<_, _>>()?;
-        let workload = Workload::parse(generator, OpenOptions::default())?;
-        let experiment = Experiment {
-            drive: DriveOptions {
-                logical: Logical::Pages(u64::from(logical_pages)),
-                physical: Physical::Blocks(blocks),
-                pages_per_block: PAGES_PER_BLOCK,
-                page_bytes: PAGE_BYTES,
-                ..DriveOptions::default()
-            },
-            fill: Fill::Sequential,
-            length: Length::DriveWrites(DRIVE_WRITES),
-            ..Experiment::new(workload, ftls)
-        };
-        print!("{name:9}");
-        let result = experiment.run(&mut ())?;
-        for run in &result.runs {
-            print!(" {:9.3}", run.waf);
-        }
-        println!();
-    }
-    Ok(())
+    cost(DRIVES[1])
 }
 
 /// `count` pages that a generator writes.
@@ -125,15 +73,15 @@ fn test<H: PlacementEntry>(ftl: &str, logical_pages: u32) -> Result<H, Failure> 
 fn recognition(logical_pages: u32) -> Result<(), Failure> {
     println!("\n% of the hot / of the cold writes taken for hot, {logical_pages} pages");
     println!("{:9} {:>15} {:>15} {:>15} {:>15}", "", "lru", "mbf", "lru auto", "mbf auto");
-    for (name, generator) in &WORKLOADS[..4] {
+    for (name, generator) in &WORKLOADS {
         let hot_pages = areas(&generator.parse()?, &space(logical_pages))?[0].pages;
         let writes = draw(generator, logical_pages, 2 * logical_pages as usize)?;
         println!(
             "{name:9} {:>15} {:>15} {:>15} {:>15}",
-            recognised(test::<Lru>(FTLS[1].1, logical_pages)?, &writes, hot_pages),
-            recognised(test::<Mbf>(FTLS[2].1, logical_pages)?, &writes, hot_pages),
-            recognised(test::<Lru>(FTLS[3].1, logical_pages)?, &writes, hot_pages),
-            recognised(test::<Mbf>(FTLS[4].1, logical_pages)?, &writes, hot_pages),
+            recognised(test::<Lru>(LRU[0], logical_pages)?, &writes, hot_pages),
+            recognised(test::<Mbf>(MBF[0], logical_pages)?, &writes, hot_pages),
+            recognised(test::<Lru>(LRU[1], logical_pages)?, &writes, hot_pages),
+            recognised(test::<Mbf>(MBF[1], logical_pages)?, &writes, hot_pages),
         );
     }
     Ok(())
@@ -161,11 +109,11 @@ fn recognised<H: Hotness>(mut test: H, writes: &[Lpn], hot_pages: u64) -> String
 fn cost(logical_pages: u32) -> Result<(), Failure> {
     println!("\ncost: bytes by the study's formula and here, ns per host write (SKEW90)");
     let writes = draw(WORKLOADS[1].1, logical_pages, 2_000_000)?;
-    row("lru", test::<Lru>(FTLS[1].1, logical_pages)?, &writes);
+    row("lru", test::<Lru>(LRU[0], logical_pages)?, &writes);
     row("lru, linear search", Lists::default(), &writes[..100_000]);
-    row("mbf", test::<Mbf>(FTLS[2].1, logical_pages)?, &writes);
-    row("lru auto", test::<Lru>(FTLS[3].1, logical_pages)?, &writes);
-    row("mbf auto", test::<Mbf>(FTLS[4].1, logical_pages)?, &writes);
+    row("mbf", test::<Mbf>(MBF[0], logical_pages)?, &writes);
+    row("lru auto", test::<Lru>(LRU[1], logical_pages)?, &writes);
+    row("mbf auto", test::<Mbf>(MBF[1], logical_pages)?, &writes);
     Ok(())
 }
 
@@ -195,6 +143,13 @@ const CANDIDATES: usize = 1532;
 struct Lists {
     hot: Vec<Lpn>,
     candidates: Vec<Lpn>,
+}
+
+impl State for Lists {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        self.hot.transfer(archive)?;
+        self.candidates.transfer(archive)
+    }
 }
 
 impl Hotness for Lists {

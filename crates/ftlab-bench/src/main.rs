@@ -6,14 +6,8 @@
 //! cargo run --release -p ftlab-bench -- ftls 2r++ wolf:q=3  FTLs of your choice, zipf on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- timed     what a clock costs, on the 8 GiB drive
-//! cargo run --release -p ftlab-bench -- table-3   table 3 of the 2R++ paper (540 M host writes)
-//! cargo run --release -p ftlab-bench -- figure-14 figure 14 of the 2R paper
-//! cargo run --release -p ftlab-bench -- table-2   table 2 of the FASTer paper, and host writes per second
-//! cargo run --release -p ftlab-bench -- figure-8  figure 8 of the FASTer paper
 //! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
-//! cargo run --release -p ftlab-bench -- splits    Wolf's brute force over divisions of the spare pages
-//! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
-//! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
+//! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013): what they recognise, and cost
 //! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
 //! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
 //! ```
@@ -21,18 +15,11 @@
 //! Times are processor times. Machines differ and are noisy: the ratio to the reference loop is what to compare.
 
 mod calibrate;
-mod figure_14;
-mod figure_8;
 mod hot_cold;
-mod log_space;
 mod peers;
 mod reference;
-mod splits;
 mod stopwatch;
-mod table_2;
-mod table_3;
 mod tail_latency;
-mod wolf_swaps;
 
 use ftlab_flash::{Flash, Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::page::DriveConfig;
@@ -311,22 +298,13 @@ fn main() -> Result<(), Failure> {
         Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], timed: &[], ..SMALL[0] }]),
         Some("timed") => program_cost(&SMALL.map(|row| Row { ftls: row.timed, ..row })),
         Some("large") => program_cost(&LARGE),
-        Some("table-2") => table_2::run(),
-        Some("table-3") => table_3::run(),
         Some("tail-latency") => tail_latency::run(argument(1)),
-        Some("figure-8") => figure_8::run(),
-        Some("figure-14") => figure_14::run(),
-        Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
         Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
         Some("peers") => peers::run(&arguments[1..]),
-        Some("splits") => {
-            splits::run();
-            Ok(())
-        }
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are ftls, timed, large, table-2, table-3, figure-8, figure-14, \
-             tail-latency, splits, wolf-swaps, hot-cold, calibrate and peers"
+            "no benchmark {other:?}; there are ftls, timed, large, tail-latency, hot-cold, calibrate and peers; \
+             tables and figures of papers are made by ftlab reproduce"
         )
         .into()),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("ftlab-spec", &[]),
     ("ftlab-flash", &[]),
     ("ftlab-ftl", &["ftlab-flash"]),
@@ -13,10 +13,19 @@ const MAY_USE: [(&str, &[&str]); 10] = [
     ("ftlab-model", &[]),
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
     ("ftlab-record", &["ftlab-trace"]),
+    ("ftlab-report", &["ftlab-sim"]),
     ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
     (
         "ftlab-cli",
-        &["ftlab-device", "ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-sim", "ftlab-trace"],
+        &[
+            "ftlab-device",
+            "ftlab-ftl",
+            "ftlab-model",
+            "ftlab-record",
+            "ftlab-report",
+            "ftlab-sim",
+            "ftlab-trace",
+        ],
     ),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
 ];

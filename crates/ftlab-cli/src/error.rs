@@ -2,6 +2,7 @@
 
 use crate::output::say;
 use ftlab_sim::SimError;
+use ftlab_sim::sweep::SweepError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use std::process::ExitCode;
@@ -33,6 +34,12 @@ impl CliError {
 
 impl From<SimError> for CliError {
     fn from(error: SimError) -> Self {
+        Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
+    }
+}
+
+impl From<SweepError> for CliError {
+    fn from(error: SweepError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
     }
 }

@@ -19,7 +19,10 @@ mod output;
 mod progress;
 #[cfg(target_os = "linux")]
 mod record;
+mod report;
+mod reproduce;
 mod run;
+mod sweep;
 mod table;
 
 use clap::{Parser, Subcommand};
@@ -37,6 +40,7 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
+  ftlab sweep experiment.toml
   ftlab inspect trace.parquet
   ftlab model uniform --op 7%,15%,28%
   ftlab list ftls";
@@ -46,6 +50,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     Compare(Box<compare::CompareArgs>),
     Advise(Box<advise::AdviseArgs>),
+    Sweep(sweep::SweepArgs),
+    Reproduce(reproduce::ReproduceArgs),
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
@@ -54,6 +60,7 @@ enum Command {
     #[cfg(target_os = "linux")]
     Drive(drive::DriveArgs),
     Model(model::ModelArgs),
+    Report(report::ReportArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
 }
@@ -80,12 +87,15 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),
         #[cfg(target_os = "linux")]
         Command::Drive(args) => drive::drive(&args),
         Command::Model(args) => model::model(&args),
+        Command::Report(args) => report::report(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => completions::man(&args),
     };

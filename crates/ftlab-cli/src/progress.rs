@@ -1,6 +1,7 @@
 //! The progress bar, or a count where the end is not known; on a terminal only.
 
 use ftlab_sim::format::{grouped, significant};
+use ftlab_sim::sweep::SweepStatus;
 use ftlab_sim::{Phase, Prepared, Progress, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -112,5 +113,48 @@ impl Progress for Bar {
         };
         self.inner.set_message(message);
         self.show(status);
+    }
+}
+
+/// How far a sweep is.
+pub(crate) struct SweepBar(ProgressBar);
+
+/// Runs, and the time left.
+const SWEEP: &str = "{bar:24} {percent:>3}%  {msg}";
+
+impl SweepBar {
+    pub(crate) fn new() -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self::hidden();
+        }
+        let bar = ProgressBar::new(STEPS);
+        if let Ok(style) = ProgressStyle::with_template(SWEEP) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self(bar)
+    }
+
+    pub(crate) fn hidden() -> Self {
+        Self(ProgressBar::hidden())
+    }
+
+    pub(crate) fn update(&self, status: &SweepStatus) {
+        if self.0.is_hidden() {
+            return;
+        }
+        let failed = match status.failed {
+            0 => String::new(),
+            failed => format!(", {} failed", grouped(failed as u64)),
+        };
+        let left = status
+            .left
+            .map_or_else(String::new, |left| format!(", {} left", indicatif::HumanDuration(left)));
+        let (done, runs) = (grouped(status.done as u64), grouped(status.runs as u64));
+        self.0.set_position((status.share * STEPS as f64) as u64);
+        self.0.set_message(format!("{done} of {runs} runs{failed}{left}"));
+    }
+
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
     }
 }

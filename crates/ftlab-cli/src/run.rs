@@ -6,6 +6,7 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
+use crate::report::{check_report, command, write_report};
 use crate::table::{faults, fdp, notes, table, times, wear};
 use clap::Args;
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
@@ -136,9 +137,14 @@ struct ReportArgs {
     /// default.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     interval: Option<u64>,
-    /// Writes results.json and series.parquet into this directory.
+    /// Writes results.json and series.parquet into this directory: all that `ftlab report` needs. It
+    /// watches pages and blocks besides, so that FTLs take longer.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Writes a page with tables, charts and a picture of the flash into this file, to be opened in a
+    /// browser. It watches pages and blocks, too.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Draws the running write amplification into this file, which ends in .svg or .png.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
@@ -182,8 +188,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     if let Some(path) = &args.report.figure {
         check_figure(&prepared, path)?;
     }
+    if let Some(path) = &args.report.report {
+        check_report(args.ftl.len(), path)?;
+    }
     let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
-    let result = prepared.run(&mut bar)?;
+    let mut result = prepared.run(&mut bar)?;
+    result.command = Some(command());
     bar.finish();
     if !args.report.quiet {
         show(&parsed(&result))?;
@@ -208,6 +218,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     if let Some(path) = &args.report.figure {
         write_figure(&result, path)?;
     }
+    if let Some(path) = &args.report.report {
+        write_report(&result, path)?;
+        if !args.report.quiet {
+            say(&format!("wrote {}\n", path.display()));
+        }
+    }
     Ok(())
 }
 
@@ -231,6 +247,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         streams: args.drive.streams.clone(),
         wrap: args.drive.wrap,
         ignore_trims: args.drive.ignore_trims,
+        observe: args.report.out.is_some() || args.report.report.is_some(),
         threads: args.report.threads.map(usize::from),
         ..Experiment::new(workload, args.ftl.clone())
     })

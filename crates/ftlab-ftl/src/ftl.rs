@@ -1,9 +1,9 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::page::Stream;
+use crate::page::{Stream, StreamId};
 use crate::state::state;
 use crate::{Metadata, Observer};
-use ftlab_flash::{Flash, Lpn};
+use ftlab_flash::{Flash, Lpn, Ppn};
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
@@ -72,6 +72,15 @@ pub trait Ftl: Send {
     /// The streams of pages that it keeps apart, and how many blocks each has now.
     fn streams(&self) -> Vec<StreamUse>;
 
+    /// Where the newest version of a page is; none if it holds nothing.
+    ///
+    /// # Panics
+    /// If `lpn` is beyond the drive.
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn>;
+
+    /// What each erase block is used for, in order of their ids.
+    fn block_uses(&self) -> Vec<BlockUse>;
+
     /// Blocks out of use, those bad from birth included.
     fn retired_blocks(&self) -> u32 {
         0
@@ -91,6 +100,9 @@ pub trait Ftl: Send {
 
     /// Who watches.
     fn observer(&self) -> &Self::Observer;
+
+    /// The same, to tell it something.
+    fn observer_mut(&mut self) -> &mut Self::Observer;
 }
 
 /// The error of an FTL over its flash.
@@ -297,6 +309,17 @@ impl StreamUse {
         let uses = streams.iter().zip(blocks);
         uses.map(|(&Stream { name, cold, .. }, &blocks)| Self { name, cold, blocks }).collect()
     }
+}
+
+/// What an erase block is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockUse {
+    /// It is erased.
+    Free,
+    /// It holds pages of this stream, or takes them.
+    Holds(StreamId),
+    /// It is out of use.
+    Retired,
 }
 
 /// Memory that an FTL takes.

@@ -34,8 +34,8 @@ pub mod registry;
 mod state;
 
 pub use ftl::{
-    Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch, StreamCounters,
-    StreamUse, Trim,
+    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
+    StreamCounters, StreamUse, Trim,
 };
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use observer::Observer;

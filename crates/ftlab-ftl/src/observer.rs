@@ -37,6 +37,14 @@ pub trait Observer: Send {
     /// `block` has been erased.
     #[inline]
     fn erase(&mut self, _block: BlockId) {}
+
+    /// A merge of a hybrid-mapped FTL copied `lpn`.
+    #[inline]
+    fn merge_copy(&mut self, _lpn: Lpn) {}
+
+    /// The host trimmed `lpn`, which held data.
+    #[inline]
+    fn trim(&mut self, _lpn: Lpn) {}
 }
 
 impl Observer for () {}

@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod exhaustive;
 pub mod hot_cold;
 mod lambert;
 mod root;

@@ -121,6 +121,15 @@ impl DriveOptions {
         self.configure(Wanted { bytes, origin: Origin::Asked }).map(|(config, _)| config)
     }
 
+    /// The logical pages, where they are asked for.
+    pub(crate) fn asked_pages(&self) -> Option<u64> {
+        match self.logical {
+            Logical::Pages(pages) => Some(pages),
+            Logical::Bytes(size) => Some(size.0 / u64::from(self.page_bytes.max(1))),
+            Logical::OfWorkload => None,
+        }
+    }
+
     /// The drive for a logical size that is known by now.
     pub(crate) fn configure(
         &self,

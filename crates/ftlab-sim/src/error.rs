@@ -134,6 +134,16 @@ pub enum SimError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// Results cannot be read.
+    #[error(
+        "{name}: {reason}; name a directory that `ftlab run --out` of this version wrote, or run it again"
+    )]
+    Results {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// No threads.
     #[error("the threads cannot be started: {0}; try --threads 1")]
     Threads(String),
@@ -156,6 +166,7 @@ impl SimError {
             | Self::Geometry(_)
             | Self::UnknownWorkload { .. }
             | Self::NoTimes
+            | Self::Results { .. }
             | Self::Unusable { .. } => true,
             _ => false,
         }

@@ -9,6 +9,7 @@ use crate::precondition::{Fill, fill};
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::{Prepared, Progress};
 use crate::schedule::{INTERVALS_MAX, Schedule};
+use crate::threads::Threads;
 use crate::workload::{Workload, named};
 use crate::{SimError, memory, steady};
 use ftlab_flash::{Arrivals, Faults, Timing};
@@ -70,6 +71,8 @@ pub struct Experiment {
     pub wrap: bool,
     /// Whether trims do nothing, as in papers whose FTLs do not know them.
     pub ignore_trims: bool,
+    /// Whether pages and blocks are watched for a report, which makes the FTLs slower.
+    pub observe: bool,
     /// Threads at most; as many as there are processors if `None`. Results do not depend on it.
     pub threads: Option<usize>,
     /// Host writes that are decoded together. Results do not depend on it.
@@ -94,6 +97,7 @@ impl Experiment {
             streams: None,
             wrap: false,
             ignore_trims: false,
+            observe: false,
             threads: None,
             batch_writes: BATCH_WRITES,
         }
@@ -107,6 +111,11 @@ impl Experiment {
     /// Opens the workload, sizes the drive and builds every FTL, so that whatever is wrong is known
     /// before anything runs.
     pub fn prepare(&self) -> Result<Prepared, SimError> {
+        self.prepare_on(&self.threads()?)
+    }
+
+    /// The same on threads that other experiments may use too, instead of its own.
+    pub fn prepare_on(&self, threads: &Threads) -> Result<Prepared, SimError> {
         self.check_ftls()?;
         self.check_numbers()?;
         self.check_future()?;
@@ -153,8 +162,8 @@ impl Experiment {
                 .map(|(s, t)| TimingSummary::new(s, t)),
             faults: self.faults.map(|faults| named(faults.values())),
         };
-        let pool = self.threads()?;
-        let memory_bytes = memory::check(&drive_config, self.ftls.len())?;
+        let pool = threads.clone();
+        let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
         let lanes = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
         let requests = source.metadata().requests;
@@ -165,8 +174,11 @@ impl Experiment {
             ignore_trims: self.ignore_trims,
         };
         let round_writes = steady::round_writes(config.drive.logical_pages);
-        let schedule =
+        let mut schedule =
             Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
+        if self.observe {
+            schedule = schedule.with_frames(config.drive.logical_pages);
+        }
         let read_ahead = self.asks_for(Hints::Lifetimes)?;
         let ahead = if read_ahead {
             self.feeds(self.workload.generate(&space)?, &space, bounds, schedule.clone())?
@@ -273,7 +285,7 @@ impl Experiment {
     }
 
     /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
-    fn check_numbers(&self) -> Result<(), SimError> {
+    pub(crate) fn check_numbers(&self) -> Result<(), SimError> {
         if self.length == Length::Writes(0) {
             return Err(no_writes());
         }
@@ -322,13 +334,9 @@ impl Experiment {
     }
 
     /// No more threads than there is work for: one for each FTL, and one that decodes.
-    fn threads(&self) -> Result<rayon::ThreadPool, SimError> {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.threads.unwrap_or_else(processors).min(self.ftls.len() + 1);
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.max(1))
-            .build()
-            .map_err(|error| SimError::Threads(error.to_string()))
+    fn threads(&self) -> Result<Threads, SimError> {
+        let threads = self.threads.unwrap_or_else(Threads::processors);
+        Threads::new(threads.min(self.ftls.len() + 1))
     }
 
     /// Every FTL, fitted to the drive and to what `oracle` knows of the workload.
@@ -344,7 +352,7 @@ impl Experiment {
             .par_iter()
             .map(|spec| {
                 let fitted = registry::fit(spec, size, oracle)?;
-                let ftl = Machine::new(&fitted, drive, timing, self.faults)?;
+                let ftl = Machine::new(&fitted, drive, timing, self.faults, self.observe)?;
                 let parameters = named(registry::resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 let takes_streams = registry::hints(spec)? == Hints::Streams;

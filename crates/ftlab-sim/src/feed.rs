@@ -3,7 +3,7 @@
 use crate::SimError;
 use crate::expander::Expander;
 pub(crate) use crate::expander::{Bounds, Segment};
-use crate::lifetimes::Lifetimes;
+use crate::foresight::Foresight;
 use crate::schedule::Schedule;
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
@@ -58,7 +58,7 @@ pub(crate) struct Feed {
     /// Whether any request named one.
     has_streams: bool,
     /// Of all page writes, if they are known.
-    lifetimes: Option<Lifetimes>,
+    foresight: Option<Foresight>,
 }
 
 impl Feed {
@@ -80,7 +80,7 @@ impl Feed {
             operations: [0; 4],
             wants_streams: false,
             has_streams: false,
-            lifetimes: None,
+            foresight: None,
         })
     }
 
@@ -95,8 +95,8 @@ impl Feed {
     }
 
     /// Tells of each page write how long it lives.
-    pub(crate) fn tell_lifetimes(&mut self, lifetimes: Lifetimes) {
-        self.lifetimes = Some(lifetimes);
+    pub(crate) fn tell_lifetimes(&mut self, foresight: Foresight) {
+        self.foresight = Some(foresight);
     }
 
     /// Fills `chunk`; false, and an empty chunk, at the end.
@@ -129,8 +129,8 @@ impl Feed {
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
-        if let Some(lifetimes) = &mut self.lifetimes {
-            lifetimes.tell(&mut segment.batch);
+        if let Some(foresight) = &mut self.foresight {
+            foresight.tell(&mut segment.batch);
         }
         Ok(is_full)
     }

@@ -2,11 +2,12 @@
 
 use crate::SimError;
 use crate::feed::{Chunk, Segment};
+use crate::frames::blocks_per_cell;
 use crate::machine::{Machine, Stop};
 use crate::observe::Watch;
 use crate::result::{
-    Config, Endurance, FaultsResult, FdpStatistics, Memory, RunResult, StreamResult, TimingResult,
-    TimingSummary,
+    Config, Endurance, FaultsResult, FdpStatistics, Frame, Memory, Observed, RunResult,
+    StreamResult, TimingResult, TimingSummary,
 };
 use crate::steady::Rounds;
 use crate::stopwatch::Spent;
@@ -34,6 +35,8 @@ pub(crate) struct Lane {
     round_start: Totals,
     /// Totals at even distances, for the last tenth.
     checkpoints: Vec<Totals>,
+    /// Pictures of the flash at even distances; none unless pages are watched.
+    frames: Vec<Frame>,
     spent: Spent,
 }
 
@@ -100,6 +103,7 @@ impl Lane {
             rounds: Rounds::default(),
             round_start: Totals::default(),
             checkpoints: vec![Totals::default()],
+            frames: Vec::new(),
             spent: Spent::default(),
         }
     }
@@ -115,8 +119,10 @@ impl Lane {
 
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
-        self.base = Some((self.ftl.counters(), self.ftl.observer().clone()));
+        self.base = Some((self.ftl.counters(), self.ftl.watch().clone()));
         self.ftl.measure();
+        self.ftl.count_moves();
+        self.frames.extend(self.ftl.picture(&self.geometry, 0));
     }
 
     /// Carries out the writes and trims of a chunk, as far as the drive takes them.
@@ -153,7 +159,7 @@ impl Lane {
         if marks.begin {
             self.begin();
         }
-        if !(marks.interval || marks.round || marks.checkpoint) {
+        if !(marks.interval || marks.round || marks.checkpoint || marks.frame) {
             return;
         }
         let totals = self.totals();
@@ -175,11 +181,13 @@ impl Lane {
             self.checkpoints.push(totals);
         }
         if marks.thin_out {
-            let mut index = 0;
-            self.checkpoints.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
+            thin_out(&mut self.checkpoints);
+        }
+        if marks.frame {
+            self.frames.extend(self.ftl.picture(&self.geometry, totals.host_writes));
+        }
+        if marks.thin_out_frames {
+            thin_out(&mut self.frames);
         }
     }
 
@@ -254,6 +262,17 @@ impl Lane {
         })
     }
 
+    /// What was watched of pages and blocks, if it was.
+    fn observed(&mut self) -> Option<Observed> {
+        let moves = self.ftl.moves()?;
+        let host_writes = self.totals().host_writes;
+        let mut frames = std::mem::take(&mut self.frames);
+        if frames.last().is_none_or(|last| last.host_writes < host_writes) {
+            frames.extend(self.ftl.picture(&self.geometry, host_writes));
+        }
+        Some(Observed { moves, blocks_per_cell: blocks_per_cell(&self.geometry), frames })
+    }
+
     /// The result.
     pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
         // A drive that becomes read-only leaves a collection half done.
@@ -265,9 +284,9 @@ impl Lane {
             return Err(self.failed(format!("before any write was counted, {reason}")));
         }
         let (base, watched) =
-            self.base.clone().unwrap_or_else(|| (self.ftl.counters(), self.ftl.observer().clone()));
+            self.base.clone().unwrap_or_else(|| (self.ftl.counters(), self.ftl.watch().clone()));
         let counters = self.ftl.counters().since(&base);
-        let seen = self.ftl.observer().since(&watched);
+        let seen = self.ftl.watch().since(&watched);
         let memory = self.memory();
         let seconds = self.spent.processor.as_secs_f64();
         let collecting = self.spent.processor_seconds_of(seen.collecting());
@@ -278,6 +297,7 @@ impl Lane {
         let page_bytes = self.geometry.page_bytes();
         let fdp = self.fdp_statistics(totals);
         let faults = self.faults();
+        let observed = self.observed();
         let timing = self.ftl.measured();
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
         let timing = timing
@@ -327,9 +347,19 @@ impl Lane {
             nanoseconds_per_relocation: (collecting > 0.0 && totals.relocations > 0)
                 .then(|| 1e9 * collecting / totals.relocations as f64),
             timing,
+            observed,
             ftl: self.name,
         })
     }
+}
+
+/// Drops every other one, beginning with the second.
+fn thin_out<T>(kept: &mut Vec<T>) {
+    let mut index = 0;
+    kept.retain(|_| {
+        index += 1;
+        index % 2 == 1
+    });
 }
 
 fn streams(ftl: &Machine, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {

@@ -1,7 +1,10 @@
 //! An FTL over flash: with or without a clock, that fails or does not.
 
 use crate::feed::Segment;
-use crate::observe::Watch;
+use crate::frames;
+use crate::lifetimes::{Lifetimes, Moves};
+use crate::observe::{PageWatch, Watch};
+use crate::result::Frame;
 use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
 };
@@ -10,8 +13,9 @@ use ftlab_ftl::registry::{self, BuildError, DynFtl};
 use ftlab_ftl::{Broken, Counters, FtlError, MemoryBytes, Metadata, StreamUse};
 use ftlab_spec::Spec;
 
-/// What a lane runs. Flash without a clock that never fails compiles away; flash that fails always has
-/// a clock, which nobody reads if time is not simulated.
+/// What a lane runs. Flash without a clock that never fails compiles away, and so does watching pages
+/// over it; flash that fails, or whose pages are watched, always has a clock, which nobody reads if time
+/// is not simulated.
 pub(crate) struct Machine {
     kind: Kind,
     has_clock: bool,
@@ -19,8 +23,8 @@ pub(crate) struct Machine {
 
 enum Kind {
     Plain(DynFtl<NoPayload, Watch>),
-    Timed(DynFtl<Timed<NoPayload>, Watch>),
-    Faulty(DynFtl<Timed<Faulty<NoPayload>>, Watch>),
+    Timed(DynFtl<Timed<NoPayload>, PageWatch>),
+    Faulty(DynFtl<Timed<Faulty<NoPayload>>, PageWatch>),
 }
 
 /// Why an FTL does not go on.
@@ -75,23 +79,30 @@ impl Machine {
         config: DriveConfig,
         timing: Option<&Timing>,
         faults: Option<Faults>,
+        watches_pages: bool,
     ) -> Result<Self, BuildError> {
         let geometry: Geometry = config.geometry;
+        let has_clock = timing.is_some();
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
-        let kind = match (timing, faults) {
-            (None, None) => Kind::Plain(registry::build(spec, config, NoPayload, watch)?),
-            (Some(timing), None) => {
-                let flash = Timed::new(NoPayload, timing, &geometry);
+        if !has_clock && faults.is_none() && !watches_pages {
+            let kind = Kind::Plain(registry::build(spec, config, NoPayload, watch)?);
+            return Ok(Self { kind, has_clock });
+        }
+        let timing = timing.cloned().unwrap_or_default();
+        let lifetimes = watches_pages.then(|| Lifetimes::new(config.logical_pages));
+        let watch = PageWatch { watch, lifetimes };
+        let kind = match faults {
+            None => {
+                let flash = Timed::new(NoPayload, &timing, &geometry);
                 Kind::Timed(registry::build(spec, config, flash, watch)?)
             }
-            (timing, Some(faults)) => {
-                let timing = timing.cloned().unwrap_or_default();
+            Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);
                 let flash = Timed::new(faulty, &timing, &geometry);
                 Kind::Faulty(registry::build(spec, config, flash, watch)?)
             }
         };
-        Ok(Self { kind, has_clock: timing.is_some() })
+        Ok(Self { kind, has_clock })
     }
 
     /// Carries out the writes and trims of a segment.
@@ -147,7 +158,40 @@ impl Machine {
         any!(&self.kind, ftl => ftl.check())
     }
 
-    pub(crate) fn observer(&self) -> &Watch {
-        any!(&self.kind, ftl => ftl.observer())
+    pub(crate) fn watch(&self) -> &Watch {
+        match &self.kind {
+            Kind::Plain(ftl) => ftl.observer(),
+            Kind::Timed(ftl) => &ftl.observer().watch,
+            Kind::Faulty(ftl) => &ftl.observer().watch,
+        }
+    }
+
+    /// Counts moves of pages from here on, if pages are watched.
+    pub(crate) fn count_moves(&mut self) {
+        let lifetimes = match &mut self.kind {
+            Kind::Plain(_) => None,
+            Kind::Timed(ftl) => ftl.observer_mut().lifetimes.as_mut(),
+            Kind::Faulty(ftl) => ftl.observer_mut().lifetimes.as_mut(),
+        };
+        lifetimes.into_iter().for_each(Lifetimes::begin);
+    }
+
+    /// The moves of pages so far; none if pages are not watched.
+    pub(crate) fn moves(&self) -> Option<Moves> {
+        self.lifetimes().map(Lifetimes::moves)
+    }
+
+    /// The flash as it is now; none if pages are not watched.
+    pub(crate) fn picture(&self, geometry: &Geometry, host_writes: u64) -> Option<Frame> {
+        let lifetimes = self.lifetimes()?;
+        Some(any!(&self.kind, ftl => frames::take(&**ftl, geometry, lifetimes, host_writes)))
+    }
+
+    fn lifetimes(&self) -> Option<&Lifetimes> {
+        match &self.kind {
+            Kind::Plain(_) => None,
+            Kind::Timed(ftl) => ftl.observer().lifetimes.as_ref(),
+            Kind::Faulty(ftl) => ftl.observer().lifetimes.as_ref(),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! How much memory a drive takes, and how much there is.
 
-use crate::SimError;
+use crate::{SimError, lifetimes};
 use ftlab_ftl::page::DriveConfig;
 
 /// Bytes per logical page: its place on the flash.
@@ -18,17 +18,28 @@ pub(crate) fn needed_bytes(config: &DriveConfig) -> u64 {
         + u64::from(config.geometry.blocks()) * BLOCK_BYTES
 }
 
-/// Refuses drives that do not fit into memory.
-pub(crate) fn check(config: &DriveConfig, ftls: usize) -> Result<u64, SimError> {
-    check_against(config, ftls, available_bytes())
+/// Bytes that watching the pages of one FTL takes besides.
+fn watch_bytes(config: &DriveConfig) -> u64 {
+    u64::from(config.logical_pages) * lifetimes::PAGE_BYTES
+}
+
+/// Refuses drives that do not fit into memory, with what watching pages takes.
+pub(crate) fn check(
+    config: &DriveConfig,
+    ftls: usize,
+    watches_pages: bool,
+) -> Result<u64, SimError> {
+    let watch_bytes = if watches_pages { watch_bytes(config) } else { 0 };
+    let each_bytes = needed_bytes(config) + watch_bytes;
+    check_against(each_bytes, ftls, available_bytes())
 }
 
 fn check_against(
-    config: &DriveConfig,
+    each_bytes: u64,
     ftls: usize,
     available_bytes: Option<u64>,
 ) -> Result<u64, SimError> {
-    let needed_bytes = needed_bytes(config).saturating_mul(ftls as u64);
+    let needed_bytes = each_bytes.saturating_mul(ftls as u64);
     match available_bytes {
         Some(available_bytes) if needed_bytes > available_bytes => {
             Err(SimError::Memory { ftls, needed_bytes, available_bytes })
@@ -65,9 +76,10 @@ mod tests {
 
     #[test]
     fn a_drive_beyond_the_memory_is_refused_with_the_numbers() {
-        assert!(check_against(&config(), 100, Some(1 << 30)).is_ok());
-        assert!(check_against(&config(), 100_000, None).is_ok());
-        let error = check_against(&config(), 1000, Some(1 << 30)).unwrap_err().to_string();
+        assert!(check_against(needed_bytes(&config()), 100, Some(1 << 30)).is_ok());
+        assert!(check_against(needed_bytes(&config()), 100_000, None).is_ok());
+        let error =
+            check_against(needed_bytes(&config()), 1000, Some(1 << 30)).unwrap_err().to_string();
         assert!(
             error.starts_with("1000 FTLs on this drive need 8.4 GiB of memory, and 1.0 GiB"),
             "{error}"

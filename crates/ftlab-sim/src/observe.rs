@@ -1,7 +1,9 @@
-//! What is watched besides the counters of the FTL: victims, and erases of each block.
+//! What is watched besides the counters of the FTL: victims, and erases of each block; for a report, how
+//! long pages last.
 
+use crate::lifetimes::Lifetimes;
 use crate::result::{EraseCounts, VictimValidShare};
-use ftlab_flash::BlockId;
+use ftlab_flash::{BlockId, Lpn, Ppn};
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
 use std::time::{Duration, Instant};
@@ -155,6 +157,66 @@ impl Observer for Watch {
 
     fn erase(&mut self, block: BlockId) {
         self.erases[block.index()] += 1;
+    }
+}
+
+/// Watches pages too, if that is wanted.
+#[derive(Debug)]
+pub(crate) struct PageWatch {
+    pub(crate) watch: Watch,
+    pub(crate) lifetimes: Option<Lifetimes>,
+}
+
+impl Observer for PageWatch {
+    #[inline]
+    fn host_write(&mut self, lpn: Lpn, to: Ppn, stream: StreamId) {
+        if let Some(lifetimes) = &mut self.lifetimes {
+            lifetimes.host_write(lpn, to, stream);
+        }
+    }
+
+    #[inline]
+    fn relocation(&mut self, lpn: Lpn, from: Ppn, to: Ppn, stream: StreamId) {
+        if let Some(lifetimes) = &mut self.lifetimes {
+            lifetimes.relocation(lpn, from, to, stream);
+        }
+    }
+
+    #[inline]
+    fn merge_copy(&mut self, lpn: Lpn) {
+        if let Some(lifetimes) = &mut self.lifetimes {
+            lifetimes.merge_copy(lpn);
+        }
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        if let Some(lifetimes) = &mut self.lifetimes {
+            lifetimes.trim(lpn);
+        }
+    }
+
+    fn collection_begins(&mut self) {
+        self.watch.collection_begins();
+    }
+
+    fn collection_ends(&mut self) {
+        self.watch.collection_ends();
+    }
+
+    fn step_begins(&mut self) {
+        self.watch.step_begins();
+    }
+
+    fn step_ends(&mut self) {
+        self.watch.step_ends();
+    }
+
+    fn collection(&mut self, victim: BlockId, stream: StreamId, valid_pages: u32) {
+        self.watch.collection(victim, stream, valid_pages);
+    }
+
+    fn erase(&mut self, block: BlockId) {
+        self.watch.erase(block);
     }
 }
 

@@ -54,6 +54,16 @@ pub fn write_results(
     Ok(vec![json, series])
 }
 
+/// Reads what [`write_results`] wrote into `directory`.
+pub fn read_results(directory: &Path) -> Result<ExperimentResult, SimError> {
+    let [path, _] = paths(directory);
+    let name = path.display().to_string();
+    let text = fs::read_to_string(&path)
+        .map_err(|source| SimError::Results { name: name.clone(), reason: source.to_string() })?;
+    serde_json::from_str(&text)
+        .map_err(|error| SimError::Results { name, reason: error.to_string() })
+}
+
 fn paths(directory: &Path) -> [PathBuf; 2] {
     ["results.json", "series.parquet"].map(|name| directory.join(name))
 }

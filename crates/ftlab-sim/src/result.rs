@@ -3,6 +3,8 @@
 //! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
 //! of a run exclude fill and warm-up.
 
+pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
+pub use crate::lifetimes::Moves;
 pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
 
 use schemars::JsonSchema;
@@ -15,6 +17,8 @@ use std::collections::BTreeMap;
 pub struct ExperimentResult {
     /// Version of ftlab.
     pub version: String,
+    /// The command that was typed; none if the experiment was run from a program.
+    pub command: Option<String>,
     /// What was simulated.
     pub config: Config,
     /// What the workload turned out to be.
@@ -212,6 +216,9 @@ pub struct RunResult {
     pub nanoseconds_per_relocation: Option<f64>,
     /// Time on the simulated flash; none if it is not simulated.
     pub timing: Option<TimingResult>,
+    /// What was watched of pages and blocks; none if nothing was. Watching takes time: what the FTL itself
+    /// takes is then less than `seconds` and the nanoseconds say.
+    pub observed: Option<Observed>,
 }
 
 /// Valid share of collected blocks.

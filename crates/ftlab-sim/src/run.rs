@@ -2,9 +2,10 @@
 
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
+use crate::foresight::Foresight;
 use crate::lane::Lane;
-use crate::lifetimes::Lifetimes;
 use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
+use crate::threads::Threads;
 use ftlab_trace::Op;
 use rayon::prelude::*;
 
@@ -54,7 +55,7 @@ pub struct Prepared {
     /// Fill, if there is one, and workload.
     pub(crate) feeds: Vec<Feed>,
     pub(crate) lanes: Vec<Lane>,
-    pub(crate) pool: rayon::ThreadPool,
+    pub(crate) pool: Threads,
 }
 
 impl Prepared {
@@ -83,10 +84,10 @@ impl Prepared {
         let Self { config, mut ahead, mut feeds, mut lanes, pool, .. } = self;
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;
-            let lifetimes = Lifetimes::read_ahead(&mut ahead, pages, progress)?;
+            let foresight = Foresight::read_ahead(&mut ahead, pages, progress)?;
             let mut told = 0;
             for feed in &mut feeds {
-                feed.tell_lifetimes(lifetimes.behind(told));
+                feed.tell_lifetimes(foresight.behind(told));
                 told += pages as usize;
             }
         }
@@ -117,7 +118,7 @@ impl Prepared {
 
 /// Runs everything that `feed` has through all lanes.
 fn pump(
-    pool: &rayon::ThreadPool,
+    pool: &Threads,
     feed: &mut Feed,
     lanes: &mut [Lane],
     phase: impl Fn(&Feed) -> Phase,
@@ -161,7 +162,7 @@ fn finish(
     config: Config,
     feed: &Feed,
     lanes: Vec<Lane>,
-    pool: &rayon::ThreadPool,
+    pool: &Threads,
 ) -> Result<ExperimentResult, SimError> {
     let requests = Op::ALL.into_iter().zip(feed.operations());
     let skipped = feed.source().skipped();
@@ -185,6 +186,7 @@ fn finish(
     })?;
     Ok(ExperimentResult {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: None,
         trace_hash: feed.hash(),
         workload,
         runs,

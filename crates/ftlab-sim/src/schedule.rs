@@ -5,6 +5,12 @@ use crate::SimError;
 /// Intervals of the running write amplification that are recorded.
 pub(crate) const INTERVALS_MAX: u64 = 1_000_000;
 
+/// Pictures of the flash that are taken where the number of writes is known.
+const FRAMES: u64 = 60;
+
+/// Pictures that are kept where it is not: between half of this and this many, evenly spaced.
+const FRAMES_MAX: u64 = 64;
+
 /// Checkpoints that are kept: between half of this and this many, evenly spaced.
 const CHECKPOINTS_MAX: u64 = 2048;
 
@@ -22,6 +28,10 @@ pub(crate) struct Marks {
     pub(crate) checkpoint: bool,
     /// From here on checkpoints are twice as far apart, and every other one is dropped.
     pub(crate) thin_out: bool,
+    /// A picture of the flash.
+    pub(crate) frame: bool,
+    /// From here on pictures are twice as far apart, and every other one is dropped.
+    pub(crate) thin_out_frames: bool,
 }
 
 /// Cuts writes at the end of warm-up, of intervals, of rounds, at checkpoints, and at the end.
@@ -35,17 +45,54 @@ pub(crate) struct Schedule {
     end: Option<u64>,
     interval: u64,
     round: u64,
-    checkpoint: u64,
-    checkpoints: u64,
+    checkpoints: Spaced,
+    frames: Option<Spaced>,
     /// Writes so far.
     done: u64,
+}
+
+/// Cuts at even distances, few enough to keep something at each of them.
+#[derive(Debug, Clone)]
+struct Spaced {
+    every: u64,
+    kept: u64,
+    max: u64,
+}
+
+impl Spaced {
+    fn new(every: u64, max: u64) -> Self {
+        Self { every, kept: 0, max }
+    }
+
+    /// Whether there is a cut behind so many writes, and whether every other one is dropped there.
+    fn cut(&mut self, counted: u64) -> (bool, bool) {
+        let is_cut = counted.is_multiple_of(self.every);
+        self.kept += u64::from(is_cut);
+        let is_full = self.kept == self.max;
+        if is_full {
+            self.every *= 2;
+            self.kept /= 2;
+        }
+        (is_cut, is_full)
+    }
 }
 
 impl Schedule {
     /// Counts `counted` writes, or all there are, after `warmup`.
     pub(crate) fn counted(warmup: u64, counted: Option<u64>, interval: u64, round: u64) -> Self {
         let end = counted.map(|counted| warmup.saturating_add(counted));
-        Self { warmup, end, interval, round, checkpoint: 1, checkpoints: 0, done: 0 }
+        let checkpoints = Spaced::new(1, CHECKPOINTS_MAX);
+        Self { warmup, end, interval, round, checkpoints, frames: None, done: 0 }
+    }
+
+    /// Cuts for pictures of the flash too, of a drive with so many logical pages.
+    pub(crate) fn with_frames(self, logical_pages: u32) -> Self {
+        let every = match self.end {
+            Some(end) => (end - self.warmup).div_ceil(FRAMES),
+            // A picture is a walk over the drive: a few of them for each time that it is written.
+            None => u64::from(logical_pages / 8),
+        };
+        Self { frames: Some(Spaced::new(every.max(1), FRAMES_MAX)), ..self }
     }
 
     /// Passes `writes` without any cut.
@@ -83,8 +130,10 @@ impl Schedule {
             self.warmup - self.done
         } else {
             let counted = self.done - self.warmup;
-            [self.interval, self.round, self.checkpoint]
+            let frames = self.frames.as_ref().map(|frames| frames.every);
+            [self.interval, self.round, self.checkpoints.every]
                 .into_iter()
+                .chain(frames)
                 .map(|every| every - counted % every)
                 .min()
                 .unwrap_or(u64::MAX)
@@ -103,20 +152,18 @@ impl Schedule {
         if counted == 0 {
             return Marks { begin: true, ..Marks::default() };
         }
-        let mut marks = Marks {
+        let (checkpoint, thin_out) = self.checkpoints.cut(counted);
+        let frames = self.frames.as_mut();
+        let (frame, thin_out_frames) = frames.map_or((false, false), |frames| frames.cut(counted));
+        Marks {
             begin: false,
             interval: counted.is_multiple_of(self.interval),
             round: counted.is_multiple_of(self.round),
-            checkpoint: counted.is_multiple_of(self.checkpoint),
-            thin_out: false,
-        };
-        self.checkpoints += u64::from(marks.checkpoint);
-        if self.checkpoints == CHECKPOINTS_MAX {
-            marks.thin_out = true;
-            self.checkpoint *= 2;
-            self.checkpoints /= 2;
+            checkpoint,
+            thin_out,
+            frame,
+            thin_out_frames,
         }
-        marks
     }
 }
 

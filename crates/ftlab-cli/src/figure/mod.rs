@@ -1,6 +1,7 @@
 //! Figures, drawn as SVG and written as SVG or PNG.
 
 mod chart;
+pub(crate) mod experiment;
 mod heat_map;
 mod inspection;
 mod png;

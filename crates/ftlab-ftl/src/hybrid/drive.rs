@@ -231,7 +231,10 @@ impl<F: Flash, O: Observer> Drive<F, O> {
 
     /// Gives up the content of `lpn`.
     pub(crate) fn trim(&mut self, lpn: Lpn) {
-        self.counters.trims += u64::from(self.live.get(lpn.0));
+        if self.live.get(lpn.0) {
+            self.counters.trims += 1;
+            self.observer.trim(lpn);
+        }
         self.live.clear(lpn.0);
         self.log_page_of[lpn.index()] = NONE;
     }
@@ -278,6 +281,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
             let from = if log_page == NONE { from_first + place } else { log_page };
             let copied = self.flash.merge_copy(Ppn(from), Ppn(to_first + place), Lpn(lpn));
             copied.map_err(FtlError::Flash)?;
+            self.observer.merge_copy(Lpn(lpn));
             copies += 1;
         }
         self.counters.merges.copies += u64::from(copies);

@@ -3,8 +3,10 @@
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::page::{ConfigError, DriveConfig};
 use crate::registry::{DynFtl, FtlEntry};
-use crate::{Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, StreamUse};
-use ftlab_flash::{Flash, Lpn};
+use crate::{
+    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, StreamUse,
+};
+use ftlab_flash::{Flash, Lpn, Ppn};
 
 /// How many writes ahead an entry of the map of the log is fetched.
 const FETCH_MAPPING_AHEAD: usize = 24;
@@ -108,6 +110,18 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
         StreamUse::of(&self.drive.streams, &self.drive.stream_blocks)
     }
 
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
+        self.drive.flash_page(lpn)
+    }
+
+    fn block_uses(&self) -> Vec<BlockUse> {
+        let mut uses: Vec<_> = self.drive.stream_of.iter().copied().map(BlockUse::Holds).collect();
+        for block in &self.drive.free {
+            uses[block.index()] = BlockUse::Free;
+        }
+        uses
+    }
+
     fn memory_bytes(&self) -> MemoryBytes {
         MemoryBytes { drive: self.drive.bytes(), policy: self.log.metadata_bytes() }
     }
@@ -126,5 +140,9 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
 
     fn observer(&self) -> &O {
         &self.drive.observer
+    }
+
+    fn observer_mut(&mut self) -> &mut O {
+        &mut self.drive.observer
     }
 }

@@ -127,6 +127,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if let Some(block) = self.drive.invalidate(lpn) {
             self.drive.unmap(lpn);
             self.counters.trims += 1;
+            self.observer.trim(lpn);
             self.policy.on_invalidate(block, &self.drive);
             self.policy.on_trim(lpn, &self.drive);
         }

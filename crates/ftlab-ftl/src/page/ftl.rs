@@ -1,11 +1,11 @@
 //! The page-mapped engine as an [`Ftl`].
 
 use crate::page::policy::{Hint, Hints};
-use crate::page::{PageMapped, Policy};
+use crate::page::{PageMapped, Phase, Policy};
 use crate::{
-    Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
+    BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
 };
-use ftlab_flash::{Flash, Lpn};
+use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::ops::Range;
 
 /// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
@@ -49,6 +49,22 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         StreamUse::of(self.drive.streams(), &self.drive.stream_blocks)
     }
 
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
+        self.drive.flash_page(lpn)
+    }
+
+    fn block_uses(&self) -> Vec<BlockUse> {
+        let blocks = (0..self.drive.geometry().blocks()).map(BlockId);
+        let block_use = |block| match self.drive.phase(block) {
+            Phase::Free => BlockUse::Free,
+            Phase::Retired => BlockUse::Retired,
+            Phase::Open | Phase::Sealed | Phase::Victim => {
+                BlockUse::Holds(self.drive.stream_of(block))
+            }
+        };
+        blocks.map(block_use).collect()
+    }
+
     fn retired_blocks(&self) -> u32 {
         self.drive.retired_blocks()
     }
@@ -71,6 +87,10 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn observer(&self) -> &O {
         &self.observer
+    }
+
+    fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
     }
 }
 

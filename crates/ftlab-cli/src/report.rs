@@ -1,0 +1,82 @@
+//! `ftlab report`, and the page that `ftlab run --report` writes.
+
+use crate::error::CliError;
+use crate::output::say;
+use clap::Args;
+use ftlab_report::ReportError;
+use ftlab_sim::{ExperimentResult, read_results};
+use ftlab_trace::PartialFile;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes a page with tables, charts and a picture of the flash from the results of an earlier run.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++ --out results
+  ftlab report results")]
+pub(crate) struct ReportArgs {
+    /// The directory that `ftlab run --out` wrote.
+    directory: PathBuf,
+    /// The page, to be opened in a browser; report.html in that directory by default.
+    #[arg(long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn report(args: &ReportArgs) -> Result<(), CliError> {
+    let result = read_results(&args.directory)?;
+    let path = args.out.clone().unwrap_or_else(|| args.directory.join("report.html"));
+    write_report(&result, &path)?;
+    say(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+/// Finds out before a run whether there can be a page of so many FTLs at `path`.
+pub(crate) fn check_report(ftls: usize, path: &Path) -> Result<(), CliError> {
+    ftlab_report::check(ftls)?;
+    Ok(PartialFile::check(path)?)
+}
+
+/// Writes the page that shows `result`.
+pub(crate) fn write_report(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
+    let page = ftlab_report::page(result)?;
+    let partial = PartialFile::create(path)?;
+    partial.handle()?.write_all(page.as_bytes())?;
+    Ok(partial.complete()?)
+}
+
+/// The command that is running, as it may be typed again.
+pub(crate) fn command() -> String {
+    let arguments = std::env::args_os().skip(1);
+    let texts: Vec<_> = arguments.map(|text| text.to_string_lossy().into_owned()).collect();
+    quoted(texts.iter().map(String::as_str))
+}
+
+fn quoted<'a>(arguments: impl Iterator<Item = &'a str>) -> String {
+    // A program cannot be given the zero byte, which alone cannot be quoted.
+    let quoted = arguments.filter_map(|text| shlex::try_quote(text).ok());
+    quoted.fold("ftlab".to_owned(), |command, argument| command + " " + &argument)
+}
+
+impl From<ReportError> for CliError {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::TooManyFtls { .. } => Self::usage(error.to_string()),
+            _ => Self::failure(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_quoted_where_a_shell_would_take_them_apart() {
+        let typed =
+            ["run", "my trace.parquet", "--ftl", "2r++:blk-util=0.4", "--op", "10%", "it's"];
+        assert_eq!(
+            quoted(typed.into_iter()),
+            "ftlab run 'my trace.parquet' --ftl 2r++:blk-util=0.4 --op '10%' \"it's\""
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! `ftlab reproduce`: tables and figures of the literature, published beside measured.
+
+mod catalogue;
+mod page;
+mod splits;
+
+use crate::error::CliError;
+use crate::output::{print, say};
+use crate::sweep::{report_failures, run};
+use clap::Args;
+use ftlab_sim::sweep::{
+    ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs,
+};
+use page::Page;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Makes tables and figures of the literature again: published, measured, difference.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab reproduce list
+  ftlab reproduce 2r++/table-3 --scale 1/8
+  ftlab reproduce wolf
+  ftlab reproduce my-experiment.toml
+  FTLAB_SHARED=/data ftlab reproduce all      # with the captured traces in /data/traces
+
+Captured traces are looked for in the folder that FTLAB_SHARED names; what needs them is left out,
+and named, where it is not set.")]
+pub(crate) struct ReproduceArgs {
+    /// What to make: list, all, the names of experiments or of papers, or experiment files.
+    #[arg(required = true)]
+    what: Vec<String>,
+    /// Scales drives and writes of generators down, such as 1/8.
+    #[arg(long, value_name = "FRACTION", default_value_t = Scale::FULL)]
+    scale: Scale,
+    /// Where the pages go: a table, figures and numbers of each experiment.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    out: PathBuf,
+    /// Where results of runs are kept, which are not repeated; OUT/runs by default.
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// Threads; as many as there are processors by default.
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// No progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
+    if args.what == ["list"] {
+        return list();
+    }
+    let experiments = catalogue::find(&args.what)?;
+    let mut failures = Outcome::default();
+    let mut pages = Vec::new();
+    for (id, file) in experiments {
+        say(&format!("{id}: {}\n", file.title));
+        pages.push(one(args, &id, file, &mut failures)?);
+    }
+    page::index(&args.out)?;
+    let missed = pages.iter().flat_map(Page::unexpected).count();
+    let all: usize = pages.iter().map(|page| page.lines.len()).sum();
+    say(&format!(
+        "{} of {all} numbers and statements are not as published; see {}\n",
+        missed,
+        args.out.join("README.md").display()
+    ));
+    report_failures(&failures)
+}
+
+fn list() -> Result<(), CliError> {
+    for (id, file) in catalogue::all()? {
+        print(&format!("{id:20} {}\n", file.title))?;
+    }
+    Ok(())
+}
+
+/// Makes one experiment: its table on standard output, its page, figures and numbers as files.
+fn one(
+    args: &ReproduceArgs,
+    id: &str,
+    file: ExperimentFile,
+    all: &mut Outcome,
+) -> Result<Page, CliError> {
+    let plan = Plan::new(file, args.scale)?;
+    for absent in &plan.absent {
+        say(&format!("left out: {absent}\n"));
+    }
+    let start = Instant::now();
+    let numbers: Box<dyn Numbers> = match plan.file.kind {
+        Kind::Runs => {
+            let store = args.store.clone().unwrap_or_else(|| args.out.join("runs"));
+            let outcome = run(&plan, &store, args.jobs, Shard::WHOLE, args.quiet)?;
+            all.failures.extend(outcome.failures);
+            Box::new(read_runs(&store)?)
+        }
+        Kind::Inspect => Box::new(Inspected::new(&plan)?),
+        Kind::Splits => Box::new(splits::study(&plan)?),
+    };
+    let lines = compare(&plan, numbers.as_ref())?;
+    let mut page = Page::new(id, &plan, lines);
+    page.seconds = start.elapsed().as_secs_f64();
+    page.draw(&plan, numbers.as_ref(), &args.out)?;
+    page.write(&plan, numbers.as_ref(), &args.out)?;
+    print(&page.table())?;
+    Ok(page)
+}
+
+/// The name of a file of an experiment, without its ending.
+fn stem(out: &Path, id: &str, name: &str) -> PathBuf {
+    let suffix = if name.is_empty() { String::new() } else { format!("-{name}") };
+    out.join(format!("{id}{suffix}"))
+}

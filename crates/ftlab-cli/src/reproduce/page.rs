@@ -1,0 +1,289 @@
+//! The page of an experiment: text, table, figures, numbers.
+
+use super::stem;
+use crate::error::CliError;
+use crate::figure::{self, experiment};
+use crate::sweep::line;
+use crate::table::ruled;
+use ftlab_sim::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
+use ftlab_trace::PartialFile;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What is told of one experiment.
+pub(super) struct Page {
+    id: String,
+    scale: String,
+    pub(super) lines: Vec<Comparison>,
+    /// Of the whole, results that were there before included.
+    pub(super) seconds: f64,
+    /// Figures, relative to the page.
+    figures: Vec<(String, String)>,
+}
+
+/// What the index tells of one experiment.
+#[derive(Debug, Serialize, Deserialize)]
+struct Summary {
+    id: String,
+    title: String,
+    scale: String,
+    /// Numbers and statements that were compared.
+    compared: usize,
+    /// Those that are as published.
+    agree: usize,
+}
+
+impl Page {
+    pub(super) fn new(id: &str, plan: &Plan, lines: Vec<Comparison>) -> Self {
+        let scale = plan.scale.to_string();
+        Self { id: id.to_owned(), scale, lines, seconds: 0.0, figures: Vec::new() }
+    }
+
+    /// Lines that are not as published.
+    pub(super) fn unexpected(&self) -> impl Iterator<Item = &Comparison> {
+        self.lines.iter().filter(|line| line.agrees == Some(false))
+    }
+
+    /// The table for a terminal.
+    pub(super) fn table(&self) -> String {
+        if self.lines.is_empty() {
+            return String::new();
+        }
+        let headings = ["", "published", "measured", "difference", ""].map(str::to_owned);
+        let rows = self.lines.iter().map(|line| {
+            [
+                line.what.clone(),
+                line.published.clone(),
+                measured(line).to_owned(),
+                difference(line),
+                agreement(line).to_owned(),
+            ]
+        });
+        ruled(&headings, rows)
+    }
+
+    /// Draws every figure, as SVG and PNG.
+    pub(super) fn draw(
+        &mut self,
+        plan: &Plan,
+        numbers: &dyn Numbers,
+        out: &Path,
+    ) -> Result<(), CliError> {
+        for spec in &plan.file.figure {
+            let Some(picture) = experiment::picture(spec, plan, numbers)? else { continue };
+            let stem = stem(out, &self.id, &spec.name);
+            make_parent(&stem)?;
+            for ending in ["svg", "png"] {
+                let path = with_ending(&stem, ending);
+                figure::write(&path, |svg| experiment::draw(&picture, svg))?;
+            }
+            let file = file_name(&with_ending(&stem, "svg"));
+            self.figures.push((file, alternative(spec, plan)));
+        }
+        Ok(())
+    }
+
+    /// Writes the page, its numbers as CSV, and what the index needs.
+    pub(super) fn write(
+        &self,
+        plan: &Plan,
+        numbers: &dyn Numbers,
+        out: &Path,
+    ) -> Result<(), CliError> {
+        let stem = stem(out, &self.id, "");
+        make_parent(&stem)?;
+        write_file(&with_ending(&stem, "md"), &self.markdown(plan))?;
+        write_file(&with_ending(&stem, "csv"), &csv(plan, numbers))?;
+        let compared = self.lines.iter().filter(|line| line.agrees.is_some()).count();
+        let summary = Summary {
+            id: self.id.clone(),
+            title: plan.file.title.clone(),
+            scale: self.scale.clone(),
+            compared,
+            agree: compared - self.unexpected().count(),
+        };
+        let text = serde_json::to_string_pretty(&summary).unwrap_or_default();
+        write_file(&with_ending(&stem, "json"), &format!("{text}\n"))
+    }
+
+    fn markdown(&self, plan: &Plan) -> String {
+        let file = &plan.file;
+        let mut text = format!("# {}\n\n", file.title);
+        if !file.source.is_empty() {
+            let _ = writeln!(text, "{}\n", file.source);
+        }
+        for part in [&file.text] {
+            if !part.trim().is_empty() {
+                let _ = writeln!(text, "{}\n", part.trim());
+            }
+        }
+        for (name, alternative) in &self.figures {
+            let _ = writeln!(text, "![{alternative}]({name})\n");
+        }
+        self.markdown_table(&mut text);
+        if !file.findings.trim().is_empty() {
+            let _ = writeln!(text, "{}\n", file.findings.trim());
+        }
+        for absent in &plan.absent {
+            let _ = writeln!(text, "Left out: {absent}.\n");
+        }
+        let scale = match self.scale.as_str() {
+            "1" => String::new(),
+            scale => format!(" --scale {scale}"),
+        };
+        let csv = file_name(&with_ending(&stem(Path::new(""), &self.id, ""), "csv"));
+        let _ = writeln!(
+            text,
+            "Made by `ftlab reproduce {}{scale}` (ftlab {}) in {}, {}: [every number]({csv}).",
+            self.id,
+            env!("CARGO_PKG_VERSION"),
+            duration(self.seconds),
+            machine()
+        );
+        text
+    }
+
+    fn markdown_table(&self, text: &mut String) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let remarks = self.lines.iter().any(|line| !line.remark.is_empty());
+        let (heading, rule) = if remarks { (" remark |", "---|") } else { ("", "") };
+        let _ = writeln!(text, "| | published | measured | difference |{heading}");
+        let _ = writeln!(text, "|---|---|---|---|{rule}");
+        for line in &self.lines {
+            let difference = match (difference(line), line.agrees) {
+                (text, Some(false)) if !text.is_empty() => format!("**{text}**"),
+                (text, Some(false)) => format!("**no**{text}"),
+                (text, _) => text,
+            };
+            let remark = if remarks { format!(" {} |", line.remark) } else { String::new() };
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {difference} |{remark}",
+                line.what,
+                line.published,
+                measured(line)
+            );
+        }
+        text.push('\n');
+    }
+}
+
+fn measured(line: &Comparison) -> &str {
+    if line.measured.is_empty() { "left out" } else { &line.measured }
+}
+
+fn difference(line: &Comparison) -> String {
+    line.difference.map_or_else(String::new, |share| format!("{:+.1}%", 100.0 * share))
+}
+
+fn agreement(line: &Comparison) -> &'static str {
+    match line.agrees {
+        Some(false) => "differs",
+        _ => "",
+    }
+}
+
+fn alternative(spec: &ftlab_sim::sweep::FigureSpec, plan: &Plan) -> String {
+    if spec.title.is_empty() { plan.file.title.clone() } else { spec.title.clone() }
+}
+
+/// Every point that has a number: its axes, and every number that is expected or drawn.
+fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
+    let axes = plan.axes();
+    let mut metrics: Vec<&str> = Vec::new();
+    let used = plan.file.expect.iter().map(|expect| expect.metric.as_str());
+    let drawn = plan.file.figure.iter().flat_map(|figure| figure.y.split_whitespace());
+    let common = (plan.file.kind == Kind::Runs).then(|| METRICS.iter().map(|metric| metric.name));
+    for metric in used.chain(drawn).chain(common.into_iter().flatten()) {
+        if numbers.check(metric).is_ok() && !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    // What has no value anywhere says nothing.
+    metrics.retain(|metric| plan.points.iter().any(|p| numbers.number(metric, p).is_some()));
+    let headings = axes.iter().chain(&metrics).map(|name| (*name).to_owned());
+    let mut text = line(headings);
+    for point in &plan.points {
+        let values: Vec<_> = metrics.iter().map(|metric| numbers.number(metric, point)).collect();
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        let labels = axes.iter().map(|axis| point.label(axis).unwrap_or_default().to_owned());
+        let values =
+            values.into_iter().map(|value| value.map_or_else(String::new, |v| v.to_string()));
+        text += &line(labels.chain(values));
+    }
+    text
+}
+
+/// Writes `README.md`: every experiment that has a page in `out`.
+pub(super) fn index(out: &Path) -> Result<(), CliError> {
+    let mut text = String::from(
+        "# Reproduction\n\nEvery table and figure of the literature that ftlab makes again, with the \
+         command `ftlab reproduce ID`:\npublished beside measured. A number agrees if it is within the \
+         tolerance of its experiment (10% where\nnothing else is said), a statement if it holds \
+         everywhere.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
+    );
+    let ids = super::catalogue::all()?.into_iter().map(|(id, _)| id);
+    for id in ids {
+        let path = with_ending(&stem(out, &id, ""), "json");
+        let Ok(json) = fs::read_to_string(path) else { continue };
+        let Ok(summary) = serde_json::from_str::<Summary>(&json) else { continue };
+        let agree = match summary.compared {
+            0 => String::new(),
+            compared => format!("{} of {compared}", summary.agree),
+        };
+        let _ =
+            writeln!(text, "| [{id}]({id}.md) | {} | {} | {agree} |", summary.title, summary.scale);
+    }
+    fs::create_dir_all(out)?;
+    write_file(&out.join("README.md"), &text)
+}
+
+/// `path.ending`, whatever dots the path has.
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{ending}"));
+    name.into()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn make_parent(path: &Path) -> Result<(), CliError> {
+    match path.parent() {
+        Some(folder) => fs::create_dir_all(folder).map_err(|error| {
+            CliError::failure(format!("cannot make {}: {error}", folder.display()))
+        }),
+        None => Ok(()),
+    }
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
+    let partial = PartialFile::create(path)?;
+    partial.handle()?.write_all(text.as_bytes())?;
+    Ok(partial.complete()?)
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        minutes if minutes >= 90.0 => format!("{:.0} minutes", minutes / 60.0),
+        seconds => format!("{seconds:.0} s"),
+    }
+}
+
+/// The processor, as the system calls it.
+fn machine() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name"));
+    let model =
+        model.map_or("an unknown processor", |rest| rest.trim_start_matches([' ', '\t', ':']));
+    let threads = ftlab_sim::Threads::processors();
+    format!("{threads} threads of {model}")
+}

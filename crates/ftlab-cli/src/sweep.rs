@@ -1,0 +1,196 @@
+//! `ftlab sweep`: an experiment file, every run of it.
+
+use crate::error::CliError;
+use crate::output::{print, say};
+use crate::progress::SweepBar;
+use crate::table::ruled;
+use clap::Args;
+use ftlab_sim::format::{grouped, significant};
+use ftlab_sim::sweep::{
+    ExperimentFile, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs,
+    sweep as run_sweep,
+};
+use ftlab_trace::PartialFile;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Runs every point of an experiment file, on all processors; a sweep that was stopped goes on.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab sweep op.toml
+  ftlab sweep op.toml --out results --jobs 4
+  ftlab sweep op.toml --out results --shard $SLURM_ARRAY_TASK_ID/16   # a part of it, for a job array
+
+An experiment file:
+  title = \"How much over-provisioning does 2R need?\"
+  workloads = [\"zipf:theta={theta}\"]
+  ftls = [\"1r-greedy\", \"2r-fifo\"]
+  [drive]
+  logical = \"1GiB\"
+  op = \"{op}\"
+  [run]
+  fill = \"sequential\"
+  [grid]
+  theta = [0.5, 0.9]
+  op = [\"5%\", \"10%\", \"20%\"]")]
+pub(crate) struct SweepArgs {
+    /// The experiment file.
+    experiment: PathBuf,
+    /// Where the results are kept, as Parquet files and results.csv; runs that are there are not
+    /// repeated. The name of the experiment with .results by default.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads; as many as there are processors by default. Results do not depend on it.
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Runs this part of so many, such as 3/16; any number of processes may share a directory.
+    #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
+    shard: Shard,
+    /// Scales drives and writes of generators down, such as 1/8.
+    #[arg(long, value_name = "FRACTION", default_value_t = Scale::FULL)]
+    scale: Scale,
+    /// Says what would be run, and runs nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// No progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Points that are shown as a table; more are in results.csv only.
+const ROWS_MAX: usize = 60;
+
+pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
+    let plan = Plan::new(ExperimentFile::read(&args.experiment)?, args.scale)?;
+    for absent in &plan.absent {
+        say(&format!("left out: {absent}\n"));
+    }
+    if args.dry_run {
+        return print(&summary(&plan));
+    }
+    let directory = args.out.clone().unwrap_or_else(|| {
+        let stem = args.experiment.file_stem().unwrap_or_default();
+        PathBuf::from(stem).with_extension("results")
+    });
+    let outcome = run(&plan, &directory, args.jobs, args.shard, args.quiet)?;
+    let results = read_runs(&directory)?;
+    if plan.points.len() <= ROWS_MAX {
+        print(&table(&plan, &results))?;
+    }
+    let csv = directory.join("results.csv");
+    write_csv(&plan, &results, &csv)?;
+    say(&format!(
+        "{} runs carried out, {} were there before; wrote {}\n",
+        grouped(outcome.ran as u64),
+        grouped(outcome.reused as u64),
+        csv.display()
+    ));
+    report_failures(&outcome)
+}
+
+/// Carries out what has no result yet.
+pub(crate) fn run(
+    plan: &Plan,
+    directory: &Path,
+    jobs: Option<u16>,
+    shard: Shard,
+    quiet: bool,
+) -> Result<Outcome, CliError> {
+    let mut store = Store::open(directory, shard)?;
+    let bar = if quiet { SweepBar::hidden() } else { SweepBar::new() };
+    let options = SweepOptions { threads: jobs.map(usize::from), shard };
+    let outcome = run_sweep(plan, &mut store, options, &|status| bar.update(status))?;
+    bar.finish();
+    Ok(outcome)
+}
+
+/// An error that lists the runs that failed, if any did.
+pub(crate) fn report_failures(outcome: &Outcome) -> Result<(), CliError> {
+    let failures = &outcome.failures;
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let list: String =
+        failures.iter().map(|failure| format!("\n  {}: {}", failure.run, failure.error)).collect();
+    Err(CliError::failure(format!(
+        "{} of the runs failed, and the same command tries them again:{list}",
+        grouped(failures.len() as u64)
+    )))
+}
+
+fn summary(plan: &Plan) -> String {
+    let axes = plan.varying_axes().into_iter();
+    let axes: String =
+        axes.map(|axis| format!("  {axis}: {}\n", plan.axis(axis).join(", "))).collect();
+    format!(
+        "{} runs, {} workloads and drives\n{axes}",
+        grouped(plan.runs() as u64),
+        grouped(plan.jobs.len() as u64)
+    )
+}
+
+/// What the table shows behind the axes.
+const METRICS: [(&str, &str, i32); 5] = [
+    ("waf", "WAF", 5),
+    ("waf-last-tenth", "WAF,\nlast 10%", 5),
+    ("victims-valid", "victims\nvalid", 3),
+    ("cold-region", "cold\nregion", 3),
+    ("response-mean", "response\nms", 4),
+];
+
+fn table(plan: &Plan, results: &BTreeMap<String, StoredRun>) -> String {
+    let axes = plan.varying_axes();
+    let value = |metric: &str, run: &str| {
+        Metric::find(metric).ok().and_then(|metric| metric.of(results.get(run)?))
+    };
+    let has = |metric: &str| plan.points.iter().any(|point| value(metric, &point.run).is_some());
+    let metrics: Vec<_> = METRICS.into_iter().filter(|(name, ..)| has(name)).collect();
+    let headings = axes.iter().map(|axis| (*axis).to_owned());
+    let headings: Vec<String> =
+        headings.chain(metrics.iter().map(|(_, heading, _)| (*heading).to_owned())).collect();
+    let rows = plan.points.iter().map(|point| {
+        let labels = axes.iter().map(|axis| point.label(axis).unwrap_or("-").to_owned());
+        let numbers = metrics.iter().map(|(name, _, digits)| {
+            value(name, &point.run)
+                .map_or_else(|| "-".into(), |number| significant(number, *digits))
+        });
+        labels.chain(numbers).collect::<Vec<_>>()
+    });
+    if metrics.is_empty() { String::new() } else { ruled(&headings, rows) }
+}
+
+/// Every point with a result: its axes, and every metric that it has.
+pub(crate) fn write_csv(
+    plan: &Plan,
+    results: &BTreeMap<String, StoredRun>,
+    path: &Path,
+) -> Result<(), CliError> {
+    let axes = plan.axes();
+    let metrics = ftlab_sim::sweep::METRICS;
+    let names = axes.iter().copied().chain(metrics.iter().map(|metric| metric.name));
+    let mut text = line(names.map(str::to_owned));
+    for point in &plan.points {
+        let Some(stored) = results.get(&point.run) else { continue };
+        let labels = axes.iter().map(|axis| point.label(axis).unwrap_or_default().to_owned());
+        let numbers = metrics
+            .iter()
+            .map(|metric| metric.of(stored).map_or_else(String::new, |number| number.to_string()));
+        text += &line(labels.chain(numbers));
+    }
+    let partial = PartialFile::create(path)?;
+    partial.handle()?.write_all(text.as_bytes())?;
+    Ok(partial.complete()?)
+}
+
+/// A line of CSV.
+pub(crate) fn line(cells: impl Iterator<Item = String>) -> String {
+    let quoted = cells.map(|cell| {
+        if cell.contains([',', '"', '\n']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell
+        }
+    });
+    quoted.collect::<Vec<_>>().join(",") + "\n"
+}

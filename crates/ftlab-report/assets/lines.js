@@ -1,0 +1,139 @@
+"use strict";
+// Charts of lines: uPlot, and what it lacks: colours of the page, a tooltip, keys, a text for those who cannot see.
+
+/** Zooms to `[from, to]` of the x axis, kept within its ends. */
+ftlab.zoom = (plot, from, to) => {
+  const [first, last] = plot.ends;
+  const span = Math.min(to - from, last - first);
+  const start = Math.min(Math.max(from, first), last - span);
+  plot.setScale("x", { min: start, max: start + span });
+};
+
+/** Arrows move the cursor or, with shift, what is seen; + and - zoom; 0 and Escape show all. */
+ftlab.onKey = (plot, event, say) => {
+  const { min, max } = plot.scales.x;
+  const middle = (min + max) / 2;
+  const xs = plot.data[0];
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step && event.shiftKey) {
+    ftlab.zoom(plot, min + (step * (max - min)) / 8, max + (step * (max - min)) / 8);
+  } else if (step) {
+    const index = Math.min(Math.max((plot.cursor.idx ?? (step > 0 ? -1 : xs.length)) + step, 0), xs.length - 1);
+    if (xs[index] < min || xs[index] > max) ftlab.zoom(plot, xs[index] - (max - min) / 2, xs[index] + (max - min) / 2);
+    plot.setCursor({ left: plot.valToPos(xs[index], "x"), top: plot.over.clientHeight / 3 });
+    say(index);
+  } else if (event.key === "+" || event.key === "=") {
+    ftlab.zoom(plot, middle - (max - min) / 4, middle + (max - min) / 4);
+  } else if (event.key === "-") {
+    ftlab.zoom(plot, middle - (max - min), middle + (max - min));
+  } else if (event.key === "0" || event.key === "Escape") {
+    ftlab.zoom(plot, ...plot.ends);
+  } else {
+    return;
+  }
+  event.preventDefault();
+};
+
+/** Points of several lines, each with places of its own, as uPlot wants them: at all places, null where a line has none. */
+ftlab.join = (lines) => {
+  const xs = [...new Set(lines.flatMap((line) => line.xs))].sort((a, b) => a - b);
+  const place = new Map(xs.map((x, index) => [x, index]));
+  const columns = lines.map((line) => {
+    const column = new Array(xs.length).fill(null);
+    line.xs.forEach((x, index) => (column[place.get(x)] = line.ys[index]));
+    return column;
+  });
+  return [xs, ...columns];
+};
+
+/**
+ * Draws `lines(run) -> {xs, ys}` of every FTL shown into the element `id`.
+ * `axes` has labels, texts of values, and scales: `{x: {label, text, title}, y: {label, text, isLogarithmic, range}}`.
+ */
+ftlab.lineChart = (id, name, line, { x, y }) => {
+  const place = document.getElementById(id);
+  if (!place) return;
+  const runs = ftlab.runs.filter((run) => line(run));
+  const drawn = ftlab.element("div", { class: "plot", tabindex: "0", role: "group" });
+  const said = ftlab.element("span", { "aria-live": "polite" });
+  const all = ftlab.element("button", { type: "button" }, "Show all");
+  const help = ftlab.element("p", { class: "help" }, all, "Drag or +/− to zoom, arrows to read.", said);
+  place.append(drawn, help);
+  const joined = ftlab.join(runs.map(line));
+  let plot = null;
+
+  const values = (index) =>
+    runs
+      .map((run, number) => ({ run, value: joined[number + 1][index] }))
+      .filter(({ run, value }) => run.isShown && value !== null && value !== undefined);
+  const say = (index) => {
+    const texts = values(index).map(({ run, value }) => `${run.ftl} ${y.text(value)}`);
+    said.textContent = `${x.title(joined[0][index])}: ${texts.join(", ")}`;
+  };
+  const point = (plot) => {
+    const { idx, left, top } = plot.cursor;
+    if (idx === null || idx === undefined || left < 0) return ftlab.tooltip(null);
+    const { x: offsetX, y: offsetY } = plot.over.getBoundingClientRect();
+    const lines = values(idx)
+      .sort((a, b) => b.value - a.value)
+      .map(({ run, value }) => ({ colour: ftlab.css(run.colour), name: run.ftl, value: y.text(value) }));
+    ftlab.tooltip({ x: offsetX + left, y: offsetY + top }, x.title(joined[0][idx]), lines);
+  };
+  const axis = (of, size) => ({
+    label: of.label,
+    labelSize: 22,
+    labelFont: "13px system-ui, sans-serif",
+    font: "12px system-ui, sans-serif",
+    size,
+    stroke: ftlab.css("quiet"),
+    grid: { stroke: ftlab.css("line"), width: 1 },
+    ticks: { stroke: ftlab.css("line"), width: 1 },
+    values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : (of.tick ?? of.text)(tick))),
+  });
+  const draw = () => {
+    const seen = plot ? { ...plot.scales.x } : null;
+    plot?.destroy();
+    const shown = runs.filter((run) => run.isShown);
+    plot = new uPlot(
+      {
+        width: Math.max(drawn.clientWidth, 200),
+        height: Math.max(220, Math.min(340, drawn.clientWidth * 0.45)),
+        legend: { show: false },
+        cursor: { drag: { x: true, y: false }, points: { size: 7 } },
+        scales: {
+          x: { time: false, distr: x.isLogarithmic ? 3 : 1 },
+          y: { distr: y.isLogarithmic ? 3 : 1, range: y.range },
+        },
+        axes: [axis(x, 38), axis(y, 56)],
+        series: [
+          {},
+          ...runs.map((run) => ({
+            label: run.ftl,
+            show: run.isShown,
+            stroke: ftlab.css(run.colour),
+            dash: run.dash,
+            width: 2,
+            spanGaps: true,
+            points: { show: joined[0].length < 3 },
+          })),
+        ],
+        hooks: { setCursor: [point] },
+      },
+      joined,
+      drawn,
+    );
+    plot.ends = [joined[0][0], joined[0][joined[0].length - 1]];
+    if (seen?.min !== undefined && seen.max > seen.min) plot.setScale("x", seen);
+    drawn.setAttribute("aria-label", `${name}: ${shown.map((run) => `${run.ftl} ends at ${y.text(line(run).ys.at(-1))}`).join(", ")}`);
+  };
+  drawn.addEventListener("keydown", (event) => ftlab.onKey(plot, event, say));
+  drawn.addEventListener("blur", () => ftlab.tooltip(null));
+  all.addEventListener("click", () => ftlab.zoom(plot, ...plot.ends));
+  let width = drawn.clientWidth;
+  new ResizeObserver(() => {
+    if (drawn.clientWidth === width) return;
+    width = drawn.clientWidth;
+    draw();
+  }).observe(drawn);
+  ftlab.drawings.push(draw);
+};

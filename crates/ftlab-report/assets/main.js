@@ -1,0 +1,54 @@
+"use strict";
+// Puts the page together.
+
+{
+  const { digits, percent } = ftlab;
+  const drives = { label: "host writes, in sizes of the drive", text: (x) => digits(x, 4), title: (x) => `after ${digits(x, 3)} drive writes` };
+  const series = (name) => (run) => {
+    const ys = run.series[name];
+    return ys?.length ? { xs: run.series.drive_writes, ys } : null;
+  };
+  const from = (low) => (_, __, max) => [low, Math.max(low + 0.1, low + 1.05 * ((max ?? low) - low))];
+
+  ftlab.setUpTables();
+  ftlab.setUpChips();
+  ftlab.lineChart("waf", "Write amplification over host writes", series("waf"), {
+    x: drives,
+    y: { label: "write amplification", text: (y) => digits(y, 4), range: from(1) },
+  });
+  ftlab.lineChart("region", "Share of blocks in the cold region over host writes", series("cold_region"), {
+    x: drives,
+    y: { label: "blocks in the cold region", text: (y) => `${(100 * y).toFixed(1)}%`, tick: percent, range: from(0) },
+  });
+  const tail = (run) => (run.tail?.length ? { xs: run.tail.filter(([, share]) => share > 0).map(([ms]) => ms), ys: run.tail.filter(([, share]) => share > 0).map(([, share]) => share) } : null);
+  ftlab.lineChart("tail", "Share of response times that are longer", tail, {
+    x: { label: "response time, ms", text: (x) => digits(x, 3), title: (x) => `${digits(x, 3)} ms`, isLogarithmic: true },
+    y: { label: "share of writes that take longer", text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
+  });
+
+  const panels = ftlab.runs.filter((run) => run.flash).map(ftlab.blockPanel);
+  ftlab.showMoment = () => {
+    panels.forEach((draw) => draw());
+    ftlab.drawHistograms();
+  };
+  ftlab.setUpMoments();
+  document.querySelectorAll("input[name=order]").forEach((choice) => choice.addEventListener("change", ftlab.showMoment));
+  const perCell = ftlab.runs.find((run) => run.flash)?.flash.blocks_per_cell ?? 1;
+  if (perCell > 1) document.getElementById("per-cell").textContent = ` (here for ${perCell} neighbours)`;
+
+  ftlab.drawings.push(ftlab.drawSpread, ftlab.drawMoves);
+  ftlab.setUpTheme();
+
+  const copy = document.getElementById("copy");
+  copy?.addEventListener("click", async () => {
+    const command = document.getElementById("command");
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      copy.textContent = "Copied";
+    } catch {
+      // Pages from files may not use the clipboard: select it, so that it can be copied by hand.
+      getSelection().selectAllChildren(command);
+      copy.textContent = "Selected";
+    }
+  });
+}

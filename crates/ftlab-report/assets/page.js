@@ -1,0 +1,122 @@
+"use strict";
+// What all scripts of the page share: its data, its colours, which FTLs are shown, the tooltip.
+
+const ftlab = {
+  data: JSON.parse(document.getElementById("data").textContent),
+  // Redrawn when FTLs are shown or hidden, or colours change.
+  drawings: [],
+};
+
+// Colours that stay apart for colour-blind readers (Okabe and Ito, 2008); black is the colour of the text.
+ftlab.palette = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "text"];
+
+// The dash pattern tells FTLs apart that share a colour.
+ftlab.dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
+
+ftlab.runs = ftlab.data.runs.map((run, index) => ({
+  ...run,
+  index,
+  colour: ftlab.palette[index % ftlab.palette.length],
+  dash: ftlab.dashes[Math.floor(index / ftlab.palette.length) % ftlab.dashes.length],
+  isShown: true,
+}));
+
+/** A colour of the palette, or a variable of the style sheet, as it is now. */
+ftlab.css = (name) =>
+  name.startsWith("#") ? name : getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/** An element with attributes and children; texts are never taken as HTML. */
+ftlab.element = (name, attributes = {}, ...children) => {
+  const isDrawing = ["svg", "g", "rect", "line", "path", "text", "title"].includes(name);
+  const made = isDrawing
+    ? document.createElementNS("http://www.w3.org/2000/svg", name)
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "colour") made.style.setProperty("--swatch", value);
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+};
+
+ftlab.swatch = (colour) => ftlab.element("span", { class: "swatch", "aria-hidden": "true", colour });
+
+ftlab.redraw = () => ftlab.drawings.forEach((draw) => draw());
+
+// Numbers as people read them.
+ftlab.grouped = (number) => Math.round(number).toLocaleString("en");
+ftlab.digits = (number, digits = 4) =>
+  number === 0 || !Number.isFinite(number) ? "0" : Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 8 });
+ftlab.percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
+
+/** The bytes that a text in base64 stands for. */
+ftlab.bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+/** Shows lines of a swatch, a name and a value beside a place of the window; hides the tooltip if there are none. */
+ftlab.tooltip = (place, title, lines) => {
+  const tooltip = document.getElementById("tooltip");
+  tooltip.hidden = !place;
+  if (!place) return;
+  const rows = lines.map(({ colour, name, value }) =>
+    ftlab.element("div", {}, ...(colour ? [ftlab.swatch(colour)] : []), name, ftlab.element("b", {}, value)),
+  );
+  tooltip.replaceChildren(ftlab.element("strong", {}, title), ...rows);
+  const { width, height } = tooltip.getBoundingClientRect();
+  const left = place.x + 16 + width > innerWidth ? place.x - 16 - width : place.x + 16;
+  const top = Math.min(place.y + 12, innerHeight - height - 8);
+  tooltip.style.left = `${Math.max(4, left)}px`;
+  tooltip.style.top = `${Math.max(4, top)}px`;
+};
+
+/** The button that turns the colours, which remembers the choice where the browser lets it. */
+ftlab.setUpTheme = () => {
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const show = () => {
+    button.setAttribute("aria-pressed", String(isDark()));
+    ftlab.redraw();
+  };
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    try {
+      localStorage.setItem("ftlab-theme", document.documentElement.dataset.theme);
+    } catch {
+      // Pages from files may not remember anything.
+    }
+    show();
+  });
+  try {
+    const kept = localStorage.getItem("ftlab-theme");
+    if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
+  } catch {
+    // The system's choice, then.
+  }
+  system.addEventListener("change", show);
+  show();
+};
+
+/** Buttons that show and hide FTLs in all charts; one always stays. */
+ftlab.setUpChips = () => {
+  const { runs } = ftlab;
+  const buttons = runs.map((run) => {
+    const button = ftlab.element("button", { type: "button", "aria-pressed": "true" }, ftlab.swatch(""), run.ftl);
+    button.addEventListener("click", () => {
+      const isLast = run.isShown && runs.filter((other) => other.isShown).length === 1;
+      run.isShown = isLast || !run.isShown;
+      button.setAttribute("aria-pressed", String(run.isShown));
+      ftlab.redraw();
+    });
+    return button;
+  });
+  if (runs.length > 1) document.getElementById("ftls").replaceChildren(...buttons);
+  ftlab.drawings.push(() => {
+    runs.forEach((run, index) => {
+      const colour = ftlab.css(run.colour);
+      buttons[index].firstChild.style.setProperty("--swatch", colour);
+      for (const row of document.querySelectorAll("tr[data-ftl]")) {
+        if (row.dataset.ftl === run.ftl) row.querySelector(".swatch").style.setProperty("--swatch", colour);
+      }
+    });
+  });
+};

@@ -1,0 +1,238 @@
+//! What the scripts of the page draw, few enough numbers for it to stay small.
+
+use ftlab_sim::result::{Bytes, FREE, Frame, Moves, Observed, RETIRED, RunResult, TimingResult};
+use ftlab_sim::{ExperimentResult, format::significant};
+use serde::Serialize;
+
+/// Bytes of all frames together, about.
+const FRAMES_BYTES: usize = 1_000_000;
+
+/// Points of all lines over time together, about.
+const POINTS: usize = 24_000;
+
+/// Points of one line over time at most.
+const LINE_POINTS: usize = 800;
+
+/// Frames below which cells are merged instead.
+const FRAMES_MIN: usize = 30;
+
+/// All that is drawn.
+#[derive(Debug, Serialize)]
+pub(crate) struct Data<'a> {
+    logical_pages: u32,
+    pages_per_block: u32,
+    blocks: u32,
+    runs: Vec<Run<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Run<'a> {
+    ftl: &'a str,
+    waf: f64,
+    host_writes: u64,
+    streams: Vec<Stream<'a>>,
+    series: Series,
+    moves: Option<Moves>,
+    flash: Option<Flash>,
+    /// Milliseconds, and the share of response times that were longer.
+    tail: Option<Vec<(f64, f64)>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Stream<'a> {
+    name: &'a str,
+    cold: bool,
+}
+
+/// Lines over time.
+#[derive(Debug, Default, Serialize)]
+struct Series {
+    /// Host writes, in sizes of the drive, at the end of each point's span.
+    drive_writes: Vec<f64>,
+    waf: Vec<f64>,
+    cold_region: Option<Vec<f64>>,
+    /// Milliseconds.
+    response_mean: Option<Vec<f64>>,
+    response_max: Option<Vec<f64>>,
+}
+
+/// Frames with no more cells than there is room for.
+#[derive(Debug, Serialize)]
+struct Flash {
+    blocks_per_cell: u32,
+    frames: Vec<Frame>,
+}
+
+impl<'a> Data<'a> {
+    pub(crate) fn new(result: &'a ExperimentResult) -> Self {
+        let drive = &result.config.drive;
+        let runs = result.runs.len().max(1);
+        let run = |run: &'a RunResult| Run {
+            ftl: &run.ftl,
+            waf: run.waf,
+            host_writes: run.host_writes,
+            streams: run
+                .streams
+                .iter()
+                .map(|stream| Stream { name: &stream.name, cold: stream.cold })
+                .collect(),
+            series: series(result, run, (POINTS / runs).min(LINE_POINTS)),
+            moves: run.observed.as_ref().map(|observed| observed.moves),
+            flash: run.observed.as_ref().map(|observed| flash(observed, FRAMES_BYTES / runs)),
+            tail: run.timing.as_ref().map(tail),
+        };
+        Self {
+            logical_pages: drive.logical_pages,
+            pages_per_block: drive.pages_per_block,
+            blocks: drive.blocks,
+            runs: result.runs.iter().map(run).collect(),
+        }
+    }
+
+    /// As JSON that may stand in a script of a page.
+    pub(crate) fn to_json(&self) -> Result<String, serde_json::Error> {
+        // Nothing else could end the script.
+        serde_json::to_string(self).map(|text| text.replace('<', "\\u003c"))
+    }
+}
+
+/// Five digits: less than a pixel.
+fn short(number: f64) -> f64 {
+    significant(number, 5).parse().unwrap_or(number)
+}
+
+fn milliseconds(nanoseconds: f64) -> f64 {
+    short(nanoseconds / 1e6)
+}
+
+/// Takes as many intervals together as it takes to have no more than `points`.
+fn series(result: &ExperimentResult, run: &RunResult, points: usize) -> Series {
+    let intervals = run.running_waf.len();
+    let together = intervals.div_ceil(points.max(1)).max(1);
+    let mean = |values: &[f64]| {
+        let means =
+            values.chunks(together).map(|part| part.iter().sum::<f64>() / part.len() as f64);
+        means.map(short).collect::<Vec<_>>()
+    };
+    let writes =
+        result.config.interval_writes as f64 / f64::from(result.config.drive.logical_pages);
+    let ends = (0..intervals).step_by(together).map(|first| (first + together).min(intervals));
+    let last = |values: &[f64]| {
+        values.chunks(together).filter_map(|part| part.last().copied()).map(short).collect()
+    };
+    let time = run.timing.as_ref();
+    let longest = |time: &TimingResult| {
+        let parts = time.running_response_max_ns.chunks(together);
+        parts
+            .map(|part| part.iter().copied().max().unwrap_or(0))
+            .map(|ns| milliseconds(ns as f64))
+            .collect()
+    };
+    Series {
+        drive_writes: ends.map(|end| short(end as f64 * writes)).collect(),
+        waf: mean(&run.running_waf),
+        cold_region: run.running_cold_region_share.as_deref().map(last),
+        response_mean: time.map(|time| {
+            mean(&time.running_response_mean_ns).into_iter().map(milliseconds).collect()
+        }),
+        response_max: time.map(longest),
+    }
+}
+
+fn tail(time: &TimingResult) -> Vec<(f64, f64)> {
+    let points = time.response_ns.tail.iter();
+    points.map(|(ns, longer)| (milliseconds(*ns as f64), short(*longer))).collect()
+}
+
+/// Leaves frames out, and then takes neighbours together, until all take no more than `bytes`.
+fn flash(observed: &Observed, bytes: usize) -> Flash {
+    let size = |frame: &Frame| {
+        let bins: usize = frame.blocks_by_valid_share.iter().map(Vec::len).sum();
+        4 * frame.region.0.len() + 3 * bins + 300
+    };
+    let mut kept =
+        Flash { blocks_per_cell: observed.blocks_per_cell, frames: observed.frames.clone() };
+    while kept.frames.iter().map(size).sum::<usize>() > bytes {
+        if kept.frames.len() > FRAMES_MIN {
+            leave_out(&mut kept.frames);
+        } else if kept.frames.iter().any(|frame| frame.region.0.len() > 1) {
+            kept.frames.iter_mut().for_each(merge);
+            kept.blocks_per_cell *= 2;
+        } else {
+            break;
+        }
+    }
+    kept
+}
+
+/// Leaves out every other frame, but for the first and the last.
+fn leave_out(frames: &mut Vec<Frame>) {
+    let last = frames.len() - 1;
+    let mut index = 0;
+    frames.retain(|_| {
+        index += 1;
+        (index - 1) % 2 == 0 || index - 1 == last
+    });
+}
+
+/// Takes two neighbouring cells as one.
+fn merge(frame: &mut Frame) {
+    let mean = |bytes: &Bytes| {
+        let pairs = bytes.0.chunks(2);
+        let sums =
+            pairs.map(|pair| (pair.iter().map(|byte| u16::from(*byte)).sum::<u16>(), pair.len()));
+        Bytes(sums.map(|(sum, cells)| (sum / cells as u16) as u8).collect())
+    };
+    let in_use = |region: &&u8| ![FREE, RETIRED].contains(*region);
+    let regions =
+        frame.region.0.chunks(2).map(|pair| *pair.iter().find(in_use).unwrap_or(&pair[0]));
+    frame.region = Bytes(regions.collect());
+    frame.valid = mean(&frame.valid);
+    frame.cold = mean(&frame.cold);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(cells: &[(u8, u8, u8)]) -> Frame {
+        Frame {
+            host_writes: 0,
+            region: Bytes(cells.iter().map(|cell| cell.0).collect()),
+            valid: Bytes(cells.iter().map(|cell| cell.1).collect()),
+            cold: Bytes(cells.iter().map(|cell| cell.2).collect()),
+            blocks_by_valid_share: vec![vec![0; 20]; 2],
+            cold_percentiles: Bytes(vec![0; 101]),
+        }
+    }
+
+    #[test]
+    fn neighbouring_cells_become_one() {
+        let mut frame =
+            frame(&[(FREE, 0, 0), (1, 101, 50), (0, 255, 0), (1, 255, 255), (RETIRED, 7, 9)]);
+        merge(&mut frame);
+        assert_eq!(frame.region.0, [1, 0, RETIRED]);
+        assert_eq!((frame.valid.0, frame.cold.0), (vec![50, 255, 7], vec![25, 127, 9]));
+    }
+
+    #[test]
+    fn frames_fit_whatever_the_drive() {
+        let cells = vec![(0, 9, 9); 4096];
+        let frames: Vec<Frame> =
+            (0..61).map(|host_writes| Frame { host_writes, ..frame(&cells) }).collect();
+        let observed = Observed { moves: Moves::default(), blocks_per_cell: 3, frames };
+        for bytes in [2_000_000, 400_000, 16_000] {
+            let kept = flash(&observed, bytes);
+            assert!(serde_json::to_string(&kept).unwrap().len() <= bytes, "{bytes}");
+            let ends = [kept.frames[0].host_writes, kept.frames.last().unwrap().host_writes];
+            assert_eq!(ends, [0, 60]);
+            let cells = kept.frames[0].region.0.len() as u32;
+            assert_eq!(cells * kept.blocks_per_cell, 3 * 4096);
+        }
+    }
+
+    #[test]
+    fn numbers_have_five_digits() {
+        assert_eq!([1.234_567_8, 0.0, 0.012_345_678].map(short), [1.2346, 0.0, 0.012_346]);
+    }
+}

@@ -1,0 +1,235 @@
+//! The page: its text, and what its scripts get.
+
+use crate::data::Data;
+use crate::tables::{self, Table};
+use crate::{BYTES_MAX, ReportError, check};
+use askama::Template;
+use ftlab_sim::format::{bytes, grouped, percent, significant};
+use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
+use ftlab_sim::{ExperimentResult, summary};
+use std::collections::BTreeMap;
+
+/// The page that shows `result`.
+pub fn page(result: &ExperimentResult) -> Result<String, ReportError> {
+    check(result.runs.len())?;
+    let text = Page::new(result)?.render()?;
+    if text.len() > BYTES_MAX {
+        return Err(ReportError::TooLarge { bytes: text.len() });
+    }
+    Ok(text)
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    result: &'a ExperimentResult,
+    question: String,
+    answer: String,
+    facts: Vec<Fact>,
+    results: Table,
+    moves: Table,
+    responses: Table,
+    speed: Table,
+    wear: Table,
+    faults: Table,
+    /// Host writes of an interval of the running numbers.
+    interval: String,
+    /// Host writes that part hot pages from warm ones.
+    window: String,
+    /// Host writes after which a page is cold.
+    cold_age: String,
+    is_watched: bool,
+    has_series: bool,
+    has_cold_region: bool,
+    has_merges: bool,
+    configuration: Vec<Fact>,
+    workload: Vec<Fact>,
+    data: String,
+}
+
+/// A name and what it is.
+struct Fact {
+    name: String,
+    value: String,
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Fact {
+    Fact { name: name.into(), value: value.into() }
+}
+
+impl<'a> Page<'a> {
+    fn new(result: &'a ExperimentResult) -> Result<Self, ReportError> {
+        let runs = &result.runs;
+        let window =
+            runs.iter().find_map(|run| run.observed.as_ref()).map(|o| o.moves.window_writes);
+        Ok(Self {
+            result,
+            question: question(result),
+            answer: summary::sentence(result),
+            facts: facts(result),
+            results: tables::results(result),
+            moves: tables::moves(result),
+            responses: tables::responses(result),
+            speed: tables::speed(result),
+            wear: tables::wear(result),
+            faults: tables::faults(result),
+            interval: grouped(result.config.interval_writes),
+            window: grouped(window.unwrap_or(0)),
+            cold_age: grouped(2 * window.unwrap_or(0)),
+            is_watched: window.is_some(),
+            has_series: runs.iter().any(|run| !run.running_waf.is_empty()),
+            has_cold_region: runs.iter().any(|run| run.running_cold_region_share.is_some()),
+            has_merges: runs.iter().any(|run| run.merge_copies > 0),
+            configuration: configuration(&result.config),
+            workload: workload(&result.workload),
+            data: Data::new(result).to_json()?,
+        })
+    }
+
+    fn parameters(run: &RunResult) -> String {
+        parameters(&run.parameters)
+    }
+
+    const STYLE: &'static str = concat!(
+        include_str!("../assets/vendor/uPlot.min.css"),
+        include_str!("../assets/style.css")
+    );
+
+    const SCRIPTS: [&'static str; 8] = [
+        include_str!("../assets/vendor/uPlot.iife.min.js"),
+        include_str!("../assets/page.js"),
+        include_str!("../assets/table.js"),
+        include_str!("../assets/lines.js"),
+        include_str!("../assets/bars.js"),
+        include_str!("../assets/flash.js"),
+        include_str!("../assets/blocks.js"),
+        include_str!("../assets/main.js"),
+    ];
+}
+
+fn question(result: &ExperimentResult) -> String {
+    let names: Vec<_> = result.runs.iter().map(|run| run.ftl.as_str()).collect();
+    let workload = &result.config.workload;
+    match names.as_slice() {
+        [] => format!("What amplifies the writes of {workload}?"),
+        [one] => format!("How much does {one} amplify the writes of {workload}?"),
+        [rest @ .., last] => {
+            let rest = rest.join(", ");
+            format!("How much do {rest} and {last} amplify the writes of {workload}?")
+        }
+    }
+}
+
+/// What has to be known to read the answer.
+fn facts(result: &ExperimentResult) -> Vec<Fact> {
+    let Config { drive, fill, .. } = &result.config;
+    let writes = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
+    let drive_writes = writes as f64 / f64::from(drive.logical_pages);
+    let filled = if fill == "none" { "empty at first" } else { "full at first" };
+    vec![
+        fact("drive", format!("{}, {filled}", bytes(drive.logical_bytes))),
+        fact("over-provisioning", percent(drive.op_ratio)),
+        fact("flash", blocks(drive)),
+        fact(
+            "host writes",
+            format!("{} pages, {} drive writes", grouped(writes), significant(drive_writes, 3)),
+        ),
+    ]
+}
+
+fn blocks(drive: &DriveSummary) -> String {
+    let block_bytes = u64::from(drive.pages_per_block) * u64::from(drive.page_bytes);
+    format!("{} erase blocks of {}", grouped(drive.blocks.into()), bytes(block_bytes))
+}
+
+/// Everything that decides the numbers.
+fn configuration(config: &Config) -> Vec<Fact> {
+    let drive = &config.drive;
+    let mut facts = vec![fact("workload", &*config.workload)];
+    facts
+        .extend(config.workload_parameters.iter().map(|of| fact("its parameters", parameters(of))));
+    facts.extend(config.format.iter().map(|format| fact("format", format)));
+    facts.extend([
+        fact("logical pages", grouped(drive.logical_pages.into())),
+        fact("logical size", format!("{} ({})", bytes(drive.logical_bytes), drive.size_from)),
+        fact("physical size", bytes(drive.physical_bytes)),
+        fact("page", bytes(drive.page_bytes.into())),
+        fact("erase block", format!("{} pages", grouped(drive.pages_per_block.into()))),
+        fact("erase blocks", grouped(drive.blocks.into())),
+        fact("over-provisioning", over_provisioning(drive)),
+        fact("spare factor", percent(drive.spare_factor)),
+        fact("collection", &*drive.gc),
+        fact("reserve", format!("{} blocks", grouped(drive.reserve_blocks.into()))),
+    ]);
+    if drive.gc_start_blocks > 0 {
+        let (start, most) = (drive.gc_start_blocks, drive.early_valid_pages_max);
+        let text = format!(
+            "below {} free blocks, of blocks with {} valid pages at most",
+            grouped(start.into()),
+            grouped(most.into())
+        );
+        facts.push(fact("collection ahead of need", text));
+    }
+    let wear = match drive.wear_threshold {
+        0 => "never".to_owned(),
+        erases => format!("from {} erases on", grouped(erases.into())),
+    };
+    facts.extend([
+        fact("free block opened next", &*drive.free_block),
+        fact("wear levelling", wear),
+        fact("fill", &*config.fill),
+        fact("warm-up", format!("{} page writes", grouped(config.warmup_writes))),
+        fact(
+            "counted",
+            config.writes_max.map_or_else(
+                || "all page writes of the trace".into(),
+                |writes| format!("{} page writes at most", grouped(writes)),
+            ),
+        ),
+        fact("interval", format!("{} page writes", grouped(config.interval_writes))),
+        fact("seed", config.seed.to_string()),
+    ]);
+    if config.wrap {
+        facts.push(fact("addresses beyond the drive", "modulo its size"));
+    }
+    if config.ignore_trims {
+        facts.push(fact("trims", "ignored"));
+    }
+    if let Some(timing) = &config.timing {
+        facts.push(fact("timing", &*timing.timing));
+        facts.push(fact("its parameters", parameters(&timing.parameters)));
+    }
+    facts.extend(config.faults.iter().map(|faults| fact("faults", parameters(faults))));
+    let endurance = config.endurance_cycles.map(|cycles| grouped(cycles.into()));
+    facts.extend(endurance.map(|cycles| fact("endurance", format!("{cycles} cycles"))));
+    facts
+}
+
+/// What the workload turned out to be.
+fn workload(workload: &WorkloadSummary) -> Vec<Fact> {
+    let requests = workload.requests.iter();
+    let mut facts: Vec<_> = requests
+        .map(|(operation, count)| fact(&format!("{operation} requests"), grouped(*count)))
+        .collect();
+    facts.push(fact("page writes", grouped(workload.page_writes)));
+    facts.push(fact("lines passed over", grouped(workload.skipped_lines)));
+    facts.extend(workload.skipped.iter().map(|skipped| {
+        let (count, first) = (grouped(skipped.count), grouped(skipped.first_line));
+        fact(&skipped.reason, format!("{count}, first line {first}: {}", skipped.first_text))
+    }));
+    facts
+}
+
+fn over_provisioning(drive: &DriveSummary) -> String {
+    let came_out = percent(drive.op_ratio);
+    match drive.op_ratio_asked {
+        Some(asked) => format!("{} asked, {came_out} as it came out", percent(asked)),
+        None => came_out,
+    }
+}
+
+/// `key=value`, separated by commas.
+fn parameters(values: &BTreeMap<String, String>) -> String {
+    let pairs: Vec<_> = values.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if pairs.is_empty() { "none".into() } else { pairs.join(", ") }
+}

@@ -1,0 +1,224 @@
+//! The tables of the page.
+
+use ftlab_sim::ExperimentResult;
+use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
+use ftlab_sim::result::{
+    Endurance, FaultsResult, LunSeconds, Moves, ResponseSummary, RunResult, TimingResult,
+};
+
+/// A table of the runs.
+pub(crate) struct Table {
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) rows: Vec<Row>,
+}
+
+pub(crate) struct Heading {
+    pub(crate) text: &'static str,
+    pub(crate) meaning: &'static str,
+}
+
+pub(crate) struct Row {
+    pub(crate) ftl: String,
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// A text, and the number by which rows are sorted, if there is one.
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) number: Option<f64>,
+}
+
+impl Cell {
+    fn new(number: f64, text: String) -> Self {
+        Self { text, number: Some(number) }
+    }
+
+    fn count(number: impl Into<u64>) -> Self {
+        let number = number.into();
+        Self::new(number as f64, grouped(number))
+    }
+
+    fn digits(number: f64, digits: i32) -> Self {
+        Self::new(number, significant(number, digits))
+    }
+
+    fn share(share: f64) -> Self {
+        Self::new(share, percent_tenths(share))
+    }
+
+    /// A dash for what there is not.
+    fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        value.map_or_else(|| Self { text: "–".into(), number: None }, cell)
+    }
+}
+
+/// What a column shows, what that means, and how it comes from a run.
+type Column = (&'static str, &'static str, fn(&RunResult) -> Cell);
+
+impl Table {
+    fn new(result: &ExperimentResult, columns: &[Column]) -> Self {
+        let row = |run: &RunResult| Row {
+            ftl: run.ftl.clone(),
+            cells: columns.iter().map(|(_, _, cell)| cell(run)).collect(),
+        };
+        Self {
+            headings: columns.iter().map(|(text, meaning, _)| Heading { text, meaning }).collect(),
+            rows: result.runs.iter().map(row).collect(),
+        }
+    }
+
+    /// Leaves a column out that is empty.
+    fn without_empty(mut self) -> Self {
+        for column in (0..self.headings.len()).rev() {
+            if self.rows.iter().all(|row| row.cells[column].number.is_none()) {
+                self.headings.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
+            }
+        }
+        self
+    }
+}
+
+/// The counts.
+pub(crate) fn results(result: &ExperimentResult) -> Table {
+    let columns: [Column; 10] = [
+        ("write amplification", "Flash pages programmed per page that the host wrote", |run| {
+            Cell::digits(run.waf, 5)
+        }),
+        ("last tenth", "Write amplification over the last tenth of the host writes", |run| {
+            Cell::digits(run.waf_last_tenth, 5)
+        }),
+        ("relocations", "Valid pages that garbage collection moved", |run| {
+            Cell::count(run.relocations)
+        }),
+        ("merge copies", "Pages that merges of a hybrid-mapped FTL copied", |run| {
+            Cell::of(Some(run.merge_copies).filter(|copies| *copies > 0), Cell::count)
+        }),
+        ("erases", "Blocks erased", |run| Cell::count(run.erases)),
+        ("victims valid", "Mean share of pages still valid in the blocks collected", |run| {
+            Cell::of(run.victim_valid_share.mean, Cell::share)
+        }),
+        ("cold region", "Share of the blocks that hold pages of cold streams, at the end", |run| {
+            Cell::of(run.cold_region_share, Cell::share)
+        }),
+        ("metadata", "What a controller remembers for the algorithm beside its mapping", |run| {
+            let size = run.memory.metadata_bytes;
+            Cell::new(size as f64, bytes(size))
+        }),
+        ("steady state", "Whether the last five rounds of a quarter drive write agree", |run| {
+            let text = if run.steady_state { "yes" } else { "no" };
+            Cell::new(f64::from(u8::from(run.steady_state)), text.into())
+        }),
+        ("host writes", "Pages that the host wrote", |run| Cell::count(run.host_writes)),
+    ];
+    Table::new(result, &columns).without_empty()
+}
+
+/// Response times; empty if time was not simulated.
+pub(crate) fn responses(result: &ExperimentResult) -> Table {
+    fn ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Cell {
+        let timing = run.timing.as_ref();
+        Cell::of(timing, |timing| Cell::digits(time(&timing.response_ns) / 1e6, 4))
+    }
+    let columns: [Column; 8] = [
+        ("mean", "Mean response time of a host page write, in milliseconds", |run| {
+            ms(run, |of| of.mean)
+        }),
+        ("median", "Half of the writes took no longer", |run| ms(run, |of| of.p50 as f64)),
+        ("p90", "90% took no longer", |run| ms(run, |of| of.p90 as f64)),
+        ("p95", "95% took no longer", |run| ms(run, |of| of.p95 as f64)),
+        ("p99", "99% took no longer", |run| ms(run, |of| of.p99 as f64)),
+        ("p99.9", "99.9% took no longer", |run| ms(run, |of| of.p99_9 as f64)),
+        ("p99.99", "99.99% took no longer", |run| ms(run, |of| of.p99_99 as f64)),
+        ("longest", "The longest of all", |run| ms(run, |of| of.max as f64)),
+    ];
+    Table::new(result, &columns).without_empty()
+}
+
+/// What the flash did in its time; empty if time was not simulated.
+pub(crate) fn speed(result: &ExperimentResult) -> Table {
+    fn timed(run: &RunResult, cell: impl FnOnce(&TimingResult) -> Cell) -> Cell {
+        Cell::of(run.timing.as_ref(), cell)
+    }
+    fn busy(run: &RunResult, part: fn(&LunSeconds) -> f64) -> Cell {
+        timed(run, |time| {
+            let of = &time.lun_seconds;
+            let all = of.host_writes + of.relocations + of.merges + of.erases + of.others;
+            Cell::of(Some(part(of) / all).filter(|share| share.is_finite()), Cell::share)
+        })
+    }
+    let columns: [Column; 6] = [
+        ("host writes per second", "Pages that the host wrote per simulated second", |run| {
+            timed(run, |time| Cell::count(time.iops.round() as u64))
+        }),
+        ("MB/s", "Million bytes that the host wrote per simulated second", |run| {
+            timed(run, |time| Cell::digits(time.bytes_per_second / 1e6, 4))
+        }),
+        ("LUNs for host writes", "Share of the LUNs' busy time that host writes took", |run| {
+            busy(run, |of| of.host_writes)
+        }),
+        ("for relocations", "Share that relocations took", |run| busy(run, |of| of.relocations)),
+        ("for merges", "Share that copies of merges took", |run| busy(run, |of| of.merges)),
+        ("for erases", "Share that erases took", |run| busy(run, |of| of.erases)),
+    ];
+    Table::new(result, &columns).without_empty()
+}
+
+/// Erases of blocks, and how long they last.
+pub(crate) fn wear(result: &ExperimentResult) -> Table {
+    fn endurance(run: &RunResult, value: fn(Endurance) -> f64) -> Cell {
+        Cell::of(run.endurance, |endurance| Cell::digits(value(endurance), 4))
+    }
+    let columns: [Column; 6] = [
+        ("fewest erases", "Of the block with fewest", |run| Cell::count(run.erase_counts.min)),
+        ("mean", "Mean over all blocks", |run| Cell::digits(run.erase_counts.mean, 4)),
+        ("most", "Of the block with most", |run| Cell::count(run.erase_counts.max)),
+        ("Gini", "0 if all blocks have as many erases, towards 1 if few have all", |run| {
+            Cell::digits(run.erase_counts.gini, 3)
+        }),
+        ("terabytes written", "What the host can write before the flash is worn out", |run| {
+            endurance(run, |of| of.tbw)
+        }),
+        ("drive writes per day", "The same, over the years of a usual warranty", |run| {
+            endurance(run, |of| of.dwpd)
+        }),
+    ];
+    Table::new(result, &columns).without_empty()
+}
+
+/// What failed; empty if nothing could.
+pub(crate) fn faults(result: &ExperimentResult) -> Table {
+    fn failed(run: &RunResult, count: fn(&FaultsResult) -> u64) -> Cell {
+        Cell::of(run.faults.as_ref(), |faults| Cell::count(count(faults)))
+    }
+    let columns: [Column; 5] = [
+        ("bad from birth", "Blocks", |run| failed(run, |of| of.bad_blocks.into())),
+        ("out of use at the end", "Blocks", |run| failed(run, |of| of.retired_blocks.into())),
+        ("failed programs", "Programs and copies", |run| failed(run, |of| of.failed_programs)),
+        ("failed erases", "Erases", |run| failed(run, |of| of.failed_erases)),
+        ("read-only after", "Host page writes", |run| {
+            let after = run.faults.as_ref().and_then(|faults| faults.read_only_after);
+            Cell::of(after, Cell::count)
+        }),
+    ];
+    Table::new(result, &columns).without_empty()
+}
+
+/// Pages moved, by how long they lasted; empty if that was not watched.
+pub(crate) fn moves(result: &ExperimentResult) -> Table {
+    fn moved(run: &RunResult, class: fn(&Moves) -> u64) -> Cell {
+        Cell::of(run.observed.as_ref(), |observed| Cell::count(class(&observed.moves)))
+    }
+    let columns: [Column; 5] = [
+        ("hot", "Overwritten or trimmed within a tenth of a drive write", |run| {
+            moved(run, |of| of.hot)
+        }),
+        ("warm", "Within two tenths", |run| moved(run, |of| of.warm)),
+        ("cold", "Later", |run| moved(run, |of| of.cold)),
+        ("frozen", "Valid to the end, and older than two tenths of a drive write", |run| {
+            moved(run, |of| of.frozen)
+        }),
+        ("undecided", "Valid to the end, and younger", |run| moved(run, |of| of.undecided)),
+    ];
+    Table::new(result, &columns).without_empty()
+}

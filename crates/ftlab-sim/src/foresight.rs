@@ -1,0 +1,173 @@
+//! How long every page write will live, which only a first pass over the workload tells.
+//!
+//! A write lives until its page is written again or trimmed, counted in host writes, fill and warm-up
+//! included; one that outlives the run lives for [`u32::MAX`]. The pass takes 4 bytes for every page
+//! write of the run, and 8 for every logical page while it lasts.
+
+use crate::SimError;
+use crate::feed::{Chunk, Feed, Segment};
+use crate::format::grouped;
+use crate::memory::available_bytes;
+use crate::run::{Phase, Progress, Status, share};
+use ftlab_flash::Lpn;
+use ftlab_ftl::PageBatch;
+use std::sync::Arc;
+
+/// Bytes per page write that is looked at.
+const WRITE_BYTES: u64 = 4;
+
+/// The lifetimes of all page writes, and how many of them have been told.
+#[derive(Debug, Clone)]
+pub(crate) struct Foresight {
+    all: Arc<Vec<u32>>,
+    told: usize,
+}
+
+impl Foresight {
+    /// Those of the page writes of `feeds`, which are carried out one behind the other.
+    pub(crate) fn read_ahead(
+        feeds: &mut [Feed],
+        logical_pages: u32,
+        progress: &mut impl Progress,
+    ) -> Result<Self, SimError> {
+        let mut pass = Pass::new(logical_pages);
+        for feed in feeds {
+            let mut chunk = Chunk::default();
+            while feed.next_chunk(&mut chunk)? {
+                pass.check_memory()?;
+                chunk.segments().iter().for_each(|segment| pass.add(segment));
+                progress.update(&Status {
+                    phase: Phase::LookAhead,
+                    writes: pass.lifetimes.len() as u64,
+                    share: share(feed),
+                    wafs: Vec::new(),
+                });
+            }
+        }
+        Ok(Self { all: Arc::new(pass.lifetimes), told: 0 })
+    }
+
+    /// The same from the page write behind the first `writes` on.
+    pub(crate) fn behind(&self, writes: usize) -> Self {
+        Self { told: writes, ..self.clone() }
+    }
+
+    /// Tells those of the writes of `batch`, the next ones.
+    pub(crate) fn tell(&mut self, batch: &mut PageBatch) {
+        let end = (self.told + batch.writes.len()).min(self.all.len());
+        batch.lifetimes.extend_from_slice(&self.all[self.told..end]);
+        self.told = end;
+    }
+}
+
+/// The pass, as far as it is.
+struct Pass {
+    /// Of every page write.
+    lifetimes: Vec<u32>,
+    /// Page -> the number of its latest write, from 1; 0 if it holds nothing.
+    written: Vec<u64>,
+    writes_max: u64,
+}
+
+impl Pass {
+    fn new(logical_pages: u32) -> Self {
+        Self {
+            lifetimes: Vec::new(),
+            written: vec![0; logical_pages as usize],
+            // A growing table takes up to twice its size, and once more while it moves.
+            writes_max: available_bytes().map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES)),
+        }
+    }
+
+    fn check_memory(&self) -> Result<(), SimError> {
+        if self.lifetimes.len() as u64 <= self.writes_max {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!(
+                "the lifetimes of more than {} page writes do not fit into memory",
+                grouped(self.writes_max)
+            ),
+            remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk"
+                .into(),
+        })
+    }
+
+    fn add(&mut self, segment: &Segment) {
+        let PageBatch { writes, trims, .. } = &segment.batch;
+        let mut written = 0;
+        for trim in trims {
+            let before = trim.after_writes as usize;
+            writes[written..before].iter().for_each(|lpn| self.write(*lpn));
+            written = before;
+            (trim.first.0..trim.first.0 + trim.pages).for_each(|lpn| self.end(Lpn(lpn), 0));
+        }
+        writes[written..].iter().for_each(|lpn| self.write(*lpn));
+    }
+
+    fn write(&mut self, lpn: Lpn) {
+        self.lifetimes.push(u32::MAX);
+        self.end(lpn, self.lifetimes.len() as u64);
+    }
+
+    /// The present version of a page ends, and `next` is the number of the one that replaces it.
+    fn end(&mut self, lpn: Lpn, next: u64) {
+        let ended = std::mem::replace(&mut self.written[lpn.index()], next);
+        if ended > 0 {
+            let lived = self.lifetimes.len() as u64 - ended;
+            self.lifetimes[ended as usize - 1] = u32::try_from(lived).unwrap_or(u32::MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The naive twin: looks for the end of every write from there on.
+    fn naive(operations: &[(bool, u32)]) -> Vec<u32> {
+        let writes = operations.iter().enumerate().filter(|(_, (is_trim, _))| !is_trim);
+        writes
+            .map(|(index, (_, page))| {
+                let rest = &operations[index + 1..];
+                let end = rest.iter().position(|(_, other)| other == page);
+                end.map_or(u32::MAX, |end| {
+                    let between = rest[..=end].iter().filter(|(is_trim, _)| !is_trim);
+                    between.count() as u32
+                })
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn one_pass_finds_every_end(
+            operations in prop::collection::vec((prop::bool::weighted(0.1), 0u32..20), 0..200),
+            cut in 0usize..200,
+        ) {
+            let mut pass = Pass::new(20);
+            let mut segments = [Segment::default(), Segment::default()];
+            for (index, (is_trim, page)) in operations.iter().enumerate() {
+                let batch = &mut segments[usize::from(index >= cut)].batch;
+                if *is_trim { batch.trim(Lpn(*page), 1) } else { batch.writes.push(Lpn(*page)) }
+            }
+            for segment in &segments {
+                pass.add(segment);
+            }
+            prop_assert_eq!(pass.lifetimes, naive(&operations));
+        }
+    }
+
+    #[test]
+    fn lifetimes_are_told_in_order_to_both_feeds() {
+        let all = Foresight { all: Arc::new(vec![1, 2, 3, 4, 5]), told: 0 };
+        let told = |mut from: Foresight, writes: usize| {
+            let mut batch = PageBatch { writes: vec![Lpn(0); writes], ..PageBatch::default() };
+            from.tell(&mut batch);
+            batch.lifetimes
+        };
+        assert_eq!(told(all.clone(), 3), [1, 2, 3]);
+        assert_eq!(told(all.behind(3), 2), [4, 5]);
+    }
+}
