@@ -14,7 +14,10 @@ const MAY_USE: [(&str, &[&str]); 10] = [
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
     ("ftlab-record", &["ftlab-trace"]),
     ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
-    ("ftlab-cli", &["ftlab-device", "ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-sim", "ftlab-trace"]),
+    (
+        "ftlab-cli",
+        &["ftlab-device", "ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-sim", "ftlab-trace"],
+    ),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
 ];
 

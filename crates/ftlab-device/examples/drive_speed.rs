@@ -65,7 +65,10 @@ fn page_writes(ftl: &str, directory: &Path) -> Result<(), Box<dyn Error>> {
         let cpu = (cpu_us() - start) / f64::from(count);
         let counters = drive.snapshot().counters.since(&before.counters);
         let waf = counters.waf().unwrap_or(1.0);
-        println!("{ftl}, {phase}: {cpu:.2} us per page write, WAF {waf:.3}, {:.2} per program", cpu / waf);
+        println!(
+            "{ftl}, {phase}: {cpu:.2} us per page write, WAF {waf:.3}, {:.2} per program",
+            cpu / waf
+        );
     }
     let start = cpu_us();
     for place in scattered(pages).take(pages as usize) {

@@ -300,9 +300,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_restored_is_an_error() {
-        let error = |bytes: &[u8]| {
-            vec![7_u32].transfer(&mut Restored::new(bytes)).unwrap_err().to_string()
-        };
+        let error =
+            |bytes: &[u8]| vec![7_u32].transfer(&mut Restored::new(bytes)).unwrap_err().to_string();
         assert_eq!(error(&u64::MAX.to_le_bytes()), "failed to fill whole buffer");
         assert_eq!(error(&[1]), "failed to fill whole buffer");
         let error = true.transfer(&mut Restored::new(&[2])).unwrap_err().to_string();

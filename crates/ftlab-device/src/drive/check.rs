@@ -68,7 +68,8 @@ impl Drive {
         let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
         let (mut read, mut bad) = (0, Vec::new());
-        for (lpn, (&flash_page, &sum)) in loaded.ftl.drive().mapping().iter().zip(&sums).enumerate() {
+        for (lpn, (&flash_page, &sum)) in loaded.ftl.drive().mapping().iter().zip(&sums).enumerate()
+        {
             if flash_page != u32::MAX {
                 read += 1;
                 if !tracker.is_there(pages, lpn as u32, flash_page, sum)? {
@@ -100,9 +101,9 @@ fn spare_checkpoint(
         None => "its header is damaged".to_owned(),
         // A newer one has been tried.
         Some(header) if header.number > loaded.checkpoint.number => return None,
-        Some(header) => {
-            recovery::load(backing, superblock, slot, header).err().map(|error| error.to_string())?
-        }
+        Some(header) => recovery::load(backing, superblock, slot, header)
+            .err()
+            .map(|error| error.to_string())?,
     };
     Some(format!("checkpoint {slot}: {error}"))
 }

@@ -1,12 +1,10 @@
 //! What a drive is made as, and how it is opened.
 
-use crate::media::{
-    HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max,
-};
+use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
 use ftlab_flash::{Lpn, NoPayload};
+use ftlab_ftl::Archive;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, BuildError, Size};
-use ftlab_ftl::Archive;
 use ftlab_spec::Spec;
 use std::io;
 use uuid::Uuid;
@@ -56,7 +54,9 @@ impl CreateOptions {
             return Err(MediaError::Size {
                 what: "the page size",
                 value: page_bytes.into(),
-                expects: format!("it must be a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"),
+                expects: format!(
+                    "it must be a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"
+                ),
             });
         }
         if self.checkpoint_every == Some(0) {
@@ -66,7 +66,8 @@ impl CreateOptions {
                 expects: "it must be at least 1 operation".to_owned(),
             });
         }
-        let ftl = registry::fit(&self.ftl, Size::new(&self.config), &[]).map_err(BuildError::from)?;
+        let ftl =
+            registry::fit(&self.ftl, Size::new(&self.config), &[]).map_err(BuildError::from)?;
         let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
         let mut state = Count(0);
         built.transfer(&mut state)?;

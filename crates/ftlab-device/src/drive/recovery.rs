@@ -6,7 +6,8 @@
 
 use crate::drive::core::Core;
 use crate::media::{
-    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Pages, Record, SLICE_PAGES, Superblock, Tracker,
+    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Pages, Record,
+    SLICE_PAGES, Superblock, Tracker,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};

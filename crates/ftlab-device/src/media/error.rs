@@ -26,7 +26,9 @@ pub enum MediaError {
     #[error("{} is in use: another process serves or checks it", .0.display())]
     InUse(PathBuf),
     /// No superblock at either end.
-    #[error("this is no drive of ftlab: it has no superblock at either end; make one with `ftlab drive create`")]
+    #[error(
+        "this is no drive of ftlab: it has no superblock at either end; make one with `ftlab drive create`"
+    )]
     NoDrive,
     /// One superblock is damaged.
     #[error("the superblock at offset {offset} is damaged: its checksum is wrong")]
@@ -119,10 +121,7 @@ pub enum MediaError {
 impl MediaError {
     /// Whether the command was wrong, and not its execution.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Build(_) | Self::Size { .. } | Self::LongParameters | Self::Exists(_)
-        )
+        matches!(self, Self::Build(_) | Self::Size { .. } | Self::LongParameters | Self::Exists(_))
     }
 
     pub(crate) fn io(what: impl Into<String>, source: impl Into<io::Error>) -> Self {

@@ -64,7 +64,8 @@ impl Media {
     ) -> Self {
         let (layout, config) = (superblock.layout, superblock.config);
         let page_bytes = layout.geometry.page_bytes() as usize;
-        let durable = Progress { operations: head.operations, in_place: head.operations, erases: 0 };
+        let durable =
+            Progress { operations: head.operations, in_place: head.operations, erases: 0 };
         Self {
             syncer: Arc::new(Syncer::new(Arc::clone(&backing), durable)),
             backing,
@@ -157,12 +158,19 @@ impl Media {
         self.erased.fill(0);
         self.journal = Journal::new(superblock.uuid, self.layout, session, head, tail);
         self.operations = head.operations;
-        let durable = Progress { operations: head.operations, in_place: head.operations, erases: 0 };
+        let durable =
+            Progress { operations: head.operations, in_place: head.operations, erases: 0 };
         self.syncer = Arc::new(Syncer::new(Arc::clone(&self.backing), durable));
     }
 
     /// Begins the write of a page by the host; `before` is where it is now.
-    pub(crate) fn begin_write(&mut self, lpn: Lpn, checksum: u32, data: &[u8], before: Option<Ppn>) {
+    pub(crate) fn begin_write(
+        &mut self,
+        lpn: Lpn,
+        checksum: u32,
+        data: &[u8],
+        before: Option<Ppn>,
+    ) {
         self.preserve(lpn, before);
         self.staged.data.copy_from_slice(data);
         self.stage(lpn, checksum);

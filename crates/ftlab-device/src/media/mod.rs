@@ -22,10 +22,10 @@ pub use superblock::Superblock;
 
 pub(crate) use capture::Capture;
 pub(crate) use checkpoint::fuzz as fuzz_checkpoint;
-pub(crate) use journal::fuzz as fuzz_journal;
 pub(crate) use checkpoint::{BodyReader, BodyWriter, Checkpoint, SLICE_PAGES};
 pub(crate) use flash::{Media, checksum};
 pub(crate) use gather::pages_max;
+pub(crate) use journal::fuzz as fuzz_journal;
 pub(crate) use journal::{Head, JournalReader, Record, batch_bytes_max};
 pub(crate) use layout::{HEADER_BYTES, Layout};
 pub(crate) use replay::{Pages, Tracker};

@@ -48,8 +48,7 @@ impl Superblock {
         fields.u32(wear.threshold);
         fields.u64(self.layout.checkpoint_bytes).u64(self.layout.journal_bytes);
         fields.u64(self.checkpoint_every);
-        let texts =
-            [self.ftl.to_string(), self.config.gc.to_string(), wear.free_block.to_string()];
+        let texts = [self.ftl.to_string(), self.config.gc.to_string(), wear.free_block.to_string()];
         if !texts.iter().all(|text| fields.text(text)) {
             return None;
         }

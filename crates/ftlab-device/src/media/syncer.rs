@@ -87,7 +87,8 @@ impl Syncer {
         }
         let written = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = self.backing.sync() {
-            let _ = self.failure.set(format!("what was written could not be made durable: {error}"));
+            let _ =
+                self.failure.set(format!("what was written could not be made durable: {error}"));
             return Err(error);
         }
         self.syncs.fetch_add(1, Ordering::Relaxed);

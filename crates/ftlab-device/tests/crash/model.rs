@@ -108,7 +108,9 @@ impl Model {
         for (number, operation) in (1..).zip(&self.operations) {
             match *operation {
                 Operation::Write(lpn) => versions[lpn.index()] = number,
-                Operation::Trim(first, pages) => versions[first.index()..][..pages as usize].fill(0),
+                Operation::Trim(first, pages) => {
+                    versions[first.index()..][..pages as usize].fill(0)
+                }
             }
         }
         let mut page = [0; PAGE_BYTES];
