@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record peers calibrate setup-system setup-drive
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate setup-system setup-drive
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -72,6 +72,12 @@ setup-drive: ## installs what the tests of the live drive use; as root
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
+
+crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
+	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
+
+bench-drive: ## what a page write to a drive costs without a front end, and the start of 64 GiB after a crash
+	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
 
 peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

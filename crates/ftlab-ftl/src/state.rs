@@ -293,7 +293,8 @@ mod tests {
         assert_eq!(restored(vec![1_u64], vec![2, 3]).unwrap(), [1]);
         assert_eq!(restored(Some(BlockId(3)), None).unwrap(), Some(BlockId(3)));
         assert_eq!(restored(None, Some(BlockId(3))).unwrap(), None);
-        assert_eq!(restored([1.5_f32, f32::INFINITY], [0.0; 2]).unwrap(), [1.5, f32::INFINITY]);
+        let floats = restored([1.5_f32, f32::INFINITY], [0.0; 2]).unwrap();
+        assert_eq!(floats.map(f32::to_bits), [1.5, f32::INFINITY].map(f32::to_bits));
         let list: VecDeque<_> = [5, 2, 9].map(BlockId).into();
         assert_eq!(restored(list.clone(), VecDeque::new()).unwrap(), list);
     }
