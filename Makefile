@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record peers calibrate setup-system setup-drive
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits bench-drive table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record peers calibrate setup-system setup-drive
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,10 @@ bench-stream: build ## a trace larger than memory through `ftlab convert`: time 
 	target/release/examples/msr_lines $(STREAM) | \
 		/usr/bin/time -f '%e s, %M KiB of memory at most' $(FTLAB) convert - target/stream.parquet
 	rm target/stream.parquet
+
+bench-drive: build ## what serving a drive costs, beside nbdkit (make setup-drive; loop devices need root)
+	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
+	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
 bench-splits: ## how far rules for dividing the spare pages are from the optimum (docs/models.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- splits

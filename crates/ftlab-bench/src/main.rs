@@ -15,6 +15,7 @@
 //! cargo run --release -p ftlab-bench -- wolf-swaps  what a swap of update frequencies costs (Wolf's paper)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013, figure 1)
 //! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
+//! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  what serving a drive costs, beside nbdkit
 //! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
 //! ```
 //!
@@ -24,6 +25,7 @@ mod calibrate;
 mod figure_14;
 mod figure_8;
 mod hot_cold;
+mod live_drive;
 mod log_space;
 mod peers;
 mod reference;
@@ -319,6 +321,7 @@ fn main() -> Result<(), Failure> {
         Some("wolf-swaps") => wolf_swaps::run(),
         Some("hot-cold") => hot_cold::run(),
         Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
+        Some("live-drive") => live_drive::measure(&arguments[1..]),
         Some("peers") => peers::run(&arguments[1..]),
         Some("splits") => {
             splits::run();

@@ -82,9 +82,10 @@ struct Stack {
 impl Stack {
     fn build(args: &MountArgs, serving: &Serving) -> Result<Self, CliError> {
         let directory = EmptyDirectory::new()?;
-        let fuse = FuseMount::start(&directory.0, serving.store(), 2)?;
+        let fuse = serving.show(&directory.0, 2)?;
         let file = fuse.file().to_owned();
-        let mut stack = Self { mounted: None, device: None, fuse: Some(fuse), _directory: directory };
+        let mut stack =
+            Self { mounted: None, device: None, fuse: Some(fuse), _directory: directory };
         let device = stack.device.insert(LoopDevice::over(&file)?).0.clone();
         match (file_system_on(&device)?, args.mkfs) {
             (Some(kind), Some(_)) => say(&format!("the drive has {kind} already; it stays\n")),
@@ -108,10 +109,14 @@ impl Stack {
     fn take_down(mut self, interrupts: &mut Interrupts) {
         if let Some(mounted) = self.mounted.take() {
             let name = mounted.0.display().to_string();
-            interrupts.insist(&name, || mounted.unmount(UnmountFlags::empty()), || {
-                // Whoever uses it keeps it; nobody else gets at it.
-                let _ = mounted.unmount(UnmountFlags::DETACH);
-            });
+            interrupts.insist(
+                &name,
+                || mounted.unmount(UnmountFlags::empty()),
+                || {
+                    // Whoever uses it keeps it; nobody else gets at it.
+                    let _ = mounted.unmount(UnmountFlags::DETACH);
+                },
+            );
         }
         drop(self.device.take());
         if let Some(fuse) = self.fuse.take() {
@@ -197,7 +202,9 @@ fn file_system_on(device: &str) -> Result<Option<String>, CliError> {
 
 fn output(program: &str, arguments: &[&str]) -> Result<Output, CliError> {
     Command::new(program).args(arguments).output().map_err(|error| {
-        CliError::failure(format!("{program}: {error}; install it (util-linux, e2fsprogs, xfsprogs)"))
+        CliError::failure(format!(
+            "{program}: {error}; install it (util-linux, e2fsprogs, xfsprogs)"
+        ))
     })
 }
 
