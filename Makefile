@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits bench-drive table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record peers calibrate setup-system setup-drive
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits bench-drive table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold crash-tests setup-record peers calibrate setup-system setup-drive
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,7 +53,8 @@ bench-stream: build ## a trace larger than memory through `ftlab convert`: time 
 		/usr/bin/time -f '%e s, %M KiB of memory at most' $(FTLAB) convert - target/stream.parquet
 	rm target/stream.parquet
 
-bench-drive: build ## what serving a drive costs, beside nbdkit (make setup-drive; loop devices need root)
+bench-drive: build ## page writes to a drive, and served beside nbdkit (make setup-drive; loop devices need root)
+	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
 	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
@@ -91,6 +92,9 @@ setup-drive: ## installs what the tests of the live drive use; as root
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
+
+crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
+	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
 
 peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

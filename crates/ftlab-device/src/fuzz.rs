@@ -77,7 +77,7 @@ fn image() -> &'static [u8] {
     IMAGE.get_or_init(|| {
         let bytes = Drive::backing_bytes(&options()).expect("a size") as usize;
         let backing = Arc::new(PowerCut::new(vec![0; bytes]));
-        Drive::create_on(Arc::clone(&backing) as _, &options()).expect("a new drive");
+        Drive::create_on(&(Arc::clone(&backing) as _), &options()).expect("a new drive");
         let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
         let drive = drive.expect("an open drive");
         for write in 0..1000_u64 {

@@ -1,7 +1,7 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::state::state;
 use crate::page::Stream;
+use crate::state::state;
 use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
 use std::fmt;

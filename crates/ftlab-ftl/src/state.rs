@@ -293,16 +293,16 @@ mod tests {
         assert_eq!(restored(vec![1_u64], vec![2, 3]).unwrap(), [1]);
         assert_eq!(restored(Some(BlockId(3)), None).unwrap(), Some(BlockId(3)));
         assert_eq!(restored(None, Some(BlockId(3))).unwrap(), None);
-        assert_eq!(restored([1.5_f32, f32::INFINITY], [0.0; 2]).unwrap(), [1.5, f32::INFINITY]);
+        let floats = restored([1.5_f32, f32::INFINITY], [0.0; 2]).unwrap();
+        assert_eq!(floats.map(f32::to_bits), [1.5, f32::INFINITY].map(f32::to_bits));
         let list: VecDeque<_> = [5, 2, 9].map(BlockId).into();
         assert_eq!(restored(list.clone(), VecDeque::new()).unwrap(), list);
     }
 
     #[test]
     fn what_cannot_be_restored_is_an_error() {
-        let error = |bytes: &[u8]| {
-            vec![7_u32].transfer(&mut Restored::new(bytes)).unwrap_err().to_string()
-        };
+        let error =
+            |bytes: &[u8]| vec![7_u32].transfer(&mut Restored::new(bytes)).unwrap_err().to_string();
         assert_eq!(error(&u64::MAX.to_le_bytes()), "failed to fill whole buffer");
         assert_eq!(error(&[1]), "failed to fill whole buffer");
         let error = true.transfer(&mut Restored::new(&[2])).unwrap_err().to_string();

@@ -71,7 +71,7 @@ impl Drive {
             .set_len(superblock.layout.bytes())
             .map_err(|error| MediaError::io(format!("make {} long enough", path.display()), error))
             .and_then(|()| lock(&file, path, FlockOperation::NonBlockingLockExclusive))
-            .and_then(|()| Self::format(Arc::new(file), &superblock));
+            .and_then(|()| Self::format(&(Arc::new(file) as _), &superblock));
         if made.is_err() {
             // It is ours, and no drive.
             let _ = fs::remove_file(path);
@@ -86,17 +86,17 @@ impl Drive {
 
     /// Makes a new drive on a backing of zeros.
     pub fn create_on(
-        backing: Arc<dyn Backing>,
+        backing: &Arc<dyn Backing>,
         options: &CreateOptions,
     ) -> Result<Superblock, MediaError> {
         let superblock = options.plan()?;
         Self::format(backing, &superblock).map(|()| superblock)
     }
 
-    fn format(backing: Arc<dyn Backing>, superblock: &Superblock) -> Result<(), MediaError> {
-        let mut core = Core::empty(Arc::clone(&backing), superblock)?;
+    fn format(backing: &Arc<dyn Backing>, superblock: &Superblock) -> Result<(), MediaError> {
+        let mut core = Core::empty(Arc::clone(backing), superblock)?;
         core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
-        superblock.write(&*backing)?;
+        superblock.write(&**backing)?;
         backing.sync().map_err(|error| MediaError::io("make the drive durable", error))
     }
 
@@ -135,7 +135,7 @@ impl Drive {
         if let Some(timing) = options.timing {
             core.media().set_clock(Clock::new(&timing, &superblock.config.geometry));
         }
-        let shared = Arc::new(Shared::new(core, has_worker));
+        let shared = Arc::new(Shared::new(core, backing, has_worker));
         let worker = has_worker.then(|| Worker::start(&shared));
         Ok(Self { shared, worker, recovery, is_closed: false })
     }

@@ -76,7 +76,8 @@ impl CreateOptions {
         let by_default = u64::from(self.config.logical_pages / 4).max(64 << 10);
         let checkpoint_every = self.checkpoint_every.unwrap_or(by_default);
         let streams = built.drive().streams().len() as u64;
-        let records = 9 * checkpoint_every.min(u64::from(geometry.pages()) * 4);
+        // Small batches are padded.
+        let records = 16 * checkpoint_every.min(u64::from(geometry.pages()) * 4);
         let layout = Layout {
             geometry,
             checkpoint_bytes: checkpoint_bytes(state.0, &self.config),

@@ -33,9 +33,8 @@ struct Calls {
 }
 
 impl Shared {
-    pub(crate) fn new(mut core: Core, has_worker: bool) -> Self {
+    pub(crate) fn new(mut core: Core, backing: Arc<dyn Backing>, has_worker: bool) -> Self {
         let syncer = Arc::clone(core.media().syncer());
-        let backing = Arc::clone(core.media().backing());
         let config = core.superblock.config;
         let page_bytes = config.geometry.page_bytes();
         Self {

@@ -27,6 +27,9 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 /// A batch is written when it has so many bytes.
 const BATCH_BYTES: usize = 32 << 10;
 
+/// How much of the journal is looked through at once.
+const SCAN_BYTES: usize = 1 << 20;
+
 /// In place of a page number: the record after it is a trim.
 const TRIM: u32 = u32::MAX;
 
@@ -326,13 +329,21 @@ impl<'a> JournalReader<'a> {
 
     /// The most operations that any whole batch in the ring says were durable.
     pub(crate) fn durable_anywhere(&mut self) -> Result<u64, MediaError> {
+        let journal_bytes = self.ring.layout.journal_bytes;
         let mut durable = 0;
-        let mut position = 0;
-        while position < self.ring.layout.journal_bytes {
-            let header = self.read(position)?;
-            durable = durable.max(header.map_or(0, |header| header.durable));
-            let bytes = header.map_or(1, |header| u64::from(header.bytes));
-            position += bytes.next_multiple_of(SECTOR_BYTES);
+        let mut chunk = vec![0; SCAN_BYTES];
+        for start in (0..journal_bytes).step_by(SCAN_BYTES) {
+            let bytes = SCAN_BYTES.min((journal_bytes - start) as usize);
+            let read = self.ring.read(&mut chunk[..bytes], start);
+            read.map_err(|error| MediaError::io("read the journal", error))?;
+            let sectors = chunk[..bytes].chunks(SECTOR_BYTES as usize);
+            for (sector, position) in sectors.zip((start..).step_by(SECTOR_BYTES as usize)) {
+                if sector.starts_with(&MAGIC.to_le_bytes())
+                    && let Some(header) = self.read(position)?
+                {
+                    durable = durable.max(header.durable);
+                }
+            }
         }
         Ok(durable)
     }

@@ -66,7 +66,7 @@ impl PowerCut {
         let inner = self.lock();
         let (bytes, durable) = (inner.bytes.clone(), inner.durable.clone());
         let unsynced = inner.unsynced.clone();
-        Self { inner: Mutex::new(Inner { unsynced, durable, ..Inner::new(bytes) }) }
+        Self { inner: Mutex::new(Inner { durable, unsynced, ..Inner::new(bytes) }) }
     }
 
     /// What may be left when the power is cut now: `choose(n)` gives a number below n, and decides of

@@ -24,7 +24,7 @@ fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
         let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
         repeated += drive.recovery().repeated;
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
-        model.live(drive, &mut random, Life::UntilPowerCut);
+        model.live(&mut random, Life::UntilPowerCut);
     }
     assert!(repeated > cuts, "{ftl}: {repeated} operations repeated in {cuts} recoveries");
 }
@@ -60,8 +60,7 @@ fn a_recorded_run_in_the_simulator_comes_to_the_same_counters_and_mapping() {
         let mut model = Model::new(&name, "foreground");
         let mut random = Random::new(seed);
         for _ in 0..3 {
-            let drive = model.open().unwrap();
-            model.live(drive, &mut random, Life::UntilClosed(1500));
+            model.live(&mut random, Life::UntilClosed(1500));
         }
         let drive = model.open().unwrap();
         assert_eq!(drive.recovery().repeated, 0, "{name}");

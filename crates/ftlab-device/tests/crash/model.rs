@@ -29,6 +29,7 @@ impl Random {
 }
 
 /// How a life of the drive ends.
+#[derive(Clone, Copy)]
 pub(crate) enum Life {
     /// At a random write, at which the power is cut, or the process killed.
     UntilPowerCut,
@@ -66,7 +67,7 @@ impl Model {
         let options = CreateOptions { ftl, config, checkpoint_every: Some(200) };
         let bytes = Drive::backing_bytes(&options).unwrap() as usize;
         let backing = Arc::new(PowerCut::new(vec![0; bytes]));
-        let superblock = Drive::create_on(Arc::clone(&backing) as _, &options).unwrap();
+        let superblock = Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
         Self {
             ftl: superblock.ftl.to_string(),
             config,
@@ -76,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Opens what is left of it.
+    /// Opens a copy of what is left of it.
     pub(crate) fn open(&self) -> Result<Drive, MediaError> {
         let backing = Arc::new(self.medium.restarted());
         Drive::open_alone(backing, OpenOptions::default())
@@ -109,7 +110,7 @@ impl Model {
             match *operation {
                 Operation::Write(lpn) => versions[lpn.index()] = number,
                 Operation::Trim(first, pages) => {
-                    versions[first.index()..][..pages as usize].fill(0)
+                    versions[first.index()..][..pages as usize].fill(0);
                 }
             }
         }
@@ -140,9 +141,8 @@ impl Model {
         ftl
     }
 
-    /// Opens the medium once more and works on it until the end of this life.
-    pub(crate) fn live(&mut self, drive: Drive, random: &mut Random, life: Life) {
-        drop(drive);
+    /// Opens the drive and works on it until the end of this life.
+    pub(crate) fn live(&mut self, random: &mut Random, life: Life) {
         let backing = Arc::new(self.medium.restarted());
         let mut requests = u32::MAX;
         match life {

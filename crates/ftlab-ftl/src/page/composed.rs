@@ -1,10 +1,10 @@
 //! A placement and a victim rule make a policy.
 
-use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::victim::VictimRule;
+use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
 
 /// The policy `PLACEMENT/VICTIM`.

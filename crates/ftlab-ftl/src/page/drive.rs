@@ -1,13 +1,13 @@
 //! The state of a page-mapped drive: what policies may see.
 
-use crate::state::state;
-use crate::{Archive, State, StateError};
 use crate::bits::word_mask;
 use crate::hardware;
 use crate::page::FreeBlock;
 use crate::page::gc_schedule::MILLION;
 use crate::page::policy::{Stream, StreamId};
 use crate::page::wear::Wear;
+use crate::state::state;
+use crate::{Archive, State, StateError};
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
 use std::collections::VecDeque;
 

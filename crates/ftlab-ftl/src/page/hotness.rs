@@ -7,10 +7,10 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, section 2.1.
 
-use crate::{Metadata, State};
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
+use crate::{Metadata, State};
 use ftlab_flash::Lpn;
 
 const COLD: StreamId = StreamId(0);

@@ -41,9 +41,9 @@
 //! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
 //! background; the pace is our choice.
 
-use crate::state::state;
 use crate::page::policy::{Policy, StreamId};
 use crate::page::{GcSchedule, PageMapped};
+use crate::state::state;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Ppn};
 

@@ -1,7 +1,7 @@
 //! Two lists of pages in order of use, searched with one look into one table.
 
-use crate::state::state;
 use super::page_table::PageTable;
+use crate::state::state;
 use ftlab_flash::Lpn;
 
 /// How many lists there are.

@@ -1,7 +1,7 @@
 //! A hash table by page number that is quick to tell that a page is not in it.
 
-use crate::state::state;
 use super::hash::{below, hash};
+use crate::state::state;
 use ftlab_flash::Lpn;
 
 /// A slot without a page.

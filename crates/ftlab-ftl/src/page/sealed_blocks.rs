@@ -1,7 +1,7 @@
 //! The sealed blocks in no order, to draw from at random.
 
-use crate::state::state;
 use crate::page::{Drive, Phase};
+use crate::state::state;
 use ftlab_flash::BlockId;
 
 const ABSENT: u32 = u32::MAX;

@@ -15,9 +15,9 @@
 //! and 86 with both; under `2r-fifo` 10.0, 10.0, 3.6 and 1.9. A threshold well above what least-worn leaves
 //! does no harm (3.9 with 20).
 
-use crate::state::state;
 use crate::page::policy::Policy;
 use crate::page::{Drive, PageMapped, Phase};
+use crate::state::state;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash};
 

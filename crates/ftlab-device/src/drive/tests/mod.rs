@@ -23,7 +23,7 @@ fn options() -> CreateOptions {
 fn created() -> (Arc<PowerCut>, Superblock) {
     let bytes = Drive::backing_bytes(&options()).unwrap() as usize;
     let backing = Arc::new(PowerCut::new(vec![0; bytes]));
-    let superblock = Drive::create_on(Arc::clone(&backing) as _, &options()).unwrap();
+    let superblock = Drive::create_on(&(Arc::clone(&backing) as _), &options()).unwrap();
     (backing, superblock)
 }
 

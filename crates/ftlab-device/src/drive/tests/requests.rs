@@ -20,7 +20,7 @@ fn requests() -> impl Strategy<Value = Vec<(u64, Request)>> {
         4 => Just(Request::Read),
         1 => Just(Request::Reopen),
     ];
-    prop::collection::vec((0..LOGICAL_PAGES as u64 * PAGE as u64, request), 1..60)
+    prop::collection::vec((0..u64::from(LOGICAL_PAGES) * PAGE as u64, request), 1..60)
 }
 
 proptest! {

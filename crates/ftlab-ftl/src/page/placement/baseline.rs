@@ -17,10 +17,10 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, sections 2.1 and 4.2.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::Hotness;
 use crate::registry::{PlacementEntry, Size};
+use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::NoParameters;
 

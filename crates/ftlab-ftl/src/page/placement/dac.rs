@@ -22,11 +22,11 @@
 //! Chiang, Lee and Chang, "Using data clustering to improve cleaning performance for flash memory",
 //! Software: Practice and Experience 29(3), 1999; Lee and Kim, SYSTOR 2013, for `level=page`.
 
-use crate::state::state;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
 use crate::registry::{PlacementEntry, Size};
+use crate::state::state;
 use crate::{Metadata, STAMP_BITS, bits_for, hardware};
 use ftlab_flash::{BlockId, Lpn};
 

@@ -27,11 +27,11 @@
 //! Kremer and Brinkmann, "FADaC: a self-adapting data classifier for flash memory", SYSTOR 2019; Wang et
 //! al., SepBIT, FAST 2022, section 4.1, for six classes.
 
-use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, log2, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Setting, Size};
+use crate::state::state;
 use crate::{Metadata, hardware};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{OrAuto, SpecError};

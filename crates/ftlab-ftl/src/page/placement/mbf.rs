@@ -25,11 +25,11 @@
 //! MSST 2011; Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State
 //! Drives (SSDs)", SYSTOR 2013, section 3.2, algorithm 3.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::Hotness;
 use crate::page::hash::{below, hash};
 use crate::registry::{PlacementEntry, Setting, Size};
+use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError};
 use std::num::NonZeroU32;

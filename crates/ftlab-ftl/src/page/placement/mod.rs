@@ -28,9 +28,9 @@ pub use sfs::{Sfs, SfsParameters};
 pub use single::Single;
 pub use warcip::{Warcip, WarcipParameters};
 
-use crate::{Metadata, State};
 use crate::page::Drive;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
+use crate::{Metadata, State};
 use ftlab_flash::{BlockId, Lpn};
 
 /// Chooses the stream of every page; any victim rule goes with it.

@@ -28,11 +28,11 @@
 //! 2013; Dayan, Bouganim, Bonnet, "Modelling and Managing SSD Write-amplification", 2015, section 5, for
 //! its summary; Wang et al., SepBIT, FAST 2022, section 4.1, for six of them.
 
-use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Size};
+use crate::state::state;
 use crate::{Metadata, hardware};
 use ftlab_flash::{BlockId, Lpn};
 use std::hint::select_unpredictable;

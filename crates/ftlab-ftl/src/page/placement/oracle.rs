@@ -20,10 +20,10 @@
 //! Lee and Kim, "An Empirical Study of Hot/Cold Data Separation Policies in Solid State Drives (SSDs)",
 //! SYSTOR 2013, section 4.2.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::Hotness;
 use crate::registry::{OracleGroup, PlacementEntry, Setting, Size};
+use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError, Value};
 use std::fmt;

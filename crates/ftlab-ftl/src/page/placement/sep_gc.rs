@@ -17,12 +17,12 @@
 //! Van Houdt, "On the necessity of hot and cold data identification to reduce the write
 //! amplification in flash-based SSDs", Performance Evaluation 82, 2014.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Size};
+use crate::state::state;
 use ftlab_spec::NoParameters;
 
 const HOST: StreamId = StreamId(0);

@@ -25,11 +25,11 @@
 //! Wang et al., "Separating data via block invalidation time inference for write amplification
 //! reduction in log-structured storage", FAST 2022, section 3.
 
-use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Size};
+use crate::state::state;
 use crate::{Metadata, STAMP_BITS, hardware};
 use ftlab_flash::{BlockId, Lpn};
 

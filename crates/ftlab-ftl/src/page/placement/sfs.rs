@@ -28,11 +28,11 @@
 //! # Reference
 //! Min et al., "SFS: Random Write Considered Harmful in Solid State Drives", FAST 2012, section 3.
 
-use crate::state::state;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, log2, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
 use crate::registry::{PlacementEntry, Setting, Size};
+use crate::state::state;
 use crate::{Metadata, hardware};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{OrAuto, SpecError};

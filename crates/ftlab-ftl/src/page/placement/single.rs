@@ -17,12 +17,12 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! sections 2.1 and 3.2 (as 1R-Greedy, with greedy victims).
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::placement::Placement;
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Size};
+use crate::state::state;
 use ftlab_spec::NoParameters;
 
 const ALL: StreamId = StreamId(0);

@@ -24,11 +24,11 @@
 //! Yang, Pei, Yang, "WARCIP: Write Amplification Reduction by Clustering I/O Pages", SYSTOR 2019; Wang et
 //! al., SepBIT, FAST 2022, section 4.1, for five clusters and a sixth block for relocated pages.
 
-use crate::state::state;
 use crate::page::Drive;
 use crate::page::placement::{CLASSES_MAX, Placement, classes, writes_since};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Setting, Size};
+use crate::state::state;
 use crate::{Metadata, hardware};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{OrAuto, SpecError};

@@ -33,7 +33,6 @@
 //! and 6, after Stoica and Ailamaki, "Improving Flash Write Performance by Using Update Frequency",
 //! PVLDB 6(9), 2013.
 
-use crate::state::state;
 use super::wolf::allocation::{Allocation, Allocator, VeryCold};
 use super::wolf::detector::{AddressShares, Detector, DetectorChoice, SharePair};
 use super::wolf::grouped::{GroupRule, Grouped};
@@ -41,6 +40,7 @@ use super::wolf::groups::{GROUPS_MAX, Groups};
 use super::wolf::surplus::Cleaning;
 use crate::page::Drive;
 use crate::registry::{OracleGroup, PolicyEntry, Setting, Size};
+use crate::state::state;
 use ftlab_spec::{OrAuto, SpecError};
 
 /// Targets are worked out once per this many logical pages.

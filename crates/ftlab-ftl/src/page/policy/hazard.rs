@@ -35,10 +35,10 @@ mod evidence;
 mod rungs;
 mod score_board;
 
-use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
 use crate::registry::{PolicyEntry, Size};
+use crate::state::state;
 use crate::{Metadata, bits_for};
 use evidence::Evidence;
 use ftlab_flash::{BlockId, Lpn};

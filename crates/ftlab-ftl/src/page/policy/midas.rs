@@ -39,10 +39,10 @@
 mod groups;
 mod model;
 
-use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
 use crate::registry::{PolicyEntry, Size};
+use crate::state::state;
 use crate::{Metadata, bits_for, hardware};
 use ftlab_flash::{BlockId, Lpn};
 use groups::{FIRST, Groups, HOT, STREAMS};

@@ -16,9 +16,9 @@ pub use two_r_greedy::TwoRGreedy;
 pub use two_r_plus_plus::TwoRPlusPlus;
 pub use wolf::Wolf;
 
+use crate::page::Drive;
 use crate::state::state;
 use crate::{Metadata, State};
-use crate::page::Drive;
 use ftlab_flash::{BlockId, Lpn};
 
 /// A write frontier: a sequence of blocks, one open at a time, that take pages in order of arrival.

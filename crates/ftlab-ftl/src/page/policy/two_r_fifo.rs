@@ -25,12 +25,12 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 4.3.
 
-use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::scan::{Scan, ScanParameters, region_by_stream};
 use crate::page::victim::keep_block_list;
 use crate::page::{BlockList, Drive};
 use crate::registry::{PolicyEntry, Size};
+use crate::state::state;
 use crate::{LINK_BITS, Metadata};
 
 const NORMAL: StreamId = StreamId(0);

@@ -21,11 +21,11 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 4.2 and algorithm 1.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{BlockList, Drive};
 use crate::registry::{PolicyEntry, Size};
+use crate::state::state;
 use ftlab_flash::BlockId;
 use ftlab_spec::NoParameters;
 

@@ -23,12 +23,12 @@
 //! # Reference
 //! "2R++" (KTCCS 2022), figure 7 (its algorithm) and section 4.
 
-use crate::state::state;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::scan::{Fallback, Scan, ScanParameters, take_emptiest};
 use crate::page::victim::keep_block_list;
 use crate::page::{BlockList, Drive};
 use crate::registry::{PolicyEntry, Size};
+use crate::state::state;
 use crate::{LINK_BITS, Metadata, STAMP_BITS};
 use ftlab_flash::BlockId;
 

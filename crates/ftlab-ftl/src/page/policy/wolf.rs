@@ -52,9 +52,9 @@ mod life;
 mod membership;
 pub(crate) mod surplus;
 
-use crate::state::state;
 use crate::page::Drive;
 use crate::registry::{PolicyEntry, Setting, Size};
+use crate::state::state;
 use allocation::{Allocation, Allocator, VeryCold};
 use detector::{AddressShares, Detector, DetectorChoice};
 use ftlab_spec::{OrAuto, SpecError};

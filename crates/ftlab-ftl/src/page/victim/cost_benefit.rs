@@ -21,11 +21,11 @@
 //! Rosenblum and Ousterhout, "The design and implementation of a log-structured file system", ACM TOCS
 //! 10(1), 1992, section 3.6; Kang et al., "2R", PVLDB 13(11), 2020, section 6, for the simple score.
 
-use crate::state::state;
 use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::state::state;
 use crate::{Metadata, STAMP_BITS};
 
 ftlab_spec::choices! {

@@ -18,13 +18,13 @@
 //! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid
 //! state drives", ACM SIGMETRICS, 2013.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::Drive;
 use crate::page::policy::Victims;
 use crate::page::sealed_blocks::SealedBlocks;
 use crate::page::victim::VictimRule;
 use crate::registry::{Size, VictimEntry};
+use crate::state::state;
 use ftlab_flash::BlockId;
 
 ftlab_spec::parameters! {

@@ -16,11 +16,11 @@
 //! # Reference
 //! Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014, section 3.
 
-use crate::state::state;
 use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::state::state;
 use crate::{LINK_BITS, Metadata};
 use ftlab_spec::NoParameters;
 

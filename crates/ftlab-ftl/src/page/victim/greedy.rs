@@ -18,12 +18,12 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 2.1; Desnoyers, "Analytic models of SSD write performance", ACM TOS 10(2), 2014.
 
-use crate::state::state;
 use crate::Metadata;
 use crate::page::policy::Victims;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::state::state;
 use ftlab_spec::NoParameters;
 
 /// Fewest valid pages first.

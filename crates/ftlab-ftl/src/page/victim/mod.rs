@@ -14,9 +14,9 @@ pub use greedy::Greedy;
 pub use random::{Random, RandomParameters};
 pub use windowed_greedy::{WindowedGreedy, WindowedGreedyParameters};
 
-use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::policy::Victims;
+use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::BlockId;
 
 /// Chooses the blocks to collect; any placement goes with it.

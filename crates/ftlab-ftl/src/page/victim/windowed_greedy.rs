@@ -17,12 +17,12 @@
 //! # Reference
 //! Hu et al., "Write amplification analysis in flash-based solid state drives", SYSTOR, 2009.
 
-use crate::state::state;
 use crate::page::policy::Victims;
 use crate::page::scan::take_emptiest_one;
 use crate::page::victim::{VictimRule, keep_block_list};
 use crate::page::{BlockList, Drive};
 use crate::registry::{Size, VictimEntry};
+use crate::state::state;
 use crate::{LINK_BITS, Metadata};
 
 ftlab_spec::parameters! {

@@ -1,10 +1,10 @@
 //! What a block's own losses say of its update rate.
 
-use crate::state::state;
 use super::HazardParameters;
 use crate::page::policy::StreamId;
 use crate::page::{Drive, Phase};
 use crate::registry::Size;
+use crate::state::state;
 use crate::{Metadata, bits_for};
 use ftlab_flash::BlockId;
 

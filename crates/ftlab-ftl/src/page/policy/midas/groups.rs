@@ -1,8 +1,8 @@
 //! The groups that the blocks are divided among.
 
-use crate::state::state;
 use super::model::GROUPS_MAX;
 use crate::page::policy::StreamId;
+use crate::state::state;
 
 /// The hot group.
 pub(super) const HOT: usize = 0;

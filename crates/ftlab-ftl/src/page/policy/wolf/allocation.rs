@@ -1,8 +1,8 @@
 //! How over-provisioned space is divided among groups.
 
-use crate::state::state;
 use super::groups::{GROUPS_MAX, Groups};
 use crate::page::Drive;
+use crate::state::state;
 
 /// A group whose pages are hit less than this share as often as those of the next is very cold.
 const VERY_COLD_SHARE: f64 = 0.05;

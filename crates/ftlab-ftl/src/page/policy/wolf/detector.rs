@@ -1,13 +1,13 @@
 //! Which group a page belongs to.
 
-use crate::state::state;
-use crate::{Archive, State, StateError};
 use super::groups::{GROUPS_MAX, Groups};
 use crate::Metadata;
 use crate::hardware::prefetch;
 use crate::page::Drive;
 use crate::page::hash::{below, hash};
 use crate::registry::Setting;
+use crate::state::state;
+use crate::{Archive, State, StateError};
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError, Value};
 use std::fmt;

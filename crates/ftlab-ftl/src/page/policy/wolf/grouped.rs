@@ -3,9 +3,9 @@
 use super::detector::Detector;
 use super::groups::Groups;
 use super::surplus::Cleaning;
-use crate::{Archive, Metadata, State, StateError};
 use crate::page::Drive;
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
+use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
 
 /// What sets policies over groups apart.

@@ -1,8 +1,8 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
-use crate::state::state;
 use crate::page::policy::{Stream, StreamId};
 use crate::page::{BlockList, Drive};
+use crate::state::state;
 use crate::{Metadata, bits_for};
 use ftlab_flash::BlockId;
 
@@ -42,7 +42,18 @@ pub(crate) struct Group {
     pub(super) drains: u8,
 }
 
-state!(Group { blocks, size, interval_writes, frequency, over_provisioning, pinned, converged, below, unit, drains });
+state!(Group {
+    blocks,
+    size,
+    interval_writes,
+    frequency,
+    over_provisioning,
+    pinned,
+    converged,
+    below,
+    unit,
+    drains
+});
 
 /// All groups of a drive, in order of temperature.
 ///

@@ -1,9 +1,9 @@
 //! The end of an interval: statistics, the order of groups, their creation and merging.
 
-use crate::state::state;
 use super::detector::Detector;
 use super::groups::Groups;
 use crate::page::Drive;
+use crate::state::state;
 
 /// When groups come and go.
 #[derive(Debug, Clone, Copy)]

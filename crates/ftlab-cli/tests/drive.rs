@@ -1,0 +1,86 @@
+//! `ftlab drive` as a user types it.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ftlab(directory: &Path, arguments: &str) -> Output {
+    let ftlab = Command::new(env!("CARGO_BIN_EXE_ftlab"))
+        .args(arguments.split_whitespace())
+        .current_dir(directory)
+        .output();
+    ftlab.unwrap()
+}
+
+fn ok(directory: &Path, arguments: &str) -> String {
+    let output = ftlab(directory, arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{arguments}: {errors}");
+    String::from_utf8(output.stdout).unwrap() + &errors
+}
+
+fn fails(directory: &Path, arguments: &str, code: i32) -> String {
+    let output = ftlab(directory, arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_drive_is_made_checked_and_looked_at() {
+    let directory = tempfile::tempdir().unwrap();
+    let made = ok(
+        directory.path(),
+        "drive create my.drive --size 64MiB --op 12.5% --pages-per-block 64 --ftl 2r-fifo:blk-util=0.4",
+    );
+    let said = "2r-fifo:blk-util=0.4, 16384 pages of 4096 bytes on 288 blocks of 64";
+    assert!(made.contains(said), "{made}");
+    let checked = ok(directory.path(), "drive check my.drive");
+    assert!(checked.ends_with("0 pages hold data\nno damage\n"), "{checked}");
+    let stats = ok(directory.path(), "drive stats my.drive");
+    assert!(stats.contains("free blocks") && stats.contains("288"), "{stats}");
+    let json = ok(directory.path(), "drive stats my.drive --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["host_writes"], &json["blocks"]), (&0.into(), &288.into()));
+}
+
+#[test]
+fn damage_is_named_and_is_a_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    ok(directory.path(), "drive create my.drive --size 8MiB --pages-per-block 64");
+    let path = directory.path().join("my.drive");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[20] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let output = ftlab(directory.path(), "drive check my.drive");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("damaged: the superblock at offset 0 is damaged"), "{text}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("my.drive is damaged; what is not named above can be read"),
+        "{errors}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn what_cannot_be_is_an_error_that_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    for (arguments, code, said) in [
+        ("drive create d --size 8MiB --ftl fast", 2, "unknown page-mapped FTL \"fast\""),
+        ("drive create d --size 8MiB --ftl 2r+", 2, "did you mean \"2r++\"?"),
+        ("drive create d --size 8MiB", 2, "blocks of 1024 pages are too few"),
+        ("drive create d --size 8MiB --page-size 1536 --pages-per-block 64", 2, "a power of two"),
+        ("drive check none", 1, "cannot open none"),
+        ("drive stats none", 1, "cannot open none"),
+    ] {
+        let error = fails(directory.path(), arguments, code);
+        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(!directory.path().join("d").exists());
+    }
+    ok(directory.path(), "drive create d --size 8MiB --pages-per-block 64");
+    let error = fails(directory.path(), "drive create d --size 8MiB --pages-per-block 64", 2);
+    assert!(error.contains("d exists; remove it first"), "{error}");
+    std::fs::write(directory.path().join("text"), "no drive").unwrap();
+    let error = fails(directory.path(), "drive check text", 1);
+    assert!(error.contains("this is no drive of ftlab"), "{error}");
+}
