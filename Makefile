@@ -56,6 +56,11 @@ bench-stream: build ## a trace larger than memory through `ftlab convert`: time 
 reproduce: build ## every table and figure of the papers, scaled to an eighth; traces in FTLAB_SHARED
 	$(FTLAB) reproduce all --scale 1/8
 
+bench-drive: build ## page writes to a drive, and served beside nbdkit (make setup-drive; loop devices need root)
+	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
+	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
+	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
+
 tail-latency: ## response times of whole collections and of steps (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
 
@@ -75,9 +80,6 @@ calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/worklo
 
 crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
-
-bench-drive: ## what a page write to a drive costs without a front end, and the start of 64 GiB after a crash
-	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
 
 peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

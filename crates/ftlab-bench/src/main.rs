@@ -9,6 +9,7 @@
 //! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013): what they recognise, and cost
 //! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
+//! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  what serving a drive costs, beside nbdkit
 //! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
 //! ```
 //!
@@ -16,6 +17,7 @@
 
 mod calibrate;
 mod hot_cold;
+mod live_drive;
 mod peers;
 mod reference;
 mod stopwatch;
@@ -301,6 +303,7 @@ fn main() -> Result<(), Failure> {
         Some("tail-latency") => tail_latency::run(argument(1)),
         Some("hot-cold") => hot_cold::run(),
         Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
+        Some("live-drive") => live_drive::measure(&arguments[1..]),
         Some("peers") => peers::run(&arguments[1..]),
         Some(other) => Err(format!(
             "no benchmark {other:?}; there are ftls, timed, large, tail-latency, hot-cold, calibrate and peers; \

@@ -15,6 +15,7 @@ mod fuse;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod http;
+mod latency;
 mod media;
 mod monitor;
 pub mod nbd;
@@ -30,7 +31,9 @@ pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,
     check, inspect,
 };
+pub use ftlab_flash::Timing;
 pub use fuse::{FILE_NAME, FuseMount};
+pub use latency::Paced;
 pub use media::{Backing, MediaError, PowerCut, Superblock, Totals};
 pub use monitor::{Company, Monitor};
 pub use ram::Ram;

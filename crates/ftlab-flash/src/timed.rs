@@ -66,6 +66,8 @@ struct Host {
     arrival: u64,
     /// True from the arrival of a page write to its program.
     is_waiting: bool,
+    /// When the latest page write was complete.
+    done: u64,
 }
 
 /// What has been measured since [`Timed::measure`].
@@ -125,6 +127,7 @@ impl<F: Flash> Timed<F> {
                 origin: None,
                 arrival: 0,
                 is_waiting: false,
+                done: 0,
             },
             moved_by: 0,
             collected_by: 0,
@@ -149,6 +152,27 @@ impl<F: Flash> Timed<F> {
             start + (time.saturating_sub(first) as f64 * 1e3 / speed_up).round() as u64
         };
         self.host.coming.extend(times_us.iter().map(arrival));
+    }
+
+    /// The host's next page write begins at this time of a clock of the caller's, in nanoseconds, whatever the
+    /// timing says of arrivals: for a drive that is served, in place of
+    /// [`begin_host_write`](Flash::begin_host_write). Time does not run back.
+    pub fn begin_host_write_at(&mut self, arrival_ns: u64) {
+        self.flash.begin_host_write();
+        self.host.arrival = self.host.arrival.max(arrival_ns);
+        self.host.is_waiting = true;
+    }
+
+    /// When the latest page write of the host is complete, in nanoseconds.
+    pub fn host_write_done_ns(&self) -> u64 {
+        self.host.done
+    }
+
+    /// When the read of a page is complete for which the host asks at this time, both in nanoseconds.
+    pub fn host_read_done_ns(&mut self, from: Ppn, arrival_ns: u64) -> u64 {
+        let done = self.luns.read(from, arrival_ns);
+        self.measured.others_ns += self.luns.read_ns + self.luns.transfer_ns;
+        done
     }
 
     /// Measures from here on, forgetting what was measured before.
@@ -227,6 +251,7 @@ impl Host {
     #[inline]
     fn end(&mut self, done: u64) -> u64 {
         self.is_waiting = false;
+        self.done = done;
         if self.under_way.len() < self.queue_depth {
             self.under_way.push(Reverse(done));
         } else if let Some(mut first) = self.under_way.peek_mut() {

@@ -82,7 +82,7 @@ struct Stack {
 impl Stack {
     fn build(args: &MountArgs, serving: &Serving) -> Result<Self, CliError> {
         let directory = EmptyDirectory::new()?;
-        let fuse = FuseMount::start(&directory.0, serving.store(), 2)?;
+        let fuse = serving.show(&directory.0, 2)?;
         let file = fuse.file().to_owned();
         let mut stack =
             Self { mounted: None, device: None, fuse: Some(fuse), _directory: directory };

@@ -76,7 +76,7 @@ impl Fronts {
         }
         if let Some(directory) = &args.fuse {
             let threads = usize::from(args.fuse_threads);
-            let mount = FuseMount::start(directory, serving.store(), threads)?;
+            let mount = serving.show(directory, threads)?;
             say(&format!("the drive is the file {}\n", mount.file().display()));
             fronts.mount = Some(mount);
         }

@@ -5,7 +5,8 @@ use crate::output::say;
 use clap::Args;
 use ftlab_device::http::Dashboard;
 use ftlab_device::{
-    CompanionOptions, Companions, Drive, Monitor, Observed, OpenOptions, ServeError, Store, Watched,
+    CompanionOptions, Companions, Drive, FuseMount, Monitor, Observed, OpenOptions, Paced,
+    ServeError, Store, Timing, Watched,
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::Spec;
@@ -19,6 +20,9 @@ use std::time::Duration;
 
 /// Between two looks at signals.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// Requests that a file can have under way where replies are held back.
+const PACED_THREADS: usize = 32;
 
 /// What goes on beside the drive.
 #[derive(Debug, Args)]
@@ -35,6 +39,9 @@ pub(crate) struct BesideArgs {
     /// FTLs that do the same operations without data, for comparison: 1r-greedy,2r-fifo:blk-util=0.4.
     #[arg(long, value_name = "FTL,...", value_parser = shadows)]
     shadow: Option<Shadows>,
+    /// Replies as late as this flash would: a preset with parameters (`ftlab list timings`).
+    #[arg(long, value_name = "TIMING")]
+    emulate_latency: Option<Spec>,
 }
 
 /// A list of FTLs.
@@ -71,6 +78,8 @@ pub(crate) struct Serving {
     companions: Arc<Companions>,
     store: Arc<dyn Store>,
     drive: Arc<Drive>,
+    /// Whether replies are held back.
+    is_paced: bool,
 }
 
 impl Serving {
@@ -83,14 +92,17 @@ impl Serving {
         let options = CompanionOptions {
             record: beside.record.clone(),
             shadows: beside.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+            emulated_latency: beside.emulate_latency.as_ref().map(ToString::to_string),
         };
         let (prepared, observer) = options.prepare();
-        let drive = Drive::open(file, OpenOptions { observer, ..OpenOptions::default() })?;
+        let timing = beside.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
+        let is_paced = timing.is_some();
+        let drive = Drive::open(file, OpenOptions { observer, timing, ..OpenOptions::default() })?;
         say_recovery(file, &drive);
         let companions = Arc::new(prepared.start(&drive)?);
         let drive = Arc::new(drive);
         let mut serving =
-            Self { dashboard: None, companions, store: Arc::clone(&drive) as _, drive };
+            Self { dashboard: None, companions, store: Arc::clone(&drive) as _, drive, is_paced };
         if let Some(address) = address {
             let watched = Arc::new(Watched::new(Arc::clone(&serving.store)));
             serving.store = Arc::clone(&watched) as _;
@@ -107,6 +119,16 @@ impl Serving {
     /// What front ends serve.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    /// Shows the drive as a file; `threads` serve requests, and many more where these have to wait.
+    pub(crate) fn show(&self, directory: &Path, threads: usize) -> Result<FuseMount, CliError> {
+        let mount = if self.is_paced {
+            FuseMount::start(directory, Arc::new(Paced(self.store())), PACED_THREADS)
+        } else {
+            FuseMount::start(directory, self.store(), threads)
+        };
+        Ok(mount?)
     }
 
     /// Closes the drive, which no front end may hold any more, and says what it did.

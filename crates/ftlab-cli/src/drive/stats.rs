@@ -3,15 +3,20 @@
 use crate::error::CliError;
 use crate::output::{aligned, print, print_json};
 use clap::Args;
-use ftlab_device::Snapshot;
+use ftlab_device::http::get_json;
+use ftlab_device::{DriveStatus, Snapshot, Status};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Says what a drive that nobody serves has done since it was created; changes nothing.
+/// Says what a drive has done since it was created; changes nothing.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
-    /// The drive.
-    file: PathBuf,
+    /// The drive; while it is served with --http, the URL of its dashboard.
+    #[arg(value_name = "FILE|URL")]
+    drive: PathBuf,
+    /// The token of the dashboard, if it wants one.
+    #[arg(long)]
+    token: Option<String>,
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
@@ -40,7 +45,7 @@ struct Stats {
 
 #[derive(Debug, Serialize)]
 struct StreamStats {
-    name: &'static str,
+    name: String,
     blocks: u32,
 }
 
@@ -65,7 +70,30 @@ impl Stats {
             metadata_bytes: snapshot.totals.metadata_bytes,
             checksum_errors: snapshot.totals.checksum_errors,
             recoveries: snapshot.totals.recoveries,
-            streams: streams.map(|s| StreamStats { name: s.name, blocks: s.blocks }).collect(),
+            streams: streams.map(|s| StreamStats { name: s.name.to_owned(), blocks: s.blocks }).collect(),
+        }
+    }
+
+    /// Those of a drive that is served.
+    fn served(drive: DriveStatus) -> Self {
+        let regions = drive.regions.into_iter();
+        Self {
+            uuid: drive.uuid,
+            ftl: drive.ftl,
+            logical_pages: drive.logical_pages,
+            page_bytes: drive.page_bytes,
+            pages_per_block: drive.pages_per_block,
+            blocks: drive.blocks,
+            free_blocks: drive.free_blocks,
+            host_writes: drive.flash.host_pages,
+            relocations: drive.flash.relocated_pages,
+            waf: drive.flash.waf(),
+            erases: drive.flash.erased_blocks,
+            trims: drive.flash.trimmed_pages,
+            metadata_bytes: drive.flash.metadata_bytes,
+            checksum_errors: drive.health.media_errors,
+            recoveries: drive.health.unsafe_shutdowns,
+            streams: regions.map(|r| StreamStats { name: r.name, blocks: r.blocks }).collect(),
         }
     }
 
@@ -86,13 +114,20 @@ impl Stats {
             ("checksum errors", self.checksum_errors.to_string()),
             ("recoveries", self.recoveries.to_string()),
         ];
-        let blocks = |stream: &StreamStats| (stream.name, format!("{} blocks", stream.blocks));
+        let blocks = |stream: &StreamStats| (stream.name.as_str(), format!("{} blocks", stream.blocks));
         lines.extend(self.streams.iter().map(blocks));
         aligned(&lines)
     }
 }
 
 pub(crate) fn stats(args: &StatsArgs) -> Result<(), CliError> {
-    let stats = Stats::of(&ftlab_device::inspect(&args.file)?);
+    let url = args.drive.to_str().filter(|text| text.starts_with("http://"));
+    let stats = match url {
+        Some(url) => {
+            let status: Status = get_json(url, "/api/status", args.token.as_deref())?;
+            Stats::served(status.drive)
+        }
+        None => Stats::of(&ftlab_device::inspect(&args.drive)?),
+    };
     if args.json { print_json(&stats) } else { print(&stats.text()) }
 }

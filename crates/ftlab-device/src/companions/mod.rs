@@ -28,6 +28,8 @@ pub struct CompanionOptions {
     pub record: Option<PathBuf>,
     /// FTLs that do the same operations on a drive of the same size.
     pub shadows: Vec<Spec>,
+    /// What flash is imitated, for the dashboard to say.
+    pub emulated_latency: Option<String>,
 }
 
 /// Queues to companions that are yet to start: the drive is opened in between.
@@ -42,6 +44,7 @@ pub struct Prepared {
 pub struct Companions {
     recorder: Option<Recorder>,
     shadows: Vec<Shadow>,
+    emulated_latency: Option<String>,
 }
 
 impl CompanionOptions {
@@ -67,7 +70,7 @@ impl Prepared {
         let mapping = if self.options.shadows.is_empty() { Vec::new() } else { drive.mapping() };
         let start = |spec| Shadow::start(spec, superblock.config, &mapping, next());
         let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
-        Ok(Companions { recorder, shadows })
+        Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })
     }
 }
 
@@ -90,7 +93,7 @@ impl Company for Companions {
     }
 
     fn emulated_latency(&self) -> Option<String> {
-        None
+        self.emulated_latency.clone()
     }
 }
 

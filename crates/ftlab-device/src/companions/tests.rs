@@ -38,7 +38,7 @@ fn a_shadow_of_the_same_ftl_does_the_same_and_the_trace_replays_to_it() {
     let (path, trace) = (directory.path().join("drive"), directory.path().join("t.parquet"));
     create(&path, "2r-fifo");
     let shadows = vec!["2r-fifo".parse().unwrap(), "1r-greedy".parse().unwrap()];
-    let options = CompanionOptions { record: Some(trace.clone()), shadows };
+    let options = CompanionOptions { record: Some(trace.clone()), shadows, emulated_latency: None };
     let (prepared, observer) = options.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
     let companions = prepared.start(&drive).unwrap();
@@ -96,7 +96,7 @@ fn a_shadow_begins_with_what_the_drive_holds() {
     }
     drive.close().unwrap();
     let shadows = vec!["1r-greedy".parse().unwrap()];
-    let (prepared, observer) = CompanionOptions { record: None, shadows }.prepare();
+    let (prepared, observer) = CompanionOptions { shadows, ..Default::default() }.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
     let before = drive.snapshot().counters;
     let companions = prepared.start(&drive).unwrap();
@@ -118,7 +118,7 @@ fn a_shadow_that_does_not_exist_is_an_error_that_says_so() {
     let path = directory.path().join("drive");
     create(&path, "1r-greedy");
     let shadows = vec!["2r-fifi".parse().unwrap()];
-    let (prepared, observer) = CompanionOptions { record: None, shadows }.prepare();
+    let (prepared, observer) = CompanionOptions { shadows, ..Default::default() }.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
     let error = prepared.start(&drive).unwrap_err().to_string();
     assert!(error.contains("shadow 2r-fifi: ") && error.contains("did you mean \"2r-fifo\"?"));

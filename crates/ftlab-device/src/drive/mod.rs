@@ -41,6 +41,7 @@ pub use recovery::Recovery;
 pub use snapshot::{BlockSnapshot, Snapshot};
 
 use crate::drive::core::Core;
+use crate::latency::Clock;
 use crate::media::{Backing, MediaError, Superblock};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
@@ -131,6 +132,9 @@ impl Drive {
         let (mut core, mut recovery) = recovery::recover(&backing, &superblock)?;
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));
         core.observer = options.observer;
+        if let Some(timing) = options.timing {
+            core.media().set_clock(Clock::new(&timing, &superblock.config.geometry));
+        }
         let shared = Arc::new(Shared::new(core, backing, has_worker));
         let worker = has_worker.then(|| Worker::start(&shared));
         Ok(Self { shared, worker, recovery, is_closed: false })

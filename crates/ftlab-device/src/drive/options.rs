@@ -1,7 +1,7 @@
 //! What a drive is made as, and how it is opened.
 
 use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
-use ftlab_flash::{Lpn, NoPayload};
+use ftlab_flash::{Lpn, NoPayload, Timing};
 use ftlab_ftl::Archive;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, BuildError, Size};
@@ -28,6 +28,8 @@ pub struct OpenOptions {
     pub uuid: Option<Uuid>,
     /// Is told what the host does.
     pub observer: Option<Box<dyn HostObserver>>,
+    /// Flash whose time is imitated: front ends reply no earlier than it would be done.
+    pub timing: Option<Timing>,
 }
 
 /// Is told what the host does, in the order in which it takes effect.

@@ -129,6 +129,7 @@ impl Drive {
                 continue;
             };
             let media = core.ftl.flash_mut();
+            media.time_host_read(flash_page);
             match media.gathered(flash_page) {
                 Some(gathered) => page.copy_from_slice(gathered),
                 None => *place = Place::At(flash_page, media.checksums()[lpn.index()]),

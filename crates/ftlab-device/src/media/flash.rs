@@ -5,6 +5,7 @@
 //! the journal, and the copies of its pages are in their places. Until then its pages wait in their buffer.
 //! `docs/drive-format.md` proves that this suffices.
 
+use crate::latency::Clock;
 use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
 use crate::media::gather::{Gather, Gathered};
@@ -52,6 +53,8 @@ pub(crate) struct Media {
     capture: Option<Capture>,
     totals: Totals,
     failure: Option<String>,
+    /// The time that flash would take, where that is imitated.
+    clock: Option<Clock>,
 }
 
 impl Media {
@@ -83,6 +86,19 @@ impl Media {
             capture: None,
             totals: Totals::default(),
             failure: None,
+            clock: None,
+        }
+    }
+
+    /// Imitates the time that flash takes, from now on.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.clock = Some(clock);
+    }
+
+    /// The host reads a flash page.
+    pub(crate) fn time_host_read(&mut self, from: Ppn) {
+        if let Some(clock) = &mut self.clock {
+            clock.host_read(from);
         }
     }
 
@@ -335,7 +351,16 @@ pub(crate) fn checksum(lpn: Lpn, data: &[u8]) -> u32 {
 impl Flash for Media {
     type Error = Infallible;
 
+    fn begin_host_write(&mut self) {
+        if let Some(clock) = &mut self.clock {
+            clock.begin_host_write();
+        }
+    }
+
     fn program(&mut self, to: Ppn, lpn: Lpn, _data: &[u8]) -> Result<(), Infallible> {
+        if let Some(clock) = &mut self.clock {
+            clock.program(to, lpn);
+        }
         let checksum = self.staged.checksum;
         self.checksums[lpn.index()] = checksum;
         if let Some(tracker) = &mut self.replay {
@@ -348,6 +373,9 @@ impl Flash for Media {
     }
 
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Infallible> {
+        if let Some(clock) = &mut self.clock {
+            clock.copyback(from, to, lpn);
+        }
         let checksum = self.checksums[lpn.index()];
         if let Some(tracker) = &mut self.replay {
             tracker.relocate(lpn, checksum, from, to, self.operations + 1);
@@ -366,6 +394,9 @@ impl Flash for Media {
     }
 
     fn erase(&mut self, block: BlockId) -> Result<(), Infallible> {
+        if let Some(clock) = &mut self.clock {
+            clock.erase(block);
+        }
         self.erases += 1;
         self.erased[block.index()] = self.erases;
         self.gather.clear(block);

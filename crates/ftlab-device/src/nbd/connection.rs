@@ -4,7 +4,11 @@ use super::Export;
 use super::replies::Replies;
 use super::session::Session;
 use crate::Store;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::time::Instant;
 
 /// Room for what has come; a queue of 32 requests of 4 KiB fits.
 const INPUT_BYTES: usize = 256 << 10;
@@ -13,7 +17,7 @@ const _: () = assert!(INPUT_BYTES >= Session::INPUT_BYTES);
 /// Serves a client until it leaves. The error is that of its socket, or what it did wrong.
 ///
 /// `established` is called once, when the handshake is over.
-pub(super) fn serve<S: Read + Write>(
+pub(super) fn serve<S: Read + Write + AsFd>(
     mut socket: S,
     store: &dyn Store,
     export: &Export,
@@ -26,11 +30,13 @@ pub(super) fn serve<S: Read + Write>(
     loop {
         input.used(session.feed(input.bytes(), &mut replies));
         let was_full = replies.is_full();
+        let next_due = replies.release();
         if !replies.bytes().is_empty() {
             socket.write_all(replies.bytes())?;
             replies.clear();
         }
         if session.is_closed() {
+            drain(socket, replies)?;
             return session.problem().map_or(Ok(()), |problem| Err(io::Error::other(problem)));
         }
         if !session.is_handshake()
@@ -38,10 +44,35 @@ pub(super) fn serve<S: Read + Write>(
         {
             established(&socket)?;
         }
-        if !was_full && !input.receive(&mut socket)? {
-            return Ok(());
+        if was_full || !wait_for(&socket, next_due)? {
+            continue;
+        }
+        if !input.receive(&mut socket)? {
+            return drain(socket, replies);
         }
     }
+}
+
+/// Waits until there is something to receive, or a reply that was held back is due; false if it is that.
+fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
+    let Some(due) = due else { return Ok(true) };
+    let left = due.saturating_duration_since(Instant::now());
+    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+    match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends what was held back, when it is due, to a client that asks for nothing more.
+fn drain(mut socket: impl Write, mut replies: Replies) -> io::Result<()> {
+    while let Some(due) = replies.release() {
+        socket.write_all(replies.bytes())?;
+        replies.clear();
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+    }
+    socket.write_all(replies.bytes())
 }
 
 /// What has come and has not been used.

@@ -1,5 +1,9 @@
 //! What is to be sent.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
 /// Memory for replies that is kept from request to request, up to this much.
 const KEPT_BYTES: usize = 1 << 20;
 
@@ -12,6 +16,9 @@ pub struct Replies {
     /// Beyond `used` is memory for what comes.
     bytes: Vec<u8>,
     used: usize,
+    /// Replies that are not due yet: when they are, in which order they were made, and what they say.
+    held: BinaryHeap<Reverse<(Instant, u64, Vec<u8>)>>,
+    holds: u64,
 }
 
 impl Replies {
@@ -32,6 +39,28 @@ impl Replies {
             self.bytes.truncate(KEPT_BYTES);
             self.bytes.shrink_to_fit();
         }
+    }
+
+    /// Holds what was put since there were `start` bytes back until `due`.
+    pub(super) fn hold(&mut self, start: usize, due: Instant) {
+        let reply = self.bytes[start..self.used].to_vec();
+        self.used = start;
+        self.holds += 1;
+        self.held.push(Reverse((due, self.holds, reply)));
+    }
+
+    /// Makes replies that are due part of what is to be sent, and says when the next one is, if there is any.
+    pub(super) fn release(&mut self) -> Option<Instant> {
+        let now = self.held.peek().map(|_| Instant::now())?;
+        while let Some(Reverse((due, ..))) = self.held.peek() {
+            if *due > now {
+                return Some(*due);
+            }
+            if let Some(Reverse((_, _, reply))) = self.held.pop() {
+                self.put(&reply);
+            }
+        }
+        None
     }
 
     /// Memory behind what is to be sent, with anything in it; [`take`](Self::take) makes it part of that.

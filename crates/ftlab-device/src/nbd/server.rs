@@ -8,7 +8,7 @@ use rustix::net::{Shutdown as SocketShutdown, shutdown};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -269,6 +269,15 @@ impl Socket {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(patience),
             Self::Tcp(stream) => stream.set_read_timeout(patience),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
         }
     }
 }

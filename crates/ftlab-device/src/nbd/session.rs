@@ -5,6 +5,7 @@ use super::replies::Replies;
 use super::transmission::Transmission;
 use super::{Export, Step};
 use crate::Store;
+use crate::latency::take_due;
 
 /// What is said to one client: takes the bytes that it sends, carries out its requests on a store, and
 /// puts the answers together.
@@ -47,7 +48,17 @@ impl<'a> Session<'a> {
             let rest = &input[used..];
             let step = match &mut self.phase {
                 Phase::Handshake(handshake) => handshake.step(rest, replies),
-                Phase::Transmission(transmission) => transmission.step(rest, replies),
+                Phase::Transmission(transmission) => {
+                    let start = replies.bytes().len();
+                    let step = transmission.step(rest, replies);
+                    // A large write has its reply behind its last piece.
+                    if replies.bytes().len() > start
+                        && let Some(due) = take_due()
+                    {
+                        replies.hold(start, due);
+                    }
+                    step
+                }
                 Phase::Closed { .. } => return input.len(),
             };
             match step {

@@ -1,0 +1,128 @@
+//! What serving a drive costs: 4 KiB random writes by fio, our servers beside nbdkit, interleaved, in
+//! memory. Processor time is that of the server's processes (`/proc/PID/stat`).
+//!
+//! What is missing on this machine (`make setup-drive`), or needs root, is left out and said.
+
+mod contender;
+mod fio;
+
+use crate::Failure;
+use contender::{CONTENDERS, Contender, Over};
+use fio::Measured;
+use std::path::PathBuf;
+
+/// Where the drives lie: memory.
+const DIRECTORY: &str = "/dev/shm";
+
+const QUEUE_DEPTHS: [u32; 2] = [1, 32];
+
+/// Measures every contender `rounds` times for `seconds` seconds at each queue depth.
+pub(crate) fn measure(arguments: &[String]) -> Result<(), Failure> {
+    let number = |index: usize, default: u32| -> Result<u32, Failure> {
+        arguments.get(index).map_or(Ok(default), |text| text.parse().map_err(Failure::from))
+    };
+    let (seconds, rounds) = (number(0, 3)?, number(1, 5)?);
+    let programs = Programs::find()?;
+    let present: Vec<_> = CONTENDERS
+        .iter()
+        .filter(|contender| match contender.missing(&programs) {
+            Some(why) => {
+                println!("left out: {} ({why})", contender.name);
+                false
+            }
+            None => true,
+        })
+        .collect();
+    println!(
+        "4 KiB random writes, {rounds} rounds of {seconds} s, medians (least to most)\n\
+         {:<34} {:>5} {:>20} {:>18} {:>22}",
+        "server", "QD", "IOPS", "p50 us", "server CPU us per op"
+    );
+    for queue_depth in QUEUE_DEPTHS {
+        let mut results = vec![Vec::new(); present.len()];
+        for _ in 0..rounds {
+            for (contender, results) in present.iter().zip(&mut results) {
+                results.push(contender.measure(&programs, queue_depth, seconds)?);
+            }
+        }
+        for (contender, results) in present.iter().zip(&results) {
+            print_row(contender, queue_depth, results);
+        }
+        compare(&present, &results);
+    }
+    Ok(())
+}
+
+/// What is needed, and where it is.
+pub(crate) struct Programs {
+    /// Where our binaries are: beside this one.
+    pub(crate) own: PathBuf,
+}
+
+impl Programs {
+    fn find() -> Result<Self, Failure> {
+        let this = std::env::current_exe()?;
+        let own = this.parent().ok_or("this binary has no directory")?.to_owned();
+        if !contender::is_installed("fio") {
+            return Err("fio is not installed (make setup-drive)".into());
+        }
+        Ok(Self { own })
+    }
+}
+
+fn print_row(contender: &Contender, queue_depth: u32, results: &[Measured]) {
+    let column = |of: fn(&Measured) -> f64, digits: usize| {
+        let mut values: Vec<f64> = results.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        let (least, most) = (values[0], values[values.len() - 1]);
+        format!("{:.digits$} ({least:.digits$}-{most:.digits$})", median(&values))
+    };
+    println!(
+        "{:<34} {:>5} {:>20} {:>18} {:>22}",
+        contender.name,
+        queue_depth,
+        column(|m| m.iops / 1e3, 0) + " k",
+        column(|m| m.p50_us, 1),
+        column(|m| m.cpu_us, 2),
+    );
+}
+
+/// Our servers as ratios to their peer.
+fn compare(present: &[&Contender], results: &[Vec<Measured>]) {
+    let medians = |results: &[Measured]| {
+        let of = |value: fn(&Measured) -> f64| {
+            let mut values: Vec<f64> = results.iter().map(value).collect();
+            values.sort_by(f64::total_cmp);
+            median(&values)
+        };
+        (of(|m| m.iops), of(|m| m.cpu_us))
+    };
+    for over in [Over::Nbd, Over::Loop] {
+        let of = |is_peer: bool| {
+            let rows = present.iter().zip(results);
+            rows.filter(move |(c, _)| c.over == over && c.is_peer == is_peer)
+        };
+        let Some((peer, theirs)) = of(true).next() else { continue };
+        let (their_iops, their_cpu) = medians(theirs);
+        for (own, ours) in of(false) {
+            let (iops, cpu) = medians(ours);
+            println!(
+                "  {} to {}: IOPS x{:.2}, server CPU x{:.2}",
+                own.name,
+                peer.name,
+                iops / their_iops,
+                cpu / their_cpu
+            );
+        }
+    }
+}
+
+/// Of values in ascending order.
+fn median(values: &[f64]) -> f64 {
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    }
+}

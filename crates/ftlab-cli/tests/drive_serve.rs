@@ -1,0 +1,240 @@
+//! `ftlab drive serve`, `mount` and `smart`, as users type them.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Output, Place};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// `ftlab` at work, and what it says on standard error.
+struct Running {
+    child: Child,
+    said: Receiver<String>,
+    all: String,
+}
+
+impl Running {
+    fn start(place: &Place, arguments: &str) -> Self {
+        let mut command = place.command(arguments);
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let (sender, said) = channel();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|l| sender.send(l)));
+        Self { child, said, all: String::new() }
+    }
+
+    /// Waits until it says something with `part` in it, and returns that line.
+    fn says(&mut self, part: &str) -> String {
+        loop {
+            let line = self.said.recv_timeout(Duration::from_secs(30));
+            let line = line.unwrap_or_else(|_| panic!("{part:?} is not said; {}", self.all));
+            self.all.push_str(&line);
+            self.all.push('\n');
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
+    fn interrupt(&self) {
+        program("kill", &["-INT", &self.child.id().to_string()]);
+    }
+
+    /// Interrupts it, and asserts that it ends well; all that it said.
+    fn stop(mut self) -> String {
+        self.interrupt();
+        let code = self.child.wait().unwrap().code();
+        self.all.extend(self.said.iter().map(|line| line + "\n"));
+        assert_eq!(code, Some(0), "{}", self.all);
+        std::mem::take(&mut self.all)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only if the test has failed: it takes everything down.
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            self.interrupt();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+#[track_caller]
+fn program(name: &str, arguments: &[&str]) -> String {
+    let output = Command::new(name).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{name} {arguments:?}: {text}");
+    text
+}
+
+/// Whether programs are here, and we are root if that is needed; says so if not.
+fn have(programs: &[&str], needs_root: bool) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = |name: &str| std::env::split_paths(&path).any(|path| path.join(name).is_file());
+    let mut missing: Vec<_> = programs.iter().copied().filter(|name| !found(name)).collect();
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    if needs_root && !status.lines().any(|line| line.starts_with("Uid:\t0\t0\t")) {
+        missing.push("root");
+    }
+    if needs_root && !fs::exists("/dev/fuse").unwrap() {
+        missing.push("/dev/fuse");
+    }
+    if !missing.is_empty() {
+        let message = format!("SKIPPED: without {} (make setup-drive)\n", missing.join(", "));
+        std::io::stderr().write_all(message.as_bytes()).unwrap();
+    }
+    missing.is_empty()
+}
+
+fn create(place: &Place, arguments: &str) {
+    let created: Output = place.ftlab(&format!("drive create my.drive {arguments}"));
+    assert_eq!(created.code, 0, "{}", created.stderr);
+}
+
+#[test]
+fn a_drive_is_served_over_nbd_watched_and_recorded() {
+    if !have(&["nbdcopy", "nbdinfo"], false) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 64MiB --op 25% --pages-per-block 64 --ftl 2r-fifo");
+    let mut serving = Running::start(
+        &place,
+        "drive serve my.drive --nbd s --nbd 127.0.0.1:0 --http 127.0.0.1:0 --record t.parquet \
+         --shadow 1r-greedy,2r-fifo:blk-util=0.4",
+    );
+    let url = serving.says("dashboard at ").replace("dashboard at ", "");
+    serving.says("NBD at nbd+unix:///?socket=s");
+    let tcp = serving.says("NBD at nbd://127.0.0.1:").replace("NBD at ", "");
+    let data: Vec<u8> =
+        (0..60_u32 << 18).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+    place.write("there", &data);
+    let socket = format!("nbd+unix:///?socket={}", place.path().join("s").display());
+    let there = place.path().join("there").display().to_string();
+    for uri in [&socket, &tcp, &socket] {
+        program("nbdcopy", &["--flush", &there, uri]);
+    }
+    let back = place.path().join("back");
+    program("nbdcopy", &[&tcp, back.to_str().unwrap()]);
+    assert!(fs::read(back).unwrap()[..data.len()] == data);
+
+    let pages = data.len() as u64 / 4096;
+    let smart = place.ftlab(&format!("drive smart {url} --json"));
+    assert_eq!(smart.code, 0, "{}", smart.stderr);
+    let smart = smart.json();
+    assert_eq!(smart["critical_warning"], 0);
+    assert_eq!(smart["data_units_written"], (3 * pages * 4096).div_ceil(512_000));
+    let text = place.ftlab(&format!("drive smart {url}")).stdout;
+    assert!(text.contains("available_spare                     : 100%"), "{text}");
+    let served = place.ftlab(&format!("drive stats {url} --json")).json();
+    let wrong = place.ftlab("drive smart http://127.0.0.1:1");
+    wrong.fails(1, &["http://127.0.0.1:1: ", "refused"]);
+
+    let said = serving.stop();
+    assert!(said.contains(&format!("t.parquet: {} operations", grouped(3 * pages))), "{said}");
+    // The same operations in the simulator: one FTL, one result.
+    let stats = place.ftlab("drive stats my.drive --json").json();
+    let replay = "run t.parquet --op 25% --pages-per-block 64 --ftl 2r-fifo --json";
+    let run = &place.ftlab(replay).json()["runs"][0];
+    assert_eq!(stats["host_writes"], 3 * pages);
+    assert_eq!((&served["uuid"], &served["relocations"]), (&stats["uuid"], &stats["relocations"]));
+    for count in ["host_writes", "relocations", "erases"] {
+        assert_eq!(run[count], stats[count], "{count}");
+    }
+    assert!(!place.path().join("s").exists());
+    assert_eq!(place.ftlab("drive check my.drive").code, 0);
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let parts: Vec<_> = digits.as_bytes().rchunks(3).rev().collect();
+    parts.iter().map(|part| std::str::from_utf8(part).unwrap()).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn a_drive_is_a_file_and_waits_for_whoever_has_it_open() {
+    if !have(&[], true) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 16MiB --op 25% --pages-per-block 64");
+    fs::create_dir(place.path().join("m")).unwrap();
+    let mut serving = Running::start(&place, "drive serve my.drive --fuse m");
+    serving.says("the drive is the file m/drive");
+    let file = fs::File::options().read(true).write(true).open(place.path().join("m/drive"));
+    let file = file.unwrap();
+    file.write_all_at(b"hello", 4090).unwrap();
+    file.sync_all().unwrap();
+    let mut text = [0; 7];
+    file.read_exact_at(&mut text, 4089).unwrap();
+    assert_eq!(&text, b"\0hello\0");
+    serving.interrupt();
+    serving.says("waiting until it is free");
+    drop(file);
+    let status = serving.child.wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(!place.path().join("m/drive").exists());
+    assert_eq!(place.ftlab("drive check my.drive").code, 0);
+}
+
+#[test]
+fn a_file_system_survives_a_kill_and_is_mounted_again() {
+    if !have(&["mkfs.ext4", "losetup", "mount", "blkid"], true) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 128MiB --op 25% --pages-per-block 128");
+    let target = place.path().join("mnt");
+    fs::create_dir(&target).unwrap();
+    let refused = place.ftlab("drive mount my.drive mnt");
+    refused.fails(2, &["no file system on the drive", "--mkfs ext4"]);
+    let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs ext4 -o noatime");
+    mounted.says("mounted on mnt");
+    fs::write(target.join("file"), vec![5; 3 << 20]).unwrap();
+    let said = mounted.stop();
+    assert!(said.contains("closed; "), "{said}");
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "it is unmounted");
+
+    let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs xfs");
+    mounted.says("the drive has ext4 already; it stays");
+    mounted.says("mounted on mnt");
+    assert!(fs::read(target.join("file")).unwrap() == vec![5; 3 << 20]);
+    // Whoever is in it keeps it mounted.
+    let inside = fs::File::open(target.join("file")).unwrap();
+    mounted.interrupt();
+    mounted.says("waiting until it is free");
+    drop(inside);
+    assert_eq!(mounted.child.wait().unwrap().code(), Some(0));
+    let loops = program("losetup", &["--list", "--output", "BACK-FILE", "--noheadings"]);
+    assert!(!loops.contains(&format!("ftlab-drive-{}", mounted.child.id())), "{loops}");
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let place = Place::new();
+    create(&place, "--size 16MiB --op 25% --pages-per-block 64");
+    let fails = |arguments: &str, code: i32, parts: &[&str]| {
+        place.ftlab(&format!("drive serve {arguments}")).fails(code, parts);
+    };
+    fails("my.drive", 2, &["nothing to serve: give --nbd SOCKET"]);
+    fails(
+        "my.drive --nbd 0.0.0.0:10809",
+        2,
+        &["can be reached from other machines", "--allow-remote"],
+    );
+    fails("my.drive --nbd 127.0.0.1:x", 2, &["\"127.0.0.1:x\" is no address"]);
+    fails("my.drive --nbd s --http 0.0.0.0:0", 2, &["can be reached", "--token TOKEN"]);
+    fails("my.drive --nbd s --http nowhere", 2, &["--http \"nowhere\" is no HOST:PORT"]);
+    fails("my.drive --nbd s --shadow 2r-fifi", 2, &["did you mean \"2r-fifo\"?"]);
+    fails("my.drive --nbd s --record t.xyz", 2, &[".parquet"]);
+    fails("my.drive --nbd s --fuse nowhere", 1, &["nowhere cannot be mounted"]);
+    fails("no.drive --nbd s", 1, &["no.drive"]);
+    fails("my.drive --nbd s --token x", 2, &["--http"]);
+    assert_eq!(place.ftlab("drive check my.drive").code, 0);
+}

@@ -1,0 +1,191 @@
+//! Replies as late as real flash would give them (`--emulate-latency`).
+//!
+//! The media tell a [`Clock`] of every operation, and it adds up when the flash that is imitated would be done
+//! ([`ftlab_flash::Timed`]). An operation is carried out at once, on the thread of the front end, and leaves
+//! there when it would be complete; the front end replies no earlier. So garbage collection costs the host
+//! time, as on a board, and any number of requests may be under way.
+
+use crate::Store;
+use ftlab_flash::{BlockId, Flash, Geometry, Lpn, NoPayload, Ppn, Timed, Timing};
+use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// When the operations that this thread asked for would be complete.
+    static DUE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// When the operations would be complete that this thread asked for since it asked the last time; `None`
+/// where no flash is imitated.
+#[inline]
+pub(crate) fn take_due() -> Option<Instant> {
+    DUE.take()
+}
+
+/// The same, without forgetting it.
+#[inline]
+pub(crate) fn due() -> Option<Instant> {
+    DUE.get()
+}
+
+/// Leaves for the front end when an operation of this thread would be complete.
+pub(crate) fn set_due(due: Instant) {
+    DUE.set(DUE.get().max(Some(due)));
+}
+
+/// The time that flash takes.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    timed: Timed<NoPayload>,
+    begin: Instant,
+}
+
+impl Clock {
+    pub(crate) fn new(timing: &Timing, geometry: &Geometry) -> Self {
+        Self { timed: Timed::new(NoPayload, timing, geometry), begin: Instant::now() }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.begin.elapsed().as_nanos() as u64
+    }
+
+    fn leave(&self, done_ns: u64) {
+        set_due(self.begin + Duration::from_nanos(done_ns));
+    }
+
+    pub(crate) fn begin_host_write(&mut self) {
+        self.timed.begin_host_write_at(self.now_ns());
+    }
+
+    pub(crate) fn program(&mut self, to: Ppn, lpn: Lpn) {
+        let Ok(()) = self.timed.program(to, lpn, &[]);
+        self.leave(self.timed.host_write_done_ns());
+    }
+
+    pub(crate) fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
+        let Ok(()) = self.timed.copyback(from, to, lpn);
+    }
+
+    pub(crate) fn erase(&mut self, block: BlockId) {
+        let Ok(()) = self.timed.erase(block);
+    }
+
+    /// The host reads a page.
+    pub(crate) fn host_read(&mut self, from: Ppn) {
+        let now_ns = self.now_ns();
+        let done_ns = self.timed.host_read_done_ns(from, now_ns);
+        self.leave(done_ns);
+    }
+}
+
+/// A store whose operations return when they would be complete: for front ends that reply as soon as they
+/// return, and have threads enough to wait.
+pub struct Paced(pub Arc<dyn Store>);
+
+impl Paced {
+    fn wait(&self, operation: impl FnOnce(&dyn Store) -> io::Result<()>) -> io::Result<()> {
+        take_due();
+        let result = operation(self.0.as_ref());
+        if let Some(due) = take_due() {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        }
+        result
+    }
+}
+
+impl Store for Paced {
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.0.block_bytes()
+    }
+
+    fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        self.wait(|store| store.read(offset, data))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.wait(|store| store.write(offset, data))
+    }
+
+    fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.wait(|store| store.trim(offset, bytes))
+    }
+
+    fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
+        self.wait(|store| store.write_zeroes(offset, bytes, may_trim))
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.wait(|store| store.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CreateOptions, Drive, OpenOptions};
+    use ftlab_ftl::page::DriveConfig;
+    use std::path::Path;
+
+    const PAGE_BYTES: u64 = 4096;
+
+    /// A drive whose flash takes 2 ms to program a page and 1 ms to read one, on four LUNs.
+    fn slow_drive(path: &Path) -> Drive {
+        let config = DriveConfig::new(Geometry::new(88, 16, PAGE_BYTES as u32).unwrap(), 1024, 4);
+        let ftl = "1r-greedy".parse().unwrap();
+        Drive::create(path, &CreateOptions { ftl, config, checkpoint_every: None }).unwrap();
+        let timing = "slc:program-us=2000,read-us=1000,luns=4".parse().unwrap();
+        let timing = Some(Timing::from_spec(&timing).unwrap());
+        Drive::open(path, OpenOptions { timing, ..OpenOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn operations_are_due_when_their_luns_are_done() {
+        let directory = tempfile::tempdir().unwrap();
+        let drive = slow_drive(&directory.path().join("drive"));
+        let millisecond = Duration::from_millis(1);
+        let mut expect = |least: Duration, operation: &mut dyn FnMut()| {
+            let begin = Instant::now();
+            operation();
+            let (due, end) = (take_due().unwrap(), Instant::now());
+            assert!(due >= begin + least, "{:?}", due - begin);
+            assert!(due <= end + least, "{:?}", due - end);
+            std::thread::sleep(due.saturating_duration_since(end));
+        };
+        // Sixteen pages on four LUNs, and one page.
+        expect(8 * millisecond, &mut || drive.write(0, &[1; 16 << 12]).unwrap());
+        expect(2 * millisecond, &mut || drive.write(0, &[2; 1 << 12]).unwrap());
+        expect(millisecond, &mut || drive.read(4096, &mut [0; 1 << 12]).unwrap());
+        // What holds nothing is not read from flash.
+        drive.read(1 << 20, &mut [0; 4096]).unwrap();
+        assert_eq!(take_due(), None);
+    }
+
+    #[test]
+    fn collections_take_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let drive = slow_drive(&directory.path().join("drive"));
+        let begin = Instant::now();
+        for write in 0..4096_u64 {
+            drive.write(write * write * 7 % 1024 * PAGE_BYTES, &[1; 4096]).unwrap();
+        }
+        let counters = drive.snapshot().counters;
+        assert!(counters.relocations() > 100);
+        let programs = Duration::from_millis(2) * counters.programs() as u32 / 4;
+        assert!(take_due().unwrap() >= begin + programs);
+    }
+
+    #[test]
+    fn a_paced_store_waits() {
+        let directory = tempfile::tempdir().unwrap();
+        let drive: Arc<dyn Store> = Arc::new(slow_drive(&directory.path().join("drive")));
+        let begin = Instant::now();
+        Paced(drive).write(0, &[1; 16 << 12]).unwrap();
+        assert!(begin.elapsed() >= Duration::from_millis(8));
+    }
+}
