@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate setup-system setup-drive
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,10 @@ setup-record: ## installs what recording, its tests and its guide (docs/record.m
 setup-drive: ## installs what the tests of the live drive use; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
 		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs
+
+setup-report: ## installs what the tests of the report page use: Chromium, Playwright, axe; as root
+	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
+	npm ci --prefix crates/ftlab-report/browser
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures

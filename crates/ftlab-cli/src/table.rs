@@ -124,7 +124,7 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
 /// streams that nobody named.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
     let runs = result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten();
-    runs.chain(nameless(result)).collect()
+    runs.chain(nameless(result)).chain(watched(result)).collect()
 }
 
 fn nameless(result: &ExperimentResult) -> Option<String> {
@@ -135,6 +135,14 @@ fn nameless(result: &ExperimentResult) -> Option<String> {
              --streams, or take a trace with a column stream (Parquet, CSV).\n\n",
             run.ftl
         )
+    })
+}
+
+fn watched(result: &ExperimentResult) -> Option<String> {
+    result.runs.iter().any(|run| run.observed.is_some()).then(|| {
+        "ns per write and per move are with what --out and --report watch; leave these out to time \
+         FTLs.\n\n"
+            .into()
     })
 }
 
