@@ -4,9 +4,10 @@ CARGO ?= cargo
 FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
+WRITES ?= 3000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record peers calibrate setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-splits table-2 table-3 figure-8 figure-14 tail-latency wolf-swaps hot-cold setup-record peers calibrate scoreboard setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -83,6 +84,9 @@ setup-record: ## installs what recording, its tests and its guide (docs/record.m
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
+
+scoreboard: build ## all FTLs over the captured traces of FTLAB_SHARED (docs/scoreboard.md); goes on where it stopped (WRITES=...)
+	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --ignore-trims --writes $(WRITES) --out target/scoreboard
 
 peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers
