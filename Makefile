@@ -4,9 +4,10 @@ CARGO ?= cargo
 FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
+WRITES ?= 3000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate setup-system setup-drive setup-report
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,6 +85,9 @@ calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/worklo
 
 crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
+
+scoreboard: build ## all FTLs over the captured traces of FTLAB_SHARED (docs/scoreboard.md); goes on where it stopped (WRITES=...)
+	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --ignore-trims --writes $(WRITES) --out target/scoreboard
 
 peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

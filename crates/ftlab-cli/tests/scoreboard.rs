@@ -31,7 +31,7 @@ fn compare_goes_on_where_it_was_killed() {
     let place = Place::new();
     let file = place.path().join("board/cells.jsonl");
     let lines = || fs::read_to_string(&file).unwrap_or_default().lines().count();
-    let command = BOARD.replace("8MiB", "64MiB");
+    let command = BOARD.replace("8MiB", "256MiB") + " --threads 1";
     let mut child = place.command(&command).arg("--quiet").spawn().unwrap();
     let start = Instant::now();
     while lines() < 3 && start.elapsed() < Duration::from_secs(120) {

@@ -9,10 +9,12 @@ use crate::compare::parallel;
 use crate::drive::Physical;
 use crate::format::{bytes, percent, significant};
 use crate::{Experiment, SimError};
+use ftlab_ftl::registry;
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
 const RESOLUTION: f64 = 0.0025;
@@ -118,13 +120,16 @@ impl Question {
         threads: usize,
         on_run: &(dyn Fn(usize) + Sync),
     ) -> Result<Advice, SimError> {
+        for ftl in &self.ftls {
+            registry::resolve(ftl)?;
+        }
         // What is wrong with the workload is wrong for all FTLs, and better said once.
         self.experiment(&Spec::bare("1r-greedy"), Physical::OverProvisioning(Share(1.0)))
             .prepare()?;
         let runs = AtomicUsize::new(0);
         let point = |ftl: &Spec, physical: Physical| {
             let point = self.point(ftl, physical);
-            on_run(runs.fetch_add(1, Ordering::Relaxed) + 1);
+            on_run(runs.fetch_add(1, Relaxed) + 1);
             point
         };
         let drives: Vec<(&Spec, Share)> = self
@@ -136,7 +141,7 @@ impl Question {
             parallel(threads, &drives, |(ftl, op)| point(ftl, Physical::OverProvisioning(*op)));
         let rows: Vec<_> = self.ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
         let mut curves = parallel(threads, &rows, |(ftl, found)| self.curve(ftl, found, &point));
-        curves.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
+        curves.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal));
         let points = curves.iter().flat_map(|curve| &curve.points);
         let logical_bytes = points.map(|point| point.logical_bytes).next().unwrap_or(0);
         if logical_bytes == 0 {
@@ -189,12 +194,12 @@ impl Question {
         let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
         let needs = points.iter().position(is_met).map(|first| {
             let mut met = points[first];
+            // Without spare blocks no FTL works.
+            let data_blocks = f64::from(met.blocks) / (1.0 + met.op_ratio);
             let mut missed =
-                first.checked_sub(1).map_or(met.blocks, |before| points[before].blocks);
-            let pages = self.base.drive.pages_per_block;
-            let step = RESOLUTION * met.logical_bytes as f64
-                / (f64::from(pages) * f64::from(self.base.drive.page_bytes));
-            while met.blocks - missed > (step as u32).max(1) {
+                first.checked_sub(1).map_or(data_blocks as u32, |before| points[before].blocks);
+            let step = (RESOLUTION * data_blocks) as u32;
+            while met.blocks - missed > step.max(1) {
                 let middle = missed + (met.blocks - missed) / 2;
                 match point(ftl, Physical::Blocks(middle)) {
                     Ok(found) => {
@@ -213,14 +218,12 @@ impl Question {
 }
 
 impl Curve {
-    /// What the target costs: flash, and where that is equal, metadata; all that miss it come last, in
-    /// order of their write amplification on the largest drive.
-    fn cost(&self) -> f64 {
-        const MISSED: f64 = 1e30;
+    /// Sorts by what the target costs: flash, then metadata. All that miss it come last, in order of
+    /// their write amplification on the largest drive.
+    fn rank(&self) -> (u64, u64, f64) {
         match (&self.needs, self.points.last()) {
-            (Some(point), _) => point.physical_bytes as f64 + 1e-6 * point.metadata_bytes as f64,
-            (None, Some(last)) => MISSED * last.waf,
-            (None, None) => f64::INFINITY,
+            (Some(point), _) => (point.physical_bytes, point.metadata_bytes, point.waf),
+            (None, last) => (u64::MAX, 0, last.map_or(f64::INFINITY, |point| point.waf)),
         }
     }
 }
