@@ -18,7 +18,7 @@ const MAY_USE: [(&str, &[&str]); 10] = [
         "ftlab-cli",
         &["ftlab-ftl", "ftlab-model", "ftlab-record", "ftlab-report", "ftlab-sim", "ftlab-trace"],
     ),
-    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
 ];
 
 #[test]

@@ -88,7 +88,7 @@ impl Of<'_> {
 
     /// The metrics: one, or those by which lines differ.
     fn metrics(&self) -> Vec<&str> {
-        self.spec.y.split_whitespace().collect()
+        self.spec.y.as_written().split_whitespace().collect()
     }
 
     fn check(&self) -> Result<(), CliError> {
@@ -101,7 +101,7 @@ impl Of<'_> {
             return self.metrics().into_iter().map(|metric| (metric.to_owned(), metric)).collect();
         }
         let values = self.values(self.by(), places).into_iter();
-        values.map(|value| (value, self.spec.y.as_str())).collect()
+        values.map(|value| (value, self.spec.y.as_written())).collect()
     }
 
     fn number(&self, places: &[&Point], x: &str, (by, metric): &(String, &str)) -> Option<f64> {
@@ -136,8 +136,8 @@ impl Of<'_> {
         if shown.is_empty() {
             return Ok(None);
         }
-        let x = self.label(&self.spec.x_label, &self.spec.x);
-        let y = self.label(&self.spec.y_label, &self.spec.y);
+        let x = label(&self.spec.x_label, &self.spec.x);
+        let y = label(&self.spec.y_label, self.spec.y.as_written());
         Ok(Some(Panel {
             title: String::new(),
             x: (x, AxisKind::Numbers),
@@ -150,7 +150,7 @@ impl Of<'_> {
     /// Published values along the x axis of a line.
     fn published(&self, by: &str, places: &[&Point]) -> Option<Vec<f64>> {
         let fits = |expect: &&Expectation| {
-            expect.metric == self.spec.y
+            expect.metric.as_written() == self.spec.y.as_written()
                 && expect.along.as_deref() == Some(&self.spec.x)
                 && expect.over.is_none()
                 && expect.minus.is_none()
@@ -177,7 +177,7 @@ impl Of<'_> {
         Ok(Some(Panel {
             title: String::new(),
             x: (self.spec.x_label.clone(), AxisKind::Numbers),
-            y: (self.label(&self.spec.y_label, &self.spec.y), AxisKind::Numbers),
+            y: (label(&self.spec.y_label, self.spec.y.as_written()), AxisKind::Numbers),
             y_max: self.spec.y_max,
             content: Content::Bars(groups, kinds),
         }))
@@ -189,7 +189,8 @@ impl Of<'_> {
         let (mut shown, mut axes) = (Vec::new(), None);
         for place in places {
             for moment in moments {
-                let Some(curve) = self.numbers.curve(&self.spec.y, place, *moment)? else {
+                let Some(curve) = self.numbers.curve(self.spec.y.as_written(), place, *moment)?
+                else {
                     continue;
                 };
                 let colour = colours.next().unwrap_or(BLACK);
@@ -206,16 +207,17 @@ impl Of<'_> {
         let Some((x, y)) = axes else { return Ok(None) };
         Ok(Some(Panel {
             title: String::new(),
-            x: (self.label(&self.spec.x_label, x.0), x.1),
-            y: (self.label(&self.spec.y_label, y.0), y.1),
+            x: (label(&self.spec.x_label, x.0), x.1),
+            y: (label(&self.spec.y_label, y.0), y.1),
             y_max: self.spec.y_max,
             content: Content::Lines(shown, Vec::new()),
         }))
     }
+}
 
-    fn label(&self, given: &str, default: &str) -> String {
-        if given.is_empty() { default.to_owned() } else { given.to_owned() }
-    }
+/// What an axis says.
+fn label(given: &str, default: &str) -> String {
+    if given.is_empty() { default.to_owned() } else { given.to_owned() }
 }
 
 /// Where the values of an axis lie: at their numbers if all are numbers, else one after the other,

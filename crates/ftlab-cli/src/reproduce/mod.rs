@@ -58,7 +58,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
         say(&format!("{id}: {}\n", file.title));
         pages.push(one(args, &id, file, &mut failures)?);
     }
-    page::index(&args.out)?;
+    page::index(&args.out, &pages)?;
     let missed = pages.iter().flat_map(Page::unexpected).count();
     let all: usize = pages.iter().map(|page| page.lines.len()).sum();
     say(&format!(
