@@ -6,7 +6,7 @@ DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record peers calibrate setup-system
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record setup-report peers calibrate setup-system
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,10 @@ hot-cold: ## what tests of hotness bring and cost, after Lee and Kim (docs/repro
 setup-record: ## installs what recording, its tests and its guide (docs/record.md) use; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
 		strace e2fsprogs sqlite3 postgresql mariadb-server mariadb-client sysbench
+
+setup-report: ## installs what the tests of the report page use: Chromium, Playwright, axe; as root
+	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
+	npm ci --prefix crates/ftlab-report/browser
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures

@@ -108,7 +108,16 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
 
 /// What must not be overlooked, a paragraph each: drives that stopped, and drives that cannot keep up.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
-    result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten().collect()
+    let runs = result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten();
+    runs.chain(watched(result)).collect()
+}
+
+fn watched(result: &ExperimentResult) -> Option<String> {
+    result.runs.iter().any(|run| run.observed.is_some()).then(|| {
+        "ns per write and per move are with what --out and --report watch; leave these out to time \
+         FTLs.\n\n"
+            .into()
+    })
 }
 
 fn stopped(run: &RunResult) -> Option<String> {

@@ -16,9 +16,10 @@ ftlab.cellOrder = (run, frame) => {
 /** Columns and the size of a cell, for so many cells in so wide a picture. */
 ftlab.grid = (cells, width) => {
   const wanted = Math.sqrt((width * width * 0.42) / cells);
-  const size = Math.max(3, Math.min(26, Math.floor(wanted)));
-  const columns = Math.max(1, Math.floor(width / size));
-  return { columns, size: width / columns, rows: Math.ceil(cells / columns) };
+  const columns = Math.max(1, Math.floor(width / Math.max(3, Math.min(28, wanted))));
+  const size = width / columns;
+  // Rows lie further apart than columns, so that a strip belongs to the cell below it.
+  return { columns, size, row: size >= 9 ? 1.16 * size : size, rows: Math.ceil(cells / columns) };
 };
 
 /** What is in a cell, in words. */
@@ -40,21 +41,28 @@ ftlab.cellText = (run, frame, cell) => {
   };
 };
 
+/** How cold pages lie in blocks, in words. */
+ftlab.coldText = (frame) => {
+  const blocks = frame.cold_percentiles;
+  const share = (is) => ftlab.percent(blocks.filter(is).length / Math.max(blocks.length, 1));
+  const [none, all] = [share((cold) => cold < 26), share((cold) => cold >= 230)];
+  const between = share((cold) => cold >= 26 && cold < 230);
+  return `${all} of the blocks in use are cold throughout (90% or more), ${none} hardly anywhere (below 10%), and ${between} in part`;
+};
+
 /** What a frame shows, in words. */
 ftlab.frameText = (run, frame) => {
   const inUse = Array.from(frame.region).filter((region) => region < ftlab.FREE).length;
-  const sum = (bytes) => bytes.reduce((total, byte) => total + byte, 0) / 255 / Math.max(inUse, 1);
-  const percentiles = frame.cold_percentiles;
-  const spread = percentiles.length
-    ? `; cold pages are ${ftlab.percent(percentiles[50] / 255)} of the median block, ${ftlab.percent(percentiles[10] / 255)} at the 10th percentile, ${ftlab.percent(percentiles[90] / 255)} at the 90th`
-    : "";
-  return `${ftlab.percent(sum(frame.valid))} of the pages in use are valid${spread}.`;
+  const valid = frame.valid.reduce((total, byte) => total + byte, 0) / 255 / Math.max(inUse, 1);
+  const valids = `${ftlab.percent(valid)} of the pages in use are valid.`;
+  return frame.cold_percentiles.length ? `${valids} ${ftlab.coldText(frame)}.` : valids;
 };
 
 ftlab.drawCells = (canvas, run, frame, order, chosen) => {
   const width = canvas.clientWidth;
-  const { columns, size, rows } = ftlab.grid(order.length, width);
-  const height = Math.ceil(rows * size);
+  const grid = ftlab.grid(order.length, width);
+  const { columns, size, row, rows } = grid;
+  const height = Math.ceil(rows * row);
   const scale = devicePixelRatio || 1;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * scale);
@@ -64,9 +72,9 @@ ftlab.drawCells = (canvas, run, frame, order, chosen) => {
   const colours = Object.fromEntries(["cold", "young", "invalid", "edge", "text"].map((name) => [name, ftlab.css(name)]));
   const streams = run.streams.map((_, stream) => ftlab.streamColour(run, stream));
   const gap = size >= 8 ? 2 : size >= 5 ? 1 : 0.5;
-  const strip = size >= 9 ? Math.max(2, Math.round(size * 0.14)) : 0;
+  const strip = size >= 9 ? Math.max(2, Math.round(size * 0.16)) : 0;
   order.forEach((cell, place) => {
-    const [x, y] = [(place % columns) * size, Math.floor(place / columns) * size];
+    const [x, y] = [(place % columns) * size, Math.floor(place / columns) * row];
     const side = size - gap;
     const region = frame.region[cell];
     if (region >= ftlab.FREE) {
@@ -98,7 +106,7 @@ ftlab.drawCells = (canvas, run, frame, order, chosen) => {
       pen.strokeRect(x, y, side, side);
     }
   });
-  return { columns, size };
+  return grid;
 };
 
 /** The panel of one run; returns what draws it. */
@@ -107,7 +115,7 @@ ftlab.blockPanel = (run) => {
   const reading = ftlab.element("p", { class: "reading", "aria-live": "polite" });
   const panel = ftlab.element("div", { class: "panel" }, ftlab.element("h3", {}, run.ftl), ftlab.streamKeys(run), canvas, reading);
   document.getElementById("flash").append(panel);
-  let [frame, order, grid, chosen] = [null, [], { columns: 1, size: 1 }, null];
+  let [frame, order, grid, chosen] = [null, [], { columns: 1, size: 1, row: 1 }, null];
 
   const draw = () => {
     panel.hidden = !run.isShown;
@@ -124,7 +132,7 @@ ftlab.blockPanel = (run) => {
     return `${name}: ${[region, ...lines.map((line) => `${line.value} ${line.name}`)].join(", ")}.`;
   };
   canvas.addEventListener("pointermove", (event) => {
-    const [column, row] = [Math.floor(event.offsetX / grid.size), Math.floor(event.offsetY / grid.size)];
+    const [column, row] = [Math.floor(event.offsetX / grid.size), Math.floor(event.offsetY / grid.row)];
     const place = row * grid.columns + column;
     if (!frame || column < 0 || column >= grid.columns || row < 0 || place >= order.length) return ftlab.tooltip(null);
     const { name, region, lines } = ftlab.cellText(run, frame, order[place]);

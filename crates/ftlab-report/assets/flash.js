@@ -20,16 +20,22 @@ ftlab.frameAt = (run, hostWrites) => {
 
 ftlab.afterWrites = (hostWrites) => {
   if (hostWrites === 0) return "at the beginning";
-  const drives = hostWrites / ftlab.data.logical_pages;
-  return `after ${ftlab.digits(drives, 3)} drive writes`;
+  return `after ${ftlab.drives(hostWrites / ftlab.data.logical_pages)}`;
 };
 
-/** Colours of streams: blue for cold ones, warm for the others; shades tell them apart. */
+// Colours of regions, those of cold streams first.
+ftlab.regionColours = {
+  cold: ["#3b82c4", "#2a9aa0", "#7a6fd0", "#5a9bd0"],
+  other: ["#8a8578", "#b0529a", "#3f9b6c", "#a8622c", "#7a8f2a", "#c0504d", "#6a6fa8", "#4d9aa0"],
+};
+
+/** The colour of a stream: blue and its neighbours for cold ones, grey and others for the rest. */
 ftlab.streamColour = (run, stream) => {
-  if (stream === ftlab.FREE || stream === ftlab.RETIRED) return null;
-  const alike = run.streams.map((_, index) => index).filter((index) => run.streams[index].cold === run.streams[stream].cold);
-  const share = alike.length > 1 ? alike.indexOf(stream) / (alike.length - 1) : 0;
-  return run.streams[stream].cold ? `hsl(${205 + 40 * share} 75% ${44 - 8 * share}%)` : `hsl(${18 + 100 * share} 72% 47%)`;
+  const isCold = run.streams[stream].cold;
+  const alike = run.streams.map((_, index) => index).filter((index) => run.streams[index].cold === isCold);
+  const colours = isCold ? ftlab.regionColours.cold : ftlab.regionColours.other;
+  const place = alike.indexOf(stream);
+  return colours[place] ?? `hsl(${(47 * place) % 360} 42% 52%)`;
 };
 
 /** The names of a run's streams beside their colours. */

@@ -62,9 +62,15 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
   const joined = ftlab.join(runs.map(line));
   let plot = null;
 
+  // Between two points of its own, a line is read at the one before.
+  const read = joined.slice(1).map((column) => {
+    const end = column.findLastIndex((value) => value !== null);
+    let last = null;
+    return column.map((value, index) => (index > end ? null : (last = value ?? last)));
+  });
   const values = (index) =>
     runs
-      .map((run, number) => ({ run, value: joined[number + 1][index] }))
+      .map((run, number) => ({ run, value: read[number][index] }))
       .filter(({ run, value }) => run.isShown && value !== null && value !== undefined);
   const say = (index) => {
     const texts = values(index).map(({ run, value }) => `${run.ftl} ${y.text(value)}`);
@@ -79,6 +85,9 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
       .map(({ run, value }) => ({ colour: ftlab.css(run.colour), name: run.ftl, value: y.text(value) }));
     ftlab.tooltip({ x: offsetX + left, y: offsetY + top }, x.title(joined[0][idx]), lines);
   };
+  // Of a logarithmic axis, only powers of ten have lines and texts.
+  const isPower = (number) => Math.abs(Math.log10(number) - Math.round(Math.log10(number))) < 1e-9;
+  const filter = (of) => (_, ticks) => ticks.map((tick) => (!of.isLogarithmic || isPower(tick) ? tick : null));
   const axis = (of, size) => ({
     label: of.label,
     labelSize: 22,
@@ -86,8 +95,9 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
     font: "12px system-ui, sans-serif",
     size,
     stroke: ftlab.css("quiet"),
-    grid: { stroke: ftlab.css("line"), width: 1 },
-    ticks: { stroke: ftlab.css("line"), width: 1 },
+    grid: { stroke: ftlab.css("line"), width: 1, filter: filter(of) },
+    ticks: { stroke: ftlab.css("line"), width: 1, filter: filter(of) },
+    filter: filter(of),
     values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : (of.tick ?? of.text)(tick))),
   });
   const draw = () => {

@@ -2,13 +2,13 @@
 // Puts the page together.
 
 {
-  const { digits, percent } = ftlab;
-  const drives = { label: "host writes, in sizes of the drive", text: (x) => digits(x, 4), title: (x) => `after ${digits(x, 3)} drive writes` };
+  const { digits } = ftlab;
+  const drives = { label: "host writes, in sizes of the drive", text: (x) => digits(x, 4), title: (x) => `after ${ftlab.drives(x)}` };
   const series = (name) => (run) => {
     const ys = run.series[name];
     return ys?.length ? { xs: run.series.drive_writes, ys } : null;
   };
-  const from = (low) => (_, __, max) => [low, Math.max(low + 0.1, low + 1.05 * ((max ?? low) - low))];
+  const from = (low) => (_, __, max) => [low, max > low ? low + 1.05 * (max - low) : low + 1];
 
   ftlab.setUpTables();
   ftlab.setUpChips();
@@ -18,12 +18,20 @@
   });
   ftlab.lineChart("region", "Share of blocks in the cold region over host writes", series("cold_region"), {
     x: drives,
-    y: { label: "blocks in the cold region", text: (y) => `${(100 * y).toFixed(1)}%`, tick: percent, range: from(0) },
+    y: { label: "blocks in the cold region", text: (y) => `${(100 * y).toFixed(1)}%`, tick: (y) => `${digits(100 * y, 3)}%`, range: from(0) },
   });
-  const tail = (run) => (run.tail?.length ? { xs: run.tail.filter(([, share]) => share > 0).map(([ms]) => ms), ys: run.tail.filter(([, share]) => share > 0).map(([, share]) => share) } : null);
+  const tail = (run) => {
+    const points = (run.tail ?? []).filter(([, longer]) => longer > 0);
+    return points.length ? { xs: points.map(([ms]) => ms), ys: points.map(([, longer]) => longer) } : null;
+  };
   ftlab.lineChart("tail", "Share of response times that are longer", tail, {
     x: { label: "response time, ms", text: (x) => digits(x, 3), title: (x) => `${digits(x, 3)} ms`, isLogarithmic: true },
     y: { label: "share of writes that take longer", text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
+  });
+
+  ftlab.lineChart("response", "Mean response time over host writes", series("response"), {
+    x: drives,
+    y: { label: "mean response time, ms", text: (y) => `${digits(y, 4)} ms`, tick: (y) => digits(y, 3), range: from(0) },
   });
 
   const panels = ftlab.runs.filter((run) => run.flash).map(ftlab.blockPanel);
@@ -37,6 +45,13 @@
   if (perCell > 1) document.getElementById("per-cell").textContent = ` (here for ${perCell} neighbours)`;
 
   ftlab.drawings.push(ftlab.drawSpread, ftlab.drawMoves);
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    ftlab.drawSpread();
+    ftlab.drawHistograms();
+  });
   ftlab.setUpTheme();
 
   const copy = document.getElementById("copy");

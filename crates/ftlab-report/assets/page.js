@@ -47,6 +47,7 @@ ftlab.redraw = () => ftlab.drawings.forEach((draw) => draw());
 ftlab.grouped = (number) => Math.round(number).toLocaleString("en");
 ftlab.digits = (number, digits = 4) =>
   number === 0 || !Number.isFinite(number) ? "0" : Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 8 });
+ftlab.drives = (drives) => `${ftlab.digits(drives, 3)} drive write${ftlab.digits(drives, 3) === "1" ? "" : "s"}`;
 ftlab.percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 
 /** The bytes that a text in base64 stands for. */
@@ -109,7 +110,7 @@ ftlab.setUpChips = () => {
     });
     return button;
   });
-  if (runs.length > 1) document.getElementById("ftls").replaceChildren(...buttons);
+  if (runs.length > 1) document.getElementById("ftls").replaceChildren(ftlab.element("span", {}, "Shown"), ...buttons);
   ftlab.drawings.push(() => {
     runs.forEach((run, index) => {
       const colour = ftlab.css(run.colour);

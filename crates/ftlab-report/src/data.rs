@@ -52,8 +52,7 @@ struct Series {
     waf: Vec<f64>,
     cold_region: Option<Vec<f64>>,
     /// Milliseconds.
-    response_mean: Option<Vec<f64>>,
-    response_max: Option<Vec<f64>>,
+    response: Option<Vec<f64>>,
 }
 
 /// Frames with no more cells than there is room for.
@@ -121,21 +120,13 @@ fn series(result: &ExperimentResult, run: &RunResult, points: usize) -> Series {
         values.chunks(together).filter_map(|part| part.last().copied()).map(short).collect()
     };
     let time = run.timing.as_ref();
-    let longest = |time: &TimingResult| {
-        let parts = time.running_response_max_ns.chunks(together);
-        parts
-            .map(|part| part.iter().copied().max().unwrap_or(0))
-            .map(|ns| milliseconds(ns as f64))
-            .collect()
-    };
     Series {
         drive_writes: ends.map(|end| short(end as f64 * writes)).collect(),
         waf: mean(&run.running_waf),
         cold_region: run.running_cold_region_share.as_deref().map(last),
-        response_mean: time.map(|time| {
+        response: time.map(|time| {
             mean(&time.running_response_mean_ns).into_iter().map(milliseconds).collect()
         }),
-        response_max: time.map(longest),
     }
 }
 

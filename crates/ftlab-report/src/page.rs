@@ -8,6 +8,8 @@ use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
 use ftlab_sim::{ExperimentResult, summary};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// The page that shows `result`.
 pub fn page(result: &ExperimentResult) -> Result<String, ReportError> {
@@ -109,7 +111,7 @@ impl<'a> Page<'a> {
 
 fn question(result: &ExperimentResult) -> String {
     let names: Vec<_> = result.runs.iter().map(|run| run.ftl.as_str()).collect();
-    let workload = &result.config.workload;
+    let workload = name_of(&result.config);
     match names.as_slice() {
         [] => format!("What amplifies the writes of {workload}?"),
         [one] => format!("How much does {one} amplify the writes of {workload}?"),
@@ -118,6 +120,12 @@ fn question(result: &ExperimentResult) -> String {
             format!("How much do {rest} and {last} amplify the writes of {workload}?")
         }
     }
+}
+
+/// A generator as it was named, or the name of a trace's file.
+fn name_of(config: &Config) -> &str {
+    let name = Path::new(&config.workload).file_name().and_then(OsStr::to_str);
+    name.filter(|_| config.format.is_some()).unwrap_or(&config.workload)
 }
 
 /// What has to be known to read the answer.

@@ -1,0 +1,179 @@
+//! `ftlab run --report` and `ftlab report` as a user runs them, and their page as a reader sees it.
+
+mod common;
+
+use common::Place;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SMALL: &str = "--logical 16MiB --pages-per-block 64 --op 20% --fill sequential";
+
+/// A report as text.
+fn report(place: &Place, arguments: &str) -> String {
+    let output = place.ftlab(&format!("run {arguments} --report page.html --quiet"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    std::fs::read_to_string(place.path().join("page.html")).unwrap()
+}
+
+/// The data of a page's scripts.
+fn data(page: &str) -> serde_json::Value {
+    let (_, from) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    serde_json::from_str(from.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn a_page_answers_the_question_and_tells_how_to_ask_it_again() {
+    let page = report(&Place::new(), &format!("zipf:theta=0.9 {SMALL} --ftl 1r-greedy --ftl 2r++"));
+    for part in [
+        "<h1 id=\"question\">How much do 1r-greedy and 2r++ amplify the writes of zipf:theta=0.9?</h1>",
+        "2r++ writes ",
+        "<code id=\"command\">ftlab run zipf:theta=0.9 --logical 16MiB",
+        "--report page.html --quiet</code>",
+        "20% asked, 20.31% as it came out",
+        "second-chance",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    let data = data(&page);
+    let runs = data["runs"].as_array().unwrap();
+    assert_eq!(runs[1]["series"]["waf"].as_array().unwrap().len(), 16);
+    assert_eq!(runs[1]["flash"]["frames"].as_array().unwrap().len(), 61);
+}
+
+#[test]
+fn a_page_needs_nothing_else() {
+    let page = report(&Place::new(), &format!("uniform {SMALL} --ftl 1r-greedy --timing slc"));
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+    // What is named is a namespace, and in the comment at the head of uPlot.
+    for (at, _) in page.match_indices("://") {
+        let known = ["\"http://www.w3.org/2000/svg\"", "/*! https://github.com/leeoniya/uPlot"];
+        let is_known = known.iter().any(|text| page[at.saturating_sub(10)..].contains(text));
+        assert!(is_known, "{}", &page[at - 20..at + 40]);
+    }
+    for loading in ["<link rel=\"stylesheet\"", "<script src", "@import", "url(http"] {
+        assert!(!page.contains(loading), "{loading}");
+    }
+}
+
+#[test]
+fn results_of_an_earlier_run_make_the_same_page() {
+    let place = Place::new();
+    let page = report(&place, &format!("uniform {SMALL} --ftl 2r-fifo --ftl dac-cb --out results"));
+    let output = place.ftlab("report results");
+    assert_eq!((output.code, output.stderr.as_str()), (0, "wrote results/report.html\n"));
+    let again = |path: &str| std::fs::read_to_string(place.path().join(path)).unwrap();
+    assert!(again("results/report.html") == page);
+    assert_eq!(place.ftlab("report results --out other.html").code, 0);
+    assert!(again("other.html") == page);
+}
+
+#[test]
+fn watching_changes_no_count() {
+    let place = Place::new();
+    for arguments in
+        ["--ftl 2r++ --ftl faster", "--ftl sepbit --gc incremental", "--ftl 2r-fifo --faults bad=2"]
+    {
+        let counts = |more: &str| {
+            let command = format!("run zipf:theta=0.9 {SMALL} {arguments} --json --quiet {more}");
+            let result = place.ftlab(&command).json();
+            let run = |run: &serde_json::Value| {
+                let moves = &run["observed"]["moves"];
+                let classes = ["hot", "warm", "cold", "frozen", "undecided"];
+                let moved: u64 = classes.iter().filter_map(|class| moves[class].as_u64()).sum();
+                let counted = ["relocations", "merge_copies"].map(|key| run[key].as_u64().unwrap());
+                assert!(more.is_empty() || moved == counted.iter().sum::<u64>(), "{run}");
+                [&run["waf"], &run["erases"], &run["running_waf"], &run["erase_counts"]]
+                    .map(Clone::clone)
+            };
+            result["runs"].as_array().unwrap().iter().map(run).collect::<Vec<_>>()
+        };
+        assert_eq!(counts(""), counts("--report page.html"), "{arguments}");
+    }
+}
+
+#[test]
+fn names_are_never_taken_as_html() {
+    let place = Place::new();
+    // The slash makes a directory of the first part.
+    let name = "<script>alert(1)</script>&.u32";
+    std::fs::create_dir(place.path().join("<script>alert(1)<")).unwrap();
+    place.write(
+        name,
+        (0..20_000_u32).flat_map(|page| (page * 7 % 4096).to_le_bytes()).collect::<Vec<_>>(),
+    );
+    let arguments = format!("run {name} --format lpn-u32 {SMALL} --ftl fifo --report page.html");
+    assert_eq!(place.ftlab(&arguments).code, 0);
+    let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(!page.contains("<script>alert") && page.contains("alert(1)"));
+}
+
+#[test]
+fn what_cannot_be_written_is_known_before_the_run() {
+    let place = Place::new();
+    let many = (1..=65).map(|number| format!("--ftl 2r-fifo:blk-util=0.{number:02}"));
+    let many = many.collect::<Vec<_>>().join(" ");
+    place
+        .ftlab(&format!("run uniform {SMALL} {many} --report page.html --quiet"))
+        .fails(2, &["a report of 65 FTLs", "has room for 64: name fewer"]);
+    place
+        .ftlab(&format!("run uniform {SMALL} --ftl fifo --report no/page.html --quiet"))
+        .fails(1, &["no/page.html"]);
+    place
+        .ftlab("report nowhere")
+        .fails(2, &["nowhere/results.json: No such file", "`ftlab run --out`"]);
+    std::fs::create_dir(place.path().join("old")).unwrap();
+    place.write("old/results.json", "{}");
+    place.ftlab("report old").fails(2, &["old/results.json: missing field", "run it again"]);
+}
+
+/// The folder of the browser's tests, if they can run; says aloud what is missing otherwise.
+fn browser() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftlab-report/browser");
+    let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let runs = |program: &std::ffi::OsStr| {
+        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    };
+    let missing = [
+        ("Node.js", !runs("node".as_ref())),
+        ("Chromium", !runs(&chromium)),
+        ("Playwright", !folder.join("node_modules/playwright-core").exists()),
+    ];
+    let missing: Vec<_> = missing.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+    if missing.is_empty() {
+        return Some(folder);
+    }
+    let message =
+        format!("SKIPPED: {} absent; `make setup-report` installs it\n", missing.join(" and "));
+    std::io::stderr().write_all(message.as_bytes()).unwrap();
+    None
+}
+
+#[track_caller]
+fn reads_well(folder: &Path, arguments: &str) {
+    let place = Place::new();
+    report(&place, arguments);
+    let page = place.path().join("page.html");
+    let check =
+        Command::new("node").current_dir(folder).arg("check.mjs").arg(page).output().unwrap();
+    let said = String::from_utf8_lossy(&check.stdout) + String::from_utf8_lossy(&check.stderr);
+    assert!(check.status.success(), "{said}");
+}
+
+#[test]
+fn readers_can_use_the_page_with_mouse_keys_and_screen_reader() {
+    let Some(folder) = browser() else { return };
+    reads_well(
+        &folder,
+        &format!(
+            "zipf:theta=0.9 {SMALL} --ftl 1r-greedy --ftl 2r++ --ftl faster --ftl multilog/greedy \
+             --timing slc:channels=2,queue-depth=4 --endurance 3000"
+        ),
+    );
+    // No whole interval, nothing collected, no cold region, and blocks out of use.
+    reads_well(
+        &folder,
+        "uniform --logical 16MiB --pages-per-block 64 --op 20% --writes 300 --ftl fifo --ftl 1r-greedy \
+         --faults bad=3",
+    );
+}
