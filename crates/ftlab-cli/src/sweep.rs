@@ -8,7 +8,7 @@ use clap::Args;
 use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::sweep::{
     ExperimentFile, Kind, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
-    read_runs, sweep as run_sweep,
+    read_runs_of, sweep as run_sweep,
 };
 use ftlab_trace::PartialFile;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         PathBuf::from(stem).with_extension("results")
     });
     let outcome = run(&plan, &directory, args.jobs, args.shard, args.quiet)?;
-    let results = read_runs(&directory)?;
+    let results = read_runs_of(&plan, &directory)?;
     if plan.points.len() <= ROWS_MAX {
         print(&table(&plan, &results))?;
     }

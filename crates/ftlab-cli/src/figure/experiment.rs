@@ -23,8 +23,8 @@ struct Panel {
 }
 
 enum Content {
-    /// Lines, and the names of places on the x axis that are no numbers.
-    Lines(Vec<Line>, Vec<String>),
+    /// Lines, and the places on the x axis that are named; round numbers if none are.
+    Lines(Vec<Line>, Vec<(f64, String)>),
     /// Names of groups; bars by label.
     Bars(Vec<String>, Vec<(String, Vec<f64>)>),
 }
@@ -115,7 +115,7 @@ impl Of<'_> {
     fn over_axis(&self, places: &[&Point]) -> Result<Option<Panel>, CliError> {
         self.check()?;
         let xs = self.values(&self.spec.x, places);
-        let (positions, names) = positions(&xs);
+        let positions = positions(&xs);
         let mut shown = Vec::new();
         for (kind, colour) in self.kinds(places).iter().zip(COLOURS.into_iter().cycle()) {
             let by = &kind.0;
@@ -143,7 +143,7 @@ impl Of<'_> {
             x: (x, AxisKind::Numbers),
             y: (y, AxisKind::Numbers),
             y_max: self.spec.y_max,
-            content: Content::Lines(shown, names),
+            content: Content::Lines(shown, positions.into_iter().zip(xs).collect()),
         }))
     }
 
@@ -220,14 +220,11 @@ fn label(given: &str, default: &str) -> String {
     if given.is_empty() { default.to_owned() } else { given.to_owned() }
 }
 
-/// Where the values of an axis lie: at their numbers if all are numbers, else one after the other,
-/// with their names.
-fn positions(values: &[String]) -> (Vec<f64>, Vec<String>) {
+/// Where the values of an axis lie: at their numbers if all are numbers, else one after the other.
+fn positions(values: &[String]) -> Vec<f64> {
     let number = |text: &String| text.trim_end_matches('%').parse::<f64>().ok();
-    match values.iter().map(number).collect::<Option<Vec<_>>>() {
-        Some(numbers) => (numbers, Vec::new()),
-        None => ((0..values.len()).map(|index| index as f64).collect(), values.to_vec()),
-    }
+    let numbers: Option<Vec<_>> = values.iter().map(number).collect();
+    numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
 /// At most so many points that they can be told apart.
@@ -258,12 +255,12 @@ pub(crate) fn draw(picture: &Picture, svg: &mut String) -> Drawn {
 impl Panel {
     fn draw(&self, area: &Area<'_>) -> Drawn {
         match &self.content {
-            Content::Lines(shown, names) => self.draw_lines(area, shown, names),
+            Content::Lines(shown, named) => self.draw_lines(area, shown, named),
             Content::Bars(groups, kinds) => self.draw_bars(area, groups, kinds),
         }
     }
 
-    fn draw_lines(&self, area: &Area<'_>, shown: &[Line], names: &[String]) -> Drawn {
+    fn draw_lines(&self, area: &Area<'_>, shown: &[Line], named: &[(f64, String)]) -> Drawn {
         let all = || shown.iter().flat_map(|line| &line.points);
         let range = |of: fn(&(f64, f64)) -> f64| {
             let values = all().map(of);
@@ -273,11 +270,11 @@ impl Panel {
         };
         let (left, right) = range(|point| point.0);
         let (low, high) = range(|point| point.1);
-        let x = if names.is_empty() {
+        let x = if named.is_empty() {
             axis(&self.x, left, right)
         } else {
-            let ticks = names.iter().enumerate().map(|(index, name)| (index as f64, name.clone()));
-            Axis::new(&self.x.0, -0.3..names.len() as f64 - 0.7, ticks.collect())
+            let margin = 0.04 * (right - left).max(1e-9);
+            Axis::new(&self.x.0, left - margin..right + margin, named.to_vec())
         };
         let top = self.y_max.unwrap_or(high);
         let y = axis(&self.y, low.min(self.floor()), top);
