@@ -7,7 +7,7 @@ STREAM ?= 1GB
 WRITES ?= 3000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard setup-system setup-drive setup-report
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,6 +44,9 @@ bench: ## nanoseconds per flash page program, on an 8 GiB drive
 
 bench-large: ## the same on a 512 GiB drive; needs 1.5 GB of memory
 	$(CARGO) run --release --locked --package ftlab-bench -- large
+
+bench-sweep: ## 1,000 small runs: how busy they keep the processors, and the overhead per run
+	$(CARGO) run --release --locked --package ftlab-bench -- sweep
 
 bench-traces: ## page writes per second of every trace reader and generator
 	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed

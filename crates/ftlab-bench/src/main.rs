@@ -10,6 +10,7 @@
 //! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013): what they recognise, and cost
 //! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
 //! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  what serving a drive costs, beside nbdkit
+//! cargo run --release -p ftlab-bench -- sweep     what 1,000 small runs cost beside themselves
 //! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
 //! ```
 //!
@@ -21,6 +22,7 @@ mod live_drive;
 mod peers;
 mod reference;
 mod stopwatch;
+mod sweep_cost;
 mod tail_latency;
 
 use ftlab_flash::{Flash, Geometry, Lpn, NoPayload, Timed, Timing};
@@ -304,9 +306,10 @@ fn main() -> Result<(), Failure> {
         Some("hot-cold") => hot_cold::run(),
         Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
         Some("live-drive") => live_drive::measure(&arguments[1..]),
+        Some("sweep") => sweep_cost::run(),
         Some("peers") => peers::run(&arguments[1..]),
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are ftls, timed, large, tail-latency, hot-cold, calibrate and peers; \
+            "no benchmark {other:?}; there are ftls, timed, large, tail-latency, hot-cold, calibrate, peers and sweep; \
              tables and figures of papers are made by ftlab reproduce"
         )
         .into()),

@@ -27,7 +27,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
             "ftlab-trace",
         ],
     ),
-    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
 ];
 
 #[test]

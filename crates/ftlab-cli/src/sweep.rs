@@ -7,8 +7,8 @@ use crate::table::ruled;
 use clap::Args;
 use ftlab_sim::format::{grouped, significant};
 use ftlab_sim::sweep::{
-    ExperimentFile, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs,
-    sweep as run_sweep,
+    ExperimentFile, Kind, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
+    read_runs_of, sweep as run_sweep,
 };
 use ftlab_trace::PartialFile;
 use std::collections::BTreeMap;
@@ -63,6 +63,12 @@ const ROWS_MAX: usize = 60;
 
 pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
     let plan = Plan::new(ExperimentFile::read(&args.experiment)?, args.scale)?;
+    if plan.file.kind != Kind::Runs {
+        return Err(CliError::usage(format!(
+            "{} runs no FTLs; use ftlab reproduce {0}",
+            args.experiment.display()
+        )));
+    }
     for absent in &plan.absent {
         say(&format!("left out: {absent}\n"));
     }
@@ -74,7 +80,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         PathBuf::from(stem).with_extension("results")
     });
     let outcome = run(&plan, &directory, args.jobs, args.shard, args.quiet)?;
-    let results = read_runs(&directory)?;
+    let results = read_runs_of(&plan, &directory)?;
     if plan.points.len() <= ROWS_MAX {
         print(&table(&plan, &results))?;
     }
@@ -111,22 +117,24 @@ pub(crate) fn report_failures(outcome: &Outcome) -> Result<(), CliError> {
     if failures.is_empty() {
         return Ok(());
     }
-    let list: String =
-        failures.iter().map(|failure| format!("\n  {}: {}", failure.run, failure.error)).collect();
+    let list: Vec<_> =
+        failures.iter().map(|failure| format!("{}: {}", failure.run, failure.error)).collect();
     Err(CliError::failure(format!(
-        "{} of the runs failed, and the same command tries them again:{list}",
-        grouped(failures.len() as u64)
+        "{} of the runs failed, and the same command tries them again:\n  {}",
+        grouped(failures.len() as u64),
+        list.join("\n  ")
     )))
 }
 
 fn summary(plan: &Plan) -> String {
     let axes = plan.varying_axes().into_iter();
-    let axes: String =
-        axes.map(|axis| format!("  {axis}: {}\n", plan.axis(axis).join(", "))).collect();
+    let axes: Vec<_> =
+        axes.map(|axis| format!("  {axis}: {}", plan.axis(axis).join(", "))).collect();
     format!(
-        "{} runs, {} workloads and drives\n{axes}",
+        "{} runs, {} workloads and drives\n{}\n",
         grouped(plan.runs() as u64),
-        grouped(plan.jobs.len() as u64)
+        grouped(plan.jobs.len() as u64),
+        axes.join("\n")
     )
 }
 

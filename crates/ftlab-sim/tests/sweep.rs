@@ -84,7 +84,7 @@ fn every_combination_is_a_point_and_equal_runs_are_one() {
     assert_eq!(plan.jobs.len(), 6, "FTLs share a decoding");
     assert_eq!(plan.varying_axes(), ["workload", "theta", "ftl", "seed"]);
     assert_eq!(plan.axis("ftl"), ["1r-greedy", "2R"]);
-    assert_eq!(plan.axis("workload"), ["zipf:theta=0.5", "zipf:theta=0.9", "even"]);
+    assert_eq!(plan.axis("workload"), ["zipf:theta={theta}", "even"]);
 }
 
 #[test]
@@ -110,7 +110,8 @@ fn a_point_gives_what_the_experiment_itself_gives() {
     let expected = experiment.run(&mut ()).unwrap();
     for (name, expected) in ["1r-greedy", "2R"].iter().zip(&expected.runs) {
         let point = plan.points.iter().find(|point| {
-            point.label("workload") == Some("zipf:theta=0.9")
+            point.label("workload") == Some("zipf:theta={theta}")
+                && point.label("theta") == Some("0.9")
                 && point.label("ftl") == Some(name)
                 && point.label("seed") == Some("2")
         });

@@ -23,8 +23,8 @@ struct Panel {
 }
 
 enum Content {
-    /// Lines, and the names of places on the x axis that are no numbers.
-    Lines(Vec<Line>, Vec<String>),
+    /// Lines, and the places on the x axis that are named; round numbers if none are.
+    Lines(Vec<Line>, Vec<(f64, String)>),
     /// Names of groups; bars by label.
     Bars(Vec<String>, Vec<(String, Vec<f64>)>),
 }
@@ -88,7 +88,7 @@ impl Of<'_> {
 
     /// The metrics: one, or those by which lines differ.
     fn metrics(&self) -> Vec<&str> {
-        self.spec.y.split_whitespace().collect()
+        self.spec.y.as_written().split_whitespace().collect()
     }
 
     fn check(&self) -> Result<(), CliError> {
@@ -101,7 +101,7 @@ impl Of<'_> {
             return self.metrics().into_iter().map(|metric| (metric.to_owned(), metric)).collect();
         }
         let values = self.values(self.by(), places).into_iter();
-        values.map(|value| (value, self.spec.y.as_str())).collect()
+        values.map(|value| (value, self.spec.y.as_written())).collect()
     }
 
     fn number(&self, places: &[&Point], x: &str, (by, metric): &(String, &str)) -> Option<f64> {
@@ -115,7 +115,7 @@ impl Of<'_> {
     fn over_axis(&self, places: &[&Point]) -> Result<Option<Panel>, CliError> {
         self.check()?;
         let xs = self.values(&self.spec.x, places);
-        let (positions, names) = positions(&xs);
+        let positions = positions(&xs);
         let mut shown = Vec::new();
         for (kind, colour) in self.kinds(places).iter().zip(COLOURS.into_iter().cycle()) {
             let by = &kind.0;
@@ -136,21 +136,21 @@ impl Of<'_> {
         if shown.is_empty() {
             return Ok(None);
         }
-        let x = self.label(&self.spec.x_label, &self.spec.x);
-        let y = self.label(&self.spec.y_label, &self.spec.y);
+        let x = label(&self.spec.x_label, &self.spec.x);
+        let y = label(&self.spec.y_label, self.spec.y.as_written());
         Ok(Some(Panel {
             title: String::new(),
             x: (x, AxisKind::Numbers),
             y: (y, AxisKind::Numbers),
             y_max: self.spec.y_max,
-            content: Content::Lines(shown, names),
+            content: Content::Lines(shown, positions.into_iter().zip(xs).collect()),
         }))
     }
 
     /// Published values along the x axis of a line.
     fn published(&self, by: &str, places: &[&Point]) -> Option<Vec<f64>> {
         let fits = |expect: &&Expectation| {
-            expect.metric == self.spec.y
+            expect.metric.as_written() == self.spec.y.as_written()
                 && expect.along.as_deref() == Some(&self.spec.x)
                 && expect.over.is_none()
                 && expect.minus.is_none()
@@ -177,7 +177,7 @@ impl Of<'_> {
         Ok(Some(Panel {
             title: String::new(),
             x: (self.spec.x_label.clone(), AxisKind::Numbers),
-            y: (self.label(&self.spec.y_label, &self.spec.y), AxisKind::Numbers),
+            y: (label(&self.spec.y_label, self.spec.y.as_written()), AxisKind::Numbers),
             y_max: self.spec.y_max,
             content: Content::Bars(groups, kinds),
         }))
@@ -189,7 +189,8 @@ impl Of<'_> {
         let (mut shown, mut axes) = (Vec::new(), None);
         for place in places {
             for moment in moments {
-                let Some(curve) = self.numbers.curve(&self.spec.y, place, *moment)? else {
+                let Some(curve) = self.numbers.curve(self.spec.y.as_written(), place, *moment)?
+                else {
                     continue;
                 };
                 let colour = colours.next().unwrap_or(BLACK);
@@ -206,26 +207,24 @@ impl Of<'_> {
         let Some((x, y)) = axes else { return Ok(None) };
         Ok(Some(Panel {
             title: String::new(),
-            x: (self.label(&self.spec.x_label, x.0), x.1),
-            y: (self.label(&self.spec.y_label, y.0), y.1),
+            x: (label(&self.spec.x_label, x.0), x.1),
+            y: (label(&self.spec.y_label, y.0), y.1),
             y_max: self.spec.y_max,
             content: Content::Lines(shown, Vec::new()),
         }))
     }
-
-    fn label(&self, given: &str, default: &str) -> String {
-        if given.is_empty() { default.to_owned() } else { given.to_owned() }
-    }
 }
 
-/// Where the values of an axis lie: at their numbers if all are numbers, else one after the other,
-/// with their names.
-fn positions(values: &[String]) -> (Vec<f64>, Vec<String>) {
+/// What an axis says.
+fn label(given: &str, default: &str) -> String {
+    if given.is_empty() { default.to_owned() } else { given.to_owned() }
+}
+
+/// Where the values of an axis lie: at their numbers if all are numbers, else one after the other.
+fn positions(values: &[String]) -> Vec<f64> {
     let number = |text: &String| text.trim_end_matches('%').parse::<f64>().ok();
-    match values.iter().map(number).collect::<Option<Vec<_>>>() {
-        Some(numbers) => (numbers, Vec::new()),
-        None => ((0..values.len()).map(|index| index as f64).collect(), values.to_vec()),
-    }
+    let numbers: Option<Vec<_>> = values.iter().map(number).collect();
+    numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
 /// At most so many points that they can be told apart.
@@ -256,12 +255,12 @@ pub(crate) fn draw(picture: &Picture, svg: &mut String) -> Drawn {
 impl Panel {
     fn draw(&self, area: &Area<'_>) -> Drawn {
         match &self.content {
-            Content::Lines(shown, names) => self.draw_lines(area, shown, names),
+            Content::Lines(shown, named) => self.draw_lines(area, shown, named),
             Content::Bars(groups, kinds) => self.draw_bars(area, groups, kinds),
         }
     }
 
-    fn draw_lines(&self, area: &Area<'_>, shown: &[Line], names: &[String]) -> Drawn {
+    fn draw_lines(&self, area: &Area<'_>, shown: &[Line], named: &[(f64, String)]) -> Drawn {
         let all = || shown.iter().flat_map(|line| &line.points);
         let range = |of: fn(&(f64, f64)) -> f64| {
             let values = all().map(of);
@@ -271,11 +270,11 @@ impl Panel {
         };
         let (left, right) = range(|point| point.0);
         let (low, high) = range(|point| point.1);
-        let x = if names.is_empty() {
+        let x = if named.is_empty() {
             axis(&self.x, left, right)
         } else {
-            let ticks = names.iter().enumerate().map(|(index, name)| (index as f64, name.clone()));
-            Axis::new(&self.x.0, -0.3..names.len() as f64 - 0.7, ticks.collect())
+            let margin = 0.04 * (right - left).max(1e-9);
+            Axis::new(&self.x.0, left - margin..right + margin, named.to_vec())
         };
         let top = self.y_max.unwrap_or(high);
         let y = axis(&self.y, low.min(self.floor()), top);

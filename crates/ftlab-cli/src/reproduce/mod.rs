@@ -9,7 +9,7 @@ use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
 use ftlab_sim::sweep::{
-    ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs,
+    ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs_of,
 };
 use page::Page;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
         say(&format!("{id}: {}\n", file.title));
         pages.push(one(args, &id, file, &mut failures)?);
     }
-    page::index(&args.out)?;
+    page::index(&args.out, &pages)?;
     let missed = pages.iter().flat_map(Page::unexpected).count();
     let all: usize = pages.iter().map(|page| page.lines.len()).sum();
     say(&format!(
@@ -93,7 +93,7 @@ fn one(
             let store = args.store.clone().unwrap_or_else(|| args.out.join("runs"));
             let outcome = run(&plan, &store, args.jobs, Shard::WHOLE, args.quiet)?;
             all.failures.extend(outcome.failures);
-            Box::new(read_runs(&store)?)
+            Box::new(read_runs_of(&plan, &store)?)
         }
         Kind::Inspect => Box::new(Inspected::new(&plan)?),
         Kind::Splits => Box::new(splits::study(&plan)?),

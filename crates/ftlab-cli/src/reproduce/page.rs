@@ -196,8 +196,8 @@ fn alternative(spec: &ftlab_sim::sweep::FigureSpec, plan: &Plan) -> String {
 fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
     let axes = plan.axes();
     let mut metrics: Vec<&str> = Vec::new();
-    let used = plan.file.expect.iter().map(|expect| expect.metric.as_str());
-    let drawn = plan.file.figure.iter().flat_map(|figure| figure.y.split_whitespace());
+    let used = plan.file.expect.iter().map(|expect| expect.metric.as_written());
+    let drawn = plan.file.figure.iter().flat_map(|figure| figure.y.as_written().split_whitespace());
     let common = (plan.file.kind == Kind::Runs).then(|| METRICS.iter().map(|metric| metric.name));
     for metric in used.chain(drawn).chain(common.into_iter().flatten()) {
         if numbers.check(metric).is_ok() && !metrics.contains(&metric) {
@@ -221,15 +221,20 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
     text
 }
 
-/// Writes `README.md`: every experiment that has a page in `out`.
-pub(super) fn index(out: &Path) -> Result<(), CliError> {
+/// Writes `README.md`: every experiment that has a page in `out`, those of ftlab and `own`.
+pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
     let mut text = String::from(
         "# Reproduction\n\nEvery table and figure of the literature that ftlab makes again, with the \
          command `ftlab reproduce ID`:\npublished beside measured. A number agrees if it is within the \
          tolerance of its experiment (10% where\nnothing else is said), a statement if it holds \
          everywhere.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
     );
-    let ids = super::catalogue::all()?.into_iter().map(|(id, _)| id);
+    let mut ids: Vec<String> = super::catalogue::all()?.into_iter().map(|(id, _)| id).collect();
+    for page in own {
+        if !ids.contains(&page.id) {
+            ids.push(page.id.clone());
+        }
+    }
     for id in ids {
         let path = with_ending(&stem(out, &id, ""), "json");
         let Ok(json) = fs::read_to_string(path) else { continue };

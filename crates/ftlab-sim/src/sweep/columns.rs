@@ -182,11 +182,11 @@ pub(super) fn decode_hashes(file: File) -> Result<Vec<String>> {
     Ok(read_texts(file, ["run"])?.into_iter().map(|[run]| run).collect())
 }
 
-/// All runs in a file.
-pub(super) fn decode(file: File) -> Result<Vec<StoredRun>> {
+/// The runs in a file whose hashes are wanted.
+pub(super) fn decode(file: File, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredRun>> {
     let broken = |error: serde_json::Error| ParquetError::General(error.to_string());
     let rows = read_texts(file, ["run", "labels", "result"])?.into_iter();
-    let runs = rows.map(|[run, labels, result]| {
+    let runs = rows.filter(|[run, ..]| is_wanted(run)).map(|[run, labels, result]| {
         let labels: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&labels).map_err(broken)?;
         let text = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();

@@ -5,6 +5,7 @@ use super::error::{SweepError, Wrong};
 use super::metric::Metric;
 use super::plan::{Plan, Point};
 use super::report::{Expectation, Selector};
+use super::scalar::Pairs;
 use super::series::{Curve, Series};
 use super::variables::Variables;
 use crate::format::significant;
@@ -118,8 +119,9 @@ struct Of<'a> {
 impl Of<'_> {
     fn lines(&self) -> Result<Vec<Comparison>, Wrong> {
         let expectation = self.expectation;
-        let metric = expectation.metric.as_str();
-        self.numbers.check(metric).map_err(Wrong::anywhere)?;
+        let metric = expectation.metric.as_written();
+        let wrong = |error| Wrong::at(expectation.metric.span(), error);
+        self.numbers.check(metric).map_err(wrong)?;
         if !expectation.ascending.is_empty() {
             return Ok(vec![self.order(metric)]);
         }
@@ -192,19 +194,14 @@ impl Of<'_> {
 
     /// What a line is about: the words of the expectation, and what tells its point from others.
     fn what(&self, place: Option<&Point>) -> String {
-        let words = if self.expectation.what.is_empty() {
-            self.expectation.metric.clone()
-        } else {
-            self.expectation.what.clone()
-        };
+        let words = self.words();
         let axes = self.plan.varying_axes();
         let of = place.into_iter().flat_map(without_seed);
         let labels: Vec<_> = of
             .filter(|(axis, _)| axes.contains(&axis.as_str()))
             .filter(|(axis, _)| {
                 // What the words say already.
-                self.expectation.what.is_empty()
-                    || self.expectation.of.0.iter().all(|(a, _)| a != axis)
+                self.expectation.what.is_empty() || !self.is_fixed(axis)
             })
             .map(|(axis, value)| match axis.as_str() {
                 "ftl" | "workload" | "case" => value.clone(),
@@ -214,75 +211,93 @@ impl Of<'_> {
         if labels.is_empty() { words } else { format!("{words}: {}", labels.join(", ")) }
     }
 
+    /// Whether the expectation is of one value on an axis.
+    fn is_fixed(&self, axis: &str) -> bool {
+        self.expectation.of.0.iter().any(|(other, choice)| other == axis && choice.is_single())
+    }
+
+    /// The words of the expectation, or the metric.
+    fn words(&self) -> String {
+        let Expectation { what, metric, .. } = self.expectation;
+        if what.is_empty() { metric.as_written().to_owned() } else { what.clone() }
+    }
+
     /// Whether numbers ascend, for every value of the other axes.
     fn order(&self, metric: &str) -> Comparison {
-        let expectation = self.expectation;
-        let [first, ..] = expectation.ascending.as_slice() else { unreachable!("it is not empty") };
-        let mut found = Vec::new();
-        let places = places(self.plan, &expectation.of);
-        for place in places.into_iter().filter(|place| place.is_in(first)) {
-            let numbers: Option<Vec<f64>> = expectation
-                .ascending
-                .iter()
-                .map(|selector| measured(self.plan, self.numbers, metric, &moved(place, selector)))
-                .collect();
-            if let Some(numbers) = numbers {
-                let holds = numbers.windows(2).all(|pair| pair[0] < pair[1]);
-                found.push((place, numbers, holds));
-            }
-        }
-        let names: Vec<String> = expectation
-            .ascending
-            .iter()
-            .map(|Selector { 0: pairs }| {
-                pairs.iter().map(|(_, v)| v.first()).collect::<Vec<_>>().join(" ")
-            })
-            .collect();
-        let order = |numbers: &[f64]| {
-            numbers.iter().map(|number| text(*number)).collect::<Vec<_>>().join(", ")
-        };
-        let holding = found.iter().filter(|(.., holds)| *holds).count();
-        let measured = match found.as_slice() {
-            [] => String::new(),
-            [(_, numbers, holds)] => {
-                format!("{}: {}", if *holds { "yes" } else { "no" }, order(numbers))
-            }
-            all if holding == all.len() => format!("yes, in all {holding}"),
-            all => {
-                let is_few = 2 * holding <= all.len();
-                let listed = all.iter().filter(|(.., holds)| *holds == is_few);
-                let axes = self.plan.varying_axes();
-                let fixed = |axis: &String| first.0.iter().any(|(other, _)| other == axis);
-                let listed: Vec<String> = listed
-                    .map(|(place, ..)| {
-                        let labels = without_seed(place)
-                            .filter(|(axis, _)| axes.contains(&axis.as_str()) && !fixed(axis))
-                            .map(|(_, value)| value.as_str());
-                        labels.collect::<Vec<_>>().join(" ")
-                    })
-                    .collect();
-                match (holding, is_few) {
-                    (0, _) => format!("no, in none of {}", all.len()),
-                    (_, true) => format!("in {holding} of {}: {}", all.len(), listed.join("; ")),
-                    (_, false) => {
-                        format!("in {holding} of {}; not: {}", all.len(), listed.join("; "))
-                    }
-                }
-            }
-        };
+        let found = self.orders(metric);
+        let names = self.expectation.ascending.iter().map(|Pairs(pairs)| {
+            pairs.iter().map(|(_, choice)| choice.first()).collect::<Vec<_>>().join(" ")
+        });
         Comparison {
-            what: if expectation.what.is_empty() {
-                expectation.metric.clone()
-            } else {
-                expectation.what.clone()
-            },
-            published: names.join(" < "),
-            agrees: (!found.is_empty()).then_some(holding == found.len()),
-            measured,
+            what: self.words(),
+            published: names.collect::<Vec<_>>().join(" < "),
+            measured: self.where_it_holds(&found),
             difference: None,
-            source: expectation.source.clone(),
-            remark: expectation.remark.clone(),
+            agrees: (!found.is_empty()).then(|| found.iter().all(Order::holds)),
+            source: self.expectation.source.clone(),
+            remark: self.expectation.remark.clone(),
         }
+    }
+
+    /// The numbers that are to ascend, wherever all of them were measured.
+    fn orders(&self, metric: &str) -> Vec<Order<'_>> {
+        let ascending = &self.expectation.ascending;
+        let places = places(self.plan, &self.expectation.of).into_iter();
+        let firsts =
+            places.filter(|place| ascending.first().is_some_and(|first| place.is_in(first)));
+        let of = |place: &Point, selector| {
+            measured(self.plan, self.numbers, metric, &moved(place, selector))
+        };
+        let orders = firsts.filter_map(|place| {
+            let numbers = ascending.iter().map(|selector| of(place, selector));
+            Some(Order { place, numbers: numbers.collect::<Option<_>>()? })
+        });
+        orders.collect()
+    }
+
+    /// The numbers of the only place, or the places where the order holds, or where it does not if those
+    /// are fewer.
+    fn where_it_holds(&self, found: &[Order<'_>]) -> String {
+        if let [only] = found {
+            let numbers = only.numbers.iter().map(|number| text(*number)).collect::<Vec<_>>();
+            return format!("{}: {}", if only.holds() { "yes" } else { "no" }, numbers.join(", "));
+        }
+        let (all, holding) = (found.len(), found.iter().filter(|order| order.holds()).count());
+        let places = |holds: bool| {
+            let places = found.iter().filter(|order| order.holds() == holds);
+            places.map(|order| self.place_name(order.place)).collect::<Vec<_>>().join("; ")
+        };
+        match holding {
+            _ if all == 0 => String::new(),
+            0 => format!("no, in none of {all}"),
+            holding if holding == all => format!("yes, in all {all}"),
+            holding if 2 * holding <= all => format!("in {holding} of {all}: {}", places(true)),
+            holding => format!("in {holding} of {all}; not: {}", places(false)),
+        }
+    }
+
+    /// What tells a place of an order from the others.
+    fn place_name(&self, place: &Point) -> String {
+        let axes = self.plan.varying_axes();
+        let first = self.expectation.ascending.first();
+        let is_fixed =
+            |axis: &str| first.is_some_and(|of| of.0.iter().any(|(other, _)| other == axis));
+        let labels = without_seed(place)
+            .filter(|(axis, _)| axes.contains(&axis.as_str()) && !is_fixed(axis))
+            .map(|(_, value)| value.as_str());
+        labels.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Numbers that are to ascend, and where.
+struct Order<'a> {
+    place: &'a Point,
+    numbers: Vec<f64>,
+}
+
+impl Order<'_> {
+    fn holds(&self) -> bool {
+        self.numbers.windows(2).all(|pair| pair[0] < pair[1])
     }
 }
 

@@ -20,8 +20,8 @@ use toml::Spanned;
 /// An FTL: `"2r-fifo:blk-util=0.4"`, or `{ name = "2R", spec = "2r-fifo:blk-util=0.4" }`.
 #[derive(Debug, Clone)]
 pub struct FtlItem {
-    /// How it is called in results: its name, or what it is.
-    pub name: Scalar,
+    /// How it is called in results, if it has a name.
+    pub name: Option<Scalar>,
     /// What it is.
     pub spec: Scalar,
 }
@@ -29,8 +29,8 @@ pub struct FtlItem {
 /// A workload: `"zipf:theta={theta}"`, or a table with a name and with how a trace is read.
 #[derive(Debug, Clone)]
 pub struct WorkloadItem {
-    /// How it is called in results: its name, or what it is.
-    pub name: Scalar,
+    /// How it is called in results, if it has a name.
+    pub name: Option<Scalar>,
     /// A generator, or a trace: relative to the folder of the experiment file, or behind
     /// `$FTLAB_SHARED`, which is the value of that environment variable.
     pub spec: Scalar,
@@ -102,9 +102,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextOr<T> {
 }
 
 /// The name and the text of an item, both at its place in the file.
-fn scalars(name: Option<String>, spec: String, span: &Span) -> (Scalar, Scalar) {
-    let name = name.unwrap_or_else(|| spec.clone());
-    (Scalar::new(name, span.clone()), Scalar::new(spec, span.clone()))
+fn scalars(name: Option<String>, spec: String, span: &Span) -> (Option<Scalar>, Scalar) {
+    (name.map(|name| Scalar::new(name, span.clone())), Scalar::new(spec, span.clone()))
+}
+
+/// What an item is called: its name, or what it is, variables and all, since these are axes of their own.
+fn label(name: Option<&Scalar>, spec: &Scalar, variables: &Variables) -> Result<String, Wrong> {
+    name.map_or_else(|| Ok(spec.as_written().to_owned()), |name| name.resolve(variables))
+}
+
+impl FtlItem {
+    /// How it is called in results.
+    pub(crate) fn label(&self, variables: &Variables) -> Result<String, Wrong> {
+        label(self.name.as_ref(), &self.spec, variables)
+    }
 }
 
 impl<'de> Deserialize<'de> for FtlItem {
@@ -161,6 +172,11 @@ impl JsonSchema for WorkloadItem {
 const SHARED: &str = "FTLAB_SHARED";
 
 impl WorkloadItem {
+    /// How it is called in results.
+    pub(crate) fn label(&self, variables: &Variables) -> Result<String, Wrong> {
+        label(self.name.as_ref(), &self.spec, variables)
+    }
+
     /// The workload for these variables; `None`, and why, if it is an optional trace that is absent.
     pub(crate) fn workload(
         &self,

@@ -71,7 +71,7 @@ pub use scalar::{AxisValue, Choice, Pairs, Scalar};
 pub use scale::{PAGES_PER_BLOCK_MIN, Scale};
 pub use series::{AxisKind, Curve, SERIES, Series};
 pub use shard::Shard;
-pub use store::{Store, read_runs};
+pub use store::{Store, read_runs, read_runs_of};
 
 /// A JSON Schema as text.
 fn schema_text(schema: &schemars::Schema) -> String {

@@ -96,11 +96,21 @@ impl Plan {
         axes
     }
 
-    /// The axes on which points differ.
+    /// The axes that tell points apart: those whose values do not follow from the axes before them, as
+    /// a workload follows from its case.
     pub fn varying_axes(&self) -> Vec<&str> {
-        let mut axes = self.axes();
-        axes.retain(|axis| self.axis(axis).len() > 1);
-        axes
+        let mut telling: Vec<&str> = Vec::new();
+        for axis in self.axes() {
+            let mut known = BTreeMap::new();
+            let follows = self.points.iter().all(|point| {
+                let before: Vec<_> = telling.iter().map(|axis| point.label(axis)).collect();
+                *known.entry(before).or_insert(point.label(axis)) == point.label(axis)
+            });
+            if !follows {
+                telling.push(axis);
+            }
+        }
+        telling
     }
 
     /// Number of different runs.
@@ -110,7 +120,11 @@ impl Plan {
 
     /// Refuses selectors of axes that do not exist.
     fn check_selectors(&self) -> Result<(), SweepError> {
-        let axes = self.axes();
+        // A trace that is absent takes its axes with it, and they are no mistake.
+        let grids = self.file.case.iter().map(|case| &case.grid).chain([&self.file.grid]);
+        let variables = grids.flat_map(|grid| grid.0.iter().map(|(name, _)| name.as_str()));
+        let mut axes: Vec<&str> = self.axes();
+        axes.extend(variables.filter(|name| !self.axes().contains(name)));
         let of_expectations = self.file.expect.iter().flat_map(|expect| {
             [Some(&expect.of), expect.over.as_ref(), expect.minus.as_ref()]
                 .into_iter()
@@ -267,70 +281,76 @@ impl Expansion {
         let experiment = match settings.experiment(&mut variables)? {
             Ok(experiment) => experiment,
             Err(absent) => {
-                self.absent.insert(format!("{}: {absent}", workload.name.resolve(&variables)?));
+                self.absent.insert(format!("{}: {absent}", workload.label(&variables)?));
                 return Ok(());
             }
         };
         let at_workload = |error| Wrong::at(workload.spec.span(), error);
         let mut labels: Vec<(String, String)> = Vec::new();
         labels.extend(part.case.map(|case| ("case".to_owned(), case.to_owned())));
-        labels.push(("workload".into(), workload.name.resolve(&variables)?));
+        labels.push(("workload".into(), workload.label(&variables)?));
         labels.extend(grid.iter().map(|(name, value)| ((*name).to_owned(), value.label.clone())));
-        let name: Vec<_> = labels.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
-        experiment
-            .check_numbers()
-            .map_err(|error| Wrong::anywhere(format!("{}: {error}", name.join(", "))))?;
+        let name = name_of(&labels);
+        experiment.check_numbers().map_err(|error| Wrong::anywhere(format!("{name}: {error}")))?;
         let identity = self.identity.of(&experiment, &workload.reading()).map_err(at_workload)?;
         let job = *self.by_identity.entry(identity.clone()).or_insert_with(|| {
-            self.jobs.push(Job {
-                writes: writes(&experiment),
-                experiment,
-                runs: Vec::new(),
-                name: name.join(", "),
-            });
+            self.jobs.push(Job { writes: writes(&experiment), experiment, runs: Vec::new(), name });
             self.jobs.len() - 1
         });
-        let job = &mut self.jobs[job];
         if part.ftls.is_empty() {
             labels.push(("seed".into(), seed.to_string()));
             let point = Point { labels, run: run_hash_of_workload(&identity) };
-            if job.runs.is_empty() {
-                job.runs.push(point.clone());
+            let runs = &mut self.jobs[job].runs;
+            if runs.is_empty() {
+                runs.push(point.clone());
             }
             self.points.push(point);
             return Ok(());
         }
         for ftl in part.ftls {
-            let wrong = |error: String| Wrong::at(ftl.spec.span(), error);
-            let text = ftl.spec.resolve(&variables)?;
-            let spec: Spec = text.parse().map_err(|error| wrong(format!("{error}")))?;
-            let run = run_hash(&identity, &spec).map_err(|error| wrong(error.to_string()))?;
-            let mut labels = labels.clone();
-            labels.push(("ftl".into(), ftl.name.resolve(&variables)?));
-            labels.push(("seed".into(), seed.to_string()));
-            let point = Point { labels, run };
-            match self.by_labels.insert(point.labels.clone(), point.run.clone()) {
-                Some(same) if same == point.run => continue,
-                Some(_) => {
-                    return Err(wrong(format!(
-                        "{}, {} names two different runs; give one of them another name",
-                        name.join(", "),
-                        ftl.name.as_written()
-                    )));
-                }
-                None => {}
-            }
-            if job.runs.iter().all(|other| other.run != point.run) {
-                job.runs.push(point.clone());
-                job.experiment.ftls.push(spec);
-            }
-            self.points.push(point);
+            self.add_ftl(job, &identity, ftl, &labels, &variables)?;
         }
         Ok(())
     }
 }
 
 impl Expansion {
+    /// Adds the point of an FTL to a job whose labels are `labels`.
+    fn add_ftl(
+        &mut self,
+        job: usize,
+        identity: &str,
+        ftl: &FtlItem,
+        labels: &[(String, String)],
+        variables: &Variables,
+    ) -> Result<(), Wrong> {
+        let wrong = |error: String| Wrong::at(ftl.spec.span(), error);
+        let text = ftl.spec.resolve(variables)?;
+        let spec: Spec = text.parse().map_err(|error| wrong(format!("{error}")))?;
+        let run = run_hash(identity, &spec).map_err(|error| wrong(error.to_string()))?;
+        let mut labels = labels.to_vec();
+        labels.push(("ftl".into(), ftl.label(variables)?));
+        labels.push(("seed".into(), variables.fill_in("{seed}").map_err(wrong)?));
+        let point = Point { labels, run };
+        match self.by_labels.insert(point.labels.clone(), point.run.clone()) {
+            Some(same) if same == point.run => return Ok(()),
+            Some(_) => {
+                return Err(wrong(format!(
+                    "{} names two different runs; give one of them another name",
+                    name_of(&point.labels)
+                )));
+            }
+            None => {}
+        }
+        let job = &mut self.jobs[job];
+        if job.runs.iter().all(|other| other.run != point.run) {
+            job.runs.push(point.clone());
+            job.experiment.ftls.push(spec);
+        }
+        self.points.push(point);
+        Ok(())
+    }
+
     /// Adds a point for each rule that divides spare pages.
     fn add_rules(&mut self, part: &Part<'_>) -> Result<(), Wrong> {
         for grid in combinations(&part.grid)? {
@@ -343,6 +363,12 @@ impl Expansion {
         }
         Ok(())
     }
+}
+
+/// Labels as a message names them.
+fn name_of(labels: &[(String, String)]) -> String {
+    let labels = labels.iter().map(|(axis, value)| format!("{axis} {value}"));
+    labels.collect::<Vec<_>>().join(", ")
 }
 
 /// Host page writes of a run, where they are known.

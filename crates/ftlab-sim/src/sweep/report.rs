@@ -15,7 +15,7 @@ pub struct Expectation {
     /// What it is about, in words; the metric by default.
     pub what: String,
     /// What is measured, such as `waf`; see `ftlab list metrics`.
-    pub metric: String,
+    pub metric: Scalar,
     /// Of which points; one number for each of those that are left.
     pub of: Selector,
     /// The axis along which `values` go.
@@ -97,7 +97,7 @@ pub struct FigureSpec {
     #[serde(default)]
     pub x: String,
     /// What is shown: a metric, or of curves the name of one.
-    pub y: String,
+    pub y: Scalar,
     /// The axis with a line or bar for each of its values; `ftl` by default. `metric` stands for the
     /// metrics in `y`, which are separated by blanks then.
     #[serde(default)]

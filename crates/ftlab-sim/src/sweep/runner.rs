@@ -79,9 +79,10 @@ pub fn sweep(
     let runs = own.iter().map(|job| job.runs.len()).sum();
     let mut pending: Vec<Job> = own.into_iter().filter_map(|job| left_of(job, store)).collect();
     let reused = runs - pending.iter().map(|job| job.runs.len()).sum::<usize>();
-    // The longest first, so that none is left alone at the end.
+    // The longest first, so that none is left alone at the end; traces may be long.
     pending.sort_by_key(|job| {
-        std::cmp::Reverse(job.writes.map(|writes| writes * job.runs.len() as u64))
+        let all = job.writes.map(|writes| writes * job.runs.len() as u64);
+        std::cmp::Reverse(all.unwrap_or(u64::MAX))
     });
     let work = Work::of(&pending);
     let state = State {

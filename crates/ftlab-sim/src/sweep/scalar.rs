@@ -13,7 +13,7 @@ use toml::Spanned;
 pub(crate) type Span = Range<usize>;
 
 /// A text, number or boolean as text; `{name}` in it stands for a variable of the grid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scalar {
     text: String,
     span: Span,
@@ -122,6 +122,11 @@ impl Choice {
     /// Whether a label, or its absence, is among the values.
     pub(crate) fn has(&self, label: Option<&str>) -> bool {
         self.values.iter().any(|value| value == label.unwrap_or_default())
+    }
+
+    /// Whether it leaves no choice.
+    pub(crate) fn is_single(&self) -> bool {
+        self.values.len() == 1
     }
 
     /// The first value, which stands for the others where there can be only one.

@@ -17,6 +17,8 @@ pub enum AxisKind {
     Powers,
 }
 
+type Points = Vec<(f64, f64)>;
+
 /// A line to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -37,7 +39,7 @@ pub struct Series {
     pub doc: &'static str,
     x: (&'static str, AxisKind),
     y: (&'static str, AxisKind),
-    points: fn(&StoredRun, &RunResult, f64) -> Option<Vec<(f64, f64)>>,
+    points: fn(&StoredRun, &RunResult, f64) -> Option<Points>,
 }
 
 const HOST_WRITES: (&str, AxisKind) = ("host page writes", AxisKind::Counts);

@@ -5,10 +5,12 @@
 //! small files are joined to one.
 
 use super::columns::{StoredRun, decode, decode_hashes, encode};
+use super::compare::Results;
 use super::error::SweepError;
+use super::plan::Plan;
 use super::shard::Shard;
 use rustix::fs::{FlockOperation, flock};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,7 +69,7 @@ impl Store {
         }
         let mut runs = Vec::new();
         for path in &self.parts {
-            runs.extend(read(path)?);
+            runs.extend(read(path, |_| true)?);
         }
         let bytes = encode(&runs).map_err(|error| SweepError::store(&self.directory, &error))?;
         self.write("runs", &bytes)?;
@@ -98,12 +100,10 @@ impl Store {
         // Files of joined runs come last in the alphabet, and parts are held against them.
         for path in files(&self.directory)?.into_iter().rev() {
             let name = file_name(&path);
-            let part = name.strip_prefix("part-").and_then(|rest| rest.strip_prefix(&own));
-            if let Some(number) = number(&name, &own) {
-                self.next = self.next.max(number + 1);
-            }
+            let number = number(&name, &own);
+            self.next = self.next.max(number.map_or(0, |number| number + 1));
             if name.ends_with(".partial") {
-                if name.contains(&own) {
+                if number.is_some() {
                     fs::remove_file(&path).map_err(|error| SweepError::store(&path, &error))?;
                 }
                 continue;
@@ -111,7 +111,7 @@ impl Store {
             let hashes = File::open(&path)
                 .map_err(|error| SweepError::store(&path, &error))
                 .and_then(|file| decode_hashes(file).map_err(|error| unreadable(&path, &error)))?;
-            if part.is_none() {
+            if number.is_none() || name.starts_with("runs-") {
                 joined.extend(hashes);
             } else if hashes.iter().all(|run| joined.contains(run)) {
                 fs::remove_file(&path).map_err(|error| SweepError::store(&path, &error))?;
@@ -127,19 +127,30 @@ impl Store {
 }
 
 /// Every result in a directory, of all shards, by the hash of its run.
-pub fn read_runs(directory: &Path) -> Result<BTreeMap<String, StoredRun>, SweepError> {
-    let mut results = BTreeMap::new();
+pub fn read_runs(directory: &Path) -> Result<Results, SweepError> {
+    read_some(directory, |_| true)
+}
+
+/// The results of the plan's runs, as far as they are in a directory.
+pub fn read_runs_of(plan: &Plan, directory: &Path) -> Result<Results, SweepError> {
+    let wanted: BTreeSet<&str> = plan.points.iter().map(|point| point.run.as_str()).collect();
+    read_some(directory, |run| wanted.contains(run))
+}
+
+fn read_some(directory: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Results, SweepError> {
+    let mut results = Results::new();
     for path in files(directory)? {
         if !file_name(&path).ends_with(".partial") {
-            results.extend(read(&path)?.into_iter().map(|stored| (stored.run.clone(), stored)));
+            let runs = read(&path, &is_wanted)?.into_iter();
+            results.extend(runs.map(|stored| (stored.run.clone(), stored)));
         }
     }
     Ok(results)
 }
 
-fn read(path: &Path) -> Result<Vec<StoredRun>, SweepError> {
+fn read(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredRun>, SweepError> {
     let file = File::open(path).map_err(|error| SweepError::store(path, &error))?;
-    decode(file).map_err(|error| unreadable(path, &error))
+    decode(file, is_wanted).map_err(|error| unreadable(path, &error))
 }
 
 fn unreadable(path: &Path, error: &impl std::fmt::Display) -> SweepError {
@@ -183,4 +194,23 @@ fn lock(directory: &Path, shard: Shard) -> Result<File, SweepError> {
         ),
     })?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_other_shards_are_not_taken_for_own_ones() {
+        for (name, shard, expected) in [
+            ("part-1-of-1-000012.parquet", "1-of-1", Some(12)),
+            ("runs-1-of-1-000003.parquet", "1-of-1", Some(3)),
+            ("part-1-of-1-000012.partial", "1-of-1", Some(12)),
+            ("part-1-of-16-000012.parquet", "1-of-1", None),
+            ("part-11-of-16-000012.parquet", "1-of-16", None),
+            ("results.csv", "1-of-1", None),
+        ] {
+            assert_eq!(number(name, shard), expected, "{name}");
+        }
+    }
 }
