@@ -47,7 +47,8 @@ fn moves_and_blocks_of_every_ftl_are_those_that_are_counted() {
     });
     let told: Vec<_> = told.collect();
     let told: Vec<_> = told.iter().map(String::as_str).collect();
-    for run in &run(&experiment(&small_trace(), &told)).runs {
+    let experiment = experiment(&small_trace(), &told);
+    for run in &run(&experiment).runs {
         let moves = run.observed.as_ref().unwrap().moves;
         let moved = moves.hot + moves.warm + moves.cold + moves.frozen + moves.undecided;
         assert_eq!(moved, run.relocations + run.merge_copies, "{}", run.ftl);
@@ -58,11 +59,16 @@ fn moves_and_blocks_of_every_ftl_are_those_that_are_counted() {
             let binned: u32 = last.blocks_by_valid_share[stream].iter().sum();
             assert_eq!(binned, expected.blocks, "{}", run.ftl);
         }
-        // Rounding takes or adds half a 255th of each block at most.
-        let valid: u32 = last.valid.0.iter().map(|share| u32::from(*share)).sum();
-        let pages = f64::from(valid * PAGES_PER_BLOCK) / 255.0;
-        let expected = f64::from(LOGICAL_PAGES) - run.trims as f64;
-        assert!((pages - expected).abs() < 148.0 * 32.0 / 255.0, "{}: {pages}", run.ftl);
+    }
+    // Without trims, a drive that is filled holds every page.
+    for run in &run(&Experiment { ignore_trims: true, ..experiment }).runs {
+        for frame in frames(run) {
+            let valid: u32 = frame.valid.0.iter().map(|share| u32::from(*share)).sum();
+            let pages = f64::from(valid * PAGES_PER_BLOCK) / 255.0;
+            // Rounding takes or adds half a 255th of each block at most.
+            let off = (pages - f64::from(LOGICAL_PAGES)).abs();
+            assert!(off < 148.0 * 32.0 / 255.0, "{}: {pages}", run.ftl);
+        }
     }
 }
 
@@ -88,14 +94,11 @@ fn frames_go_from_the_first_counted_write_to_the_last() {
 fn a_full_drive_is_cold_at_first_but_for_what_was_filled_last() {
     let result = run(&experiment("hotcold:writes=1,pages=0.05", &["1r-greedy"]));
     let (first, last) = (&frames(&result.runs[0])[0], frames(&result.runs[0]).last().unwrap());
-    // Two windows are 1,638 pages, so 102 of the 128 blocks are cold, and one in part.
+    // Two windows are 1,638 pages. The other 6,555 fill 102 of the 128 blocks, and 27/64 of one.
     let cold = |frame: &Frame| frame.cold.0.iter().filter(|share| **share == 255).count();
-    assert_eq!((cold(first), first.cold.0[102]), (102, 102));
+    assert_eq!((cold(first), first.cold.0[102]), (102, 108));
     assert_eq!(first.region.0.iter().filter(|region| **region == FREE).count(), 20);
     assert!(cold(last) >= 110, "{} blocks", cold(last));
-    // What never is written again is frozen, what is written always is hot.
-    let moves = result.runs[0].observed.as_ref().unwrap().moves;
-    assert_eq!((moves.warm, moves.cold), (0, 0), "{moves:?}");
 }
 
 #[test]
