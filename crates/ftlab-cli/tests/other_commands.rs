@@ -175,5 +175,5 @@ fn completions_and_manual_pages_are_made() {
     assert!(place.ftlab("completions bash").stdout.contains("ftlab"));
     assert!(place.ftlab("man").stdout.contains(".TH ftlab 1"));
     assert!(place.ftlab("man run").stdout.contains("drive\\-writes"));
-    place.ftlab("man sweep").fails(2, &["no command \"sweep\"; there are run, list"]);
+    place.ftlab("man swep").fails(2, &["no command \"swep\"; there are run, compare, advise"]);
 }

@@ -6,7 +6,7 @@ use common::Place;
 use std::fs;
 use std::time::{Duration, Instant};
 
-const BOARD: &str = "compare zipf:theta=0.9 hotcold --logical 8MiB --pages-per-block 32 --op 15%,30% \
+const BOARD: &str = "compare zipf:theta=0.9 hotcold --logical 8MiB --pages-per-block 32 --op 25%,40% \
                      --ftl 1r-greedy --ftl hazard --ftl fk --out board";
 
 #[test]
