@@ -70,7 +70,9 @@ impl Stats {
             metadata_bytes: snapshot.totals.metadata_bytes,
             checksum_errors: snapshot.totals.checksum_errors,
             recoveries: snapshot.totals.recoveries,
-            streams: streams.map(|s| StreamStats { name: s.name.to_owned(), blocks: s.blocks }).collect(),
+            streams: streams
+                .map(|s| StreamStats { name: s.name.to_owned(), blocks: s.blocks })
+                .collect(),
         }
     }
 
@@ -114,7 +116,8 @@ impl Stats {
             ("checksum errors", self.checksum_errors.to_string()),
             ("recoveries", self.recoveries.to_string()),
         ];
-        let blocks = |stream: &StreamStats| (stream.name.as_str(), format!("{} blocks", stream.blocks));
+        let blocks =
+            |stream: &StreamStats| (stream.name.as_str(), format!("{} blocks", stream.blocks));
         lines.extend(self.streams.iter().map(blocks));
         aligned(&lines)
     }
