@@ -149,7 +149,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let drive = slow_drive(&directory.path().join("drive"));
         let millisecond = Duration::from_millis(1);
-        let mut expect = |least: Duration, operation: &mut dyn FnMut()| {
+        let expect = |least: Duration, operation: &mut dyn FnMut()| {
             let begin = Instant::now();
             operation();
             let (due, end) = (take_due().unwrap(), Instant::now());

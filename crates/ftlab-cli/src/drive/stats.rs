@@ -116,9 +116,9 @@ impl Stats {
             ("checksum errors", self.checksum_errors.to_string()),
             ("recoveries", self.recoveries.to_string()),
         ];
-        let blocks =
-            |stream: &StreamStats| (stream.name.as_str(), format!("{} blocks", stream.blocks));
-        lines.extend(self.streams.iter().map(blocks));
+        for stream in &self.streams {
+            lines.push((&stream.name, format!("{} blocks", stream.blocks)));
+        }
         aligned(&lines)
     }
 }

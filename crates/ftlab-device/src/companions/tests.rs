@@ -5,7 +5,7 @@ use crate::{Company, CreateOptions, Drive, OpenOptions, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry;
-use ftlab_trace::{Op, RequestBatch, TraceSource, open};
+use ftlab_trace::{Op, RequestBatch, open};
 use std::path::Path;
 
 const PAGE_BYTES: u64 = 4096;
