@@ -65,11 +65,12 @@ impl Prepared {
         let superblock = drive.snapshot().superblock;
         let mut queues = self.queues.into_iter();
         let mut next = || queues.next().expect("there is a queue for each companion");
-        let recorder = self.options.record.map(|path| Recorder::start(path, &superblock, next()));
-        let recorder = recorder.transpose()?;
         let mapping = if self.options.shadows.is_empty() { Vec::new() } else { drive.mapping() };
         let start = |spec| Shadow::start(spec, superblock.config, &mapping, next());
         let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
+        // Last, because it leaves a file.
+        let recorder = self.options.record.map(|path| Recorder::start(path, &superblock, next()));
+        let recorder = recorder.transpose()?;
         Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })
     }
 }

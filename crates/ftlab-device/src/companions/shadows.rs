@@ -52,12 +52,14 @@ impl Shadow {
 }
 
 impl Drop for Shadow {
-    /// Waits until it has done everything; the drive must be closed.
+    /// Waits until it has done everything that has come.
     fn drop(&mut self) {
+        self.queue.close();
         if let Some(thread) = self.thread.take() {
             // A panic has been reported where it happened.
             let _ = thread.join();
         }
+        self.queue.abandon();
     }
 }
 

@@ -93,10 +93,10 @@ function axes(context, { x, y, low, high, start, end, left, width, height, logar
   }
   context.textAlign = 'center';
   context.textBaseline = 'alphabetic';
-  const seconds = Math.max(1, step(end - start || 60, 5));
+  const seconds = [10, 20, 30, 60, 120, 300, 600].find((size) => (end - start) / size <= 5) || 3600;
   for (let back = 0; end - back >= start; back += seconds) {
     const at = Math.min(x(end - back), width - 14);
-    context.fillText(back ? '-' + (back >= 120 ? back / 60 + ' min' : back + ' s') : 'now', at, height - 4);
+    context.fillText(back ? '-' + (seconds % 60 ? back + ' s' : back / 60 + ' min') : 'now', at, height - 4);
   }
 }
 

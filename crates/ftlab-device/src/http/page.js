@@ -37,7 +37,8 @@ function showNow() {
   say('running-waf', factor(latest.running_waf));
   say('host-writes', short(latest.host_writes));
   say('flash-writes', short(latest.flash_writes));
-  say('write-p99', microseconds(latest.write_p99_us) + ' (' + microseconds(latest.write_p50_us) + ')');
+  say('write-p99', microseconds(latest.write_p99_us));
+  say('write-p50', microseconds(latest.write_p50_us));
   say('free-blocks', grouped(drive.free_blocks));
   const { read_only, media_errors } = drive.health;
   alarm(read_only ? 'The drive is read-only: ' + read_only
