@@ -45,12 +45,12 @@ pub(crate) fn run() -> Result<(), Failure> {
     for job in &plan.jobs {
         job.experiment.prepare_on(&one)?.run(&mut ())?;
     }
-    let plain = processor_time() - start;
+    let plain = processor_time().saturating_sub(start);
     let directory = std::env::temp_dir().join(format!("ftlab-sweep-{}", std::process::id()));
     let (start, clock) = (processor_time(), Instant::now());
     let mut store = Store::open(&directory, Shard::WHOLE)?;
     let outcome = sweep(&plan, &mut store, SweepOptions::default(), &|_| ())?;
-    let (taken, elapsed) = (processor_time() - start, clock.elapsed());
+    let (taken, elapsed) = (processor_time().saturating_sub(start), clock.elapsed());
     drop(store);
     std::fs::remove_dir_all(&directory)?;
     let runs = plan.runs() as u32;
