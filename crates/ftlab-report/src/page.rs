@@ -110,6 +110,9 @@ impl<'a> Page<'a> {
         include_str!("../assets/style.css")
     );
 
+    /// Of the library among the scripts, which asks to go with every copy.
+    const LICENCE: &'static str = include_str!("../assets/vendor/LICENSE-uPlot");
+
     const SCRIPTS: [&'static str; 8] = [
         include_str!("../assets/vendor/uPlot.iife.min.js"),
         include_str!("../assets/page.js"),
