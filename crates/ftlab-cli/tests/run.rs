@@ -8,8 +8,10 @@ use std::process::Stdio;
 
 const SMALL: &str = "--logical 16MiB --pages-per-block 64 --op 20%";
 
-/// JSON without what differs from run to run.
+/// JSON without what differs from run to run: times, and the command with its number of threads.
 fn without_times(mut result: Value) -> Value {
+    let command = result.as_object_mut().unwrap().remove("command").unwrap();
+    assert!(command.as_str().unwrap().starts_with("ftlab run "), "{command}");
     for run in result["runs"].as_array_mut().unwrap() {
         let run = run.as_object_mut().unwrap();
         for time in [

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The text and the tables are written here ([`askama`] escapes what users named); charts and the picture of
-//! the flash are drawn by the scripts in `assets/` from data that is bounded ([`data`]), with
+//! the flash are drawn by the scripts in `assets/` from data that is bounded (`data.rs`), with
 //! [uPlot](https://github.com/leeoniya/uPlot) for lines.
 
 #![forbid(unsafe_code)]

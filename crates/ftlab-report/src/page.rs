@@ -40,10 +40,6 @@ struct Page<'a> {
     window: String,
     /// Host writes after which a page is cold.
     cold_age: String,
-    is_watched: bool,
-    has_series: bool,
-    has_cold_region: bool,
-    has_merges: bool,
     configuration: Vec<Fact>,
     workload: Vec<Fact>,
     data: String,
@@ -78,14 +74,31 @@ impl<'a> Page<'a> {
             interval: grouped(result.config.interval_writes),
             window: grouped(window.unwrap_or(0)),
             cold_age: grouped(2 * window.unwrap_or(0)),
-            is_watched: window.is_some(),
-            has_series: runs.iter().any(|run| !run.running_waf.is_empty()),
-            has_cold_region: runs.iter().any(|run| run.running_cold_region_share.is_some()),
-            has_merges: runs.iter().any(|run| run.merge_copies > 0),
             configuration: configuration(&result.config),
             workload: workload(&result.workload),
             data: Data::new(result).to_json()?,
         })
+    }
+
+    /// Whether any run has something to show.
+    fn any(&self, has: fn(&RunResult) -> bool) -> bool {
+        self.result.runs.iter().any(has)
+    }
+
+    fn is_watched(&self) -> bool {
+        self.any(|run| run.observed.is_some())
+    }
+
+    fn has_series(&self) -> bool {
+        self.any(|run| !run.running_waf.is_empty())
+    }
+
+    fn has_cold_region(&self) -> bool {
+        self.any(|run| run.running_cold_region_share.is_some())
+    }
+
+    fn has_merges(&self) -> bool {
+        self.any(|run| run.merge_copies > 0)
     }
 
     fn parameters(run: &RunResult) -> String {
@@ -96,6 +109,9 @@ impl<'a> Page<'a> {
         include_str!("../assets/vendor/uPlot.min.css"),
         include_str!("../assets/style.css")
     );
+
+    /// Of the library among the scripts, which asks to go with every copy.
+    const LICENCE: &'static str = include_str!("../assets/vendor/LICENSE-uPlot");
 
     const SCRIPTS: [&'static str; 8] = [
         include_str!("../assets/vendor/uPlot.iife.min.js"),
