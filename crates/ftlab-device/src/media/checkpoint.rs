@@ -4,8 +4,9 @@
 //! are and their checksums. The header is written when the body is durable, and so is everything that the
 //! body speaks of.
 
+use crate::media::batch::Seed;
 use crate::media::fields::{FieldReader, FieldWriter};
-use crate::media::journal::{Head, Seed};
+use crate::media::journal::Head;
 use crate::media::layout::{HEADER_BYTES, Layout};
 use crate::media::{Backing, MediaError};
 use ftlab_ftl::Archive;

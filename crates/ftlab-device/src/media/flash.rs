@@ -5,10 +5,11 @@
 //! the journal, and the copies of its pages are in their places. Until then its pages wait in their buffer.
 //! `docs/drive-format.md` proves that this suffices.
 
+use crate::media::batch::Record;
 use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
 use crate::media::gather::{Gather, Gathered};
-use crate::media::journal::{Head, Journal, Record};
+use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::replay::Tracker;
 use crate::media::syncer::{Progress, Syncer};
