@@ -158,6 +158,7 @@ impl Drive {
 
     /// Writes a checkpoint now.
     pub fn checkpoint(&self) -> io::Result<()> {
+        self.shared.wait_for_checkpoint();
         self.shared.checkpoint()
     }
 
