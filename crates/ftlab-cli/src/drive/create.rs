@@ -48,7 +48,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
     /// Host operations from one checkpoint to the next: what a start after a crash repeats at most. By
-    /// default a quarter of the pages, and 65,536 at least.
+    /// default an eighth of the pages, and 65,536 at least.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     checkpoint_every: Option<u64>,
 }

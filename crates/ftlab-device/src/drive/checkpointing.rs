@@ -51,6 +51,7 @@ impl Core {
         Ok(Checkpoint {
             number: self.newest.number + 1,
             head: media.journal().head(),
+            is_break: self.is_broken_off,
             totals: media.totals(),
             body_bytes: 0,
             body_checksum: 0,
@@ -72,6 +73,7 @@ impl Core {
     fn end_checkpoint(&mut self, checkpoint: Checkpoint, slot: u8) {
         let before = std::mem::replace(&mut self.newest, checkpoint);
         self.slot = slot;
+        self.is_broken_off = false;
         let bytes = HEADER_BYTES as u64 + checkpoint.body_bytes;
         let media = self.ftl.flash_mut();
         media.totals_mut().metadata_bytes += bytes;

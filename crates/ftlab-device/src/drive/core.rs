@@ -19,6 +19,8 @@ pub(crate) struct Core {
     pub(crate) slot: u8,
     pub(crate) read_only: Option<String>,
     pub(crate) is_checkpointing: bool,
+    /// The journal does not lead on from the newest checkpoint.
+    pub(crate) is_broken_off: bool,
     /// Bytes of the journal that one operation may take.
     pub(crate) room_needed: u64,
     /// Erases when the worker was called last.
@@ -46,6 +48,7 @@ impl Core {
             slot,
             read_only: None,
             is_checkpointing: false,
+            is_broken_off: false,
             erases_seen: 0,
         }
     }
@@ -62,6 +65,7 @@ impl Core {
         let none = Checkpoint {
             number: 0,
             head,
+            is_break: false,
             totals: Totals::default(),
             body_bytes: 0,
             body_checksum: 0,

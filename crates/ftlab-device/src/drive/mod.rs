@@ -162,6 +162,7 @@ impl Drive {
 
     /// Writes a checkpoint now.
     pub fn checkpoint(&self) -> io::Result<()> {
+        self.shared.wait_for_checkpoint();
         self.shared.checkpoint()
     }
 

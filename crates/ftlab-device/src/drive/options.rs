@@ -16,7 +16,7 @@ pub struct CreateOptions {
     pub ftl: Spec,
     /// Flash, logical pages and schedule of collection.
     pub config: DriveConfig,
-    /// Operations from one checkpoint to the next; by default a quarter of the logical pages, and 65,536 at
+    /// Operations from one checkpoint to the next; by default an eighth of the logical pages, and 65,536 at
     /// least.
     pub checkpoint_every: Option<u64>,
 }
@@ -73,7 +73,7 @@ impl CreateOptions {
         let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
         let mut state = Count(0);
         built.transfer(&mut state)?;
-        let by_default = u64::from(self.config.logical_pages / 4).max(64 << 10);
+        let by_default = u64::from(self.config.logical_pages / 8).max(64 << 10);
         let checkpoint_every = self.checkpoint_every.unwrap_or(by_default);
         let streams = built.drive().streams().len() as u64;
         // Small batches are padded.

@@ -6,8 +6,8 @@
 
 use crate::drive::core::Core;
 use crate::media::{
-    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Pages, Record,
-    SLICE_PAGES, Superblock, Tracker,
+    Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Media, MediaError, Misplaced,
+    Pages, Record, SLICE_PAGES, Source, Superblock, Tracker,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -234,8 +234,12 @@ pub(crate) fn repeat_all(
     let last = tracker.map(|tracker| tracker.last_whole(pages, journaled)).transpose()?;
     let last = last.unwrap_or(journaled);
     if last < journaled {
+        let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
         loaded = load(backing, superblock, loaded.slot, loaded.checkpoint)?;
         repeat(&mut loaded, &**backing, superblock, extent.in_place, last)?;
+        if let Some((tracker, longer)) = loaded.ftl.flash_mut().replay_mut().zip(longer) {
+            tracker.take_later_places(longer);
+        }
     }
     recovery.repeated = last - loaded.checkpoint.head.operations;
     recovery.dropped = journaled - last;
@@ -250,17 +254,37 @@ pub(crate) fn recover(
     let mut recovery = Recovery::default();
     let mut repeated = repeat_all(backing, superblock, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
-    put_in_place(&mut repeated.loaded, pages, &mut recovery)?;
+    put_in_place(&mut repeated, superblock, pages, &mut recovery)?;
     let core = go_live(repeated, superblock, &recovery)?;
     Ok((core, recovery))
 }
 
-/// Writes the pages that are not in their places.
+/// Puts every page in its place. A version whose only copy would be overwritten by that goes to the journal
+/// before, and whatever was read so far is made durable: it may have been written by a process that was
+/// killed before it could sync.
 fn put_in_place(
-    loaded: &mut Loaded,
+    repeated: &mut Repeated,
+    superblock: &Superblock,
     pages: Pages,
     recovery: &mut Recovery,
 ) -> Result<(), MediaError> {
+    let sync = |what| pages.backing.sync().map_err(|error| MediaError::io(what, error));
+    let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
+    write_endangered(repeated, superblock, pages, &misplaced)?;
+    sync("make durable what was recovered")?;
+    misplaced.iter().try_for_each(|page| page.put_in_place(pages))?;
+    if !misplaced.is_empty() {
+        sync("make recovered pages durable")?;
+    }
+    (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, damaged);
+    if recovery.repeated > 0 || recovery.dropped > 0 {
+        repeated.loaded.ftl.flash_mut().totals_mut().recoveries += 1;
+    }
+    Ok(())
+}
+
+/// The pages that are not in their places, and how many are nowhere.
+fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, u64), MediaError> {
     let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
     let drive = loaded.ftl.drive();
@@ -268,15 +292,43 @@ fn put_in_place(
         let sum = checksums.get(lpn.index())?;
         drive.flash_page(lpn).map(|page| (page, *sum))
     };
-    let (restored, damaged) = tracker.put_in_place(pages, place_of)?;
+    let misplaced = tracker.misplaced(pages, place_of);
     *loaded.ftl.flash_mut().checksums_vec() = checksums;
-    (recovery.restored_pages, recovery.damaged_pages) = (restored, damaged);
-    if recovery.repeated > 0 || recovery.dropped > 0 {
-        loaded.ftl.flash_mut().totals_mut().recoveries += 1;
+    misplaced
+}
+
+/// Appends pages to the journal whose only copies are about to be overwritten.
+fn write_endangered(
+    repeated: &mut Repeated,
+    superblock: &Superblock,
+    pages: Pages,
+    misplaced: &[Misplaced],
+) -> Result<(), MediaError> {
+    let failed = |error| MediaError::io("write the journal", error);
+    let (layout, head) = (superblock.layout, repeated.extent.end);
+    let mut journal = Journal::new(superblock.uuid, layout, new_session(), head, repeated.tail());
+    let (in_place, bytes) = (repeated.extent.in_place, repeated.extent.metadata_bytes);
+    for Misplaced { lpn, checksum, source, .. } in misplaced {
+        if let Source::Endangered(data) = source {
+            journal.append(Record::Page { lpn: *lpn, checksum: *checksum, data });
+            if journal.is_full() {
+                journal.write(pages.backing, in_place, bytes.unwrap_or(0)).map_err(failed)?;
+            }
+        }
     }
-    // What was read may have been written by a process that was killed before it could sync.
-    let synced = pages.backing.sync();
-    synced.map_err(|error| MediaError::io("make what was recovered durable", error))
+    journal.write(pages.backing, in_place, bytes.unwrap_or(0)).map_err(failed)?;
+    repeated.extent.end = journal.head();
+    Ok(())
+}
+
+impl Repeated {
+    /// From where on checkpoints need the journal.
+    fn tail(&self) -> u64 {
+        let used = &self.loaded.checkpoint;
+        let is_older = |other: &&Checkpoint| other.number < used.number;
+        let older = self.headers.iter().flatten().find(is_older);
+        older.unwrap_or(used).head.position
+    }
 }
 
 /// Lets the drive go on behind the last operation that was repeated.
@@ -285,26 +337,23 @@ fn go_live(
     superblock: &Superblock,
     recovery: &Recovery,
 ) -> Result<Core, MediaError> {
-    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, headers, extent, last } = repeated;
+    let tail = repeated.tail();
+    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let mut head = Head { operations: last, ..extent.end };
     if recovery.dropped > 0 {
         // Nothing on the medium goes on from here.
         head.previous = new_session();
     }
-    let is_older = |other: &&Checkpoint| other.number < checkpoint.number;
-    let older = headers.iter().flatten().find(is_older);
-    let tail = older.map_or(checkpoint.head.position, |older| older.head.position);
     ftl.flash_mut().go_live(head, new_session(), superblock, tail);
     if let Some(bytes) = extent.metadata_bytes {
         let totals = ftl.flash_mut().totals_mut();
         totals.metadata_bytes = totals.metadata_bytes.max(bytes);
     }
     let mut core = Core::new(ftl, superblock, checkpoint, slot);
-    if recovery.dropped > 0 {
-        // Both checkpoints are to be those of this past: the journal of the other one is broken off.
-        for _ in 0..2 {
-            core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
-        }
+    // Both checkpoints are to be of this past, so that neither leads to operations that were dropped.
+    core.is_broken_off = recovery.dropped > 0;
+    while core.is_broken_off || core.newest.is_break {
+        core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
     }
     Ok(core)
 }

@@ -138,6 +138,12 @@ impl Shared {
         written
     }
 
+    /// Returns when the checkpoint is written that is being written, if there is one.
+    pub(crate) fn wait_for_checkpoint(&self) {
+        let is_busy = |core: &mut Core| core.is_checkpointing;
+        drop(self.room.wait_while(self.lock(), is_busy));
+    }
+
     fn call(&self, set: impl FnOnce(&mut Calls)) {
         set(&mut self.calls.lock().unwrap_or_else(PoisonError::into_inner));
         self.work.notify_one();

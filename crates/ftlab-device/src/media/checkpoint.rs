@@ -4,8 +4,9 @@
 //! are and their checksums. The header is written when the body is durable, and so is everything that the
 //! body speaks of.
 
+use crate::media::batch::Seed;
 use crate::media::fields::{FieldReader, FieldWriter};
-use crate::media::journal::{Head, Seed};
+use crate::media::journal::Head;
 use crate::media::layout::{HEADER_BYTES, Layout};
 use crate::media::{Backing, MediaError};
 use ftlab_ftl::Archive;
@@ -30,6 +31,8 @@ pub(crate) struct Checkpoint {
     pub(crate) number: u64,
     /// Where the journal goes on from it.
     pub(crate) head: Head,
+    /// The journal does not lead from the older checkpoint to this one.
+    pub(crate) is_break: bool,
     pub(crate) totals: Totals,
     pub(crate) body_bytes: u64,
     pub(crate) body_checksum: u32,
@@ -53,7 +56,7 @@ impl Checkpoint {
         fields.put(MAGIC).u64(self.number);
         fields.u64(self.head.position).u64(self.head.number).u64(self.head.previous);
         fields.u64(self.head.operations).u64(self.body_bytes).u32(self.body_checksum);
-        fields.u32(0);
+        fields.u32(self.is_break.into());
         fields.u64(self.totals.metadata_bytes).u64(self.totals.checksum_errors);
         fields.u64(self.totals.recoveries);
         let checksum = seed.checksum(&bytes[..CHECKSUM_AT]);
@@ -81,13 +84,13 @@ impl Checkpoint {
             operations: fields.u64()?,
         };
         let (body_bytes, body_checksum) = (fields.u64()?, fields.u32()?);
-        fields.u32()?;
+        let is_break = fields.u32()? != 0;
         let totals = Totals {
             metadata_bytes: fields.u64()?,
             checksum_errors: fields.u64()?,
             recoveries: fields.u64()?,
         };
-        Some(Self { number, head, totals, body_bytes, body_checksum })
+        Some(Self { number, head, is_break, totals, body_bytes, body_checksum })
     }
 
     /// The header in `slot`, if there is an intact one.

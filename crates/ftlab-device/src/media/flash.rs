@@ -6,10 +6,11 @@
 //! `docs/drive-format.md` proves that this suffices.
 
 use crate::latency::Clock;
+use crate::media::batch::Record;
 use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
 use crate::media::gather::{Gather, Gathered};
-use crate::media::journal::{Head, Journal, Record};
+use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::replay::Tracker;
 use crate::media::syncer::{Progress, Syncer};

@@ -1,25 +1,12 @@
 //! The journal: what the host did since the older checkpoint, in batches behind each other in a ring.
-//!
-//! A batch is a header, records of 8 bytes, and for each page that could not be written in its place yet
-//! its data. `docs/drive-format.md` has the bytes.
 
-use crate::media::fields::{FieldReader, FieldWriter};
+use crate::media::batch::{
+    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, Record, Records, Seed, TRIM, operations, verify,
+};
 use crate::media::layout::Layout;
 use crate::media::{Backing, MediaError};
-use ftlab_flash::Lpn;
 use std::io;
 use uuid::Uuid;
-
-const MAGIC: u32 = u32::from_le_bytes(*b"jrnl");
-
-/// Bytes of a batch's header.
-const HEADER_BYTES: usize = 64;
-
-/// Where the checksum is, which covers all of the batch but itself.
-const CHECKSUM_AT: usize = 60;
-
-/// Bytes of a record.
-const RECORD_BYTES: usize = 8;
 
 /// A batch begins at a multiple of this; a disk writes so much at once.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -29,30 +16,6 @@ const BATCH_BYTES: usize = 32 << 10;
 
 /// How much of the journal is looked through at once.
 const SCAN_BYTES: usize = 1 << 20;
-
-/// In place of a page number: the record after it is a trim.
-const TRIM: u32 = u32::MAX;
-
-/// In place of a page number: the record after it names a page whose data follow.
-const PAGE: u32 = u32::MAX - 1;
-
-/// What a batch holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Record<'a> {
-    /// The host wrote a page, whose data have this checksum.
-    Write { lpn: Lpn, checksum: u32 },
-    /// The host trimmed pages.
-    Trim { first: Lpn, pages: u32 },
-    /// A version of a page that may not be in its place yet.
-    Page { lpn: Lpn, checksum: u32, data: &'a [u8] },
-}
-
-impl Record<'_> {
-    /// Whether it is something that the host did.
-    pub(crate) fn is_operation(&self) -> bool {
-        !matches!(self, Self::Page { .. })
-    }
-}
 
 /// A place in the journal: where a batch goes, and what tells it from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,64 +27,6 @@ pub(crate) struct Head {
     pub(crate) previous: u64,
     /// Operations before it.
     pub(crate) operations: u64,
-}
-
-/// The header of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) bytes: u32,
-    pub(crate) number: u64,
-    pub(crate) previous: u64,
-    pub(crate) session: u64,
-    /// Operations before its first.
-    pub(crate) operations: u64,
-    /// So many operations, and the pages that they wrote and moved, were durable.
-    pub(crate) durable: u64,
-    /// Bytes of metadata that were written since the drive was created.
-    pub(crate) metadata_bytes: u64,
-    pub(crate) records: u32,
-}
-
-impl Header {
-    fn encode(&self, bytes: &mut [u8]) {
-        let mut fields = FieldWriter::new(bytes);
-        fields.u32(MAGIC).u32(self.bytes).u64(self.number).u64(self.previous).u64(self.session);
-        fields.u64(self.operations).u64(self.durable).u64(self.metadata_bytes).u32(self.records);
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut fields = FieldReader::new(bytes);
-        (fields.u32()? == MAGIC).then_some(())?;
-        Some(Self {
-            bytes: fields.u32()?,
-            number: fields.u64()?,
-            previous: fields.u64()?,
-            session: fields.u64()?,
-            operations: fields.u64()?,
-            durable: fields.u64()?,
-            metadata_bytes: fields.u64()?,
-            records: fields.u32()?,
-        })
-    }
-}
-
-/// The checksum of what belongs to a drive: of its UUID, and then of the bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Seed(u32);
-
-impl Seed {
-    pub(crate) fn new(uuid: Uuid) -> Self {
-        Self(crc32c::crc32c(uuid.as_bytes()))
-    }
-
-    pub(crate) fn checksum(self, bytes: &[u8]) -> u32 {
-        crc32c::crc32c_append(self.0, bytes)
-    }
-
-    fn batch(self, bytes: &[u8]) -> u32 {
-        let head = self.checksum(&bytes[..CHECKSUM_AT]);
-        crc32c::crc32c_append(head, &bytes[HEADER_BYTES..])
-    }
 }
 
 /// The end of the journal, where batches are appended.
@@ -370,78 +275,7 @@ impl<'a> JournalReader<'a> {
     }
 }
 
-fn verify(seed: Seed, batch: &[u8]) -> bool {
-    seed.batch(batch).to_le_bytes() == batch[CHECKSUM_AT..HEADER_BYTES]
-}
-
-/// The records of a batch.
-pub(crate) struct Records<'a> {
-    fields: FieldReader<'a>,
-    left: u32,
-    page_bytes: usize,
-}
-
-impl<'a> Records<'a> {
-    fn new(batch: &'a [u8], header: &Header, page_bytes: usize) -> Self {
-        let fields = FieldReader::new(&batch[HEADER_BYTES..]);
-        Self { fields, left: header.records, page_bytes }
-    }
-
-    fn record(&mut self) -> Option<Record<'a>> {
-        let (first, second) = (self.fields.u32()?, self.fields.u32()?);
-        Some(match first {
-            TRIM => {
-                let first = Lpn(self.fields.u32()?);
-                self.fields.u32()?;
-                Record::Trim { first, pages: second }
-            }
-            PAGE => {
-                let (lpn, checksum) = (Lpn(self.fields.u32()?), self.fields.u32()?);
-                Record::Page { lpn, checksum, data: self.fields.take(self.page_bytes)? }
-            }
-            lpn => Record::Write { lpn: Lpn(lpn), checksum: second },
-        })
-    }
-}
-
-impl<'a> Iterator for Records<'a> {
-    /// `None` inside where the batch makes no sense.
-    type Item = Option<Record<'a>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        Some(self.record())
-    }
-}
-
-/// Operations of a batch; `None` if its records make no sense.
-fn operations(batch: &[u8], header: &Header, page_bytes: usize) -> Option<u64> {
-    let mut operations = 0;
-    for record in Records::new(batch, header, page_bytes) {
-        operations += u64::from(record?.is_operation());
-    }
-    Some(operations)
-}
-
 /// Bytes that a batch takes at most before it is written; `page_bytes` are those of a page.
 pub(crate) fn batch_bytes_max(page_bytes: u32) -> u64 {
     (BATCH_BYTES as u64 + 2 * u64::from(page_bytes)).next_multiple_of(SECTOR_BYTES)
-}
-
-const _: () = assert!(RECORD_BYTES * 4 <= BATCH_BYTES);
-
-/// Reads bytes as a batch whose checksum is right.
-pub(crate) fn fuzz(bytes: &[u8]) {
-    const PAGE_BYTES: usize = 512;
-    if let Some(header) = Header::decode(bytes)
-        && bytes.len() >= HEADER_BYTES
-    {
-        let mut encoded = vec![0; HEADER_BYTES];
-        header.encode(&mut encoded);
-        assert_eq!(Header::decode(&encoded), Some(header));
-        let counted = Records::new(bytes, &header, PAGE_BYTES).map_while(|record| record);
-        let counted = counted.filter(Record::is_operation).count() as u64;
-        let all = operations(bytes, &header, PAGE_BYTES);
-        assert!(all.is_none_or(|all| all == counted));
-    }
 }

@@ -1,6 +1,7 @@
 //! The media of a drive: what is where in the backing file, and in which order it gets there.
 
 mod backing;
+mod batch;
 mod capture;
 mod checkpoint;
 mod error;
@@ -20,13 +21,14 @@ pub use error::MediaError;
 pub use power_cut::PowerCut;
 pub use superblock::Superblock;
 
+pub(crate) use batch::Record;
+pub(crate) use batch::fuzz as fuzz_journal;
 pub(crate) use capture::Capture;
 pub(crate) use checkpoint::fuzz as fuzz_checkpoint;
 pub(crate) use checkpoint::{BodyReader, BodyWriter, Checkpoint, SLICE_PAGES};
 pub(crate) use flash::{Media, checksum};
 pub(crate) use gather::pages_max;
-pub(crate) use journal::fuzz as fuzz_journal;
-pub(crate) use journal::{Head, JournalReader, Record, batch_bytes_max};
+pub(crate) use journal::{Head, Journal, JournalReader, batch_bytes_max};
 pub(crate) use layout::{HEADER_BYTES, Layout};
-pub(crate) use replay::{Pages, Tracker};
+pub(crate) use replay::{Misplaced, Pages, Source, Tracker};
 pub(crate) use syncer::{Progress, Syncer};

@@ -9,7 +9,7 @@ use crate::media::flash::checksum;
 use crate::media::layout::Layout;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A version of a page, and where it has been.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(crate) struct Tracker {
     past: Vec<(Lpn, Version, u64)>,
     /// Pages whose data are in the journal.
     journaled: HashMap<(Lpn, u32), Box<[u8]>>,
+    /// Where versions were to be found behind the operation at which this ends.
+    later_places: HashMap<(Lpn, u32), Vec<Ppn>>,
 }
 
 /// The medium, to look at.
@@ -91,6 +93,14 @@ impl Tracker {
         self.journaled.insert((lpn, checksum), data.into());
     }
 
+    /// Takes over where versions went in a longer run of the same operations, of which this one is a part.
+    pub(crate) fn take_later_places(&mut self, longer: Self) {
+        let past = longer.past.into_iter().map(|(lpn, version, _)| (lpn, version));
+        for (lpn, version) in past.chain(longer.current) {
+            self.later_places.entry((lpn, version.checksum)).or_default().extend(version.places);
+        }
+    }
+
     /// The last operation, `operations` at most, at which every version is there that was current then.
     pub(crate) fn last_whole(&self, pages: Pages, operations: u64) -> Result<u64, MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
@@ -143,45 +153,123 @@ impl Tracker {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
         Ok(pages.read(Ppn(place), lpn, sum, &mut data)?
             || self.journaled.contains_key(&(lpn, sum))
-            || match self.current.get(&lpn) {
-                Some(version) => Self::find(lpn, version, pages, &mut data)?.is_some(),
-                None => false,
-            })
+            || self.find_any(lpn, sum, pages, &mut data)?)
     }
 
-    /// Puts every current version where it should be. `place_of` tells where that is for a page and its
-    /// checksum, if that version is current. Returns how many pages were written, and how many are lost.
-    pub(crate) fn put_in_place(
-        self,
+    /// Every place where the current version of `lpn` may be.
+    fn places(&self, lpn: Lpn, sum: u32) -> impl Iterator<Item = Ppn> {
+        let version = self.current.get(&lpn).filter(|version| version.checksum == sum);
+        let later = self.later_places.get(&(lpn, sum));
+        let places = version.map(|version| &version.places).into_iter().chain(later);
+        places.flatten().copied()
+    }
+
+    /// Whether the current version of `lpn` is in any place.
+    fn find_any(
+        &self,
+        lpn: Lpn,
+        sum: u32,
+        pages: Pages,
+        data: &mut [u8],
+    ) -> Result<bool, MediaError> {
+        for place in self.places(lpn, sum) {
+            if pages.read(place, lpn, sum, data)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The current versions that are not where they should be, and how many are nowhere. `place_of` tells
+    /// where the current version of a page should be, and its checksum.
+    pub(crate) fn misplaced(
+        mut self,
         pages: Pages,
         place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
-    ) -> Result<(u64, u64), MediaError> {
+    ) -> Result<(Vec<Misplaced>, u64), MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let (mut written, mut lost) = (0, 0);
-        let mut write = |place, data: &[u8]| {
-            written += 1;
-            pages
-                .backing
-                .write_at(data, pages.layout.page(place))
-                .map_err(|error| MediaError::io("write a flash page", error))
-        };
-        for ((lpn, sum), page) in &self.journaled {
-            if let Some((place, current)) = place_of(*lpn)
-                && current == *sum
-                && !pages.read(place, *lpn, *sum, &mut data)?
+        let mut misplaced = Vec::new();
+        let journaled = self.journaled.keys().map(|&(lpn, _)| lpn);
+        let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(journaled).collect();
+        for lpn in lpns {
+            if let Some((place, checksum)) = place_of(lpn)
+                && !pages.read(place, lpn, checksum, &mut data)?
             {
-                write(place, page)?;
+                misplaced.push(Misplaced { lpn, checksum, place, source: Source::None });
             }
         }
-        for (&lpn, version) in &self.current {
-            let Some(&place) = version.places.last() else { continue };
-            match Self::find(lpn, version, pages, &mut data)? {
-                Some(found) if found == place => {}
-                Some(_) => write(place, &data)?,
-                // It was durable once: this is no power cut, but a page that has gone bad.
-                None => lost += 1,
+        let targets: HashSet<Ppn> = misplaced.iter().map(|page| page.place).collect();
+        for page in &mut misplaced {
+            page.source = self.source(page, &targets, pages, &mut data)?;
+        }
+        let all = misplaced.len();
+        misplaced.retain(|page| !matches!(page.source, Source::None));
+        let lost = (all - misplaced.len()) as u64;
+        Ok((misplaced, lost))
+    }
+
+    /// Where a misplaced version is; best in a place to which no other one is to be copied.
+    fn source(
+        &mut self,
+        page: &Misplaced,
+        targets: &HashSet<Ppn>,
+        pages: Pages,
+        data: &mut [u8],
+    ) -> Result<Source, MediaError> {
+        if let Some(data) = self.journaled.remove(&(page.lpn, page.checksum)) {
+            return Ok(Source::Journal(data));
+        }
+        let mut source = Source::None;
+        for place in self.places(page.lpn, page.checksum) {
+            if pages.read(place, page.lpn, page.checksum, data)? {
+                if !targets.contains(&place) {
+                    return Ok(Source::Place(place));
+                }
+                source = Source::Endangered(data.into());
             }
         }
-        Ok((written, lost))
+        Ok(source)
+    }
+}
+
+/// A current version that is not where it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Misplaced {
+    pub(crate) lpn: Lpn,
+    pub(crate) checksum: u32,
+    place: Ppn,
+    pub(crate) source: Source,
+}
+
+/// Where a misplaced version is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Nowhere: it was durable once, so this is no power cut, but a page that has gone bad.
+    None,
+    /// In another place.
+    Place(Ppn),
+    /// In the journal.
+    Journal(Box<[u8]>),
+    /// In a place that another version is to be copied to.
+    Endangered(Box<[u8]>),
+}
+
+impl Misplaced {
+    /// Copies it to where it should be.
+    pub(crate) fn put_in_place(&self, pages: Pages) -> Result<(), MediaError> {
+        let mut page = Vec::new();
+        let data = match &self.source {
+            Source::None => return Ok(()),
+            Source::Journal(data) | Source::Endangered(data) => data,
+            Source::Place(place) => {
+                page.resize(pages.layout.geometry.page_bytes() as usize, 0);
+                pages.read(*place, self.lpn, self.checksum, &mut page)?;
+                &page[..]
+            }
+        };
+        pages
+            .backing
+            .write_at(data, pages.layout.page(self.place))
+            .map_err(|error| MediaError::io("write a flash page", error))
     }
 }

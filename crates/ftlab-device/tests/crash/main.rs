@@ -14,12 +14,18 @@ fn families() -> Vec<String> {
     ftlab_ftl::registry::policy_names().into_iter().filter(pairs).collect()
 }
 
-/// Lets a drive live through so many power cuts and kills.
+/// Lives of one drive: comparing it with a simulation takes longer the older it is.
+const LIVES_MAX: u64 = 100;
+
+/// Lets drives live through so many power cuts and kills.
 fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
     let mut model = Model::new(ftl, gc);
     let mut random = Random::new(seed);
     let mut repeated = 0;
     for life in 0..cuts {
+        if life > 0 && life.is_multiple_of(LIVES_MAX) {
+            model = Model::new(ftl, gc);
+        }
         let context = || format!("{ftl}, {gc}, seed {seed}, life {life}");
         let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
         repeated += drive.recovery().repeated;
@@ -27,6 +33,14 @@ fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
         model.live(&mut random, Life::UntilPowerCut);
     }
     assert!(repeated > cuts, "{ftl}: {repeated} operations repeated in {cuts} recoveries");
+}
+
+/// Repeats a failure, whose message says which: `FTLAB_CRASH="2r++ incremental 7"`.
+#[test]
+fn a_failure_is_repeated_if_asked_for() {
+    let Ok(which) = std::env::var("FTLAB_CRASH") else { return };
+    let [ftl, gc, seed] = which.split(' ').collect::<Vec<_>>()[..] else { panic!("{which}") };
+    survive(ftl, gc, 1000, seed.parse().unwrap());
 }
 
 #[test]

@@ -93,7 +93,6 @@ impl Model {
         }
         self.operations.truncate(snapshot.operations as usize);
         self.flushed = snapshot.operations;
-        self.verify_contents(drive)?;
         let twin = self.twin();
         if twin.counters() != snapshot.counters {
             return Err(format!("counters: {:?}, not {:?}", snapshot.counters, twin.counters()));
@@ -101,7 +100,8 @@ impl Model {
         if twin.drive().mapping() != drive.mapping() {
             return Err("the mapping is another".to_owned());
         }
-        twin.check().map_err(|error| error.to_string())
+        twin.check().map_err(|error| error.to_string())?;
+        self.verify_contents(drive)
     }
 
     fn verify_contents(&self, drive: &Drive) -> Result<(), String> {
