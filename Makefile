@@ -88,7 +88,7 @@ setup-record: ## installs what recording, its tests and its guide (docs/record.m
 
 setup-drive: ## installs what the tests of the live drive use; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
-		chromium fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs
+		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures

@@ -171,8 +171,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let drive = slow_drive(&directory.path().join("drive"));
         let begin = Instant::now();
-        for write in 0..4096_u64 {
-            drive.write(write * write * 7 % 1024 * PAGE_BYTES, &[1; 4096]).unwrap();
+        let mut random = 1_u64;
+        for _ in 0..4096 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            drive.write((random >> 33) % 1024 * PAGE_BYTES, &[1; 4096]).unwrap();
         }
         let counters = drive.snapshot().counters;
         assert!(counters.relocations() > 100);
