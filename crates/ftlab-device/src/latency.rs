@@ -158,7 +158,7 @@ mod tests {
             std::thread::sleep(due.saturating_duration_since(end));
         };
         // Sixteen pages on four LUNs, and one page.
-        expect(8 * millisecond, &mut || drive.write(0, &[1; 16 << 12]).unwrap());
+        expect(8 * millisecond, &mut || drive.write(0, &vec![1; 16 << 12]).unwrap());
         expect(2 * millisecond, &mut || drive.write(0, &[2; 1 << 12]).unwrap());
         expect(millisecond, &mut || drive.read(4096, &mut [0; 1 << 12]).unwrap());
         // What holds nothing is not read from flash.
@@ -187,7 +187,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let drive: Arc<dyn Store> = Arc::new(slow_drive(&directory.path().join("drive")));
         let begin = Instant::now();
-        Paced(drive).write(0, &[1; 16 << 12]).unwrap();
+        Paced(drive).write(0, &vec![1; 16 << 12]).unwrap();
         assert!(begin.elapsed() >= Duration::from_millis(8));
     }
 }
