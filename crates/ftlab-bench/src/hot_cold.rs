@@ -8,10 +8,10 @@
 
 use crate::Failure;
 use ftlab_flash::Lpn;
-use ftlab_ftl::Metadata;
 use ftlab_ftl::page::Hotness;
 use ftlab_ftl::page::placement::{Lru, Mbf};
 use ftlab_ftl::registry::{PlacementEntry, Setting, Size};
+use ftlab_ftl::{Archive, Metadata, State, StateError};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::pages::page_sectors;
@@ -195,6 +195,13 @@ const CANDIDATES: usize = 1532;
 struct Lists {
     hot: Vec<Lpn>,
     candidates: Vec<Lpn>,
+}
+
+impl State for Lists {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        self.hot.transfer(archive)?;
+        self.candidates.transfer(archive)
+    }
 }
 
 impl Hotness for Lists {

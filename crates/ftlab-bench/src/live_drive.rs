@@ -17,7 +17,7 @@ const DIRECTORY: &str = "/dev/shm";
 const QUEUE_DEPTHS: [u32; 2] = [1, 32];
 
 /// Measures every contender `rounds` times for `seconds` seconds at each queue depth.
-pub(crate) fn measure(arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn measure(arguments: &[&str]) -> Result<(), Failure> {
     let number = |index: usize, default: u32| -> Result<u32, Failure> {
         arguments.get(index).map_or(Ok(default), |text| text.parse().map_err(Failure::from))
     };
