@@ -77,7 +77,7 @@ setup-record: ## installs what recording, its tests and its guide (docs/record.m
 
 setup-drive: ## installs what the tests of the live drive use; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
-		chromium fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs
+		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs
 
 setup-report: ## installs what the tests of the report page use: Chromium, Playwright, axe; as root
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm

@@ -158,7 +158,7 @@ mod tests {
             std::thread::sleep(due.saturating_duration_since(end));
         };
         // Sixteen pages on four LUNs, and one page.
-        expect(8 * millisecond, &mut || drive.write(0, &[1; 16 << 12]).unwrap());
+        expect(8 * millisecond, &mut || drive.write(0, &vec![1; 16 << 12]).unwrap());
         expect(2 * millisecond, &mut || drive.write(0, &[2; 1 << 12]).unwrap());
         expect(millisecond, &mut || drive.read(4096, &mut [0; 1 << 12]).unwrap());
         // What holds nothing is not read from flash.
@@ -171,8 +171,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let drive = slow_drive(&directory.path().join("drive"));
         let begin = Instant::now();
-        for write in 0..4096_u64 {
-            drive.write(write * write * 7 % 1024 * PAGE_BYTES, &[1; 4096]).unwrap();
+        let mut random = 1_u64;
+        for _ in 0..4096 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            drive.write((random >> 33) % 1024 * PAGE_BYTES, &[1; 4096]).unwrap();
         }
         let counters = drive.snapshot().counters;
         assert!(counters.relocations() > 100);
@@ -185,7 +187,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let drive: Arc<dyn Store> = Arc::new(slow_drive(&directory.path().join("drive")));
         let begin = Instant::now();
-        Paced(drive).write(0, &[1; 16 << 12]).unwrap();
+        Paced(drive).write(0, &vec![1; 16 << 12]).unwrap();
         assert!(begin.elapsed() >= Duration::from_millis(8));
     }
 }

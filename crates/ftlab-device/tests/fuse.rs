@@ -60,6 +60,11 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
+        // A test that failed may have left a file system mounted.
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        for line in mounts.lines().filter(|line| line.starts_with(&format!("{} ", self.0))) {
+            run("umount", &["--lazy", line.split(' ').nth(1).unwrap_or_default()]);
+        }
         run("losetup", &["--detach", &self.0]);
     }
 }
@@ -134,6 +139,8 @@ fn file_systems_live_on_a_loop_device() {
         assert!(written(&mounted.ram) >= 5 << 10, "the data is on the store");
         assert!(fs::read(&file).unwrap() == vec![0xa5; 20 << 20]);
         fs::remove_file(&file).unwrap();
+        // What is not committed cannot be trimmed.
+        run("sync", &["-f", place]).succeeds();
         run("fstrim", &[place]).succeeds();
         assert!(written(&mounted.ram) < 1 << 8, "and gives way when it is removed");
         run("umount", &[place]).succeeds();

@@ -26,7 +26,7 @@ pub(crate) fn smart(args: &SmartArgs) -> Result<(), CliError> {
     }
     let mut text = format!("Smart Log for ftlab drive: {}\n", args.url);
     for (name, value) in smart.lines() {
-        text.push_str(&format!("{name:<36}: {value}\n"));
+        text.extend([&format!("{name:<36}: "), value.as_str(), "\n"]);
     }
     print(&text)
 }

@@ -69,7 +69,7 @@ impl Prepared {
         let start = |spec| Shadow::start(spec, superblock.config, &mapping, next());
         let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
         // Last, because it leaves a file.
-        let recorder = self.options.record.map(|path| Recorder::start(path, &superblock, next()));
+        let recorder = self.options.record.map(|path| Recorder::start(&path, &superblock, next()));
         let recorder = recorder.transpose()?;
         Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })
     }

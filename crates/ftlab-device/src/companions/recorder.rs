@@ -4,7 +4,7 @@ use super::queue::Queue;
 use crate::{RecordingStatus, ServeError, Superblock};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceError, TraceMetadata, TraceSink, create};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -20,7 +20,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn start(
-        path: PathBuf,
+        path: &Path,
         superblock: &Superblock,
         queue: Arc<Queue>,
     ) -> Result<Self, ServeError> {
@@ -30,8 +30,7 @@ impl Recorder {
             device_bytes: Some(u64::from(config.logical_pages) * u64::from(page_bytes)),
             ..TraceMetadata::default()
         };
-        let mut sink =
-            create(&path, &CreateOptions { page_bytes, metadata, ..Default::default() })?;
+        let mut sink = create(path, &CreateOptions { page_bytes, metadata, ..Default::default() })?;
         sink.annotate("drive", superblock.uuid.to_string());
         sink.annotate("ftl", superblock.ftl.to_string());
         let page_sectors = page_bytes / SECTOR_BYTES as u32;

@@ -23,8 +23,10 @@ fn create(path: &Path, ftl: &str) {
 /// Writes and trims pages in some order.
 fn work(drive: &Drive, steps: u64) {
     let page = vec![7; PAGE_BYTES as usize];
+    let mut random = 1_u64;
     for step in 0..steps {
-        let lpn = (step * step * 31 + step) % 1024;
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let lpn = (random >> 33) % 1024;
         drive.write(lpn * PAGE_BYTES, &page).unwrap();
         if step % 50 == 49 {
             drive.trim(lpn.min(1000) * PAGE_BYTES, 20 * PAGE_BYTES).unwrap();

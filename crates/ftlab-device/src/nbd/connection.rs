@@ -57,8 +57,9 @@ pub(super) fn serve<S: Read + Write + AsFd>(
 fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
     let Some(due) = due else { return Ok(true) };
     let left = due.saturating_duration_since(Instant::now());
-    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-    match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)) {
+    // More seconds than there are cannot be left.
+    let timeout = Timespec::try_from(left).ok();
+    match poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref()) {
         Ok(ready) => Ok(ready > 0),
         Err(Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
