@@ -47,7 +47,7 @@ impl Striping {
             pages_per_block,
             block_of: geometry.block_of(),
             layout,
-            is_even: layout == Layout::Superblock && pages_per_block % luns == 0,
+            is_even: layout == Layout::Superblock && pages_per_block.is_multiple_of(luns),
         }
     }
 
