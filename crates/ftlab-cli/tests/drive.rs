@@ -46,7 +46,7 @@ fn a_drive_is_made_checked_and_looked_at() {
 #[test]
 fn damage_is_named_and_is_a_failure() {
     let directory = tempfile::tempdir().unwrap();
-    ok(directory.path(), "drive create my.drive --size 8MiB --pages-per-block 64");
+    ok(directory.path(), "drive create my.drive --size 8MiB --pages-per-block 16");
     let path = directory.path().join("my.drive");
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[20] ^= 1;
@@ -77,8 +77,8 @@ fn what_cannot_be_is_an_error_that_says_why() {
         assert!(error.contains(said), "{arguments}: {error}");
         assert!(!directory.path().join("d").exists());
     }
-    ok(directory.path(), "drive create d --size 8MiB --pages-per-block 64");
-    let error = fails(directory.path(), "drive create d --size 8MiB --pages-per-block 64", 2);
+    ok(directory.path(), "drive create d --size 8MiB --pages-per-block 16");
+    let error = fails(directory.path(), "drive create d --size 8MiB --pages-per-block 16", 2);
     assert!(error.contains("d exists; remove it first"), "{error}");
     std::fs::write(directory.path().join("text"), "no drive").unwrap();
     let error = fails(directory.path(), "drive check text", 1);
