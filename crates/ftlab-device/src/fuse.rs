@@ -283,6 +283,9 @@ impl Filesystem for DriveFile {
     ) {
         DATA.with_borrow_mut(|data| {
             let bytes = self.clipped(offset, bytes);
+            if bytes == 0 {
+                return reply.data(&[]);
+            }
             if data.len() < bytes {
                 data.resize(bytes, 0);
             }

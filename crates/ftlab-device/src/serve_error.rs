@@ -49,6 +49,9 @@ pub enum ServeError {
         /// Where to listen.
         address: String,
     },
+    /// A token that cannot stand in an address.
+    #[error("a token is one or more letters, digits and -._~; take `openssl rand -hex 16`")]
+    Token,
     /// A dashboard cannot be asked.
     #[error("{url}: {why}")]
     Dashboard {
@@ -105,6 +108,7 @@ impl ServeError {
             Self::Address { .. }
                 | Self::Remote { .. }
                 | Self::NoToken { .. }
+                | Self::Token
                 | Self::NotASocket { .. }
                 | Self::Shadow { .. }
         )

@@ -7,7 +7,8 @@ use crate::output::say;
 use clap::{Args, ValueEnum};
 use ftlab_device::FuseMount;
 use rustix::mount::{UnmountFlags, unmount};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -190,14 +191,37 @@ fn file_system_on(device: &str) -> Result<Option<String>, CliError> {
     /// blkid found nothing.
     const NOTHING: i32 = 2;
     let output = output("blkid", &["--probe", "--output", "value", "--match-tag", "TYPE", device])?;
+    if !output.stderr.is_empty() {
+        return Err(failed("blkid", &output));
+    }
     match output.status.code() {
         Some(0) => {
             let kind = String::from_utf8_lossy(&output.stdout).trim().to_owned();
             Ok(Some(if kind.is_empty() { "something".to_owned() } else { kind }))
         }
-        Some(NOTHING) => Ok(None),
+        // It says the same of what it cannot read.
+        Some(NOTHING) => readable_ends(device).map(|()| None),
         _ => Err(failed("blkid", &output)),
     }
+}
+
+/// Reads the parts of a device where file systems say what they are.
+fn readable_ends(device: &str) -> Result<(), CliError> {
+    const END_BYTES: u64 = 1 << 20;
+    let read = || {
+        let mut file = File::open(device)?;
+        let bytes = file.seek(SeekFrom::End(0))?;
+        for start in [0, bytes.saturating_sub(END_BYTES)] {
+            file.seek(SeekFrom::Start(start))?;
+            io::copy(&mut (&file).take(END_BYTES), &mut io::sink())?;
+        }
+        Ok(())
+    };
+    read().map_err(|error: io::Error| {
+        CliError::failure(format!(
+            "{device} cannot be read ({error}), so nobody knows what is on it: see ftlab drive check"
+        ))
+    })
 }
 
 fn output(program: &str, arguments: &[&str]) -> Result<Output, CliError> {

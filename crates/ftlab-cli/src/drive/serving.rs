@@ -137,17 +137,20 @@ impl Serving {
         let drive = Arc::into_inner(self.drive)
             .ok_or_else(|| CliError::failure("the drive is still in use: this is a bug"))?;
         let counters = drive.snapshot().counters;
-        drive.close()?;
+        // A drive that is read-only cannot be closed; what was recorded of it is kept all the same.
+        let closed = drive.close();
         let waf = counters.waf().map_or_else(|| "-".to_owned(), |waf| format!("{waf:.3}"));
         let written = grouped(counters.host_writes);
-        say(&format!("closed; {written} page writes since creation, WAF {waf}\n"));
+        if closed.is_ok() {
+            say(&format!("closed; {written} page writes since creation, WAF {waf}\n"));
+        }
         let companions = Arc::into_inner(self.companions)
             .ok_or_else(|| CliError::failure("the companions are still in use: this is a bug"))?;
         if let Some(recording) = companions.finish()? {
             let operations = grouped(recording.operations);
             say(&format!("{}: {operations} operations recorded\n", recording.path));
         }
-        Ok(())
+        Ok(closed?)
     }
 }
 
@@ -156,6 +159,14 @@ fn say_recovery(file: &Path, drive: &Drive) {
     if recovery.repeated > 0 {
         let repeated = grouped(recovery.repeated);
         say(&format!("{}: had not been closed; {repeated} operations repeated\n", file.display()));
+    }
+    if recovery.dropped > 0 {
+        let dropped = grouped(recovery.dropped);
+        say(&format!("{dropped} operations are given up: their data had not reached the drive\n"));
+    }
+    if recovery.damaged_pages > 0 {
+        let pages = grouped(recovery.damaged_pages);
+        say(&format!("warning: {pages} pages are damaged; reading them is an error\n"));
     }
     for damage in &recovery.damage {
         say(&format!("warning: {damage}\n"));

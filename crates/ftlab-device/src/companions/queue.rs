@@ -41,6 +41,15 @@ struct State {
     is_abandoned: bool,
 }
 
+/// Abandons the queue when its companion ends, in whatever way: the drive must not wait for it.
+pub(super) struct AbandonOnDrop<'a>(pub(super) &'a Queue);
+
+impl Drop for AbandonOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
 impl Queue {
     pub(super) fn new() -> Self {
         let state = State { ops: Vec::with_capacity(OPS_MAX), ..State::default() };

@@ -1,6 +1,6 @@
 //! Writes the operations of the host as a trace.
 
-use super::queue::Queue;
+use super::queue::{AbandonOnDrop, Queue};
 use crate::{RecordingStatus, ServeError, Superblock};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceError, TraceMetadata, TraceSink, create};
@@ -37,9 +37,8 @@ impl Recorder {
         let operations = Arc::<AtomicU64>::default();
         let counter = Arc::clone(&operations);
         let record = move || {
-            let written = write(sink, page_sectors, &queue, &counter);
-            queue.abandon();
-            written
+            let _given_up = AbandonOnDrop(&queue);
+            write(sink, page_sectors, &queue, &counter)
         };
         let thread = std::thread::Builder::new().name("record".to_owned()).spawn(record);
         let thread = thread.map_err(|error| ServeError::io("starting a thread", error))?;

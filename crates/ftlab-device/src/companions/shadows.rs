@@ -1,6 +1,6 @@
 //! What other FTLs would have done.
 
-use super::queue::Queue;
+use super::queue::{AbandonOnDrop, Queue};
 use crate::{FlashCounters, ServeError, ShadowStatus};
 use ftlab_flash::{Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
@@ -71,6 +71,7 @@ fn fill(ftl: &mut DynFtl<NoPayload, ()>, mapping: &[u32]) -> Result<(), impl std
 }
 
 fn follow(mut ftl: DynFtl<NoPayload, ()>, queue: &Queue, status: &Mutex<ShadowStatus>) {
+    let _given_up = AbandonOnDrop(queue);
     let before = ftl.counters();
     let (mut ops, mut batch) = (Vec::new(), PageBatch::default());
     while queue.take(&mut ops) {
@@ -86,7 +87,6 @@ fn follow(mut ftl: DynFtl<NoPayload, ()>, queue: &Queue, status: &Mutex<ShadowSt
         status.flash = since(&before, &ftl.counters());
         if let Err(error) = done {
             status.failure = Some(error.to_string());
-            queue.abandon();
             return;
         }
     }

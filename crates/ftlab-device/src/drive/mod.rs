@@ -50,6 +50,16 @@ use std::path::Path;
 use std::sync::Arc;
 use worker::{Shared, Worker};
 
+/// Makes the name of a new file durable.
+fn sync_directory(path: &Path) -> Result<(), MediaError> {
+    let directory = match path.parent() {
+        Some(directory) if directory != Path::new("") => directory,
+        _ => Path::new("."),
+    };
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| MediaError::io(format!("make {} durable", path.display()), error))
+}
+
 /// A drive that is open. It is closed when it is dropped; [`close`](Self::close) tells if that failed.
 pub struct Drive {
     shared: Arc<Shared>,
@@ -71,7 +81,8 @@ impl Drive {
             .set_len(superblock.layout.bytes())
             .map_err(|error| MediaError::io(format!("make {} long enough", path.display()), error))
             .and_then(|()| lock(&file, path, FlockOperation::NonBlockingLockExclusive))
-            .and_then(|()| Self::format(&(Arc::new(file) as _), &superblock));
+            .and_then(|()| Self::format(&(Arc::new(file) as _), &superblock))
+            .and_then(|()| sync_directory(path));
         if made.is_err() {
             // It is ours, and no drive.
             let _ = fs::remove_file(path);

@@ -20,7 +20,7 @@ pub struct Recovery {
     /// Operations that were repeated; none after the drive was closed.
     pub repeated: u64,
     /// Operations in the journal that were given up, because pages that they wrote are missing. None of
-    /// them was durable.
+    /// them was durable, unless a page has rotted since the drive crashed.
     pub dropped: u64,
     /// Pages that were put in their places.
     pub restored_pages: u64,

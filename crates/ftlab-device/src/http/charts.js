@@ -100,13 +100,17 @@ function axes(context, { x, y, low, high, start, end, left, width, height, logar
   }
 }
 
+// Not Math.min(...values): a call takes no more than 100,000 arguments or so.
+const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
 /** Bars: how many blocks have been erased so often. */
 function bars(id, counts) {
   const { context, width, height } = canvas(id);
-  const least = Math.min(...counts), most = Math.max(...counts);
-  const size = Math.max(1, Math.ceil((most - least + 1) / 40));
-  const bins = new Array(Math.floor((most - least) / size) + 1).fill(0);
-  for (const count of counts) bins[Math.floor((count - least) / size)] += 1;
+  const low = least(counts), range = most(counts) - low;
+  const size = Math.max(1, Math.ceil((range + 1) / 40));
+  const bins = new Array(Math.floor(range / size) + 1).fill(0);
+  for (const count of counts) bins[Math.floor((count - low) / size)] += 1;
   const left = 44, bottom = 18, high = Math.max(...bins);
   const wide = (width - left - 4) / bins.length;
   context.fillStyle = css('--faint');
@@ -121,6 +125,6 @@ function bars(id, counts) {
     context.fillRect(left + index * wide, height - bottom - tall, Math.max(1, wide - 1), tall);
     if (index % every) return;
     context.fillStyle = css('--faint');
-    context.fillText(short(least + index * size), left + (index + 0.5) * wide, height - 4);
+    context.fillText(short(low + index * size), left + (index + 0.5) * wide, height - 4);
   });
 }

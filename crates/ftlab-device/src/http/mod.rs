@@ -63,6 +63,12 @@ struct Shared {
     seconds: watch::Receiver<u64>,
 }
 
+/// Whether a token can stand in an address as it is.
+fn is_plain(token: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    !token.is_empty() && token.bytes().all(plain)
+}
+
 impl Dashboard {
     /// Shows what `monitor` knows at `address`; with a token, to whoever has that.
     pub fn start(
@@ -72,6 +78,9 @@ impl Dashboard {
     ) -> Result<Self, ServeError> {
         if !address.ip().is_loopback() && token.is_none() {
             return Err(ServeError::NoToken { address: address.to_string() });
+        }
+        if token.as_deref().is_some_and(|token| !is_plain(token)) {
+            return Err(ServeError::Token);
         }
         let failed = |error| ServeError::io(format!("listening at {address}"), error);
         let listener = TcpListener::bind(address).map_err(failed)?;

@@ -28,8 +28,8 @@ function showNow() {
     bytes(drive.logical_pages * drive.page_bytes),
     grouped(drive.blocks) + ' blocks of ' + grouped(drive.pages_per_block) + ' pages',
     status.emulated_latency && 'latency of ' + status.emulated_latency,
-    status.recording && grouped(status.recording.operations) + ' operations recorded to '
-      + status.recording.path,
+    status.recording && (status.recording.has_failed ? 'RECORDING FAILED after ' : '')
+      + grouped(status.recording.operations) + ' operations recorded to ' + status.recording.path,
     'serving for ' + grouped(latest.seconds) + ' s',
     'metadata ' + bytes(drive.flash.metadata_bytes),
   ].filter(Boolean).join(' · '));
@@ -131,7 +131,7 @@ function showMap() {
   const erases = blocks.erases, sum = erases.reduce((all, one) => all + one, 0);
   say('map-text', 'The stronger the colour, the more of the block\'s pages are valid.');
   say('erases-text', 'Erased ' + short(sum / count) + ' times on average, at least '
-    + Math.min(...erases) + ', at most ' + Math.max(...erases) + ' times.');
+    + least(erases) + ', at most ' + most(erases) + ' times.');
   bars('erases', erases);
 }
 

@@ -171,8 +171,13 @@ fn a_token_has_to_be_shown_and_other_machines_need_one() {
     let watched = Arc::new(Watched::new(Arc::clone(&drive) as Arc<dyn Store>));
     let monitor = Arc::new(Monitor::new(drive, watched, Arc::new(())));
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
-    let error = Dashboard::start(everywhere, None, monitor).err().unwrap();
-    assert!(matches!(error, ServeError::NoToken { .. }));
+    let error = |token: Option<&str>| {
+        let (token, monitor) = (token.map(str::to_owned), Arc::clone(&monitor));
+        Dashboard::start(everywhere, token, monitor).err().unwrap()
+    };
+    assert!(matches!(error(None), ServeError::NoToken { .. }));
+    assert!(matches!(error(Some("")), ServeError::Token));
+    assert!(matches!(error(Some("a+b/c=")), ServeError::Token));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::media::flash::checksum;
 use crate::media::layout::Layout;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
+use rustix::io::Errno;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A version of a page, and where it has been.
@@ -45,10 +46,12 @@ pub(crate) struct Pages<'a> {
 impl Pages<'_> {
     /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
-        self.backing
-            .read_at(data, self.layout.page(place))
-            .map_err(|error| MediaError::io("read a flash page", error))?;
-        Ok(checksum(lpn, data) == sum)
+        match self.backing.read_at(data, self.layout.page(place)) {
+            Ok(()) => Ok(checksum(lpn, data) == sum),
+            // As good as rotten, and no reason to give up all others.
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => Ok(false),
+            Err(error) => Err(MediaError::io("read a flash page", error)),
+        }
     }
 }
 

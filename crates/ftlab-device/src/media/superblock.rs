@@ -72,8 +72,9 @@ impl Superblock {
         config.gc = fields.text()?.parse().ok()?;
         config.wear = WearLeveling { threshold, free_block: FreeBlock::parse(fields.text()?)? };
         // Nothing overflows: 2^32 pages of 2^32 bytes would, and nobody has them.
-        let is_sane = checkpoint_bytes < 1 << 60
-            && journal_bytes < 1 << 60
+        let sane = HEADER_BYTES as u64..1 << 60;
+        let is_sane = sane.contains(&checkpoint_bytes)
+            && sane.contains(&journal_bytes)
             && geometry.page_bytes() < 1 << 24
             && config.logical_pages < geometry.pages();
         let layout = Layout { checkpoint_bytes, journal_bytes, geometry };

@@ -8,7 +8,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Room for what has come; a queue of 32 requests of 4 KiB fits.
 const INPUT_BYTES: usize = 256 << 10;
@@ -44,6 +45,10 @@ pub(super) fn serve<S: Read + Write + AsFd>(
         {
             established(&socket)?;
         }
+        if replies.is_full() {
+            // All that it holds back waits for its time.
+            thread::sleep(until(next_due));
+        }
         if was_full || !wait_for(&socket, next_due)? {
             continue;
         }
@@ -56,7 +61,7 @@ pub(super) fn serve<S: Read + Write + AsFd>(
 /// Waits until there is something to receive, or a reply that was held back is due; false if it is that.
 fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
     let Some(due) = due else { return Ok(true) };
-    let left = due.saturating_duration_since(Instant::now());
+    let left = until(Some(due));
     // More seconds than there are cannot be left.
     let timeout = Timespec::try_from(left).ok();
     match poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref()) {
@@ -66,12 +71,17 @@ fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
     }
 }
 
+/// The time left, none if there is nothing to wait for.
+fn until(due: Option<Instant>) -> Duration {
+    due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()))
+}
+
 /// Sends what was held back, when it is due, to a client that asks for nothing more.
 fn drain(mut socket: impl Write, mut replies: Replies) -> io::Result<()> {
     while let Some(due) = replies.release() {
         socket.write_all(replies.bytes())?;
         replies.clear();
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        thread::sleep(until(Some(due)));
     }
     socket.write_all(replies.bytes())
 }

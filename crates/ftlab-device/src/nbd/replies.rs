@@ -10,6 +10,9 @@ const KEPT_BYTES: usize = 1 << 20;
 /// With so much to send, it is sent before more requests are looked at.
 const FULL_BYTES: usize = 256 << 10;
 
+/// With so much held back, nothing more is looked at until some of it is due.
+const HELD_MAX_BYTES: usize = 64 << 20;
+
 /// Bytes to be sent. Their memory is used again and again, so that a request allocates nothing.
 #[derive(Debug, Default)]
 pub struct Replies {
@@ -19,6 +22,7 @@ pub struct Replies {
     /// Replies that are not due yet: when they are, in which order they were made, and what they say.
     held: BinaryHeap<Reverse<(Instant, u64, Vec<u8>)>>,
     holds: u64,
+    held_bytes: usize,
 }
 
 impl Replies {
@@ -27,9 +31,9 @@ impl Replies {
         &self.bytes[..self.used]
     }
 
-    /// Whether it should be sent now.
+    /// Whether it should be sent now, or so much is held back that there is no place for more.
     pub fn is_full(&self) -> bool {
-        self.used >= FULL_BYTES
+        self.used >= FULL_BYTES || self.held_bytes >= HELD_MAX_BYTES
     }
 
     /// Forgets everything: it has been sent.
@@ -46,6 +50,7 @@ impl Replies {
         let reply = self.bytes[start..self.used].to_vec();
         self.used = start;
         self.holds += 1;
+        self.held_bytes += reply.len();
         self.held.push(Reverse((due, self.holds, reply)));
     }
 
@@ -57,6 +62,7 @@ impl Replies {
                 return Some(*due);
             }
             if let Some(Reverse((_, _, reply))) = self.held.pop() {
+                self.held_bytes -= reply.len();
                 self.put(&reply);
             }
         }
@@ -93,5 +99,28 @@ impl Replies {
 
     pub(super) fn put_u64(&mut self, value: u64) {
         self.put(&value.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_back_is_bounded() {
+        let mut replies = Replies::default();
+        let due = Instant::now();
+        let mut held = 0;
+        while !replies.is_full() {
+            replies.put(&vec![0; 1 << 20]);
+            replies.hold(0, due);
+            held += 1;
+        }
+        assert_eq!(held, HELD_MAX_BYTES >> 20);
+        assert!(replies.bytes().is_empty());
+        replies.release();
+        assert_eq!(replies.bytes().len(), HELD_MAX_BYTES);
+        replies.clear();
+        assert!(!replies.is_full());
     }
 }
