@@ -159,8 +159,6 @@ struct ReportArgs {
     quiet: bool,
 }
 
-const GC_MIN_INVALID: Share = Share(0.125);
-
 const NO_WORKLOAD: &str = "no workload; name a trace file or a generator, as in
   ftlab run trace.parquet --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --ftl 2r++
@@ -263,18 +261,11 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         },
         page_bytes: args.page_size,
         pages_per_block: args.pages_per_block,
-        physical: match (args.op, args.blocks) {
-            (Some(share), _) => Physical::OverProvisioning(share),
-            (None, Some(blocks)) => Physical::Blocks(blocks),
-            (None, None) => default.physical,
-        },
+        physical: Physical::asked(args.op, args.blocks),
         reserve_blocks: args.reserve,
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
-        early: args.gc_start.map(|gc_start| EarlyCollection {
-            gc_start,
-            gc_min_invalid: args.gc_min_invalid.unwrap_or(GC_MIN_INVALID),
-        }),
+        early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
 }
 

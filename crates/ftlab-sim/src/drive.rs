@@ -67,6 +67,15 @@ pub enum Physical {
     Blocks(u32),
 }
 
+impl Physical {
+    /// What was asked for in one way or the other; the default where nothing was.
+    pub fn asked(op: Option<Share>, blocks: Option<u32>) -> Self {
+        let over_provisioning = op.map(Self::OverProvisioning);
+        let asked = over_provisioning.or(blocks.map(Self::Blocks));
+        asked.unwrap_or(DriveOptions::default().physical)
+    }
+}
+
 /// While fewer than `gc_start` of the blocks are free, blocks of which at least `gc_min_invalid` is
 /// invalid are collected ahead of need.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +84,13 @@ pub struct EarlyCollection {
     pub gc_start: Share,
     /// Share of the pages of a block.
     pub gc_min_invalid: Share,
+}
+
+impl EarlyCollection {
+    /// Below this share of free blocks; an eighth of a block has to be invalid if nothing else is given.
+    pub fn new(gc_start: Share, gc_min_invalid: Option<Share>) -> Self {
+        Self { gc_start, gc_min_invalid: gc_min_invalid.unwrap_or(Share(0.125)) }
+    }
 }
 
 /// Where the logical size comes from.

@@ -54,16 +54,11 @@ pub(crate) struct CreateArgs {
 }
 
 pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
-    let default = DriveOptions::default();
     let size = DriveOptions {
         logical: Logical::Bytes(args.size),
         page_bytes: args.page_size,
         pages_per_block: args.pages_per_block,
-        physical: match (args.op, args.blocks) {
-            (Some(share), _) => Physical::OverProvisioning(share),
-            (None, Some(blocks)) => Physical::Blocks(blocks),
-            (None, None) => default.physical,
-        },
+        physical: Physical::asked(args.op, args.blocks),
         reserve_blocks: args.reserve,
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },

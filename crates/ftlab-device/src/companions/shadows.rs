@@ -59,7 +59,6 @@ impl Drop for Shadow {
             // A panic has been reported where it happened.
             let _ = thread.join();
         }
-        self.queue.abandon();
     }
 }
 

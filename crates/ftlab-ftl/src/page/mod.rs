@@ -17,6 +17,7 @@ mod gc_schedule;
 mod hash;
 mod hotness;
 mod incremental;
+mod intervals;
 mod lru_lists;
 #[cfg(test)]
 mod naive;

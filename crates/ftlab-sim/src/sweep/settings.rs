@@ -14,9 +14,6 @@ use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
 
-/// Share of a block that must be invalid for it to be collected ahead of need, as in `ftlab run`.
-const GC_MIN_INVALID: Share = Share(0.125);
-
 /// What one point of the grid says, before its FTL.
 pub(crate) struct Settings<'a> {
     pub(crate) drive: DriveTable,
@@ -164,17 +161,14 @@ impl Settings<'_> {
             },
             page_bytes,
             pages_per_block: scaled.pages_per_block,
-            physical: match (share(&drive.op, "op")?, given_u32(&drive.blocks, "blocks")?) {
-                (Some(op), _) => Physical::OverProvisioning(op),
-                (None, Some(blocks)) => Physical::Blocks(scaled.blocks(blocks)),
-                (None, None) => default.physical,
-            },
+            physical: Physical::asked(
+                share(&drive.op, "op")?,
+                given_u32(&drive.blocks, "blocks")?.map(|blocks| scaled.blocks(blocks)),
+            ),
             reserve_blocks: scaled
                 .reserve(given_u32(&drive.reserve, "reserve")?.unwrap_or(default.reserve_blocks)),
-            early: share(&drive.gc_start, "gc-start")?.map(|gc_start| EarlyCollection {
-                gc_start,
-                gc_min_invalid: gc_min_invalid.unwrap_or(GC_MIN_INVALID),
-            }),
+            early: share(&drive.gc_start, "gc-start")?
+                .map(|start| EarlyCollection::new(start, gc_min_invalid)),
             gc: given(drive.gc.as_ref(), "gc", variables, from_str)?.unwrap_or(default.gc),
             wear: WearLeveling {
                 free_block: given(drive.free_block.as_ref(), "free-block", variables, value)?

@@ -248,13 +248,7 @@ impl TraceSource for Merged {
             }
             self.read_ahead(index)?;
         }
-        if batch.is_empty() {
-            self.tally.finish()?;
-        }
-        if !self.need_time {
-            batch.time_us.clear();
-        }
-        Ok(!batch.is_empty())
+        self.tally.complete(batch, self.need_time)
     }
 
     fn skipped(&self) -> &Skipped {

@@ -65,13 +65,7 @@ impl<I: Items, P: ItemParser> TraceSource for ItemSource<I, P> {
             let Some(item) = self.items.next()? else { break };
             self.tally.next(item, batch, |batch| self.parser.parse(item, batch))?;
         }
-        if batch.is_empty() {
-            self.tally.finish()?;
-        }
-        if !self.need_time {
-            batch.time_us.clear();
-        }
-        Ok(!batch.is_empty())
+        self.tally.complete(batch, self.need_time)
     }
 
     fn skipped(&self) -> &Skipped {

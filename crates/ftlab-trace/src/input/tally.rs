@@ -162,8 +162,23 @@ impl Tally {
         })
     }
 
+    /// Whether `batch` holds requests; if it does not, the trace has ended. Times go if nobody needs them.
+    pub(crate) fn complete(
+        &self,
+        batch: &mut RequestBatch,
+        need_time: bool,
+    ) -> Result<bool, TraceError> {
+        if batch.is_empty() {
+            self.finish()?;
+        }
+        if !need_time {
+            batch.time_us.clear();
+        }
+        Ok(!batch.is_empty())
+    }
+
     /// The verdict on the whole trace, at its end.
-    pub(crate) fn finish(&self) -> Result<(), TraceError> {
+    fn finish(&self) -> Result<(), TraceError> {
         self.judge(true)?;
         if self.requests > 0 {
             return Ok(());

@@ -27,15 +27,15 @@
 //! Kremer and Brinkmann, "FADaC: a self-adapting data classifier for flash memory", SYSTOR 2019; Wang et
 //! al., SepBIT, FAST 2022, section 4.1, for six classes.
 
+use crate::Metadata;
 use crate::page::Drive;
-use crate::page::placement::{CLASSES_MAX, Placement, classes, log2, writes_since};
+use crate::page::intervals::Intervals;
+use crate::page::placement::{CLASSES_MAX, Placement, classes, log2};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Setting, Size};
 use crate::state::state;
-use crate::{Metadata, hardware};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{OrAuto, SpecError};
-use std::hint::select_unpredictable;
 use std::num::NonZeroU32;
 
 /// Logical pages per rewrite of the window.
@@ -55,23 +55,12 @@ ftlab_spec::parameters! {
 
 /// Classes of like fading averages.
 pub struct Fadac {
-    pages: Vec<Page>,
+    intervals: Intervals,
     bounds: Bounds,
     fade: f32,
 }
 
-state!(Fadac { pages, bounds } constant fade);
-
-/// What is known of a logical page.
-#[derive(Debug, Clone, Copy, Default)]
-struct Page {
-    /// Fading average of the intervals between host writes; infinite before the first.
-    average: f32,
-    /// The write clock when the host wrote it, modulo 2^32.
-    written_at: u32,
-}
-
-state!(Page { average, written_at });
+state!(Fadac { intervals, bounds } constant fade);
 
 /// Bounds between classes: logarithms of intervals, falling.
 struct Bounds {
@@ -125,7 +114,7 @@ impl PlacementEntry for Fadac {
     fn new(parameters: &FadacParameters, size: Size) -> Self {
         let window = parameters.window.given().map_or(1, |window| window.get());
         Self {
-            pages: hardware::table(size.logical_pages as usize, Page::default()),
+            intervals: Intervals::new(size.logical_pages),
             bounds: Bounds::new(parameters.classes, size.logical_pages as f32, window),
             fade: parameters.fade as f32,
         }
@@ -144,31 +133,24 @@ impl Placement for Fadac {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.pages, lpn.index());
+        self.intervals.prefetch(lpn);
     }
 
     #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        let page = &mut self.pages[write.lpn.index()];
-        let interval = writes_since(page.written_at, drive) as f32;
-        page.written_at = drive.write_clock() as u32;
         if drive.flash_page(write.lpn).is_none() {
-            page.average = f32::INFINITY;
+            self.intervals.begin(write.lpn, drive);
             return StreamId(0);
         }
-        let faded = page.average + self.fade * (interval - page.average);
-        page.average = select_unpredictable(page.average.is_finite(), faded, interval);
-        self.bounds.learn(page.average);
-        self.bounds.class_of(page.average)
+        let faded = |average: f32, interval| average + self.fade * (interval - average);
+        let average = self.intervals.rewrite(write.lpn, drive, faded);
+        self.bounds.learn(average);
+        self.bounds.class_of(average)
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let known = self.pages[page.lpn.index()];
-        let age = writes_since(known.written_at, drive) as f32;
-        // Before its first rewrite only the age speaks.
-        let longer = known.average.max(age);
-        self.bounds.class_of(select_unpredictable(known.average.is_finite(), longer, age))
+        self.bounds.class_of(self.intervals.expected(page.lpn, drive))
     }
 
     fn metadata(&self) -> Metadata {
@@ -176,7 +158,7 @@ impl Placement for Fadac {
     }
 
     fn metadata_bytes(&self) -> usize {
-        size_of_val(&self.pages[..])
+        self.intervals.bytes()
     }
 }
 

@@ -104,12 +104,6 @@ fn classes(count: usize) -> Vec<Stream> {
     classes.map(stream).collect()
 }
 
-/// Host writes since a write clock that is known modulo 2^32.
-#[inline]
-fn writes_since(written_at: u32, drive: &Drive) -> u32 {
-    (drive.write_clock() as u32).wrapping_sub(written_at)
-}
-
 /// The binary logarithm of a number of at least 1, straight lines within an octave.
 #[inline]
 fn log2(number: f32) -> f32 {

@@ -28,14 +28,14 @@
 //! 2013; Dayan, Bouganim, Bonnet, "Modelling and Managing SSD Write-amplification", 2015, section 5, for
 //! its summary; Wang et al., SepBIT, FAST 2022, section 4.1, for six of them.
 
+use crate::Metadata;
 use crate::page::Drive;
-use crate::page::placement::{CLASSES_MAX, Placement, classes, writes_since};
+use crate::page::intervals::Intervals;
+use crate::page::placement::{CLASSES_MAX, Placement, classes};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Size};
 use crate::state::state;
-use crate::{Metadata, hardware};
 use ftlab_flash::{BlockId, Lpn};
-use std::hint::select_unpredictable;
 
 ftlab_spec::parameters! {
     /// Parameters of multilog.
@@ -53,21 +53,10 @@ pub struct MultiLog {
     periods: Vec<f32>,
     /// How many times too short or too long a period has to be: half the way to the next log.
     too_far: f32,
-    pages: Vec<Page>,
+    intervals: Intervals,
 }
 
-state!(MultiLog { pages } constant periods, too_far);
-
-/// What is known of a logical page.
-#[derive(Debug, Clone, Copy, Default)]
-struct Page {
-    /// Host writes between two rewrites; infinite before the first.
-    period: f32,
-    /// The write clock when the host wrote it, modulo 2^32.
-    written_at: u32,
-}
-
-state!(Page { period, written_at });
+state!(MultiLog { intervals } constant periods, too_far);
 
 impl PlacementEntry for MultiLog {
     type Parameters = MultiLogParameters;
@@ -84,7 +73,7 @@ impl PlacementEntry for MultiLog {
                 .map(|log| coldest / ratio.powi(log))
                 .collect(),
             too_far: ratio.sqrt(),
-            pages: hardware::table(size.logical_pages as usize, Page::default()),
+            intervals: Intervals::new(size.logical_pages),
         }
     }
 }
@@ -101,31 +90,25 @@ impl Placement for MultiLog {
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        hardware::prefetch(&self.pages, lpn.index());
+        self.intervals.prefetch(lpn);
     }
 
     #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        let page = &mut self.pages[write.lpn.index()];
-        let interval = writes_since(page.written_at, drive) as f32;
-        page.written_at = drive.write_clock() as u32;
         let Some(flash_page) = drive.flash_page(write.lpn) else {
-            page.period = f32::INFINITY;
+            self.intervals.begin(write.lpn, drive);
             return StreamId(0);
         };
-        let mean = 0.5 * (page.period + interval);
-        page.period = select_unpredictable(page.period.is_finite(), mean, interval);
+        let half_way = |mean, interval| 0.5 * (mean + interval);
+        let period = self.intervals.rewrite(write.lpn, drive, half_way);
         let log = drive.stream_of(drive.block_of(flash_page));
-        let is_too_hot = page.period * self.too_far < self.periods[log.index()];
+        let is_too_hot = period * self.too_far < self.periods[log.index()];
         StreamId((log.0 + u8::from(is_too_hot)).min(self.periods.len() as u8 - 1))
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let known = self.pages[page.lpn.index()];
-        let age = writes_since(known.written_at, drive) as f32;
-        // Before its first rewrite only the age speaks.
-        let period = select_unpredictable(known.period.is_finite(), known.period.max(age), age);
+        let period = self.intervals.expected(page.lpn, drive);
         let is_too_cold = period > self.too_far * self.periods[page.from.index()];
         StreamId(page.from.0.saturating_sub(u8::from(is_too_cold)))
     }
@@ -135,7 +118,7 @@ impl Placement for MultiLog {
     }
 
     fn metadata_bytes(&self) -> usize {
-        size_of_val(&self.pages[..])
+        self.intervals.bytes()
     }
 }
 

@@ -28,7 +28,8 @@
 //! # Reference
 //! Min et al., "SFS: Random Write Considered Harmful in Solid State Drives", FAST 2012, section 3.
 
-use crate::page::placement::{CLASSES_MAX, Placement, classes, log2, writes_since};
+use crate::page::intervals::writes_since;
+use crate::page::placement::{CLASSES_MAX, Placement, classes, log2};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::page::{Drive, Phase};
 use crate::registry::{PlacementEntry, Setting, Size};

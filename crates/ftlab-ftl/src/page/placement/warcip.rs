@@ -25,7 +25,8 @@
 //! al., SepBIT, FAST 2022, section 4.1, for five clusters and a sixth block for relocated pages.
 
 use crate::page::Drive;
-use crate::page::placement::{CLASSES_MAX, Placement, classes, writes_since};
+use crate::page::intervals::writes_since;
+use crate::page::placement::{CLASSES_MAX, Placement, classes};
 use crate::page::policy::{HostWrite, Relocation, Stream, StreamId};
 use crate::registry::{PlacementEntry, Setting, Size};
 use crate::state::state;
