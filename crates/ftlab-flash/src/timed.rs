@@ -31,7 +31,7 @@
 use crate::luns::Luns;
 use crate::response_times::Recorder;
 use crate::timing::{Arrivals, Timing};
-use crate::{BlockId, Flash, Geometry, Lpn, Ppn, ResponseTimes};
+use crate::{BlockId, Flash, Geometry, Lpn, MergeCopy, Ppn, ResponseTimes};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -40,6 +40,8 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Timed<F> {
     flash: F,
     luns: Luns,
+    /// The copies of the present merge.
+    merging: Vec<MergeCopy>,
     host: Host,
     /// Every copyback so far is complete by then.
     moved_by: u64,
@@ -118,6 +120,7 @@ impl<F: Flash> Timed<F> {
         Self {
             flash,
             luns: Luns::new(parameters, geometry),
+            merging: Vec::with_capacity(geometry.pages_per_block() as usize),
             host: Host {
                 arrivals: parameters.arrivals,
                 queue_depth,
@@ -180,7 +183,7 @@ impl<F: Flash> Timed<F> {
         self.responses = Recorder::default();
         self.measured = Measured {
             start: self.luns.end(),
-            busy_before: self.luns.busy_ns(),
+            busy_before: self.luns.busy_ns().to_vec(),
             ..Measured::default()
         };
         self.interval = Interval { start: self.luns.end(), ..Interval::default() };
@@ -212,14 +215,11 @@ impl<F: Flash> Timed<F> {
         self.host.arrival
     }
 
-    /// Reads `from` and programs `to`; the time that it takes of their LUNs.
-    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
-    #[inline(always)]
-    fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
-        let done = self.luns.copy(from, to, self.now());
+    /// Takes note of copybacks, which are complete at `done`.
+    #[inline]
+    fn moved_until(&mut self, done: u64) {
         self.moved_by = self.moved_by.max(done);
         self.collect_until(done);
-        self.luns.copy_ns
     }
 
     /// Takes note of an operation of a collection, which is complete at `done`.
@@ -303,15 +303,23 @@ impl<F: Flash> Flash for Timed<F> {
     #[inline(always)]
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
         self.flash.copyback(from, to, lpn)?;
-        self.measured.relocations_ns += self.copy(from, to);
+        let done = self.luns.copy(from, to, self.now());
+        self.measured.relocations_ns += self.luns.copy_ns;
+        self.moved_until(done);
         Ok(())
     }
 
     #[inline]
-    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
-        self.flash.merge_copy(from, to, lpn)?;
-        self.measured.merges_ns += self.copy(from, to);
-        Ok(())
+    fn merge(&mut self, copies: impl Iterator<Item = MergeCopy>) -> Result<(), F::Error> {
+        self.merging.clear();
+        let merged = self.flash.merge(copies.inspect(|&copy| self.merging.push(copy)));
+        if merged.is_err() {
+            self.merging.pop();
+        }
+        let done = self.luns.copy_all(&self.merging, self.now());
+        self.measured.merges_ns += self.merging.len() as u64 * self.luns.copy_ns;
+        self.moved_until(done);
+        merged
     }
 
     #[inline]
@@ -384,8 +392,8 @@ mod tests {
         let mut timed = timed("");
         timed.begin_host_write();
         timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-        timed.merge_copy(Ppn(1), Ppn(5), Lpn(0)).unwrap();
-        timed.merge_copy(Ppn(2), Ppn(6), Lpn(0)).unwrap();
+        let copy = |place| MergeCopy { from: Ppn(place), to: Ppn(4 + place), lpn: Lpn(0) };
+        timed.merge([1, 2].map(copy).into_iter()).unwrap();
         let measured = timed.measured();
         assert_eq!((measured.relocations_ns, measured.merges_ns), (112_000, 224_000));
         assert_eq!(measured.elapsed_ns, 336_000);
