@@ -21,6 +21,24 @@ GENERATED = DOCS / "generated"
 FTL_SOURCES = REPOSITORY / "crates" / "ftlab-ftl" / "src"
 
 KINDS = {"ftl": "ftls", "placement": "placements", "victim": "victims"}
+INTRODUCTIONS = {
+    "ftl": [
+        "# Every FTL",
+        "These pages are made from the doc comments of the files that implement the FTLs, and from the "
+        "registry that `ftlab list ftls` prints. Any [placement](../placements/index.md) and any "
+        "[victim rule](../victims/index.md) make a page-mapped FTL together, too, written "
+        "`PLACEMENT/VICTIM`, such as `sep-gc/cost-benefit`. Parameters follow behind a colon: "
+        "`2r++:blk-util=0.4,scan-depth=0.9`.",
+    ],
+    "placement": [
+        "# Every placement",
+        "Where pages go: the part of an FTL's name before the slash, as in `sep-gc/cost-benefit`.",
+    ],
+    "victim": [
+        "# Every victim rule",
+        "Which blocks are collected: the part of an FTL's name behind the slash, as in `sep-gc/cost-benefit`.",
+    ],
+}
 LISTS = {
     "workloads": "Every generator of workloads",
     "formats": "Every format of traces",
@@ -91,7 +109,8 @@ def ftl_pages(entries):
     """A page for each name, and their index."""
     comments = doc_comments()
     pages = {f"{KINDS[entry['kind']]}/{entry['name']}.md": ftl_page(entry, comments) for entry in entries}
-    pages["ftls/index.md"] = ftls_index(entries)
+    for kind, folder in KINDS.items():
+        pages[f"{folder}/index.md"] = kind_index(kind, [entry for entry in entries if entry["kind"] == kind])
     return pages
 
 
@@ -151,25 +170,15 @@ def sentence(text):
     return text[0].upper() + text[1:].rstrip(".") + "."
 
 
-def ftls_index(entries):
-    parts = [
-        "# Every FTL",
-        "These pages are made from the doc comments of the files that implement the FTLs, and from the "
-        "registry that `ftlab list ftls` prints. Any placement and any victim rule make a page-mapped FTL "
-        "together, written `PLACEMENT/VICTIM`, such as `sep-gc/cost-benefit`; parameters follow behind a "
-        "colon: `2r++:blk-util=0.4,scan-depth=0.9`.",
-    ]
-    titles = {"ftl": "FTLs", "placement": "Placements", "victim": "Victim rules"}
-    for kind, title in titles.items():
-        own = [entry for entry in entries if entry["kind"] == kind]
-        rows = [f"| [{e['name']}](../{KINDS[kind]}/{e['name']}.md) | {e['summary']} | {e['source']} |" for e in own]
-        table = "\n".join(["| name | what it does | source |", "|---|---|---|", *rows])
-        parts += [f"## {title}", table, toctree(title, [f"../{KINDS[kind]}/{e['name']}" for e in own])]
-    return "\n\n".join(parts) + "\n"
+def kind_index(kind, entries):
+    rows = [f"| [{e['name']}]({e['name']}.md) | {e['summary']} | {e['source']} |" for e in entries]
+    table = "\n".join(["| name | what it does | source |", "|---|---|---|", *rows])
+    names = [entry["name"] for entry in entries]
+    return "\n\n".join([*INTRODUCTIONS[kind], table, toctree(names)]) + "\n"
 
 
-def toctree(caption, pages):
-    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"])
+def toctree(pages):
+    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])
 
 
 # Lists
@@ -211,7 +220,7 @@ def commands_page(ftlab, commands):
         "What `ftlab COMMAND --help` prints. `ftlab man COMMAND` makes manual pages, and "
         "`ftlab completions SHELL` completions.",
         "\n".join(["| command | |", "|---|---|", *rows]),
-        toctree("Commands", commands),
+        toctree(commands),
     ]
     return "\n\n".join(parts) + "\n"
 

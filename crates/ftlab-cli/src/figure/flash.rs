@@ -10,8 +10,8 @@ use plotters::prelude::*;
 use std::path::Path;
 
 /// Moments that are drawn of a run, evenly spaced from the beginning to the end.
-const MOMENTS: usize = 4;
-const WIDTH: u32 = 960;
+const MOMENTS: i32 = 4;
+const WIDTH: i32 = 960;
 const MARGIN: i32 = 16;
 /// Between the pictures of a run, and above them for its name and their moments.
 const GAP: i32 = 16;
@@ -41,8 +41,9 @@ fn draw(watched: &[(&RunResult, &Observed)], logical_pages: f64, svg: &mut Strin
     let most = watched.iter().map(|(_, seen)| seen.frames[0].region.0.len()).max().unwrap_or(1);
     let grid = Grid::new(most);
     let row = TITLE + grid.height + GAP;
-    let height = row * watched.len() as i32 + KEY + MARGIN;
-    let area = SVGBackend::with_string(svg, (WIDTH, height as u32)).into_drawing_area();
+    let below = MARGIN + row * i32::try_from(watched.len())?;
+    let size = (WIDTH as u32, (below + KEY) as u32);
+    let area = SVGBackend::with_string(svg, size).into_drawing_area();
     area.fill(&WHITE)?;
     for (number, (run, observed)) in (0..).zip(watched) {
         let top = MARGIN + number * row;
@@ -56,14 +57,14 @@ fn draw(watched: &[(&RunResult, &Observed)], logical_pages: f64, svg: &mut Strin
             draw_frame(&area, run, frame, corner, &grid)?;
         }
     }
-    draw_key(&area, row * watched.len() as i32 + MARGIN)?;
+    draw_key(&area, below)?;
     area.present()?;
     Ok(())
 }
 
 /// Frames at evenly spaced places, the first and the last among them.
 fn moments(frames: &[Frame]) -> impl Iterator<Item = &Frame> {
-    let drawn = MOMENTS.min(frames.len());
+    let drawn = frames.len().min(MOMENTS as usize);
     (0..drawn).map(move |number| &frames[number * (frames.len() - 1) / (drawn - 1).max(1)])
 }
 
@@ -78,8 +79,7 @@ struct Grid {
 impl Grid {
     /// Of so many cells: a picture about as high as wide.
     fn new(cells: usize) -> Self {
-        let moments = MOMENTS as i32;
-        let width = (WIDTH as i32 - 2 * MARGIN - (moments - 1) * GAP) / moments;
+        let width = (WIDTH - 2 * MARGIN - (MOMENTS - 1) * GAP) / MOMENTS;
         let columns = (cells as f64).sqrt().ceil().max(1.0) as i32;
         let cell = f64::from(width) / f64::from(columns);
         let rows = (cells as f64 / f64::from(columns)).ceil();
@@ -139,30 +139,29 @@ fn cell_order(run: &RunResult, frame: &Frame) -> Vec<usize> {
 
 fn draw_key(area: &Area<'_>, top: i32) -> Drawn {
     let keys = [
-        (COLD, "cold pages"),
-        (YOUNG, "younger valid pages"),
-        (INVALID, "invalid or not programmed"),
+        (COLD.filled(), "cold pages"),
+        (YOUNG.filled(), "younger valid pages"),
+        (INVALID.filled(), "invalid or not programmed"),
+        (EDGE.into(), "erased blocks"),
     ];
-    for (place, (colour, text)) in (0..).zip(keys) {
+    for (place, (style, text)) in (0..).zip(keys) {
         let left = MARGIN + 200 * place;
-        area.draw(&Rectangle::new([(left, top), (left + 14, top + 14)], colour.filled()))?;
+        area.draw(&Rectangle::new([(left, top), (left + 14, top + 14)], style))?;
         area.draw(&Text::new(text, (left + 20, top), ("sans-serif", 14)))?;
     }
-    let left = MARGIN + 200 * keys.len() as i32;
-    area.draw(&Rectangle::new([(left, top), (left + 14, top + 14)], EDGE))?;
-    area.draw(&Text::new("erased blocks", (left + 20, top), ("sans-serif", 14)))?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_sim::result::Bytes;
 
     #[test]
     fn cells_fill_a_picture_and_keep_apart() {
         for cells in [1, 2, 282, 4096] {
-            let grid = Grid::new(cells);
-            let last = grid.corners(cells as i32 - 1, (0, 0));
+            let grid = Grid::new(cells as usize);
+            let last = grid.corners(cells - 1, (0, 0));
             assert!(last[1].0 <= grid.width && last[1].1 <= grid.height, "{cells}");
             assert!(grid.height <= grid.width + 1, "{cells}");
             let [first, second] = [0, 1].map(|place| grid.corners(place, (0, 0)));
@@ -175,11 +174,11 @@ mod tests {
     fn the_first_and_the_last_moment_are_drawn() {
         let frame = |host_writes| Frame {
             host_writes,
-            region: Default::default(),
-            valid: Default::default(),
-            cold: Default::default(),
+            region: Bytes::default(),
+            valid: Bytes::default(),
+            cold: Bytes::default(),
             blocks_by_valid_share: Vec::new(),
-            cold_percentiles: Default::default(),
+            cold_percentiles: Bytes::default(),
         };
         for (frames, drawn) in [(1, vec![0]), (2, vec![0, 1]), (65, vec![0, 21, 42, 64])] {
             let frames: Vec<_> = (0..frames).map(frame).collect();
