@@ -19,8 +19,6 @@ if importlib.util.find_spec("ftlab"):
     autodoc_member_order = "bysource"
 
 exclude_patterns = ["_ext"]
-# Pages about the Python package, and notebooks, are in the index as soon as there are any.
-suppress_warnings = ["toc.empty_glob"]
 
 # The pages read well as plain Markdown, too: links between them are links to files and headings.
 myst_heading_anchors = 4
