@@ -7,7 +7,7 @@ STREAM ?= 1GB
 WRITES ?= 3000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard setup-system setup-drive setup-report
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,31 @@ check: setup-system ## lints and docs
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
+
+docs: target/docs/venv/installed ## the documentation as a site: target/docs/html/index.html
+	target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet \
+		-d target/docs/doctrees docs target/docs/html
+
+target/docs/venv/installed: docs/requirements.txt
+	python3 -m venv --clear target/docs/venv
+	target/docs/venv/bin/pip install --quiet --requirement docs/requirements.txt
+	touch $@
+
+docs-figures: build ## draws the pictures of docs/concepts.md anew
+	$(FTLAB) run $(DEMO) --fill sequential --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
+		--quiet --out target/figures/tpcc
+	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
+	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
+		--drive-writes 6 --ftl 1r-greedy --ftl 2r++ --ftl sepbit --quiet --out target/figures/hotcold
+	$(FTLAB) report target/figures/hotcold --flash docs/figures/flash-hotcold.png
+	$(FTLAB) run uniform --logical 16MiB --pages-per-block 128 --op 30% --fill sequential \
+		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
+	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
+	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
+		--drive-writes 6 --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ --ftl sepbit --ftl fk \
+		--quiet --figure docs/figures/hotcold-waf.svg
+	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 --fill sequential \
+		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
 
 audit: target/tools/bin/typos ## spelling, and licences and sources of dependencies
 	target/tools/bin/typos

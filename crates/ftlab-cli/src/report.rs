@@ -1,6 +1,7 @@
 //! `ftlab report`, and the page that `ftlab run --report` writes.
 
 use crate::error::CliError;
+use crate::figure;
 use crate::output::say;
 use clap::Args;
 use ftlab_report::ReportError;
@@ -20,10 +21,19 @@ pub(crate) struct ReportArgs {
     /// The page, to be opened in a browser; report.html in that directory by default.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
+    /// Draws the flash at four moments into this file, which ends in .svg or .png, instead of the page.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    flash: Option<PathBuf>,
 }
 
 pub(crate) fn report(args: &ReportArgs) -> Result<(), CliError> {
     let result = read_results(&args.directory)?;
+    if let Some(path) = &args.flash {
+        figure::check(path)?;
+        figure::write_flash(&result, path)?;
+        say(&format!("wrote {}\n", path.display()));
+        return Ok(());
+    }
     let path = args.out.clone().unwrap_or_else(|| args.directory.join("report.html"));
     write_report(&result, &path)?;
     say(&format!("wrote {}\n", path.display()));

@@ -69,6 +69,18 @@ fn results_of_an_earlier_run_make_the_same_page() {
 }
 
 #[test]
+fn the_flash_of_an_earlier_run_can_be_drawn() {
+    let place = Place::new();
+    report(&place, &format!("uniform {SMALL} --ftl 2r-fifo --ftl dac-cb --out results"));
+    assert_eq!(place.ftlab("report results --flash flash.svg").code, 0);
+    let svg = std::fs::read_to_string(place.path().join("flash.svg")).unwrap();
+    for part in ["2r-fifo", "dac-cb", "after 0", "cold pages"] {
+        assert!(svg.contains(part), "{part}");
+    }
+    place.ftlab("report results --flash flash.txt").fails(2, &["flash.txt", ".svg or .png"]);
+}
+
+#[test]
 fn watching_changes_no_count() {
     let place = Place::new();
     for arguments in

@@ -2,6 +2,7 @@
 
 mod chart;
 pub(crate) mod experiment;
+mod flash;
 mod heat_map;
 mod inspection;
 mod png;
@@ -9,6 +10,7 @@ mod scoreboard;
 mod trade_off;
 mod waf;
 
+pub(crate) use flash::write_flash;
 pub(crate) use inspection::{FIGURES, Figure, find};
 pub(crate) use scoreboard::write_scoreboard;
 pub(crate) use trade_off::write_trade_off;

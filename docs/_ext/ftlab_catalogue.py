@@ -1,0 +1,269 @@
+"""Pages that follow from the program itself: every FTL, every list, every command.
+
+Before Sphinx reads anything, this asks `ftlab list ... --json` and `ftlab COMMAND --help`, takes the doc
+comment of each FTL's file, and writes Markdown into `docs/generated/`. So no page can be out of date, and
+nothing that is registered can be missing: an FTL without a doc comment stops the build.
+
+In all pages, `2r++` and `ftlab run ...` in inline code become links to the pages about them.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.errors import ExtensionError
+
+DOCS = Path(__file__).parent.parent
+REPOSITORY = DOCS.parent
+GENERATED = DOCS / "generated"
+FTL_SOURCES = REPOSITORY / "crates" / "ftlab-ftl" / "src"
+
+KINDS = {"ftl": "ftls", "placement": "placements", "victim": "victims"}
+INTRODUCTIONS = {
+    "ftl": [
+        "# Every FTL",
+        "These pages are made from the doc comments of the files that implement the FTLs, and from the "
+        "registry that `ftlab list ftls` prints. Any [placement](../placements/index.md) and any "
+        "[victim rule](../victims/index.md) make a page-mapped FTL together, too, written "
+        "`PLACEMENT/VICTIM`, such as `sep-gc/cost-benefit`. Parameters follow behind a colon: "
+        "`2r++:blk-util=0.4,scan-depth=0.9`.",
+    ],
+    "placement": [
+        "# Every placement",
+        "Where pages go: the part of an FTL's name before the slash, as in `sep-gc/cost-benefit`.",
+    ],
+    "victim": [
+        "# Every victim rule",
+        "Which blocks are collected: the part of an FTL's name behind the slash, as in `sep-gc/cost-benefit`.",
+    ],
+}
+LISTS = {
+    "workloads": "Every generator of workloads",
+    "formats": "Every format of traces",
+    "timings": "Every timing",
+}
+# Names that are words of other things, too.
+AMBIGUOUS = {"page", "fifo"}
+
+
+def setup(app):
+    app.connect("builder-inited", generate)
+    app.connect("source-read", add_experiments)
+    app.connect("doctree-resolved", link_names)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def generate(app):
+    """Writes all pages."""
+    ftlab = build_ftlab()
+    pages = ftl_pages(listed(ftlab, "ftls"))
+    for what, title in LISTS.items():
+        pages[f"{what}.md"] = list_page(what, title, listed(ftlab, what))
+    commands = subcommands(ftlab, [])
+    for command in commands:
+        pages[f"commands/{command}.md"] = command_page(ftlab, [command], "#")
+    pages["commands/index.md"] = commands_page(ftlab, commands)
+    write_pages(pages)
+    app.env.ftlab_pages = link_targets(pages)
+
+
+def build_ftlab():
+    """Builds the `ftlab` command, and returns its path."""
+    command = ["cargo", "build", "--locked", "--package", "ftlab-cli", "--message-format=json"]
+    built = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    if built.returncode:
+        raise ExtensionError("cargo could not build ftlab-cli; its messages are above")
+    messages = map(json.loads, built.stdout.splitlines())
+    return next(path for message in messages if (path := message.get("executable")))
+
+
+def run_ftlab(ftlab, *arguments):
+    run = subprocess.run([ftlab, *arguments], capture_output=True, text=True)
+    if run.returncode:
+        raise ExtensionError(f"ftlab {' '.join(arguments)}: {run.stderr}")
+    return run.stdout
+
+
+def listed(ftlab, what):
+    return json.loads(run_ftlab(ftlab, "list", what, "--json"))
+
+
+def write_pages(pages):
+    """Writes what has changed, so that Sphinx reads no more than that again."""
+    for path in GENERATED.rglob("*.md"):
+        if str(path.relative_to(GENERATED)) not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = GENERATED / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+# FTLs
+
+
+def ftl_pages(entries):
+    """A page for each name, and their index."""
+    comments = doc_comments()
+    pages = {f"{KINDS[entry['kind']]}/{entry['name']}.md": ftl_page(entry, comments) for entry in entries}
+    for kind, folder in KINDS.items():
+        pages[f"{folder}/index.md"] = kind_index(kind, [entry for entry in entries if entry["kind"] == kind])
+    return pages
+
+
+def doc_comments():
+    """The doc comment of each file that registers a name, by kind and name."""
+    found = {}
+    for path in sorted(FTL_SOURCES.rglob("*.rs")):
+        text = path.read_text()
+        name = re.search(r'const NAME: &\'static str = "([^"]+)";', text)
+        if name:
+            kind = path.parent.name if path.parent.name in ("placement", "victim") else "ftl"
+            lines = re.findall(r"^//!(?: (.*))?$", text, re.MULTILINE)
+            found[kind, name[1]] = "\n".join(lines)
+    return found
+
+
+def ftl_page(entry, comments):
+    kind, name = entry["kind"], entry["name"]
+    usage = {"ftl": name, "placement": f"{name}/greedy", "victim": f"sep-gc/{name}"}[kind]
+    head = [f"# {name}", f"*{sentence(entry['summary'])}* Source: {entry['source']}."]
+    use = f"```console\n$ ftlab run trace.parquet --ftl {usage}\n```"
+    table = parameter_table(entry["parameters"])
+    pair = re.search(r"\(= ([^/ ]+)/([^/ )]+)\)", entry["summary"])
+    if (kind, name) in comments:
+        body = markdown(comments[kind, name])
+    elif pair:
+        placement, victim = pair.groups()
+        body = (
+            f"A name for a pair: the placement [{placement}](../placements/{placement}.md) says where pages "
+            f"go, and the victim rule [{victim}](../victims/{victim}.md) which blocks are collected."
+        )
+    else:
+        raise ExtensionError(f"{kind} {name} is registered, but no file with a doc comment names it")
+    return "\n\n".join([*head, use, body, "## Values", table]) + "\n"
+
+
+def markdown(comment):
+    """A doc comment as the body of a page: headings one level down, links into rustdoc as code."""
+    _, _, body = comment.partition("\n# ")
+    body = re.sub(r"^# ", "## ", "# " + body, flags=re.MULTILINE)
+    body = re.sub(r"\[(`[^`]+`)\](?:\([^)]*\))?", r"\1", body)
+    return re.sub(r"(?<=\S)\*(?=\S)", r"\\*", body)
+
+
+def parameter_table(parameters):
+    if not parameters:
+        return "It has no parameters."
+    lines = ["| parameter | default | values | | default from |", "|---|---|---|---|---|"]
+    for p in parameters:
+        default = f"`{p['default']}`" if p["default"] else "empty"
+        cells = [f"`{p['name']}`", default, p["expects"], p["doc"], p["source"]]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def sentence(text):
+    return text[0].upper() + text[1:].rstrip(".") + "."
+
+
+def kind_index(kind, entries):
+    rows = [f"| [{e['name']}]({e['name']}.md) | {e['summary']} | {e['source']} |" for e in entries]
+    table = "\n".join(["| name | what it does | source |", "|---|---|---|", *rows])
+    names = [entry["name"] for entry in entries]
+    return "\n\n".join([*INTRODUCTIONS[kind], table, toctree(names)]) + "\n"
+
+
+def toctree(pages):
+    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])
+
+
+# Lists
+
+
+def list_page(what, title, items):
+    parts = [f"# {title}", f"What `ftlab list {what}` prints."]
+    for item in items:
+        parts += [f"## {item['name']}", f"{sentence(item['summary'])} Source: {item['source']}."]
+        if item.get("extensions"):
+            written = "read and written" if item["written"] else "read only"
+            parts.append(f"Files: .{', .'.join(item['extensions'])}; {written}.")
+        parts.append(parameter_table(item["parameters"]))
+    return "\n\n".join(parts) + "\n"
+
+
+# Commands
+
+
+def subcommands(ftlab, path):
+    """The names below a command, as its help lists them."""
+    _, _, behind = run_ftlab(ftlab, *path, "--help").partition("\nCommands:\n")
+    block = behind.split("\n\n")[0]
+    names = re.findall(r"^  ([a-z][a-z-]*)", block, re.MULTILINE)
+    return [name for name in names if name != "help"]
+
+
+def command_page(ftlab, path, level):
+    help_text = run_ftlab(ftlab, *path, "--help").rstrip()
+    parts = [f"{level} ftlab {' '.join(path)}", f"```text\n{help_text}\n```"]
+    parts += [command_page(ftlab, [*path, name], level + "#").rstrip() for name in subcommands(ftlab, path)]
+    return "\n\n".join(parts) + "\n"
+
+
+def commands_page(ftlab, commands):
+    rows = [f"| [ftlab {name}]({name}.md) | {first_paragraph(ftlab, name)} |" for name in commands]
+    parts = [
+        "# Every command",
+        "What `ftlab COMMAND --help` prints. `ftlab man COMMAND` makes manual pages, and "
+        "`ftlab completions SHELL` completions.",
+        "\n".join(["| command | |", "|---|---|", *rows]),
+        toctree(commands),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def first_paragraph(ftlab, name):
+    return " ".join(run_ftlab(ftlab, name, "--help").split("\n\n")[0].split())
+
+
+# Reproduction
+
+
+def add_experiments(app, docname, source):
+    """Puts the pages of experiments below their table, which `ftlab reproduce` writes."""
+    if docname == "reproduction/README":
+        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*/*\n```\n"
+
+
+# Links
+
+
+def link_targets(pages):
+    """The page of each text in inline code that has one."""
+    targets = {}
+    for name in sorted(pages):
+        folder, _, file = name.removesuffix(".md").rpartition("/")
+        page = "generated/" + name.removesuffix(".md")
+        if folder == "commands" and file != "index":
+            targets[f"ftlab {file}"] = page
+        elif folder in KINDS.values() and file not in AMBIGUOUS | {"index"}:
+            targets.setdefault(file, page)
+    return targets
+
+
+def link_names(app, doctree, docname):
+    targets = app.env.ftlab_pages
+    for literal in list(doctree.findall(nodes.literal)):
+        text = literal.astext()
+        words = text.split()
+        command = words[:2] if words[:1] == ["ftlab"] else words
+        page = targets.get(" ".join(command))
+        inside = isinstance(literal.parent, (nodes.reference, nodes.title))
+        if page and page != docname and not inside and (command is not words or len(words) == 1):
+            uri = app.builder.get_relative_uri(docname, page)
+            link = nodes.reference("", "", internal=True, refuri=uri)
+            literal.replace_self(link)
+            link += literal
