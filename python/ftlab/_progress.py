@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 from tqdm.auto import tqdm
 
@@ -41,11 +42,6 @@ Progress = bool | Callable[[Status], object] | None
 Tell = Callable[[str, int, float | None, list[float | None]], None]
 
 
-class _Silence(AbstractContextManager[None]):
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
 class _Callback(AbstractContextManager[Tell]):
     """Tells a function of the user's."""
 
@@ -55,9 +51,7 @@ class _Callback(AbstractContextManager[Tell]):
     def __enter__(self) -> Tell:
         return self
 
-    def __call__(
-        self, phase: str, writes: int, share: float | None, wafs: list[float | None]
-    ) -> None:
+    def __call__(self, phase: str, writes: int, share: float | None, wafs: list[float | None]) -> None:
         self.told(Status(phase, writes, share, dict(zip(self.ftls, wafs, strict=False))))
 
     def __exit__(self, *_: object) -> None:
@@ -70,26 +64,23 @@ class _Bar(AbstractContextManager[Tell]):
     def __init__(self, ftls: list[str]) -> None:
         self.ftls = ftls
         self.phase = ""
-        self.bar: tqdm[object] | None = None
+        self.bar: tqdm[Any] | None = None
 
     def __enter__(self) -> Tell:
         return self
 
-    def __call__(
-        self, phase: str, writes: int, share: float | None, wafs: list[float | None]
-    ) -> None:
+    def __call__(self, phase: str, writes: int, share: float | None, wafs: list[float | None]) -> None:
         total = None if share is None else 100.0
-        if self.bar is None or (phase != self.phase and "count" not in (phase, self.phase)):
+        bar = self.bar
+        if bar is None or (phase != self.phase and "count" not in (phase, self.phase)):
             self._close()
-            self.bar = tqdm(total=total, leave=False, bar_format=_format(total))
+            bar = self.bar = tqdm(total=total, leave=False, bar_format=_format(total))
         self.phase = phase
-        self.bar.set_description(phase, refresh=False)
-        known = [
-            f"{ftl} {waf:.3f}" for ftl, waf in zip(self.ftls, wafs, strict=False) if waf is not None
-        ]
-        self.bar.set_postfix_str("WAF " + ", ".join(known) if known else "", refresh=False)
-        self.bar.n = writes if share is None else round(100 * share, 1)
-        self.bar.refresh()
+        bar.set_description(phase, refresh=False)
+        known = [f"{ftl} {waf:.3f}" for ftl, waf in zip(self.ftls, wafs, strict=False) if waf is not None]
+        bar.set_postfix_str("WAF " + ", ".join(known) if known else "", refresh=False)
+        bar.n = writes if share is None else round(100 * share, 1)
+        bar.refresh()
 
     def _close(self) -> None:
         if self.bar is not None:
@@ -124,4 +115,4 @@ def reporter(progress: Progress, ftls: list[str]) -> AbstractContextManager[Tell
         return _Callback(ftls, progress)
     if progress is None:
         progress = _somebody_looks()
-    return _Bar(ftls) if progress else _Silence()
+    return _Bar(ftls) if progress else nullcontext()

@@ -102,7 +102,8 @@ class Result(Mapping[str, Any]):
         pandas.DataFrame
             The table.
         """
-        return self.to_arrow(name).to_pandas()
+        frame: pd.DataFrame = self.to_arrow(name).to_pandas()
+        return frame
 
     def to_json(self) -> str:
         """The document as text.

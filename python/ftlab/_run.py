@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from ftlab import _core
 from ftlab._drive import Drive
+from ftlab._policy import Policy
 from ftlab._progress import Progress, reporter
 from ftlab._result import Result
 from ftlab._text import texts
@@ -17,7 +18,7 @@ __all__ = ["run"]
 
 def run(
     workload: object,
-    ftls: str | Iterable[str],
+    ftls: str | Policy | Iterable[str | Policy],
     *,
     drive: Drive | str | int | None = None,
     fill: str = "none",
@@ -43,12 +44,17 @@ def run(
 
     Parameters
     ----------
-    workload : str, path or Trace
+    workload : str, path, Trace, array, table or iterator
         A generator such as ``"zipf:theta=0.9"`` (:func:`ftlab.generators` has them all), or a trace.
-        A text that names an existing file, or has a path separator, is a trace.
-    ftls : str or iterable of str
+        A text that names an existing file, or has a path separator, is a trace. An array of whole
+        numbers is page numbers, each written once. A table is anything with Arrow's interface
+        (pyarrow, Polars, pandas, DuckDB) or a dict of columns, and has the column ``lpn`` (page
+        numbers) and perhaps ``pages``, or ``lba`` and ``sectors`` of 512 bytes; and perhaps ``op``
+        (``"write"``, ``"trim"``, ``"flush"``, ``"read"``, or 0 to 3), ``t_us`` and ``stream``. Neither
+        is copied. An iterator of either is read once, as it goes, and needs the size of the drive.
+    ftls : str, Policy or iterable of them
         FTLs with their parameters, such as ``"2r++"`` and ``"2r-fifo:blk-util=0.4"``
-        (:func:`ftlab.ftls` has them all).
+        (:func:`ftlab.ftls` has them all), or policies of your own.
     drive : Drive, str or int, optional
         The drive, or its logical size.
     fill : {"none", "sequential", "random"}
@@ -100,12 +106,22 @@ def run(
     Examples
     --------
     >>> import ftlab
-    >>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="64MiB", fill="random")
+    >>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="1GiB", fill="random")
     >>> {ftl: round(waf, 1) for ftl, waf in result.waf.items()}
-    {'1r-greedy': 4.9, '2r++': 3.2}
+    {'1r-greedy': 7.7, '2r++': 5.0}
+
+    Pages of your own, from NumPy:
+
+    >>> import numpy as np
+    >>> pages = np.random.default_rng(1).integers(0, 100_000, 1_000_000)
+    >>> ftlab.run(pages, "2r++", drive=ftlab.Drive(pages_per_block=128)).runs[0]["host_writes"]
+    1000000
     """
-    names = [ftls] if isinstance(ftls, str) else [str(ftl) for ftl in ftls]
-    settings = Drive.of(drive)._settings() | {
+    every = [ftls] if isinstance(ftls, str | Policy) else list(ftls)
+    policies = [(ftl.name, ftl) for ftl in every if isinstance(ftl, Policy)]
+    names = [ftl.name if isinstance(ftl, Policy) else str(ftl) for ftl in every]
+    drive = Drive.of(drive)
+    settings = drive._settings() | {
         "fill": fill,
         "writes": writes,
         "drive_writes": drive_writes,
@@ -122,5 +138,6 @@ def run(
         "threads": threads,
     }
     with reporter(progress, names) as tell:
-        document = _core.run(core_workload(workload), names, texts(settings), tell)
+        source = core_workload(workload, drive.page_size)
+        document = _core.run(source, names, policies, texts(settings), tell)
     return Result(json.loads(document))

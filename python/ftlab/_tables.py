@@ -64,9 +64,7 @@ def _series(document: Document) -> Iterator[Row]:
         for index in range(len(run["running_waf"])):
             writes = (index + 1) * interval
             row = {"ftl": run["ftl"], "host_writes": writes, "drive_writes": writes / logical_pages}
-            yield row | {
-                key: None if values is None else values[index] for key, values in columns.items()
-            }
+            yield row | {key: None if values is None else values[index] for key, values in columns.items()}
 
 
 def _streams(document: Document) -> Iterator[Row]:
@@ -84,9 +82,7 @@ def _victims(document: Document) -> Iterator[Row]:
 
 def _responses(document: Document) -> Iterator[Row]:
     for run in document["runs"]:
-        for nanoseconds, longer in (run["timing"] or {"response_ns": {"tail": []}})["response_ns"][
-            "tail"
-        ]:
+        for nanoseconds, longer in (run["timing"] or {"response_ns": {"tail": []}})["response_ns"]["tail"]:
             yield {"ftl": run["ftl"], "response_ns": nanoseconds, "longer_share": longer}
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 __all__ = ["Setting", "texts"]
 
 Setting = str | int | float | bool | os.PathLike[str]
 
 
-def texts(values: dict[str, Setting | None]) -> dict[str, str]:
+def texts(values: Mapping[str, Setting | None]) -> dict[str, str]:
     """The values that are given, as texts."""
     return {name: _text(value) for name, value in values.items() if value is not None}
 

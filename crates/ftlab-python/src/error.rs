@@ -13,6 +13,7 @@ mod exceptions {
     import_exception!(ftlab.errors, FtlError);
     import_exception!(ftlab.errors, MemoryLimitError);
     import_exception!(ftlab.errors, ParameterError);
+    import_exception!(ftlab.errors, PolicyError);
     import_exception!(ftlab.errors, TraceError);
     import_exception!(ftlab.errors, WorkloadError);
 }
@@ -72,6 +73,11 @@ impl From<SimError> for Error {
             _ => exceptions::ParameterError::new_err(message),
         })
     }
+}
+
+/// The error that the policy of that name did what no policy may do.
+pub(crate) fn policy_error(name: &str, what: &str) -> PyErr {
+    exceptions::PolicyError::new_err(format!("the policy {name} {what}"))
 }
 
 /// The message, its options of the command line as arguments of Python: `--gc-start` as `gc_start`.

@@ -5,6 +5,7 @@ use crate::parse::Settings;
 use ftlab_ftl::page::{FreeBlock, WearLeveling};
 use ftlab_sim::{DriveOptions, EarlyCollection, Experiment, Length, Logical, Physical, Workload};
 use ftlab_spec::{ByteSize, Spec};
+use ftlab_trace::synthetic::Space;
 use std::num::NonZeroU32;
 
 /// The experiment that the settings describe.
@@ -56,6 +57,18 @@ pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
             threshold: settings.value("wear_threshold")?.unwrap_or(0),
         },
     })
+}
+
+/// Bytes of a page, and what a generator writes to, if its size is given.
+pub(crate) fn space(settings: &mut Settings) -> Result<(u32, Option<Space>)> {
+    let seed = settings.value("seed")?.unwrap_or(1);
+    let options = drive(settings)?;
+    if options.logical == Logical::OfWorkload {
+        return Ok((options.page_bytes, None));
+    }
+    let logical_pages = u64::from(options.drive_config()?.logical_pages);
+    let space = Space { logical_pages, page_bytes: options.page_bytes, seed };
+    Ok((space.page_bytes, Some(space)))
 }
 
 /// Bytes of a page; what cannot be one is refused with the rest of the drive.

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use ftlab_spec::{SpecError, Value};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::str::FromStr;
 
 /// Texts by name, taken out one by one; the names are arguments of functions in Python.
@@ -20,10 +21,19 @@ impl Settings {
 
     /// What has a text form of its own.
     pub(crate) fn parsed<T: FromStr<Err = SpecError>>(&mut self, name: &str) -> Result<Option<T>> {
+        self.by(name, str::parse)
+    }
+
+    /// What `parse` reads.
+    pub(crate) fn by<T, E: Display>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> std::result::Result<T, E>,
+    ) -> Result<Option<T>> {
         let Some(text) = self.text(name) else { return Ok(None) };
-        match text.parse() {
+        match parse(&text) {
             Ok(parsed) => Ok(Some(parsed)),
-            Err(error) => Err(bad(name, &text, &SpecError::to_string(&error)).into()),
+            Err(error) => Err(bad(name, &text, &error.to_string()).into()),
         }
     }
 

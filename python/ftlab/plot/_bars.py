@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from ftlab._tables import table
 from ftlab.plot._data import at_moment, drawn, observed_ftls
-from ftlab.plot._style import COLUMN_INCHES, KINDS, PALETTE, PaperFigure, panels, paper
+from ftlab.plot._style import (
+    COLUMN_INCHES,
+    KINDS,
+    PALETTE,
+    PaperFigure,
+    panels,
+    paper,
+    region_colours,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +47,7 @@ def utilisation(result: Result, at: float | None = None) -> Figure:
     """
     ftls = observed_ftls(result)
     rows = at_moment(result, "utilisation", at).to_pylist()
+    colours = {run["ftl"]: region_colours(run["streams"]) for run in result["runs"]}
     figure, every = panels(ftls, sharex=True, sharey=True)
     for axes, ftl in zip(every, ftls, strict=True):
         streams: dict[str, list[tuple[float, int]]] = {}
@@ -49,7 +59,7 @@ def utilisation(result: Result, at: float | None = None) -> Figure:
             shares, blocks = np.array(bins).T
             wide = 0.045 / len(used)
             left = shares + 0.0025 + place * wide
-            axes.bar(left, blocks, wide, align="edge", label=name, color=PALETTE[::-1][place % 7])
+            axes.bar(left, blocks, wide, align="edge", label=name, color=colours[ftl][name])
         axes.set_yscale("log")
         axes.set(xlim=(0, 1), ylim=(0.7, None))
         axes.xaxis.set_major_formatter("{x:.0%}")
@@ -66,7 +76,7 @@ def _rows(ftls: list[str]) -> tuple[Figure, Axes]:
     figure = PaperFigure(figsize=(COLUMN_INCHES, height), layout="constrained")
     axes = figure.subplots()
     axes.set_yticks(range(len(ftls)), ftls)
-    axes.invert_yaxis()
+    axes.set_ylim(len(ftls) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     return figure, axes
 

@@ -50,8 +50,6 @@ def at_moment(result: Mapping[str, Any], name: str, at: float | None) -> pa.Tabl
     wanted = {ftl: nearest_frame(result, ftl, at)["host_writes"] for ftl in ftls}
     kept = [
         wanted.get(ftl) == writes
-        for ftl, writes in zip(
-            rows["ftl"].to_pylist(), rows["host_writes"].to_pylist(), strict=True
-        )
+        for ftl, writes in zip(rows["ftl"].to_pylist(), rows["host_writes"].to_pylist(), strict=True)
     ]
     return rows.filter(pa.array(kept, pa.bool_()))

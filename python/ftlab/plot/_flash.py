@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from ftlab._tables import FREE, cell_bytes
 from ftlab.plot._data import nearest_frame, observed_ftls
-from ftlab.plot._style import COLD, INVALID, PALETTE, YOUNG, panels, paper
+from ftlab.plot._style import COLD, INVALID, YOUNG, panels, paper, region_colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def flash(result: Result, at: float | None = None, *, sort: bool = True) -> Figu
     """
     ftls = observed_ftls(result)
     figure, every = panels(ftls, height=2.0)
-    strips = {run["ftl"]: _strips(run) for run in result["runs"]}
+    strips = {run["ftl"]: region_colours(run["streams"]) for run in result["runs"]}
     for axes, ftl in zip(every, ftls, strict=True):
         frame = nearest_frame(result, ftl, at)
         image = _picture(frame, strips[ftl], sort=sort)
@@ -64,12 +64,6 @@ def flash(result: Result, at: float | None = None, *, sort: bool = True) -> Figu
     keys.append(Patch(color=INVALID, label="invalid pages"))
     figure.legend(handles=keys, loc="outside upper center", ncols=3)
     return figure
-
-
-def _strips(run: Mapping[str, Any]) -> dict[str, str]:
-    """The colour of each region."""
-    colours = PALETTE[::-1]
-    return {s["name"]: colours[index % len(colours)] for index, s in enumerate(run["streams"])}
 
 
 def _picture(frame: Mapping[str, Any], strips: Mapping[str, str], *, sort: bool) -> Image:

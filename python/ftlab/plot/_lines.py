@@ -8,7 +8,7 @@ import numpy as np
 
 from ftlab._tables import cell_bytes, frames
 from ftlab.plot._data import drawn, observed_ftls
-from ftlab.plot._style import COLD, paper, panels, single, strokes
+from ftlab.plot._style import COLD, panels, paper, single, strokes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["cold_region", "response", "spread", "waf"]
 
 
-def _lines(axes: Axes, rows: pa.Table, x: str, y: str) -> None:
-    """A line for each FTL, in the order of the table."""
+def _lines(axes: Axes, result: Result, rows: pa.Table, x: str, y: str) -> None:
+    """A line for each FTL that has rows, in colours that are the same in all plots."""
     names = rows["ftl"].to_numpy(zero_copy_only=False)
-    for index, ftl in enumerate(dict.fromkeys(names)):
+    for index, ftl in enumerate(run["ftl"] for run in result["runs"]):
         own = names == ftl
+        if not own.any():
+            continue
         xs, ys = (rows[column].to_numpy(zero_copy_only=False)[own] for column in (x, y))
         marker = "o" if len(xs) == 1 else None
         axes.plot(xs, ys, label=ftl, marker=marker, markersize=3, **strokes(index))
@@ -59,7 +61,7 @@ def waf(result: Result, ax: Axes | None = None) -> Figure:
     """
     figure, axes = single(ax)
     rows = drawn(result, "series", "waf", "give run a smaller interval")
-    _lines(axes, rows, "drive_writes", "waf")
+    _lines(axes, result, rows, "drive_writes", "waf")
     axes.set(xlabel="drive writes", ylabel="write amplification")
     axes.set_ylim(bottom=1)
     return figure
@@ -86,7 +88,7 @@ def cold_region(result: Result, ax: Axes | None = None) -> Figure:
     figure, axes = single(ax)
     remedy = "run one with a cold region, such as 2r++"
     rows = drawn(result, "series", "cold_region_share", remedy)
-    _lines(axes, rows, "drive_writes", "cold_region_share")
+    _lines(axes, result, rows, "drive_writes", "cold_region_share")
     axes.set(xlabel="drive writes", ylabel="cold region, share of blocks", ylim=(0, 1))
     axes.yaxis.set_major_formatter("{x:.0%}")
     return figure
@@ -111,10 +113,8 @@ def response(result: Result, ax: Axes | None = None) -> Figure:
     figure, axes = single(ax)
     rows = drawn(result, "responses", "response_ns", 'run with timing, such as "slc"')
     times = rows["response_ns"].to_numpy() / 1e6
-    rows = rows.append_column("milliseconds", [times]).filter(
-        rows["longer_share"].to_numpy() > 0
-    )
-    _lines(axes, rows, "milliseconds", "longer_share")
+    rows = rows.append_column("milliseconds", [times]).filter(rows["longer_share"].to_numpy() > 0)
+    _lines(axes, result, rows, "milliseconds", "longer_share")
     axes.set(xscale="log", yscale="log", ylabel="share of writes that take longer")
     axes.set_xlabel("response time (ms)")
     return figure
@@ -154,7 +154,8 @@ def spread(result: Result, moments: int = 5) -> Figure:
         axes.set(xlim=(0, 1), ylim=(0, 1.02))
         axes.xaxis.set_major_formatter("{x:.0%}")
         axes.yaxis.set_major_formatter("{x:.0%}")
-    every[0].legend(loc="upper left")
+    handles, labels = every[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 3 * len(ftls)))
     figure.supxlabel("blocks, in ascending order", fontsize=8)
     figure.supylabel("cold pages of the block", fontsize=8)
     return figure

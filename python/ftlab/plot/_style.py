@@ -23,6 +23,7 @@ __all__ = [
     "PaperFigure",
     "panels",
     "paper",
+    "region_colours",
     "single",
     "strokes",
 ]
@@ -48,7 +49,7 @@ KINDS = {
 COLUMN_INCHES = 3.4
 """The width of a column of a paper."""
 
-_PAPER = {
+_PAPER: dict[Any, Any] = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
@@ -93,8 +94,8 @@ def paper(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 def single(axes: Axes | None) -> tuple[Figure, Axes]:
     """The axes to draw on: those that are given, or of a new figure."""
     if axes is None:
-        figure = PaperFigure(figsize=(COLUMN_INCHES, 2.2), layout="constrained")
-        return figure, figure.subplots()
+        own = PaperFigure(figsize=(COLUMN_INCHES, 2.2), layout="constrained")
+        return own, own.subplots()
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure, axes
@@ -115,7 +116,13 @@ def panels(titles: list[str], height: float = 1.9, **options: Any) -> tuple[Figu
     return figure, every[: len(titles)]
 
 
+def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
+    """The colour of each region: cold ones are blue, others grey and warm."""
+    cold, other = iter(["#0072b2", "#56b4e9", "#00406b"]), iter(["#6f6f6f", "#cc79a7", "#e69f00"])
+    return {s["name"]: next(cold if s["cold"] else other, "#009e73") for s in streams}
+
+
 def strokes(index: int) -> dict[str, Any]:
-    """Colour and dashes of the line of an FTL by its place."""
+    """Colour and dashes of the line of an FTL by its place among the runs."""
     dashes = DASHES[index // len(PALETTE) % len(DASHES)]
     return {"color": PALETTE[index % len(PALETTE)], "linestyle": dashes}
