@@ -80,7 +80,7 @@ def ftls() -> dict[str, Entry]:
     --------
     >>> import ftlab
     >>> [parameter.name for parameter in ftlab.ftls()["2r-fifo"].parameters]
-    ['blk-util']
+    ['blk-util', 'scan-depth', 'fallback']
     """
     return _entries("ftl")
 

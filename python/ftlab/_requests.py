@@ -140,7 +140,7 @@ def inspect(
     >>> import ftlab
     >>> found = ftlab.inspect("zipf:theta=0.9", drive="1GiB", writes=1_000_000)
     >>> found["page_writes"], round(found["skew"]["top_20_percent"], 2)
-    (1000000, 0.84)
+    (1000000, 0.77)
     """
     drive = Drive.of(drive)
     settings = drive._settings() | {

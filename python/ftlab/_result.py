@@ -32,11 +32,11 @@ class Result(Mapping[str, Any]):
     Examples
     --------
     >>> import ftlab
-    >>> result = ftlab.run("uniform", "1r-greedy", drive="64MiB", fill="random", drive_writes=2)
+    >>> result = ftlab.run("uniform", "1r-greedy", drive="1GiB", fill="random", drive_writes=2)
     >>> result["config"]["drive"]["logical_pages"]
-    16384
+    262144
     >>> result.to_arrow().column("host_writes").to_pylist()
-    [32768]
+    [524288]
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:

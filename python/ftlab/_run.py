@@ -108,7 +108,7 @@ def run(
     >>> import ftlab
     >>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="1GiB", fill="random")
     >>> {ftl: round(waf, 1) for ftl, waf in result.waf.items()}
-    {'1r-greedy': 7.7, '2r++': 5.0}
+    {'1r-greedy': 8.5, '2r++': 5.2}
 
     Pages of your own, from NumPy:
 

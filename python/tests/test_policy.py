@@ -38,15 +38,13 @@ def example():
         ("zipf:theta=0.9", {"fill": "random"}),
         ("uniform", {"fill": "sequential"}),
         ("hotcold:writes=0.9,pages=0.1", {"fill": "random", "seed": 3}),
-        ("lsm", {"writes": 30_000}),
+        ("skew", {"fill": "random"}),
         ("zipf:theta=1.1", {"fill": "random", "faults": "program=1e-4,erase=1e-3,seed=2"}),
     ],
 )
 def test_the_example_equals_the_ftl_in_rust(example, workload, settings, small):
-    settings = {"drive": small, "drive_writes": 3} | settings
-    if "writes" in settings:
-        del settings["drive_writes"]
-    result = ftlab.run(workload, [example.TwoRGreedy(), "2r-greedy"], **settings)
+    ftls = [example.TwoRGreedy(), "2r-greedy"]
+    result = ftlab.run(workload, ftls, drive=small, drive_writes=3, **settings)
     python, rust = ({name: run[name] for name in COUNTS} for run in result.runs)
     for run in (python, rust):
         run["memory"] = run["memory"]["metadata_bytes"]

@@ -216,9 +216,9 @@ def test_inspect_says_what_is_in_a_table(small):
 
 
 def test_a_trace_in_a_file_is_a_workload(tmp_path, small):
-    rows = "".join(f"{page * 4096},4096\n" for page in PAGES[:1000])
+    rows = "".join(f"W,{page * 4096},4096\n" for page in PAGES[:1000])
     path = tmp_path / "trace.csv"
-    path.write_text("offset,length\n" + rows, encoding="utf-8")
-    trace = ftlab.Trace(path, map="off:bytes=1,len:bytes=2")
+    path.write_text(rows, encoding="utf-8")
+    trace = ftlab.Trace(path, map="op=1,off:bytes=2,len:bytes=3")
     assert ftlab.run(trace, "1r-greedy", drive=small).runs[0]["host_writes"] == 1000
     assert isinstance(path, Path)

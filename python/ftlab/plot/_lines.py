@@ -56,7 +56,7 @@ def waf(result: Result, ax: Axes | None = None) -> Figure:
     Examples
     --------
     >>> import ftlab
-    >>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="64MiB", fill="random")
+    >>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="1GiB", fill="random")
     >>> ftlab.plot.waf(result).savefig("waf.svg")
     """
     figure, axes = single(ax)
