@@ -3,11 +3,13 @@
 CARGO ?= cargo
 FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
+PYTHON ?= python3
+VENV := target/python
 STREAM ?= 1GB
 WRITES ?= 3000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-system setup-drive setup-report
+.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -21,6 +23,20 @@ build: setup-system ## builds target/release/ftlab
 
 test: check ## everything: lints, docs, and all tests
 	$(CARGO) test --locked --workspace
+	$(MAKE) test-python
+
+python: setup-system $(VENV)/requirements.lock ## the Python package into target/python, for its tests
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --profile dev
+
+$(VENV)/requirements.lock: python/requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --requirement $<
+	cp $< $@
+
+test-python: python ## lints, types and tests of the Python package
+	$(VENV)/bin/ruff format --check python
+	$(VENV)/bin/ruff check python
+	$(VENV)/bin/pytest --quiet
 
 check: setup-system ## lints and docs
 	$(CARGO) fmt --all --check

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("ftlab-spec", &[]),
     ("ftlab-flash", &[]),
     ("ftlab-ftl", &["ftlab-flash"]),
@@ -26,6 +26,10 @@ const MAY_USE: [(&str, &[&str]); 11] = [
             "ftlab-sim",
             "ftlab-trace",
         ],
+    ),
+    (
+        "ftlab-python",
+        &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-report", "ftlab-sim", "ftlab-trace"],
     ),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
 ];

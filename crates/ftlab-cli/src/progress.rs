@@ -5,6 +5,7 @@ use ftlab_sim::sweep::SweepStatus;
 use ftlab_sim::{Phase, Prepared, Progress, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Steps of the bar.
@@ -84,9 +85,9 @@ impl Drop for Bar {
 }
 
 impl Progress for Bar {
-    fn update(&mut self, status: &Status) {
+    fn update(&mut self, status: &Status) -> ControlFlow<()> {
         if self.inner.is_hidden() {
-            return;
+            return ControlFlow::Continue(());
         }
         let goes_on = matches!(self.phase, Some(Phase::LookAhead | Phase::Fill));
         if goes_on && self.phase != Some(status.phase) {
@@ -113,6 +114,7 @@ impl Progress for Bar {
         };
         self.inner.set_message(message);
         self.show(status);
+        ControlFlow::Continue(())
     }
 }
 

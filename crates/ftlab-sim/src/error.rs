@@ -144,6 +144,9 @@ pub enum SimError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Whoever watched the progress did not want it to go on.
+    #[error("stopped before the end; what was counted so far is dropped")]
+    Stopped,
     /// No threads.
     #[error("the threads cannot be started: {0}; try --threads 1")]
     Threads(String),

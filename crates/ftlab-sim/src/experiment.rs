@@ -5,6 +5,7 @@ use crate::feed::{Bounds, Feed};
 use crate::format::grouped;
 use crate::lane::Lane;
 use crate::machine::Machine;
+use crate::policies::OwnPolicies;
 use crate::precondition::{Fill, fill};
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::{Prepared, Progress};
@@ -46,6 +47,8 @@ pub struct Experiment {
     pub workload: Workload,
     /// What serves them.
     pub ftls: Vec<Spec>,
+    /// Policies that they may name, beside those of the registry.
+    pub policies: OwnPolicies,
     /// On which drive.
     pub drive: DriveOptions,
     /// How many host writes are counted.
@@ -85,6 +88,7 @@ impl Experiment {
         Self {
             workload,
             ftls,
+            policies: OwnPolicies::default(),
             drive: DriveOptions::default(),
             length: Length::OfWorkload,
             fill: Fill::None,
@@ -219,7 +223,8 @@ impl Experiment {
 
     /// Whether an FTL asks for these hints.
     fn asks_for(&self, hints: Hints) -> Result<bool, SimError> {
-        let asked = self.ftls.iter().map(registry::hints).collect::<Result<Vec<_>, _>>()?;
+        let hints_of = |ftl| self.policies.hints(ftl);
+        let asked = self.ftls.iter().map(hints_of).collect::<Result<Vec<_>, _>>()?;
         Ok(asked.contains(&hints))
     }
 
@@ -251,7 +256,7 @@ impl Experiment {
         }
         let mut known: Vec<(&Spec, _)> = Vec::new();
         for ftl in &self.ftls {
-            let resolved = (ftl.name.as_str(), registry::resolve(ftl)?);
+            let resolved = (ftl.name.as_str(), self.policies.resolve(ftl)?);
             if let Some((same, _)) = known.iter().find(|(_, other)| *other == resolved) {
                 let what = if *same == ftl {
                     format!("{ftl} is named twice, and would give the same result twice")
@@ -348,14 +353,16 @@ impl Experiment {
         oracle: &[OracleGroup],
     ) -> Result<Vec<Lane>, SimError> {
         let size = Size::new(&drive);
+        let policies = &self.policies;
         self.ftls
             .par_iter()
             .map(|spec| {
-                let fitted = registry::fit(spec, size, oracle)?;
-                let ftl = Machine::new(&fitted, drive, timing, self.faults, self.observe)?;
-                let parameters = named(registry::resolve(&fitted)?);
+                let fitted = policies.fit(spec, size, oracle)?;
+                let ftl =
+                    Machine::new(&fitted, policies, drive, timing, self.faults, self.observe)?;
+                let parameters = named(policies.resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
-                let takes_streams = registry::hints(spec)? == Hints::Streams;
+                let takes_streams = policies.hints(spec)? == Hints::Streams;
                 let lane =
                     Lane::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults);
                 Ok(if takes_streams { lane.with_fdp_statistics() } else { lane })

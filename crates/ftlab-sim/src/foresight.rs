@@ -36,12 +36,15 @@ impl Foresight {
             while feed.next_chunk(&mut chunk)? {
                 pass.check_memory()?;
                 chunk.segments().iter().for_each(|segment| pass.add(segment));
-                progress.update(&Status {
+                let status = Status {
                     phase: Phase::LookAhead,
                     writes: pass.lifetimes.len() as u64,
                     share: share(feed),
                     wafs: Vec::new(),
-                });
+                };
+                if progress.update(&status).is_break() {
+                    return Err(SimError::Stopped);
+                }
             }
         }
         Ok(Self { all: Arc::new(pass.lifetimes), told: 0 })

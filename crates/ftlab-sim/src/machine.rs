@@ -1,15 +1,17 @@
 //! An FTL over flash: with or without a clock, that fails or does not.
 
+use crate::SimError;
 use crate::feed::Segment;
 use crate::frames;
 use crate::lifetimes::{Lifetimes, Moves};
 use crate::observe::{PageWatch, Watch};
+use crate::policies::OwnPolicies;
 use crate::result::Frame;
 use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
 };
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{self, BuildError, DynFtl};
+use ftlab_ftl::registry::DynFtl;
 use ftlab_ftl::{Broken, Counters, FtlError, MemoryBytes, Metadata, StreamUse};
 use ftlab_spec::Spec;
 
@@ -76,16 +78,17 @@ macro_rules! clock {
 impl Machine {
     pub(crate) fn new(
         spec: &Spec,
+        policies: &OwnPolicies,
         config: DriveConfig,
         timing: Option<&Timing>,
         faults: Option<Faults>,
         watches_pages: bool,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, SimError> {
         let geometry: Geometry = config.geometry;
         let has_clock = timing.is_some();
         let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
         if !has_clock && faults.is_none() && !watches_pages {
-            let kind = Kind::Plain(registry::build(spec, config, NoPayload, watch)?);
+            let kind = Kind::Plain(policies.build(spec, config, NoPayload, watch)?);
             return Ok(Self { kind, has_clock });
         }
         let timing = timing.cloned().unwrap_or_default();
@@ -94,12 +97,12 @@ impl Machine {
         let kind = match faults {
             None => {
                 let flash = Timed::new(NoPayload, &timing, &geometry);
-                Kind::Timed(registry::build(spec, config, flash, watch)?)
+                Kind::Timed(policies.build(spec, config, flash, watch)?)
             }
             Some(faults) => {
                 let faulty = Faulty::new(NoPayload, &geometry, faults);
                 let flash = Timed::new(faulty, &timing, &geometry);
-                Kind::Faulty(registry::build(spec, config, flash, watch)?)
+                Kind::Faulty(policies.build(spec, config, flash, watch)?)
             }
         };
         Ok(Self { kind, has_clock })

@@ -8,6 +8,7 @@ use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
 use crate::threads::Threads;
 use ftlab_trace::Op;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 
 /// What is going on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +38,10 @@ pub struct Status {
 
 /// Is told how far an experiment is, some hundred times a second at most; `()` does not care.
 pub trait Progress {
-    /// Called between two batches.
-    fn update(&mut self, status: &Status) {
+    /// Called between two batches; a break stops the experiment with [`SimError::Stopped`].
+    fn update(&mut self, status: &Status) -> ControlFlow<()> {
         let _ = status;
+        ControlFlow::Continue(())
     }
 }
 
@@ -133,7 +135,9 @@ fn pump(
             share: share(feed),
             wafs: lanes.iter().map(Lane::waf).collect(),
         };
-        progress.update(&status);
+        if progress.update(&status).is_break() {
+            return Err(SimError::Stopped);
+        }
         let (decoded, applied) = pool.install(|| {
             rayon::join(
                 || feed.next_chunk(&mut next),

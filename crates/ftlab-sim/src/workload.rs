@@ -5,11 +5,16 @@ use crate::drive::{Logical, Origin, Wanted};
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{GENERATORS, Space};
-use ftlab_trace::{Layout, OpenOptions, TraceSource, address_range, open, synthetic};
+use ftlab_trace::{
+    AddressRange, Layout, OpenOptions, TraceError, TraceSource, address_range, address_range_of,
+    open, synthetic,
+};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::sync::Arc;
 
-/// A trace or a generator.
+/// A trace, a generator, or what a program holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Workload {
     /// A file of requests; `-` is standard input.
@@ -21,6 +26,47 @@ pub enum Workload {
     },
     /// Requests that are made up, without end or until a database has grown.
     Generator(Spec),
+    /// Requests that a program holds, instead of a file.
+    Requests(Requests),
+}
+
+type Open = dyn Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync;
+
+/// Requests that a program holds; they are a trace for every purpose.
+#[derive(Clone)]
+pub struct Requests {
+    name: String,
+    is_read_once: bool,
+    open: Arc<Open>,
+}
+
+impl Requests {
+    /// Requests that `open` hands out from the first to the last, whenever it is called; or only the
+    /// first time, and then `is_read_once`.
+    pub fn new(
+        name: impl Into<String>,
+        is_read_once: bool,
+        open: impl Fn() -> Result<Box<dyn TraceSource>, TraceError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), is_read_once, open: Arc::new(open) }
+    }
+
+    /// The requests, from the first.
+    pub fn open(&self) -> Result<Box<dyn TraceSource>, TraceError> {
+        (self.open)()
+    }
+}
+
+impl PartialEq for Requests {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.open, &other.open)
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Requests").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl Workload {
@@ -53,6 +99,7 @@ impl Workload {
         match self {
             Self::Trace { path, .. } => path.display().to_string(),
             Self::Generator(spec) => spec.to_string(),
+            Self::Requests(requests) => requests.name.clone(),
         }
     }
 
@@ -82,13 +129,14 @@ impl Workload {
         match self {
             Self::Trace { path, .. } => path == Path::new("-") || is_pipe(path),
             Self::Generator(_) => false,
+            Self::Requests(requests) => requests.is_read_once,
         }
     }
 
     /// Whether it ends by itself.
     pub(crate) fn has_end(&self) -> Result<bool, SimError> {
         match self {
-            Self::Trace { .. } => Ok(true),
+            Self::Trace { .. } | Self::Requests(_) => Ok(true),
             Self::Generator(spec) => Ok(synthetic::has_end(spec)?),
         }
     }
@@ -104,6 +152,7 @@ impl Workload {
                 let options = OpenOptions { need_time, ..reading(options, page_bytes) };
                 Ok(Some(open(path, &options)?))
             }
+            Self::Requests(requests) => Ok(Some(requests.open()?)),
             Self::Generator(_) => Ok(None),
         }
     }
@@ -113,6 +162,7 @@ impl Workload {
         Ok(match self {
             Self::Generator(spec) => synthetic::build(spec, space)?,
             Self::Trace { path, options } => open(path, &reading(options, space.page_bytes))?,
+            Self::Requests(requests) => requests.open()?,
         })
     }
 
@@ -130,28 +180,39 @@ impl Workload {
             Logical::Pages(pages) => return asked(u128::from(pages) * u128::from(page_bytes)),
             Logical::OfWorkload => {}
         }
-        let Self::Trace { path, options } = self else {
+        if self.is_generator() {
             return Err(SimError::Unusable {
                 what: format!("the generator {} has no size of its own", self.name()),
                 remedy: "give the drive's: --logical 8GiB, or --logical-pages 2097152".into(),
             });
-        };
+        }
         if let Some(bytes) = source.and_then(|source| source.metadata().device_bytes) {
             return Ok(Wanted { bytes: u128::from(bytes), origin: Origin::Device });
         }
-        if path == Path::new("-") {
-            return Err(SimError::Unusable {
-                what: "standard input can be read once only, and the drive's size comes first"
-                    .into(),
-                remedy: "give it: --logical 8GiB, or --logical-pages 2097152".into(),
-            });
-        }
-        let range = address_range(path, &reading(options, page_bytes))?;
+        let range = self.address_range(page_bytes)?;
         let bytes = u128::from(range.end_sector) * u128::from(ftlab_trace::pages::SECTOR_BYTES);
         if bytes == 0 {
             return Err(SimError::NoWrites { name: self.name() });
         }
         Ok(Wanted { bytes, origin: Origin::HighestAddress })
+    }
+
+    /// The addresses of a trace, from a first pass over it.
+    fn address_range(&self, page_bytes: u32) -> Result<AddressRange, SimError> {
+        let what = match self {
+            Self::Trace { path, options } if path != Path::new("-") => {
+                return Ok(address_range(path, &reading(options, page_bytes))?);
+            }
+            Self::Requests(requests) if !requests.is_read_once => {
+                return Ok(address_range_of(requests.open()?.as_mut())?);
+            }
+            Self::Requests(requests) => requests.name.clone(),
+            Self::Trace { .. } | Self::Generator(_) => "standard input".into(),
+        };
+        Err(SimError::Unusable {
+            what: format!("{what} can be read once only, and the drive's size comes first"),
+            remedy: "give it: --logical 8GiB, or --logical-pages 2097152".into(),
+        })
     }
 }
 

@@ -60,7 +60,7 @@ pub use hash::{RequestHasher, trace_hash};
 pub use input::{Compression, Input};
 pub use partial_file::PartialFile;
 pub use quantity::Bytes;
-pub use range::{AddressRange, address_range, window};
+pub use range::{AddressRange, address_range, address_range_of, window};
 pub use request::{BATCH_REQUESTS, DATA_SECTORS_MAX, Op, RequestBatch};
 pub use sink::{
     Converted, CreateOptions, Part, TraceSink, WRITERS, WriterInfo, Written, convert, convert_file,

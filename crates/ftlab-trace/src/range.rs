@@ -54,7 +54,11 @@ impl AddressRange {
 /// that do not say how large their drive was.
 pub fn address_range(path: &Path, options: &OpenOptions) -> Result<AddressRange, TraceError> {
     let options = OpenOptions { need_time: false, ..options.clone() };
-    let mut source = open(path, &options)?;
+    address_range_of(open(path, &options)?.as_mut())
+}
+
+/// The same of a trace that is open; it is at its end then.
+pub fn address_range_of(source: &mut dyn TraceSource) -> Result<AddressRange, TraceError> {
     let mut batch = RequestBatch::new();
     let mut range = AddressRange::default();
     while source.next_batch(&mut batch)? {

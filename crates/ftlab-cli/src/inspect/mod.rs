@@ -186,6 +186,7 @@ fn prepare(
             let seed = args.seed.unwrap_or(1);
             build(spec, &Space { logical_pages, page_bytes: args.page_size, seed })?
         }
+        Workload::Requests(requests) => requests.open()?,
     };
     let extent = Extent {
         page_bytes: args.page_size,

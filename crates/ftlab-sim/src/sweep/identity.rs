@@ -30,6 +30,8 @@ impl Identity {
         let workload = match &experiment.workload {
             Workload::Generator(spec) => format!("{} {:?}", spec.name, synthetic::resolve(spec)?),
             Workload::Trace { path, .. } => format!("trace {} {reading}", self.trace(path)?),
+            // Nobody else has them, and they live no longer than the program.
+            Workload::Requests(_) => format!("requests {:?}", experiment.workload),
         };
         let timing = experiment.timing.as_ref().map(Timing::from_spec).transpose()?;
         let parts = (

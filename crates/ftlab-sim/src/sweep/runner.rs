@@ -8,6 +8,7 @@ use super::store::Store;
 use crate::{ExperimentResult, Progress, SimError, Status, Threads};
 use ftlab_spec::Spec;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -310,9 +311,10 @@ struct Meter<'a, 'b> {
 }
 
 impl Progress for Meter<'_, '_> {
-    fn update(&mut self, status: &Status) {
+    fn update(&mut self, status: &Status) -> ControlFlow<()> {
         let share = status.share.unwrap_or(0.0);
         self.shared.state().running.insert(self.worker, share * self.work);
         self.shared.tell();
+        ControlFlow::Continue(())
     }
 }

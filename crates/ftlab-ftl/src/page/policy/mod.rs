@@ -1,5 +1,6 @@
 //! What the engine knows of an algorithm.
 
+mod boxed;
 mod fdp_freq;
 mod hazard;
 mod midas;

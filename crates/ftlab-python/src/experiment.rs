@@ -1,0 +1,78 @@
+//! From the settings of `ftlab.run` to an experiment.
+
+use crate::error::Result;
+use crate::parse::Settings;
+use ftlab_ftl::page::{FreeBlock, WearLeveling};
+use ftlab_sim::{DriveOptions, EarlyCollection, Experiment, Length, Logical, Physical, Workload};
+use ftlab_spec::{ByteSize, Spec};
+use ftlab_trace::synthetic::Space;
+use std::num::NonZeroU32;
+
+/// The experiment that the settings describe.
+pub(crate) fn experiment(
+    workload: Workload,
+    ftls: Vec<Spec>,
+    settings: &mut Settings,
+) -> Result<Experiment> {
+    let default = Experiment::new(workload, ftls);
+    let writes = settings.value("writes")?.map(Length::Writes);
+    let drive_writes = settings.value("drive_writes")?.map(Length::DriveWrites);
+    Ok(Experiment {
+        drive: drive(settings)?,
+        length: writes.or(drive_writes).unwrap_or(default.length),
+        fill: settings.parsed("fill")?.unwrap_or(default.fill),
+        warmup_writes: settings.value("warmup_writes")?.unwrap_or(default.warmup_writes),
+        interval_writes: settings.value("interval")?,
+        timing: settings.parsed("timing")?,
+        faults: settings.parsed("faults")?,
+        endurance_cycles: settings.value("endurance")?.map(NonZeroU32::get),
+        seed: settings.value("seed")?.unwrap_or(default.seed),
+        streams: settings.parsed("streams")?,
+        wrap: settings.flag("wrap")?,
+        ignore_trims: settings.flag("ignore_trims")?,
+        observe: settings.flag("observe")?,
+        threads: settings.value::<NonZeroU32>("threads")?.map(|threads| threads.get() as usize),
+        ..default
+    })
+}
+
+/// The drive that the settings describe.
+pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
+    let default = DriveOptions::default();
+    let bytes = settings.parsed("logical")?.map(Logical::Bytes);
+    let pages = settings.value("logical_pages")?.map(Logical::Pages);
+    let gc_min_invalid = settings.parsed("gc_min_invalid")?;
+    Ok(DriveOptions {
+        logical: bytes.or(pages).unwrap_or(default.logical),
+        page_bytes: page_bytes(settings)?.unwrap_or(default.page_bytes),
+        pages_per_block: settings.value("pages_per_block")?.unwrap_or(default.pages_per_block),
+        physical: Physical::asked(settings.parsed("op")?, settings.value("blocks")?),
+        reserve_blocks: settings.value("reserve")?.unwrap_or(default.reserve_blocks),
+        early: settings
+            .parsed("gc_start")?
+            .map(|start| EarlyCollection::new(start, gc_min_invalid)),
+        gc: settings.parsed("gc")?.unwrap_or(default.gc),
+        wear: WearLeveling {
+            free_block: settings.value("free_block")?.unwrap_or(FreeBlock::Fifo),
+            threshold: settings.value("wear_threshold")?.unwrap_or(0),
+        },
+    })
+}
+
+/// Bytes of a page, and what a generator writes to, if its size is given.
+pub(crate) fn space(settings: &mut Settings) -> Result<(u32, Option<Space>)> {
+    let seed = settings.value("seed")?.unwrap_or(1);
+    let options = drive(settings)?;
+    if options.logical == Logical::OfWorkload {
+        return Ok((options.page_bytes, None));
+    }
+    let logical_pages = u64::from(options.drive_config()?.logical_pages);
+    let space = Space { logical_pages, page_bytes: options.page_bytes, seed };
+    Ok((space.page_bytes, Some(space)))
+}
+
+/// Bytes of a page; what cannot be one is refused with the rest of the drive.
+pub(crate) fn page_bytes(settings: &mut Settings) -> Result<Option<u32>> {
+    let size: Option<ByteSize> = settings.parsed("page_size")?;
+    Ok(size.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX)))
+}

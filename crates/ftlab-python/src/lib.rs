@@ -1,0 +1,44 @@
+//! The compiled part of the Python package `ftlab`: module `ftlab._core`.
+//!
+//! What users see is written in Python (`python/ftlab/`) and documented there. This module takes what
+//! Python has checked for its type, runs it without the interpreter's lock, and hands results back as
+//! the JSON that `ftlab run --json` prints.
+
+mod arrow;
+mod drive_view;
+mod error;
+mod experiment;
+mod generate;
+mod inspect;
+mod model;
+mod parse;
+mod policy;
+mod progress;
+mod registry;
+mod results;
+mod run;
+mod workload;
+
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::drive_view::DriveView;
+    #[pymodule_export]
+    use super::generate::RequestTables;
+    #[pymodule_export]
+    use super::inspect::inspect;
+    #[pymodule_export]
+    use super::model::{model_d_choices, model_fifo, model_greedy, model_hot_cold, model_split};
+    #[pymodule_export]
+    use super::registry::entries;
+    #[pymodule_export]
+    use super::results::{answer, load, report, save};
+    #[pymodule_export]
+    use super::run::run;
+    #[pymodule_export]
+    use super::workload::Workload;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

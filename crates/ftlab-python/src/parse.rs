@@ -1,0 +1,65 @@
+//! Settings, which come from Python as texts by name, to what they mean.
+
+use crate::error::Result;
+use ftlab_spec::{SpecError, Value};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// Texts by name, taken out one by one; the names are arguments of functions in Python.
+pub(crate) struct Settings(BTreeMap<String, String>);
+
+impl Settings {
+    pub(crate) fn new(texts: BTreeMap<String, String>) -> Self {
+        Self(texts)
+    }
+
+    /// The text of that name, if it is given.
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
+    }
+
+    /// What has a text form of its own.
+    pub(crate) fn parsed<T: FromStr<Err = SpecError>>(&mut self, name: &str) -> Result<Option<T>> {
+        self.by(name, str::parse)
+    }
+
+    /// What `parse` reads.
+    pub(crate) fn by<T, E: Display>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> std::result::Result<T, E>,
+    ) -> Result<Option<T>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match parse(&text) {
+            Ok(parsed) => Ok(Some(parsed)),
+            Err(error) => Err(bad(name, &text, &error.to_string()).into()),
+        }
+    }
+
+    /// A number, a flag or a name of a choice.
+    pub(crate) fn value<T: Value>(&mut self, name: &str) -> Result<Option<T>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match T::parse(&text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(bad(name, &text, &T::expects_for(&text)).into()),
+        }
+    }
+
+    /// A flag, off if it is not given.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool> {
+        Ok(self.value(name)?.unwrap_or_default())
+    }
+}
+
+/// The error that `text` is not `expects`.
+fn bad(name: &str, text: &str, expects: &str) -> SpecError {
+    // Texts that parse by themselves say so already.
+    let expects = expects.strip_prefix(&format!("{text:?} is not ")).unwrap_or(expects);
+    SpecError::BadValue {
+        of: "ftlab".into(),
+        key: name.into(),
+        value: text.into(),
+        expects: expects.into(),
+    }
+}

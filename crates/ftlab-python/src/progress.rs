@@ -1,0 +1,110 @@
+//! Looks after the interpreter while an experiment runs without its lock.
+
+use crate::workload::{Raised, keep, take};
+use ftlab_sim::{Phase, Progress, Status};
+use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How often Python is asked whether Ctrl-C was pressed, and told how far the run is.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// Tells a function of Python how far a run is, and stops the run when that raises, at Ctrl-C, or when
+/// something else of Python's has raised.
+pub(crate) struct Watch {
+    callback: Option<Py<PyAny>>,
+    last: Instant,
+    /// Why the run was stopped, or what a policy raised.
+    pub(crate) raised: Raised,
+}
+
+impl Watch {
+    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
+        Self { callback, last: Instant::now(), raised: Raised::default() }
+    }
+
+    fn ask(&self, status: &Status) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let Some(callback) = &self.callback else { return Ok(()) };
+            let wafs = status.wafs.clone();
+            callback.call1(py, (phase(status.phase), status.writes, status.share, wafs))?;
+            Ok(())
+        })
+    }
+}
+
+impl Progress for Watch {
+    fn update(&mut self, status: &Status) -> ControlFlow<()> {
+        if let Some(error) = take(&self.raised) {
+            keep(&self.raised, error);
+            return ControlFlow::Break(());
+        }
+        if self.last.elapsed() < PERIOD {
+            return ControlFlow::Continue(());
+        }
+        let asked = self.ask(status);
+        self.last = Instant::now();
+        match asked {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                keep(&self.raised, error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+/// A source that ends with an error at Ctrl-C.
+pub(crate) struct Interruptible<'a> {
+    source: &'a mut dyn TraceSource,
+    last: Instant,
+    pub(crate) raised: Option<PyErr>,
+}
+
+impl<'a> Interruptible<'a> {
+    pub(crate) fn new(source: &'a mut dyn TraceSource) -> Self {
+        Self { source, last: Instant::now(), raised: None }
+    }
+}
+
+impl TraceSource for Interruptible<'_> {
+    fn metadata(&self) -> &TraceMetadata {
+        self.source.metadata()
+    }
+
+    fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        if self.last.elapsed() >= PERIOD {
+            self.last = Instant::now();
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                self.raised = Some(error);
+                let (what, remedy) = ("interrupted".into(), "begin again".into());
+                return Err(TraceError::Unsupported { what, remedy });
+            }
+        }
+        self.source.next_batch(batch)
+    }
+
+    fn skipped(&self) -> &Skipped {
+        self.source.skipped()
+    }
+
+    fn volumes(&self) -> &[String] {
+        self.source.volumes()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+}
+
+/// As `ftlab.Status` has it.
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::LookAhead => "look-ahead",
+        Phase::Fill => "fill",
+        Phase::WarmUp => "warm-up",
+        Phase::Count => "count",
+    }
+}

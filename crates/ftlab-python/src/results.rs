@@ -1,0 +1,48 @@
+//! Results on their way to files and pages.
+
+use crate::error::{Error, Result};
+use ftlab_sim::{ExperimentResult, read_results, summary, write_results};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A result as Python takes it over.
+pub(crate) fn to_json(result: &ExperimentResult) -> Result<String> {
+    serde_json::to_string(result)
+        .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
+}
+
+fn from_json(json: &str) -> Result<ExperimentResult> {
+    serde_json::from_str(json).map_err(|error| {
+        let message = format!("this is no result of this version of ftlab: {error}");
+        Error::from(PyValueError::new_err(message))
+    })
+}
+
+/// What came out, in a sentence.
+#[pyfunction]
+pub(crate) fn answer(json: &str) -> Result<String> {
+    Ok(summary::sentence(&from_json(json)?))
+}
+
+/// Writes a result into a directory.
+#[pyfunction]
+pub(crate) fn save(py: Python<'_>, json: &str, directory: PathBuf) -> Result<()> {
+    let result = from_json(json)?;
+    py.detach(|| write_results(&result, &directory))?;
+    Ok(())
+}
+
+/// Reads a result from a directory.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, directory: PathBuf) -> Result<String> {
+    to_json(&py.detach(|| read_results(&directory))?)
+}
+
+/// A result as a page of HTML.
+#[pyfunction]
+pub(crate) fn report(py: Python<'_>, json: &str) -> Result<String> {
+    let result = from_json(json)?;
+    py.detach(|| ftlab_report::page(&result))
+        .map_err(|error| Error::from(PyValueError::new_err(error.to_string())))
+}

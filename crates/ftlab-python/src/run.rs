@@ -1,0 +1,77 @@
+//! `ftlab.run`.
+
+use crate::error::Result;
+use crate::experiment::experiment;
+use crate::parse::Settings;
+use crate::policy::PythonPolicy;
+use crate::progress::Watch;
+use crate::results::to_json;
+use crate::workload::{Raised, Workload, take};
+use ftlab_sim::{Experiment, OwnPolicies, SimError};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// Host writes that are decoded together where a policy in Python takes them: few enough that Ctrl-C is
+/// soon seen.
+const PYTHON_BATCH_WRITES: u64 = 4096;
+
+/// Runs FTLs over a workload; returns the result as JSON. `policies` are FTLs in Python by name.
+#[pyfunction]
+pub(crate) fn run(
+    py: Python<'_>,
+    workload: &Workload,
+    ftls: Vec<String>,
+    policies: Vec<(String, Py<PyAny>)>,
+    settings: BTreeMap<String, String>,
+    progress: Option<Py<PyAny>>,
+) -> Result<String> {
+    let ftls = ftls.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<_, _>>()?;
+    let mut watch = Watch::new(progress);
+    let mut experiment = experiment(workload.inner.clone(), ftls, &mut Settings::new(settings))?;
+    if !policies.is_empty() {
+        experiment.policies = own(policies, &watch.raised)?;
+        experiment.batch_writes = PYTHON_BATCH_WRITES;
+    }
+    let prepared = py.detach(|| prepare(experiment, &watch.raised));
+    let outcome = prepared.and_then(|prepared| py.detach(|| prepared.run(&mut watch)));
+    match take(&watch.raised) {
+        Some(raised) => Err(raised.into()),
+        None => to_json(&outcome.map_err(|error| workload.raised_or(error))?),
+    }
+}
+
+/// The policies by name.
+fn own(policies: Vec<(String, Py<PyAny>)>, raised: &Raised) -> Result<OwnPolicies> {
+    let mut own = OwnPolicies::default();
+    for (name, policy) in policies {
+        let raised = Arc::clone(raised);
+        own.add(&name, move |size| PythonPolicy::make(&policy, size, &raised))?;
+    }
+    Ok(own)
+}
+
+/// Prepares an experiment, which may take a pass over a long trace, on a thread of its own. At Ctrl-C
+/// nobody waits for it any more.
+fn prepare(
+    experiment: Experiment,
+    raised: &Raised,
+) -> std::result::Result<ftlab_sim::Prepared, SimError> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || send.send(experiment.prepare()));
+    loop {
+        match receive.recv_timeout(Duration::from_millis(50)) {
+            Ok(prepared) => return prepared,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(SimError::Threads("preparing the run failed: a bug".into()));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            crate::workload::keep(raised, error);
+            return Err(SimError::Stopped);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+"""The laboratory for flash translation layers (FTLs).
+
+ftlab simulates, compares and explains how FTLs amplify writes.
+
+Examples
+--------
+>>> import ftlab
+>>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="1GiB", fill="random")
+>>> figure = ftlab.plot.waf(result)
+"""
+
+from __future__ import annotations
+
+from ftlab import errors, model, plot
+from ftlab._core import DriveView, __version__
+from ftlab._drive import Drive
+from ftlab._policy import Policy, Stream
+from ftlab._progress import Status
+from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
+from ftlab._requests import Inspection, generate, inspect
+from ftlab._result import Result
+from ftlab._run import run
+from ftlab._workload import Trace
+from ftlab.errors import FtlabError
+
+__all__ = [
+    "Drive",
+    "DriveView",
+    "Entry",
+    "FtlabError",
+    "Inspection",
+    "Parameter",
+    "Policy",
+    "Result",
+    "Status",
+    "Stream",
+    "Trace",
+    "__version__",
+    "errors",
+    "formats",
+    "ftls",
+    "generate",
+    "generators",
+    "inspect",
+    "model",
+    "parts",
+    "plot",
+    "run",
+    "timings",
+]

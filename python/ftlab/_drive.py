@@ -1,0 +1,82 @@
+"""The simulated drive."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+__all__ = ["Drive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """A drive to simulate: how large it is, and when it collects garbage.
+
+    Parameters
+    ----------
+    logical : str or int, optional
+        What the host can address, such as ``"8GiB"``; a number counts bytes. By default as much as a
+        trace's own device, or its highest address. A generator has no size of its own and needs it.
+    op : str or float, optional
+        Over-provisioning, (physical - logical) / logical, such as ``"10%"`` or ``0.1``, which is the
+        default unless `blocks` is given.
+    pages_per_block : int, default 1024
+        Pages of an erase block, 2 or more.
+    page_size : str or int, default "4KiB"
+        Bytes of a page, a multiple of 512.
+    logical_pages : int, optional
+        `logical` in pages.
+    blocks : int, optional
+        Erase blocks, instead of `op`.
+    reserve : int, default 4
+        Free blocks that host writes may not take.
+    gc : str, default "foreground"
+        When garbage is collected: ``"foreground"``, a whole collection before the host write that
+        needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages behind each host write;
+        ``"garbage:share=S"``, while that share of the programmed pages is invalid.
+    gc_start : str or float, optional
+        Collects ahead of need while fewer than this share of the blocks are free.
+    gc_min_invalid : str or float, optional
+        Share of a block that must be invalid for that, an eighth by default.
+    free_block : {"fifo", "least-worn"}
+        Which free block is opened next: the one that has been free longest, or the least worn.
+    wear_threshold : int, default 0
+        Cold pages are moved when a block has so many more erases than the least worn; 0 is never.
+
+    See Also
+    --------
+    run : runs FTLs on a drive.
+
+    Examples
+    --------
+    >>> import ftlab
+    >>> ftlab.Drive("1GiB", op="7%").op
+    '7%'
+    """
+
+    logical: str | int | None = None
+    op: str | float | None = None
+    pages_per_block: int | None = None
+    page_size: str | int | None = None
+    logical_pages: int | None = None
+    blocks: int | None = None
+    reserve: int | None = None
+    gc: str | None = None
+    gc_start: str | float | None = None
+    gc_min_invalid: str | float | None = None
+    free_block: str | None = None
+    wear_threshold: int | None = None
+
+    @classmethod
+    def of(cls, drive: Drive | str | int | None) -> Drive:
+        """`drive` itself, or one of that logical size.
+
+        Examples
+        --------
+        >>> import ftlab
+        >>> ftlab.Drive.of("1GiB") == ftlab.Drive("1GiB")
+        True
+        """
+        return drive if isinstance(drive, cls) else cls(logical=drive)  # type: ignore[arg-type]
+
+    def _settings(self) -> dict[str, str | int | float | None]:
+        return asdict(self)

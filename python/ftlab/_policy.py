@@ -1,0 +1,210 @@
+"""Policies written in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ftlab._core import DriveView
+
+__all__ = ["Policy", "Stream"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A write frontier: blocks, one open at a time, that take pages in order of arrival.
+
+    Parameters
+    ----------
+    name : str
+        Its name in results, such as ``"cold"``.
+    takes_relocations : bool, default True
+        Whether it takes pages that garbage collection moves.
+    cold : bool, default False
+        Whether its blocks count as the cold region.
+    """
+
+    name: str
+    takes_relocations: bool = True
+    cold: bool = False
+
+
+class Policy:
+    """A policy of the page-mapped engine, to prototype in Python what later goes into Rust.
+
+    The engine carries out, the policy decides: in which stream a page is put, and which blocks are
+    collected. Derive from this class, and give :func:`ftlab.run` an instance among its `ftls`. Methods
+    whose name begins with ``on_`` tell of events; those that are not overridden cost nothing.
+
+    Every host write is a call of Python: expect about a million a second at most, where Rust does
+    thirty to forty. Runs of several FTLs in Python share one interpreter.
+
+    What a method raises ends the run and comes out of :func:`ftlab.run`. An answer that no policy may
+    give, such as a victim that is not sealed, raises :class:`ftlab.errors.PolicyError`.
+
+    Attributes
+    ----------
+    name : str
+        Its name in results; that of the class by default.
+    streams : sequence of Stream
+        The streams, which answers name by their place, from 0.
+    metadata_bits_per_page, metadata_bits_per_block, metadata_bytes : int
+        What a controller would have to remember for it, for results.
+
+    Examples
+    --------
+    Greedy collection with one stream, as the FTL ``1r-greedy`` does it: the victim is the block with
+    the fewest valid pages, of several the one that was allocated first.
+
+    >>> import ftlab
+    >>> class Greedy(ftlab.Policy):
+    ...     def select_victims(self, drive, asking, valid_pages_max):
+    ...         def rank(block):
+    ...             return drive.valid_pages(block), drive.allocated(block)
+    ...         victim = min(drive.sealed_blocks(), key=rank)
+    ...         return [victim] if drive.valid_pages(victim) <= valid_pages_max else []
+    >>> drive = ftlab.Drive(logical_pages=4096, pages_per_block=32)
+    >>> result = ftlab.run("uniform", [Greedy(), "1r-greedy"], drive=drive, fill="random")
+    >>> result.waf["Greedy"] == result.waf["1r-greedy"]
+    True
+    """
+
+    streams: Sequence[Stream] = (Stream("data"),)
+    metadata_bits_per_page: float = 0
+    metadata_bits_per_block: int = 0
+    metadata_bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its name in results: letters, digits, dashes and plus signs."""
+        return type(self).__name__
+
+    def setup(self, blocks: int, pages_per_block: int, logical_pages: int, reserve_blocks: int) -> None:
+        """Forget everything: a run begins on an erased drive.
+
+        Parameters
+        ----------
+        blocks : int
+            Erase blocks of the drive.
+        pages_per_block : int
+            Pages in each.
+        logical_pages : int
+            Pages that the host can address.
+        reserve_blocks : int
+            Free blocks that host writes may not take.
+        """
+
+    def place_host(self, lpn: int, drive: DriveView) -> int:
+        """Say which stream takes a page that the host writes, before its old version is invalid.
+
+        Parameters
+        ----------
+        lpn : int
+            The logical page.
+        drive : DriveView
+            The drive, to be looked at during the call only.
+
+        Returns
+        -------
+        int
+            The stream; the first one unless overridden.
+        """
+        return 0
+
+    def place_relocation(self, lpn: int, victim: int, stream: int, drive: DriveView) -> int:
+        """Say which stream takes a valid page of a victim.
+
+        Parameters
+        ----------
+        lpn : int
+            The logical page.
+        victim : int
+            The block that it leaves.
+        stream : int
+            The stream of that block.
+        drive : DriveView
+            The drive.
+
+        Returns
+        -------
+        int
+            The stream, one that takes relocations; the last one unless overridden.
+        """
+        return len(self.streams) - 1
+
+    def select_victims(self, drive: DriveView, asking: int, valid_pages_max: int) -> Iterable[int]:
+        """Choose the blocks of one collection, which are all collected before the next choice.
+
+        Parameters
+        ----------
+        drive : DriveView
+            The drive.
+        asking : int
+            The stream that needs a block.
+        valid_pages_max : int
+            The most valid pages that a victim may have. If that is a whole block, the choice must
+            contain at least one invalid page wherever any sealed block has one.
+
+        Returns
+        -------
+        iterable of int
+            Sealed blocks; none if all are too full.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say which blocks to collect")
+
+    def on_block_opened(self, block: int, drive: DriveView) -> None:
+        """Take note that a block takes pages from now on.
+
+        Parameters
+        ----------
+        block : int
+            The block; ``drive.stream_of(block)`` tells for which stream.
+        drive : DriveView
+            The drive.
+        """
+
+    def on_block_sealed(self, block: int, drive: DriveView) -> None:
+        """Take note that a block is full and may be a victim from now on.
+
+        Parameters
+        ----------
+        block : int
+            The block.
+        drive : DriveView
+            The drive.
+        """
+
+    def on_invalidate(self, block: int, drive: DriveView) -> None:
+        """Take note that one more page of a block is invalid.
+
+        Parameters
+        ----------
+        block : int
+            The block.
+        drive : DriveView
+            The drive.
+        """
+
+    def on_block_erased(self, block: int, drive: DriveView) -> None:
+        """Take note that a block has been collected.
+
+        Parameters
+        ----------
+        block : int
+            The block.
+        drive : DriveView
+            The drive.
+        """
+
+    def on_trim(self, lpn: int, drive: DriveView) -> None:
+        """Take note that the host trimmed a page that held data.
+
+        Parameters
+        ----------
+        lpn : int
+            The logical page.
+        drive : DriveView
+            The drive.
+        """

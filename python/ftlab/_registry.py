@@ -1,0 +1,130 @@
+"""What there is by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ftlab import _core
+
+__all__ = ["Entry", "Parameter", "formats", "ftls", "generators", "parts", "timings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter, as in ``name:key=value``.
+
+    Attributes
+    ----------
+    name : str
+        The key.
+    default : str
+        Its value where none is given.
+    expects : str
+        What a value may be.
+    summary : str
+        What it does.
+    source : str
+        Where the default comes from.
+    """
+
+    name: str
+    default: str
+    expects: str
+    summary: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that has a name.
+
+    Attributes
+    ----------
+    kind : {"ftl", "placement", "victim", "generator", "format", "timing"}
+        What it is.
+    name : str
+        The name to use.
+    summary : str
+        What it does, in a line.
+    source : str
+        Where it is described: paper and section.
+    parameters : tuple of Parameter
+        Its parameters.
+    """
+
+    kind: str
+    name: str
+    summary: str
+    source: str
+    parameters: tuple[Parameter, ...]
+
+
+def _entries(*kinds: str) -> dict[str, Entry]:
+    return {
+        name: Entry(kind, name, summary, source, tuple(Parameter(*fields) for fields in parameters))
+        for kind, name, summary, source, parameters in _core.entries()
+        if kind in kinds
+    }
+
+
+def ftls() -> dict[str, Entry]:
+    """Name the FTLs.
+
+    Returns
+    -------
+    dict of str to Entry
+        By name. Besides them, any pair of a placement and a victim rule of :func:`parts` is one, such
+        as ``"sep-gc/greedy"``.
+
+    Examples
+    --------
+    >>> import ftlab
+    >>> [parameter.name for parameter in ftlab.ftls()["2r-fifo"].parameters]
+    ['blk-util', 'scan-depth', 'fallback']
+    """
+    return _entries("ftl")
+
+
+def parts() -> dict[str, Entry]:
+    """Name the placements and victim rules, which make up FTLs in pairs.
+
+    Returns
+    -------
+    dict of str to Entry
+        By kind and name, such as ``"victim/greedy"``.
+    """
+    both = [*_entries("placement").values(), *_entries("victim").values()]
+    return {f"{entry.kind}/{entry.name}": entry for entry in both}
+
+
+def generators() -> dict[str, Entry]:
+    """Name the generators of workloads.
+
+    Returns
+    -------
+    dict of str to Entry
+        By name.
+    """
+    return _entries("generator")
+
+
+def formats() -> dict[str, Entry]:
+    """Name the formats of traces.
+
+    Returns
+    -------
+    dict of str to Entry
+        By name.
+    """
+    return _entries("format")
+
+
+def timings() -> dict[str, Entry]:
+    """Name the timings: how fast flash is.
+
+    Returns
+    -------
+    dict of str to Entry
+        By name.
+    """
+    return _entries("timing")

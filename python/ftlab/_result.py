@@ -1,0 +1,185 @@
+"""What a run yields."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ftlab import _core
+from ftlab._tables import table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+__all__ = ["Result"]
+
+
+class Result(Mapping[str, Any]):
+    """What a run yields: the document that ``ftlab run --json`` prints, and tables of it.
+
+    A mapping with the structure of ``run-result.schema.json``: ``result["runs"][0]["waf"]``.
+
+    Parameters
+    ----------
+    document : mapping
+        The document.
+
+    Examples
+    --------
+    >>> import ftlab
+    >>> result = ftlab.run("uniform", "1r-greedy", drive="1GiB", fill="random", drive_writes=2)
+    >>> result["config"]["drive"]["logical_pages"]
+    262144
+    >>> result.to_arrow().column("host_writes").to_pylist()
+    [524288]
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = dict(document)
+
+    def __getitem__(self, key: str) -> Any:
+        """A part of the document."""
+        return self._document[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the parts."""
+        return iter(self._document)
+
+    def __len__(self) -> int:
+        """How many parts there are."""
+        return len(self._document)
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """What each FTL did, in the order in which they were named."""
+        runs: list[dict[str, Any]] = self._document["runs"]
+        return runs
+
+    @property
+    def waf(self) -> dict[str, float]:
+        """Write amplification by FTL: flash pages programmed per page that the host wrote."""
+        return {run["ftl"]: run["waf"] for run in self.runs}
+
+    @property
+    def answer(self) -> str:
+        """What came out, in a sentence."""
+        return _core.answer(self.to_json())
+
+    def to_arrow(self, name: str = "runs") -> pa.Table:
+        """A table of the result.
+
+        Parameters
+        ----------
+        name : str, default "runs"
+            ``"runs"`` has a row for each FTL; ``"series"`` one for each interval of its running write
+            amplification; ``"streams"`` for each of its streams; ``"victims"`` for each bin of the
+            histogram of victims by valid share; ``"responses"`` for points of the distribution of
+            response times (with `timing`). What is watched with `observe`: ``"moves"`` by class,
+            ``"utilisation"``, ``"spread"`` and ``"cells"`` for each picture of the flash.
+
+        Returns
+        -------
+        pyarrow.Table
+            Counts are pages, blocks or requests, shares are from 0 to 1, times in nanoseconds.
+        """
+        return table(self, name)
+
+    def to_pandas(self, name: str = "runs") -> pd.DataFrame:
+        """The same as a data frame of pandas.
+
+        Parameters
+        ----------
+        name : str, default "runs"
+            The table, as of :meth:`to_arrow`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table.
+        """
+        frame: pd.DataFrame = self.to_arrow(name).to_pandas()
+        return frame
+
+    def to_json(self) -> str:
+        """The document as text.
+
+        Returns
+        -------
+        str
+            JSON of ``run-result.schema.json``.
+        """
+        return json.dumps(self._document)
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Write ``results.json`` and ``series.parquet``, as ``ftlab run --out`` does.
+
+        Parameters
+        ----------
+        directory : str or path
+            Where; it is made if it does not exist.
+        """
+        _core.save(self.to_json(), os.fspath(directory))
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Result:
+        """Read what :meth:`save` or ``ftlab run --out`` wrote.
+
+        Parameters
+        ----------
+        directory : str or path
+            Where it is.
+
+        Returns
+        -------
+        Result
+            The same result.
+        """
+        return cls(json.loads(_core.load(os.fspath(directory))))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write one HTML page of all tables and charts, as ``ftlab run --report`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. The picture of the flash needs a run with ``observe=True``.
+        """
+        Path(path).write_text(_core.report(self.to_json()), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        """The workload, and write amplification by FTL."""
+        wafs = ", ".join(f"{ftl} {waf:.4g}" for ftl, waf in self.waf.items())
+        return f"<ftlab.Result of {self['config']['workload']}: {wafs}>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        head = "".join(f"<th>{escape(name)}</th>" for name, _ in _COLUMNS)
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(run['ftl'])}</th>"
+            + "".join(f"<td>{escape(cell(run))}</td>" for _, cell in _COLUMNS)
+            + "</tr>"
+            for run in self.runs
+        )
+        answer = escape(self.answer)
+        return f"<table><tr><th>FTL</th>{head}</tr>{rows}</table><p>{answer}</p>"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+_COLUMNS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
+    ("write amplification", lambda run: f"{run['waf']:.4f}"),
+    ("last tenth", lambda run: f"{run['waf_last_tenth']:.4f}"),
+    ("relocations", lambda run: f"{run['relocations']:,}"),
+    ("erases", lambda run: f"{run['erases']:,}"),
+    ("victims valid", lambda run: _share(run["victim_valid_share"]["mean"])),
+    ("cold region", lambda run: _share(run["cold_region_share"])),
+    ("steady state", lambda run: "yes" if run["steady_state"] else "no"),
+)
+"""Columns of the table in notebooks, as the report page has them."""

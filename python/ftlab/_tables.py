@@ -1,0 +1,154 @@
+"""Results as tables, one row for each thing that is counted or drawn."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["TABLES", "cell_bytes", "frames", "table"]
+
+Document = Mapping[str, Any]
+Row = dict[str, Any]
+
+FREE = 254
+"""The region of cells whose blocks are all erased."""
+
+
+def table(document: Document, name: str) -> pa.Table:
+    """The table of that name; columns that nothing is known of have the type ``null``."""
+    if name not in TABLES:
+        raise KeyError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+    rows = list(TABLES[name](document))
+    columns = {key: None for row in rows for key in row}
+    return pa.table({key: [row.get(key) for row in rows] for key in columns})
+
+
+def _runs(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        row = {key: value for key, value in run.items() if not isinstance(value, list | dict)}
+        row["victim_valid_share"] = run["victim_valid_share"]["mean"]
+        row |= {f"erases_{key}": value for key, value in run["erase_counts"].items()}
+        row["metadata_bytes"] = run["memory"]["metadata_bytes"]
+        if run["endurance"]:
+            row |= {"tbw": run["endurance"]["tbw"], "dwpd": run["endurance"]["dwpd"]}
+        if run["timing"]:
+            times = run["timing"]["response_ns"].items()
+            row["iops"] = run["timing"]["iops"]
+            row |= {f"response_{key}_ns": value for key, value in times if key != "tail"}
+        yield {key: value for key, value in row.items() if key not in _ABSENT}
+
+
+_ABSENT = ("running_cold_region_share", "endurance", "fdp", "faults", "timing", "observed")
+"""What is a list or a document of its own where it is not ``None``."""
+
+
+def _series(document: Document) -> Iterator[Row]:
+    interval = document["config"]["interval_writes"]
+    logical_pages = document["config"]["drive"]["logical_pages"]
+    for run in document["runs"]:
+        timing = run["timing"] or {}
+        columns = {
+            "waf": run["running_waf"],
+            "relocations": run["running_relocations"],
+            "erases": run["running_erases"],
+            "cold_region_share": run["running_cold_region_share"],
+            "iops": timing.get("running_iops"),
+            "response_mean_ns": timing.get("running_response_mean_ns"),
+            "response_max_ns": timing.get("running_response_max_ns"),
+        }
+        for index in range(len(run["running_waf"])):
+            writes = (index + 1) * interval
+            row = {"ftl": run["ftl"], "host_writes": writes, "drive_writes": writes / logical_pages}
+            yield row | {key: None if values is None else values[index] for key, values in columns.items()}
+
+
+def _streams(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        for stream in run["streams"]:
+            yield {"ftl": run["ftl"]} | stream
+
+
+def _victims(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        bins = run["victim_valid_share"]["histogram"]
+        for index, victims in enumerate(bins):
+            yield {"ftl": run["ftl"], "valid_share": index / len(bins), "victims": victims}
+
+
+def _responses(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        for nanoseconds, longer in (run["timing"] or {"response_ns": {"tail": []}})["response_ns"]["tail"]:
+            yield {"ftl": run["ftl"], "response_ns": nanoseconds, "longer_share": longer}
+
+
+def _moves(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        moves = (run["observed"] or {}).get("moves", {})
+        for kind in ("hot", "warm", "cold", "frozen", "undecided"):
+            if kind in moves:
+                pages = moves[kind]
+                per_write = pages / run["host_writes"]
+                yield {"ftl": run["ftl"], "kind": kind, "pages": pages, "per_host_write": per_write}
+
+
+def frames(document: Document) -> Iterator[tuple[Document, Document, Row]]:
+    """Every picture of the flash: its run, itself, and the columns that say which one it is."""
+    logical_pages = document["config"]["drive"]["logical_pages"]
+    for run in document["runs"]:
+        for frame in (run["observed"] or {}).get("frames", []):
+            writes = frame["host_writes"]
+            drive_writes = writes / logical_pages
+            yield (
+                run,
+                frame,
+                {"ftl": run["ftl"], "host_writes": writes, "drive_writes": drive_writes},
+            )
+
+
+def cell_bytes(text: str) -> npt.NDArray[np.uint8]:
+    """What base64 stands for."""
+    return np.frombuffer(base64.b64decode(text), np.uint8)
+
+
+def _utilisation(document: Document) -> Iterator[Row]:
+    for run, frame, key in frames(document):
+        for stream, bins in zip(run["streams"], frame["blocks_by_valid_share"], strict=True):
+            for index, blocks in enumerate(bins):
+                share = index / len(bins)
+                named = {"stream": stream["name"], "cold": stream["cold"]}
+                yield key | named | {"valid_share": share, "blocks": blocks}
+
+
+def _spread(document: Document) -> Iterator[Row]:
+    for _, frame, key in frames(document):
+        for percentile, cold in enumerate(cell_bytes(frame["cold_percentiles"])):
+            yield key | {"percentile": percentile, "cold_share": cold / 255}
+
+
+def _cells(document: Document) -> Iterator[Row]:
+    for run, frame, key in frames(document):
+        names = [stream["name"] for stream in run["streams"]]
+        columns = [cell_bytes(frame[name]) for name in ("region", "valid", "cold")]
+        for cell, (region, valid, cold) in enumerate(zip(*columns, strict=True)):
+            used = names[region] if region < FREE else "erased" if region == FREE else "retired"
+            shares = {"valid_share": valid / 255, "cold_share": cold / 255}
+            yield key | {"cell": cell, "stream": used} | shares
+
+
+TABLES: dict[str, Callable[[Document], Iterable[Row]]] = {
+    "runs": _runs,
+    "series": _series,
+    "streams": _streams,
+    "victims": _victims,
+    "responses": _responses,
+    "moves": _moves,
+    "utilisation": _utilisation,
+    "spread": _spread,
+    "cells": _cells,
+}
+"""What each table is made of."""

@@ -1,0 +1,23 @@
+"""Settings as the texts that the compiled part reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+__all__ = ["Setting", "texts"]
+
+Setting = str | int | float | bool | os.PathLike[str]
+
+
+def texts(values: Mapping[str, Setting | None]) -> dict[str, str]:
+    """The values that are given, as texts."""
+    return {name: _text(value) for name, value in values.items() if value is not None}
+
+
+def _text(value: Setting) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return str(value)

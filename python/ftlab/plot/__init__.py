@@ -1,0 +1,27 @@
+"""Plots of results, one for each of the HTML report.
+
+Functions here draw with matplotlib, in the style of a paper, and return its
+:class:`~matplotlib.figure.Figure`; :mod:`ftlab.plot.altair` has the same names and returns interactive
+charts for notebooks.
+
+=====================  ==============================================================  ================
+function               what it shows                                                   needs
+=====================  ==============================================================  ================
+:func:`waf`            write amplification over time
+:func:`cold_region`    share of blocks that hold pages of cold streams, over time
+:func:`wear`           erases of blocks
+:func:`response`       response times                                                  ``timing=...``
+:func:`flash`          the flash itself: a cell for each erase block                   ``observe=True``
+:func:`spread`         whether cold pages spread                                       ``observe=True``
+:func:`utilisation`    how full blocks are, by region                                  ``observe=True``
+:func:`moves`          what is moved, by how long it lasts                             ``observe=True``
+=====================  ==============================================================  ================
+"""
+
+from __future__ import annotations
+
+from ftlab.plot._bars import moves, utilisation, wear
+from ftlab.plot._flash import flash
+from ftlab.plot._lines import cold_region, response, spread, waf
+
+__all__ = ["cold_region", "flash", "moves", "response", "spread", "utilisation", "waf", "wear"]

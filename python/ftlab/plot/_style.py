@@ -1,0 +1,128 @@
+"""How plots look: small, for a column of a paper, and readable for the colour-blind."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "COLD",
+    "COLUMN_INCHES",
+    "INVALID",
+    "KINDS",
+    "PALETTE",
+    "YOUNG",
+    "PaperFigure",
+    "panels",
+    "paper",
+    "region_colours",
+    "single",
+    "strokes",
+]
+
+PALETTE = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000"]
+"""Colours that stay apart for colour-blind readers (Okabe and Ito, 2008)."""
+
+DASHES = ["-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5))]
+"""What tells FTLs apart that share a colour."""
+
+COLD, YOUNG, INVALID = "#2f7fc1", "#e8963a", "#e3e0d8"
+"""What is in a block: cold pages, younger pages, invalid pages."""
+
+KINDS = {
+    "hot": "#d55e00",
+    "warm": "#e69f00",
+    "cold": "#56b4e9",
+    "frozen": "#0072b2",
+    "undecided": "#8c8c8c",
+}
+"""Classes of pages moved."""
+
+COLUMN_INCHES = 3.4
+"""The width of a column of a paper."""
+
+_PAPER: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "axes.linewidth": 0.7,
+    "lines.linewidth": 1.3,
+    "legend.frameon": False,
+    "figure.dpi": 200,
+}
+
+Parameters = ParamSpec("Parameters")
+
+
+class PaperFigure(Figure):
+    """A figure that notebooks show, though pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png")
+        return image.getvalue()
+
+
+def paper(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
+    """Draws in the style of a paper."""
+
+    @wraps(draw)
+    def styled(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Figure:
+        with mpl.rc_context(_PAPER):
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+def single(axes: Axes | None) -> tuple[Figure, Axes]:
+    """The axes to draw on: those that are given, or of a new figure."""
+    if axes is None:
+        own = PaperFigure(figsize=(COLUMN_INCHES, 2.2), layout="constrained")
+        return own, own.subplots()
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure, axes
+
+
+def panels(titles: list[str], height: float = 1.9, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with axes beside each other, one for each FTL; three in a row."""
+    columns = min(len(titles), 3)
+    rows = -(-len(titles) // columns)
+    width = COLUMN_INCHES if columns == 1 else 2.3 * columns
+    figure = PaperFigure(figsize=(width, height * rows + 0.2), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, **options)
+    every = list(grid.flat)
+    for axes in every[len(titles) :]:
+        axes.set_visible(False)
+    for axes, title in zip(every, titles, strict=False):
+        axes.set_title(title)
+    return figure, every[: len(titles)]
+
+
+def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
+    """The colour of each region: cold ones are blue, others grey and warm."""
+    cold, other = iter(["#0072b2", "#56b4e9", "#00406b"]), iter(["#6f6f6f", "#cc79a7", "#e69f00"])
+    return {s["name"]: next(cold if s["cold"] else other, "#009e73") for s in streams}
+
+
+def strokes(index: int) -> dict[str, Any]:
+    """Colour and dashes of the line of an FTL by its place among the runs."""
+    dashes = DASHES[index // len(PALETTE) % len(DASHES)]
+    return {"color": PALETTE[index % len(PALETTE)], "linestyle": dashes}

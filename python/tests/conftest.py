@@ -1,0 +1,25 @@
+import pytest
+
+import ftlab
+
+SMALL = ftlab.Drive(logical_pages=8192, pages_per_block=32)
+
+
+@pytest.fixture
+def small():
+    """A drive on which a run takes no time."""
+    return SMALL
+
+
+@pytest.fixture(scope="session")
+def observed():
+    """A result of which everything can be drawn."""
+    return ftlab.run(
+        "zipf:theta=0.9",
+        ["1r-greedy", "2r++"],
+        drive=SMALL,
+        fill="random",
+        timing="slc",
+        endurance=3000,
+        observe=True,
+    )

@@ -1,0 +1,65 @@
+"""Docstrings and guides hold what they promise."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ftlab
+
+ROOT = Path(__file__).parents[2]
+MODULES = [
+    module.name for module in pkgutil.walk_packages(ftlab.__path__, "ftlab.") if module.name != "ftlab._core"
+]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+@pytest.mark.parametrize("name", ["ftlab", *MODULES])
+def test_examples_of_docstrings_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert failed == 0
+
+
+def public():
+    for module in (ftlab, ftlab.errors, ftlab.model, ftlab.plot):
+        for name in module.__all__:
+            yield f"{module.__name__}.{name}", getattr(module, name)
+
+
+@pytest.mark.parametrize(("name", "value"), list(public()), ids=lambda value: str(value)[:40])
+def test_everything_public_has_a_docstring(name, value):
+    if not isinstance(value, str):
+        assert inspect.getdoc(value), name
+
+
+def blocks(file):
+    return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/python.md"])
+def test_examples_of_guides_run(file, tmp_path):
+    text = "\n".join(blocks(file))
+    assert "import ftlab" in text
+    script = tmp_path / "guide.py"
+    script.write_text(text, encoding="utf-8")
+    subprocess.run([sys.executable, script], cwd=tmp_path, check=True, timeout=300)
+
+
+def test_the_readme_needs_five_lines_to_a_plot():
+    (text,) = blocks("README.md")
+    assert "ftlab.plot." in text
+    assert len([line for line in text.splitlines() if line.strip()]) <= 5
+
+
+def test_the_stubs_name_what_the_compiled_part_has():
+    stubs = (ROOT / "python/ftlab/_core.pyi").read_text(encoding="utf-8")
+    named = set(re.findall(r"^(?:class|def) (\w+)", stubs, re.MULTILINE))
+    has = {name for name in dir(ftlab._core) if not name.startswith("_")}
+    assert named == has

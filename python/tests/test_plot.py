@@ -1,0 +1,56 @@
+"""Plots, in both ways of drawing them."""
+
+import pytest
+
+import ftlab
+import ftlab.plot
+from ftlab.plot import altair
+
+NAMES = ftlab.plot.__all__
+
+
+def test_both_ways_draw_the_same_plots():
+    assert sorted(altair.__all__) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_matplotlib_draws(name, kind, observed, tmp_path):
+    path = tmp_path / f"plot.{kind}"
+    getattr(ftlab.plot, name)(observed).savefig(path)
+    assert path.stat().st_size > 2000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_altair_draws(name, observed):
+    chart = getattr(altair, name)(observed).to_dict()
+    assert chart["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    assert any(chart["datasets"].values())
+
+
+def test_plots_go_on_axes_that_are_given(observed):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert ftlab.plot.waf(observed, ax=left) is figure
+    assert ftlab.plot.cold_region(observed, ax=right) is figure
+    assert [line.get_label() for line in left.lines] == ["1r-greedy", "2r++"]
+
+
+def test_lines_are_those_of_the_result(observed):
+    (axes,) = ftlab.plot.waf(observed).axes
+    for line, run in zip(axes.lines, observed.runs, strict=True):
+        assert list(line.get_ydata()) == run["running_waf"]
+
+
+@pytest.mark.parametrize("name", ["flash", "spread", "utilisation", "moves", "response"])
+@pytest.mark.parametrize("module", [ftlab.plot, altair])
+def test_what_was_not_watched_is_an_error_that_says_how(name, module, small):
+    result = ftlab.run("uniform", "1r-greedy", drive=small)
+    with pytest.raises(ftlab.errors.ParameterError, match=r"observe=True|timing"):
+        getattr(module, name)(result)
+
+
+def test_figures_show_themselves_in_notebooks(observed):
+    assert ftlab.plot.waf(observed)._repr_png_().startswith(b"\x89PNG")
