@@ -25,8 +25,8 @@
 //! which writes twice.
 //!
 //! # What is simplified
-//! Row sizes are constants. Nodes that are made later have no links. Purging follows `PURGE_LAG` changes later. See `database` for what
-//! happens below.
+//! Row sizes are constants. Nodes that are made later have no links. Purging follows `PURGE_LAG` changes
+//! later. See `database` for what happens below.
 //!
 //! # Reference
 //! T. G. Armstrong et al., "LinkBench: a Database Benchmark Based on the Facebook Social Graph", SIGMOD

@@ -6,9 +6,9 @@
 //!
 //! # Rule
 //! `survey` reads the trace once. Pages next to each other, most of whose writes come in the same requests,
-//! are a unit, of at most 16 pages. The drive is then divided into copies of the trace's drive, side by side, as
-//! many as fit, and what is left has a sample of the units (`copy`): of as many in a row as there are to
-//! one that is kept, one is drawn.
+//! are a unit, of at most 16 pages. The drive is then divided into copies of the trace's drive, side by
+//! side, as many as fit, and what is left has a sample of the units (`copy`): of as many in a row as there
+//! are to one that is kept, one is drawn.
 //!
 //! All copies repeat the trace, request by request in turn, each a lag of its own behind the first: up
 //! to 1/32 of the trace or 65,536 requests, so that like pages of different copies are not written
