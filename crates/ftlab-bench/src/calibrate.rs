@@ -24,33 +24,48 @@ const SEED: u64 = 1;
 struct Pair<'a> {
     captured: &'a str,
     generator: &'a str,
+    /// Whether trims do nothing, on both sides: those of the file system before the database is there,
+    /// which a generator of a database does not have.
+    ignore_trims: bool,
 }
 
 /// 32 MiB of pool have 7,900 pages of 4 KiB, 40 MiB have 2,530 of 16 KiB. The page cleaner keeps 768 to
 /// 1,536 of them free (innodb_lru_scan_depth): at most 7,132 and 1,762 are in use, and 768 leave at a time.
 const PAIRS: [Pair<'static>; 6] = [
-    // 239 MB of the drive's 1 GiB are in use at first; the log has 32 MiB, the double-write area 2 MiB.
+    // One warehouse, and all that was written before its transactions: 43,863 pages. The log has 32 MiB,
+    // the double-write area 2 MiB.
     Pair {
         captured: "tpcc-mariadb",
-        generator: "tpcc:start=0.223,end=0.95,skew=off,buffer=0.122,old=0.37,batch=0.108,log=on,\
-                    log-size=0.14,doublewrite=512",
+        generator: "tpcc:start=0.1673,idle=0.166,end=0.95,skew=off,buffer=0.1626,old=0.37,\
+                    batch=0.108,log=on,log-size=0.1867,doublewrite=512",
+        ignore_trims: true,
     },
     // 56% of the drive have been written when the load ends, a third of it by the load alone: 300,000
-    // nodes with 2.2 million links take the rest. The log has 48 MiB.
+    // nodes with 2.2 million links take the rest. The log has 48 MiB; 265,000 transactions of 12 clients
+    // made 83,546 writes of it.
     Pair {
         captured: "linkbench-mariadb",
-        generator: "linkbench:start=0.56,end=1,idle=0.32,buffer=0.048,old=0.37,batch=0.436,\
-                    log-size=0.082",
+        generator: "linkbench:start=0.56,end=1,idle=0.316,buffer=0.048,old=0.37,batch=0.436,\
+                    log-size=0.082,group=3",
+        ignore_trims: true,
     },
     // 1.1 million records of 1 KB on 2 GiB, memtables and files of 16 MiB, levels from 64 MiB.
     Pair {
         captured: "ycsb-rocksdb",
         generator: "lsm:data=0.54,record=1030,memtable=0.0078125,base=4,wal=off",
+        ignore_trims: false,
     },
-    Pair { captured: "pgbench-postgresql", generator: "trace-like:file=TRACE" },
-    Pair { captured: "tpcc-mariadb", generator: "trace-like:file=TRACE" },
-    Pair { captured: "linkbench-mariadb", generator: "trace-like:file=TRACE" },
+    TRACE_LIKE,
+    Pair { captured: "tpcc-mariadb", ..TRACE_LIKE },
+    Pair { captured: "linkbench-mariadb", ..TRACE_LIKE },
 ];
+
+/// Repeats trims, too.
+const TRACE_LIKE: Pair<'static> = Pair {
+    captured: "pgbench-postgresql",
+    generator: "trace-like:file=TRACE",
+    ignore_trims: false,
+};
 
 /// One side of a pair.
 struct Side {
@@ -61,7 +76,12 @@ struct Side {
 }
 
 impl Side {
-    fn measure(workload: &Workload, profile: Profile, logical_pages: u64) -> Result<Self, Failure> {
+    fn measure(
+        workload: &Workload,
+        profile: Profile,
+        logical_pages: u64,
+        ignore_trims: bool,
+    ) -> Result<Self, Failure> {
         let name = workload.name();
         let wafs = FILLS.iter().map(|fill| {
             let ftls = FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?;
@@ -74,6 +94,7 @@ impl Side {
                 length: Length::Writes(profile.writes),
                 warmup_writes: profile.load_writes,
                 fill: *fill,
+                ignore_trims,
                 seed: SEED,
                 ..Experiment::new(workload.clone(), ftls)
             };
@@ -94,8 +115,10 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
     let captured = Profile::of(source.as_mut(), Load::UntilUs(run_us), u64::MAX, PAGE_BYTES)?;
     let limit = captured.writes;
     let workload = Workload::parse(&trace.display().to_string(), OpenOptions::default())?;
-    let captured =
-        Side { name: pair.captured.into(), ..Side::measure(&workload, captured, logical_pages)? };
+    let captured = Side {
+        name: pair.captured.into(),
+        ..Side::measure(&workload, captured, logical_pages, pair.ignore_trims)?
+    };
 
     let spec = pair.generator.replace("TRACE", &trace.display().to_string());
     let space = Space { logical_pages, page_bytes: PAGE_BYTES, seed: SEED };
@@ -105,8 +128,10 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
     let load = told.map_or(Ok(captured.profile.load_writes), |writes| writes.parse())?;
     let generated = Profile::of(source.as_mut(), Load::PageWrites(load), limit, PAGE_BYTES)?;
     let workload = Workload::parse(&spec, OpenOptions::default())?;
-    let generated =
-        Side { name: pair.generator.into(), ..Side::measure(&workload, generated, logical_pages)? };
+    let generated = Side {
+        name: pair.generator.into(),
+        ..Side::measure(&workload, generated, logical_pages, pair.ignore_trims)?
+    };
     Ok((captured, generated, logical_pages))
 }
 

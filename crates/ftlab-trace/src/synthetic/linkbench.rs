@@ -8,6 +8,8 @@
 //! - links are inserted anywhere in two orders, that of the table and that of its index by time; an
 //!   update is a change in one and a deletion and an insertion in the other, which is purged later;
 //! - a count of links is updated with each of them;
+//! - most nodes have a link or two, and few have most of the links (`degrees`): these are many pages that
+//!   are hardly written, because a node is drawn no more often for having many;
 //! - nodes are drawn by Zipf distributions, and dealt out to 1,024 groups: each group begins with the
 //!   nodes that are used most.
 //!
@@ -23,22 +25,24 @@
 //! which writes twice.
 //!
 //! # What is simplified
-//! Row sizes are constants. Every node has the mean number of links, as far as places in the order of
-//! keys go. Purging follows `PURGE_LAG` changes later. See `database` for what
-//! happens below.
+//! Row sizes are constants. Nodes that are made later have no links. Purging follows `PURGE_LAG` changes
+//! later. See `database` for what happens below.
 //!
 //! # Reference
 //! T. G. Armstrong et al., "LinkBench: a Database Benchmark Based on the Facebook Social Graph", SIGMOD
 //! 2013, and the benchmark's FBWorkload.properties (request mix, exponents of the distributions). Kang et
 //! al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 2020, section 5.1.
 
-use super::database::tables::{Appended, Fixed, Index, Loaded, Ring, rows_per_page};
-use super::database::{Benchmark, Database, Files, Layout, Setup, Transactions, too_small};
+mod degrees;
+
+use super::database::tables::{Appended, Fixed, Index, Loaded, rows_per_page};
+use super::database::{Benchmark, Database, Files, Layout, Setup, Transactions, Undo, too_small};
 use super::ranks::Ranks;
 use super::requests::Stepped;
 use super::uniform::draw_below;
 use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
+use degrees::Degrees;
 use ftlab_spec::{Parameters, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -69,6 +73,8 @@ ftlab_spec::parameters! {
         log_size: f64 = 0.06, "log-size" in 0.0..=10.0, from "our choice";
         /// Database pages of the double-write area, which is written from its start; 0 for none.
         doublewrite: u32 = 128, "doublewrite" in 0..=4096, from "InnoDB: 2 MiB";
+        /// Transactions whose commits go into one write of the log, as those of many clients do.
+        group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
     }
 }
 
@@ -94,8 +100,10 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         log,
         log_size,
         doublewrite,
+        group,
     } = LinkBenchParameters::from_spec(spec)?;
-    let setup = Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite };
+    let setup =
+        Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite, group };
     let benchmark = Benchmark::new("linkbench", &setup, space, LinkBench::new)?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
 }
@@ -111,11 +119,17 @@ mod row_bytes {
 /// Links of a node on average: 2.2 million of 300,000 nodes.
 const LINKS_MEAN: f64 = 7.3;
 
+/// Of a hundred link writes, those whose node is drawn by how many links it has.
+const CORRELATED_PERCENT: u64 = 5;
+
+/// Places in the order of keys for a link, of which each type takes an equal part.
+const KEYS_PER_LINK: u64 = 4;
+
 /// Types of links.
 const LINK_TYPES: u64 = 2;
 
-/// Of the initial database, what undo records take.
-const UNDO_SHARE: f64 = 0.03;
+/// Of the initial database, what undo records take: 368 pages beside 25,000 in the captured database.
+const UNDO_SHARE: f64 = 0.015;
 
 /// Bytes of redo log and of undo records for a changed row or index entry.
 const REDO_BYTES: u32 = 180;
@@ -151,6 +165,15 @@ fn spread(ranks: &Ranks, random: &mut Xoshiro256PlusPlus) -> u64 {
     group * size + group.min(larger) + place
 }
 
+/// A link: its key in the table, and in the order of time, where it has been and where it goes.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    node: u64,
+    key: u64,
+    old: u64,
+    newest: u64,
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Request {
     GetLinkList,
@@ -176,11 +199,12 @@ struct LinkBench {
     update_node: Ranks,
     node: Fixed,
     new_node: Appended,
-    /// Links in the order of type and node, and in that of node and time.
+    degrees: Degrees,
+    /// Links in the order of type and node, and in that of node, type and time.
     link: Index,
     link_by_time: Index,
     count: Fixed,
-    undo: Ring,
+    undo: Undo,
     /// Keys of entries of the index by time that wait to be purged.
     marked: VecDeque<u64>,
     changes: u32,
@@ -206,22 +230,25 @@ impl LinkBench {
             + pages_of(LINKS_MEAN, row_bytes::LINK_BY_TIME)
             + pages_of(1.0, row_bytes::COUNT);
         let nodes = (f64::from(pages - fixed) / pages_of_a_node) as u64 + 1;
-        let links = (nodes as f64 * LINKS_MEAN) as u64;
+        let degrees = Degrees::new(nodes);
+        let links = degrees.total().max(1);
         let loading = &mut files;
-        let mut index = |keys, bytes| {
+        let mut index = |bytes| {
+            let keys = links * KEYS_PER_LINK;
             Index::new(loading, keys, links, rows(bytes), Loaded::InOrder, layout.pages / 2)
         };
         Ok(Self {
-            link: index(nodes * LINK_TYPES, row_bytes::LINK),
-            link_by_time: index(nodes, row_bytes::LINK_BY_TIME),
+            link: index(row_bytes::LINK),
+            link_by_time: index(row_bytes::LINK_BY_TIME),
             node: Fixed::new(&mut files, nodes, rows(row_bytes::NODE)),
             new_node: Appended::new(1, rows(row_bytes::NODE)),
             count: Fixed::new(&mut files, nodes, rows(row_bytes::COUNT)),
-            undo: Ring::new(&mut files, undo_pages, layout.page_bytes),
+            undo: Undo::new(&mut files, undo_pages, layout.page_bytes),
             read_link: Ranks::new(nodes, 0.8),
             write_link: Ranks::new(nodes, 0.741),
             read_node: Ranks::new(nodes, 0.625),
             update_node: Ranks::new(nodes, 0.606),
+            degrees,
             nodes,
             files,
             random,
@@ -244,38 +271,59 @@ impl LinkBench {
         }
     }
 
-    /// A node and one of its types of links, as a key of the table.
-    fn draw_link(&mut self) -> (u64, u64) {
-        let node = spread(&self.write_link, &mut self.random);
-        let kind = draw_below(&mut self.random, LINK_TYPES);
-        (node, kind * self.nodes + node)
+    /// A link that is written: one of its node's. Looks for its pages.
+    fn draw_link(&mut self, database: &Database) -> Link {
+        let random = &mut self.random;
+        let is_correlated = draw_below(random, 100) < CORRELATED_PERCENT;
+        let node = if is_correlated {
+            Degrees::node_of_rank(self.write_link.draw(random), self.nodes)
+        } else {
+            spread(&self.write_link, random)
+        };
+        let kind = draw_below(random, LINK_TYPES);
+        let (before, links) = self.degrees.of(node);
+        let (first, keys) = (before * KEYS_PER_LINK, links * KEYS_PER_LINK);
+        let of_kind = keys / LINK_TYPES;
+        let total = self.degrees.total() * KEYS_PER_LINK;
+        let place = draw_below(random, keys.max(1));
+        let link = Link {
+            node,
+            key: kind * (total / LINK_TYPES) + (first + place) / LINK_TYPES,
+            old: first + kind * of_kind + place / LINK_TYPES,
+            newest: first + ((kind + 1) * of_kind).saturating_sub(1),
+        };
+        let [old, newest] = self.link_by_time.pages([link.old, link.newest]);
+        let pages = [self.link.page(link.key), old, newest, self.count.page(node)];
+        database.look_ahead(&pages);
+        link
     }
 
     fn add_link(&mut self, database: &mut Database) {
-        let (node, key) = self.draw_link();
-        let leaf = self.link.insert(key, &mut self.files);
+        let link = self.draw_link(database);
+        let leaf = self.link.insert(link.key, &mut self.files);
         self.change_leaf(database, leaf);
-        let leaf = self.link_by_time.insert(node, &mut self.files);
+        let leaf = self.link_by_time.insert(link.newest, &mut self.files);
         self.change_leaf(database, leaf);
-        self.change(database, self.count.page(node));
+        self.change(database, self.count.page(link.node));
     }
 
     /// Changes the time of a link, or hides it, which the count notices.
     fn update_link(&mut self, database: &mut Database, hides: bool) {
-        let (node, key) = self.draw_link();
-        self.change(database, self.link.page(key));
-        let leaf = self.link_by_time.insert(node, &mut self.files);
+        let link = self.draw_link(database);
+        self.change(database, self.link.page(link.key));
+        self.change(database, self.link_by_time.page(link.old));
+        let leaf = self.link_by_time.insert(link.newest, &mut self.files);
         self.change_leaf(database, leaf);
-        self.marked.push_back(node);
+        self.marked.push_back(link.old);
         if hides {
-            self.change(database, self.count.page(node));
+            self.change(database, self.count.page(link.node));
         }
     }
 
     /// Deletes the entry of the index that has been marked for longest.
     fn purge(&mut self, database: &mut Database) {
-        if let Some(node) = self.marked.pop_front() {
-            let page = self.link_by_time.delete(node);
+        if let Some(key) = self.marked.pop_front() {
+            let page = self.link_by_time.delete(key);
             database.change(page, REDO_BYTES);
         }
     }
@@ -284,8 +332,9 @@ impl LinkBench {
         let random = &mut self.random;
         match request {
             Request::GetLinkList => {
-                let node = spread(&self.read_link, random);
-                database.read(self.link_by_time.page(node));
+                let (before, links) = self.degrees.of(spread(&self.read_link, random));
+                let newest = (before + links) * KEYS_PER_LINK;
+                database.read(self.link_by_time.page(newest.saturating_sub(1)));
             }
             Request::GetNode => {
                 database.read(self.node.page(spread(&self.read_node, random)));
@@ -295,8 +344,10 @@ impl LinkBench {
                 database.read(self.count.page(node));
             }
             Request::GetLink => {
-                let node = spread(&self.read_link, random);
-                database.read(self.link.page(node));
+                let (before, links) = self.degrees.of(spread(&self.read_link, random));
+                let place = draw_below(random, (links * KEYS_PER_LINK).max(1));
+                let key = (before * KEYS_PER_LINK + place) / LINK_TYPES;
+                database.read(self.link.page(key));
             }
             Request::AddLink => self.add_link(database),
             Request::UpdateLink => self.update_link(database, false),
@@ -335,8 +386,7 @@ impl Transactions for LinkBench {
             drawn -= share;
         }
         if self.changes > 0 {
-            let undo = self.undo.append(UNDO_BYTES * self.changes);
-            database.change(undo, 0);
+            database.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
             self.changes = 0;
             if self.marked.len() > PURGE_LAG {
                 self.purge(database);

@@ -275,17 +275,17 @@ fn interleave(one: &RequestBatch, other: &RequestBatch, out: &mut RequestBatch) 
 }
 
 impl Steps for Lsm {
-    fn step(&mut self, out: &mut RequestBatch) -> bool {
+    fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
         if let Some(extents) = self.to_load.pop() {
             self.write(&extents, out);
-            return true;
+            return Ok(true);
         }
         let (mut compaction, mut memtable) = (RequestBatch::new(), RequestBatch::new());
         self.compact(&mut compaction);
         self.fill_memtable(&mut memtable);
         interleave(&compaction, &memtable, out);
         while self.compact(out) {}
-        true
+        Ok(true)
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
@@ -326,7 +326,7 @@ mod tests {
             let mut out = RequestBatch::new();
             for _ in 0..600 {
                 out.clear();
-                assert!(lsm.step(&mut out) && !out.is_empty());
+                assert!(lsm.step(&mut out).unwrap() && !out.is_empty());
                 let mut used = BTreeSet::new();
                 for (first, pages) in lsm.levels.tables().flat_map(|table| &table.extents) {
                     assert!((*first..first + pages).all(|page| used.insert(page)));
@@ -344,7 +344,7 @@ mod tests {
         let mut out = RequestBatch::new();
         for _ in 0..300 {
             out.clear();
-            lsm.step(&mut out);
+            lsm.step(&mut out).unwrap();
             for (op, lba, sectors) in out.iter() {
                 for page in lba / 8..(lba + u64::from(sectors)) / 8 {
                     match op {

@@ -93,7 +93,11 @@ pub(crate) trait PageSequence: Send {
 
     /// Fills `batch`, which is empty, with the next requests: one page each, unless the generator has
     /// requests of its own. False at the end.
-    fn next_requests(&mut self, batch: &mut RequestBatch, page_sectors: u32) -> bool {
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        page_sectors: u32,
+    ) -> Result<bool, TraceError> {
         batch.lba.resize(batch.limit(), 0);
         batch.op.resize(batch.limit(), Op::Write);
         batch.sectors.resize(batch.limit(), page_sectors);
@@ -101,7 +105,7 @@ pub(crate) trait PageSequence: Send {
         for lba in &mut batch.lba {
             *lba *= u64::from(page_sectors);
         }
-        true
+        Ok(true)
     }
 
     /// Whether [`next_requests`](Self::next_requests) ends.
@@ -201,7 +205,7 @@ impl TraceSource for PageSource {
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
-        Ok(self.sequence.next_requests(batch, self.page_sectors))
+        self.sequence.next_requests(batch, self.page_sectors)
     }
 
     fn skipped(&self) -> &Skipped {

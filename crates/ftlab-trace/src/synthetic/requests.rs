@@ -2,13 +2,13 @@
 
 use super::PageSequence;
 use crate::pages::SECTOR_BYTES;
-use crate::{Op, RequestBatch};
+use crate::{Op, RequestBatch, TraceError};
 
 /// What happens, one thing after the other, and the requests that come of it.
 pub(super) trait Steps: Send {
     /// Puts the requests of what happens next into `out`, which is empty: any number of them, but not
     /// none for ever. False at the end, with nothing put in.
-    fn step(&mut self, out: &mut RequestBatch) -> bool;
+    fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError>;
 
     /// Whether it ends.
     fn has_end(&self) -> bool {
@@ -39,44 +39,52 @@ impl<S: Steps> Stepped<S> {
     }
 
     /// Makes sure that a request waits; false at the end.
-    fn refill(&mut self) -> bool {
+    fn refill(&mut self) -> Result<bool, TraceError> {
         while self.used == self.waiting.len() {
             self.waiting.clear();
             self.used = 0;
-            if !self.steps.step(&mut self.waiting) {
-                return false;
+            if !self.steps.step(&mut self.waiting)? {
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     /// The next page that is written; `None` at the end.
-    fn next_page(&mut self) -> Option<u64> {
+    fn next_page(&mut self) -> Result<Option<u64>, TraceError> {
         let page_sectors = u64::from(self.page_sectors);
-        while self.refill() {
+        while self.refill()? {
             let (op, lba) = (self.waiting.op[self.used], self.waiting.lba[self.used]);
             let end = lba + u64::from(self.waiting.sectors[self.used]);
             let page = lba / page_sectors + self.pages_used;
             if op == Op::Write && page * page_sectors < end {
                 self.pages_used += 1;
-                return Some(page);
+                return Ok(Some(page));
             }
             self.used += 1;
             self.pages_used = 0;
         }
-        None
+        Ok(None)
     }
 }
 
 impl<S: Steps> PageSequence for Stepped<S> {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
-            *page = self.next_page().expect("what ends is not asked for pages without end");
+            *page = self
+                .next_page()
+                .ok()
+                .flatten()
+                .expect("what ends is not asked for pages without end");
         }
     }
 
-    fn next_requests(&mut self, batch: &mut RequestBatch, _page_sectors: u32) -> bool {
-        while !batch.is_full() && self.refill() {
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        _page_sectors: u32,
+    ) -> Result<bool, TraceError> {
+        while !batch.is_full() && self.refill()? {
             let room = batch.limit() - batch.len();
             let end = self.waiting.len().min(self.used + room);
             let taken = self.used..end;
@@ -85,7 +93,7 @@ impl<S: Steps> PageSequence for Stepped<S> {
             batch.sectors.extend_from_slice(&self.waiting.sectors[taken]);
             self.used = end;
         }
-        !batch.is_empty()
+        Ok(!batch.is_empty())
     }
 
     fn has_end(&self) -> bool {
@@ -105,7 +113,7 @@ mod tests {
     struct Three(u32);
 
     impl Steps for Three {
-        fn step(&mut self, out: &mut RequestBatch) -> bool {
+        fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
             self.0 += 1;
             match self.0 {
                 1 => {
@@ -116,7 +124,7 @@ mod tests {
                 3 => out.push(Op::Write, 7, 2),
                 _ => {}
             }
-            self.0 <= 3
+            Ok(self.0 <= 3)
         }
     }
 
@@ -124,18 +132,18 @@ mod tests {
     fn steps_are_cut_where_a_batch_is_full() {
         let mut sequence = Stepped::new(Three(0), 4096);
         let mut batch = RequestBatch::with_limit(2);
-        assert!(sequence.next_requests(&mut batch, 8) && batch.len() == 2);
+        assert!(sequence.next_requests(&mut batch, 8).unwrap() && batch.len() == 2);
         batch.clear();
-        assert!(sequence.next_requests(&mut batch, 8));
+        assert!(sequence.next_requests(&mut batch, 8).unwrap());
         assert_eq!(batch.iter().collect::<Vec<_>>(), [(Op::Flush, 0, 0), (Op::Write, 7, 2)]);
         batch.clear();
-        assert!(!sequence.next_requests(&mut batch, 8));
+        assert!(!sequence.next_requests(&mut batch, 8).unwrap());
     }
 
     #[test]
     fn pages_are_those_that_the_writes_touch() {
         let mut sequence = Stepped::new(Three(0), 4096);
-        let pages: Vec<_> = std::iter::from_fn(|| sequence.next_page()).collect();
+        let pages: Vec<_> = std::iter::from_fn(|| sequence.next_page().unwrap()).collect();
         assert_eq!(pages, [2, 3, 4, 0, 1]);
     }
 }

@@ -74,6 +74,8 @@ ftlab_spec::parameters! {
         log_size: f64 = 0.1, "log-size" in 0.0..=10.0, from "our choice";
         /// Database pages of the double-write area, which is written from its start; 0 for none.
         doublewrite: u32 = 0, "doublewrite" in 0..=4096, from "our reading: the trace is of a database without";
+        /// Transactions whose commits go into one write of the log, as those of many clients do.
+        group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
     }
 }
 
@@ -100,8 +102,10 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         log,
         log_size,
         doublewrite,
+        group,
     } = TpccParameters::from_spec(spec)?;
-    let setup = Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite };
+    let setup =
+        Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite, group };
     let benchmark = Benchmark::new("tpcc", &setup, space, |pages, layout, files, random| {
         Ok(Tpcc::new(&Scale::new(pages, layout)?, skew, files, random))
     })?;

@@ -46,7 +46,8 @@ pub(super) struct Pool {
     old_share: f64,
     /// Frames without a page.
     free: Vec<u32>,
-    /// Changed pages in the order of their first change, with some that are not changed any more.
+    /// Frames in the order in which their pages were first changed, with some that are not changed any
+    /// more, or have another page.
     changed: VecDeque<(u32, Age)>,
 }
 
@@ -81,7 +82,7 @@ impl Pool {
         let dirty_since = &mut self.frames[frame as usize].dirty_since;
         if *dirty_since == 0 {
             *dirty_since = now;
-            self.changed.push_back((page, now));
+            self.changed.push_back((frame, now));
         }
     }
 
@@ -104,7 +105,8 @@ impl Pool {
         let oldest = self.frames[ring.newest as usize].newer;
         self.unlink(oldest);
         self.free.push(oldest);
-        let Frame { page, dirty_since, .. } = self.frames[oldest as usize];
+        let frame = &mut self.frames[oldest as usize];
+        let (page, dirty_since) = (frame.page, std::mem::take(&mut frame.dirty_since));
         self.frame_of[page as usize] = NONE;
         self.balance();
         (dirty_since != 0).then_some(page)
@@ -113,19 +115,26 @@ impl Pool {
     /// The changed page whose first change is the oldest, if that was before `limit`; it counts as
     /// written.
     pub(super) fn pop_changed_before(&mut self, limit: Age) -> Option<u32> {
-        while let Some((page, since)) = self.changed.front().copied() {
-            let frame = self.frame_of[page as usize];
-            let is_current = frame != NONE && self.frames[frame as usize].dirty_since == since;
-            if is_current && since >= limit {
+        while let Some((number, since)) = self.changed.front().copied() {
+            if since >= limit {
                 return None;
             }
             self.changed.pop_front();
-            if is_current {
-                self.frames[frame as usize].dirty_since = 0;
-                return Some(page);
+            let frame = &mut self.frames[number as usize];
+            if frame.dirty_since == since {
+                frame.dirty_since = 0;
+                return Some(frame.page);
             }
         }
         None
+    }
+
+    /// Looks for `pages` ahead of their use: the processor waits for memory once for all of them, and not
+    /// for each.
+    #[inline]
+    pub(super) fn look_ahead(&self, pages: &[u32]) {
+        let frames = pages.iter().fold(0, |all, page| all ^ self.frame_of[*page as usize]);
+        std::hint::black_box(frames);
     }
 
     /// The frame of `page`.

@@ -27,6 +27,8 @@ pub(in super::super) struct Setup {
     pub(in super::super) page: u32,
     /// Database pages of the double-write area.
     pub(in super::super) doublewrite: u32,
+    /// Transactions whose commits are written at once.
+    pub(in super::super) group: u32,
 }
 
 /// Database pages at most: 8 TiB of 4 KiB.
@@ -61,6 +63,7 @@ impl Setup {
             log_pages: of_initial(self.log_size),
             logs_here: self.log,
             doublewrite_pages: self.doublewrite,
+            group: self.group,
         };
         Ok((initial, layout))
     }
@@ -130,7 +133,7 @@ pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> Trace
 }
 
 impl<T: Transactions> Steps for Benchmark<T> {
-    fn step(&mut self, out: &mut RequestBatch) -> bool {
+    fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
         while self.database.waiting() < STEP_REQUESTS {
             if self.loaded < self.initial_pages {
                 let pages = LOAD_PAGES.min(self.initial_pages - self.loaded);
@@ -141,7 +144,7 @@ impl<T: Transactions> Steps for Benchmark<T> {
             }
         }
         self.database.take_requests(out);
-        !out.is_empty()
+        Ok(!out.is_empty())
     }
 
     fn has_end(&self) -> bool {

@@ -167,6 +167,13 @@ impl Index {
         ((key as f64 * self.slots_per_key) as usize).min(self.leaf_of_slot.len() - 1)
     }
 
+    /// The pages of the rows with these keys, looked for all at once.
+    #[inline]
+    pub(in super::super) fn pages<const N: usize>(&self, keys: [u64; N]) -> [u32; N] {
+        let leaves = keys.map(|key| self.leaf_of_slot[self.slot(key)]);
+        leaves.map(|leaf| self.leaves[leaf as usize].page)
+    }
+
     /// The page of the rows with this key.
     #[inline]
     pub(in super::super) fn page(&self, key: u64) -> u32 {
@@ -212,30 +219,6 @@ impl Index {
         let moved = upper.first_slot as usize..(upper.first_slot + slots) as usize;
         self.leaf_of_slot[moved].fill(new);
         page
-    }
-}
-
-/// Pages that are filled in turn, and again from the first: undo records.
-#[derive(Debug, Clone)]
-pub(in super::super) struct Ring {
-    first: u32,
-    pages: u32,
-    page_bytes: u32,
-    end_bytes: u64,
-}
-
-impl Ring {
-    /// A ring of `pages` pages, at least 1, of `page_bytes`.
-    pub(in super::super) fn new(files: &mut Files, pages: u32, page_bytes: u32) -> Self {
-        let pages = pages.max(1);
-        Self { first: files.reserve(pages), pages, page_bytes, end_bytes: 0 }
-    }
-
-    /// Appends `bytes`; returns the page in which they end.
-    #[inline]
-    pub(in super::super) fn append(&mut self, bytes: u32) -> u32 {
-        self.end_bytes += u64::from(bytes);
-        self.first + ((self.end_bytes / u64::from(self.page_bytes)) % u64::from(self.pages)) as u32
     }
 }
 
@@ -297,13 +280,5 @@ mod tests {
         distinct.dedup();
         assert!(distinct.len() >= 6, "{distinct:?}");
         assert_eq!(index.delete(0), index.page(0));
-    }
-
-    #[test]
-    fn a_ring_is_filled_page_by_page() {
-        let mut files = Files::new(1000);
-        let mut ring = Ring::new(&mut files, 3, 1000);
-        let pages: Vec<_> = (0..7).map(|_| ring.append(500)).collect();
-        assert_eq!(pages, [0, 1, 1, 2, 2, 0, 0]);
     }
 }

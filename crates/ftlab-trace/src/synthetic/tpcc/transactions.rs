@@ -1,7 +1,7 @@
 //! The five transactions of TPC-C, as the pages that they read and change.
 
-use super::super::database::tables::{Appended, Fixed, Index, Loaded, Ring};
-use super::super::database::{Database, Files, Transactions};
+use super::super::database::tables::{Appended, Fixed, Index, Loaded};
+use super::super::database::{Database, Files, Transactions, Undo};
 use super::super::uniform::draw_below;
 use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, row_bytes};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,6 +23,16 @@ struct Order {
     orders: u32,
     first_line: u32,
     last_line: u32,
+}
+
+/// Lines of an order at most.
+const LINES_MAX: usize = 15;
+
+/// A line that is ordered: an item, and its row of stock.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    item: u64,
+    stock: u64,
 }
 
 /// The benchmark's skewed draw, NURand: some values are drawn much more often, and they lie scattered.
@@ -85,7 +95,7 @@ pub(super) struct Tpcc {
     history: Appended,
     history_by_customer: Index,
     history_by_district: Appended,
-    undo: Ring,
+    undo: Undo,
     /// Orders of each district that wait for delivery, the oldest first.
     waiting: Vec<VecDeque<Order>>,
     /// Stock pages of each district's last orders.
@@ -167,7 +177,7 @@ impl Tpcc {
                 16,
             ),
             history_by_district: appended(row_bytes::HISTORY_BY_DISTRICT),
-            undo: Ring::new(loading, scale.undo_pages, scale.page_bytes),
+            undo: Undo::new(loading, scale.undo_pages, scale.page_bytes),
             waiting,
             recent_stock: vec![VecDeque::new(); districts as usize],
             warehouse,
@@ -229,26 +239,45 @@ impl Tpcc {
         self.change_leaf(database, leaf);
         let new_orders = self.new_orders.insert(district, &mut self.files);
         let new_orders = self.append(database, new_orders);
-        let lines = 5 + self.below(11);
+        let lines = self.draw_lines(home);
+        self.look_ahead(database, &lines);
         let mut pages = (0, 0);
-        for line in 0..lines {
-            let page = self.order_line(database, district, home);
-            pages = (if line == 0 { page } else { pages.0 }, page);
+        for (index, line) in lines.iter().flatten().enumerate() {
+            let page = self.order_line(database, district, *line);
+            pages = (if index == 0 { page } else { pages.0 }, page);
         }
         let order = Order { new_orders, orders, first_line: pages.0, last_line: pages.1 };
         self.waiting[district].push_back(order);
     }
 
+    /// The lines of a new order: 5 to 15, and then none.
+    #[inline]
+    fn draw_lines(&mut self, home: u64) -> [Option<Line>; LINES_MAX] {
+        let lines = 5 + self.below(11) as usize;
+        let mut drawn = [None; LINES_MAX];
+        for line in &mut drawn[..lines] {
+            let item = self.draw_item.draw(&mut self.random);
+            // One line in a hundred comes from another warehouse.
+            let is_remote = self.below(100) == 0;
+            let from = if is_remote { self.below(u64::from(self.warehouses)) } else { home };
+            *line = Some(Line { item, stock: from * self.items + item });
+        }
+        drawn
+    }
+
+    /// Looks for the pages of lines that are far apart.
+    #[inline]
+    fn look_ahead(&self, database: &Database, lines: &[Option<Line>; LINES_MAX]) {
+        let rows = lines.map(|line| line.map_or(0, |line| line.stock));
+        database.look_ahead(&rows.map(|row| self.stock.page(row)));
+        database.look_ahead(&self.order_line_by_item.pages(rows));
+    }
+
     /// A line of a new order; returns the page that it is in.
     #[inline]
-    fn order_line(&mut self, database: &mut Database, district: usize, home: u64) -> u32 {
-        let item = self.draw_item.draw(&mut self.random);
-        database.read(self.item.page(item));
-        // One line in a hundred comes from another warehouse.
-        let is_remote = self.below(100) == 0;
-        let from = if is_remote { self.below(u64::from(self.warehouses)) } else { home };
-        let row = from * self.items + item;
-        let stock = self.stock.page(row);
+    fn order_line(&mut self, database: &mut Database, district: usize, line: Line) -> u32 {
+        database.read(self.item.page(line.item));
+        let stock = self.stock.page(line.stock);
         self.change(database, stock);
         let recent = &mut self.recent_stock[district];
         if recent.len() == STOCK_LEVEL_ORDERS * LINES_MEAN as usize {
@@ -257,7 +286,7 @@ impl Tpcc {
         recent.push_back(stock);
         let page = self.order_line.insert(district, &mut self.files);
         let page = self.append(database, page);
-        let leaf = self.order_line_by_item.insert(row, &mut self.files);
+        let leaf = self.order_line_by_item.insert(line.stock, &mut self.files);
         self.change_leaf(database, leaf);
         page
     }
@@ -356,8 +385,7 @@ impl Transactions for Tpcc {
             _ => self.stock_level(database, district),
         }
         if self.changes > 0 {
-            let undo = self.undo.append(UNDO_BYTES * self.changes);
-            database.change(undo, 0);
+            database.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
             self.changes = 0;
             database.commit();
         }

@@ -1,0 +1,76 @@
+//! Undo records: what transactions write down to be able to roll back.
+
+use super::Files;
+use std::collections::VecDeque;
+
+/// InnoDB's rollback segments (MariaDB 10.11: always so many).
+const SEGMENTS: u32 = 128;
+
+/// Rollback segments, which transactions take in turn. Each has a header, whose list of committed
+/// transactions every commit changes, and a page that fills with their records; a full one is purged, and
+/// used again when those that were full before it have been.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Undo {
+    headers: u32,
+    page_bytes: u32,
+    segments: Vec<Segment>,
+    next: usize,
+    free: VecDeque<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    page: u32,
+    used_bytes: u32,
+}
+
+impl Undo {
+    /// Takes `pages` pages, at least 2, of `page_bytes`; of fewer than 256, half are headers.
+    pub(in super::super) fn new(files: &mut Files, pages: u32, page_bytes: u32) -> Self {
+        let pages = pages.max(2);
+        let headers = files.reserve(pages);
+        let count = SEGMENTS.min(pages / 2);
+        let mut free: VecDeque<u32> = (headers + count..headers + pages).collect();
+        let pages = free.drain(..count as usize);
+        let segments = pages.map(|page| Segment { page, used_bytes: 0 }).collect();
+        Self { headers, page_bytes, segments, next: 0, free }
+    }
+
+    /// A transaction with `bytes` of records: returns the header of its segment and the page that they
+    /// are in, or end in.
+    #[inline]
+    pub(in super::super) fn append(&mut self, bytes: u32) -> (u32, u32) {
+        let number = self.next;
+        self.next = if number + 1 == self.segments.len() { 0 } else { number + 1 };
+        let segment = &mut self.segments[number];
+        segment.used_bytes += bytes;
+        if segment.used_bytes > self.page_bytes {
+            segment.used_bytes = bytes.min(self.page_bytes);
+            self.free.push_back(segment.page);
+            segment.page = self.free.pop_front().expect("the page that was pushed, at least");
+        }
+        (self.headers + number as u32, segment.page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_take_turns_and_full_pages_are_used_again() {
+        let mut files = Files::new(1000);
+        let mut undo = Undo::new(&mut files, 5, 1000);
+        // Headers 0 and 1; pages 2 and 3 to begin with, 4 free.
+        let pages: Vec<_> = (0..7).map(|_| undo.append(400)).collect();
+        assert_eq!(pages, [(0, 2), (1, 3), (0, 2), (1, 3), (0, 4), (1, 2), (0, 4)]);
+    }
+
+    #[test]
+    fn of_many_pages_128_are_headers() {
+        let mut files = Files::new(2000);
+        let mut undo = Undo::new(&mut files, 1000, 1000);
+        let headers: std::collections::BTreeSet<_> = (0..1000).map(|_| undo.append(1).0).collect();
+        assert_eq!((headers.len(), headers.last()), (128, Some(&127)));
+    }
+}
