@@ -98,10 +98,9 @@ fn unusable(name: &str, what: &str, remedy: &str) -> SimError {
 
 impl PartialEq for OwnPolicies {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&(String, Arc<Make>), &(String, Arc<Make>))| {
-            a.0 == b.0 && Arc::ptr_eq(&a.1, &b.1)
-        };
-        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+        let (these, those) = (self.0.iter(), other.0.iter());
+        these.len() == those.len()
+            && these.zip(those).all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(&a.1, &b.1))
     }
 }
 

@@ -11,6 +11,9 @@ use std::ops::Range;
 /// "Not in the log".
 const NONE: u32 = u32::MAX;
 
+/// Of the map of the log, in a line of the processor's cache.
+const ENTRIES_PER_LINE: usize = 64 / size_of::<u32>();
+
 /// The data blocks, which are the first stream of every hybrid-mapped FTL.
 pub(crate) const DATA: StreamId = StreamId(0);
 
@@ -272,7 +275,6 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         let from_first = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
         let to_first = self.geometry.first_page(to).0;
         // A victim's pages are of logical blocks far apart: their entries are in no cache.
-        const ENTRIES_PER_LINE: usize = 64 / size_of::<u32>();
         for lpn in pages.clone().step_by(ENTRIES_PER_LINE) {
             hardware::prefetch(&self.log_page_of, lpn as usize);
         }
