@@ -26,6 +26,12 @@ impl Size {
             reserve_blocks: config.reserve_blocks,
         }
     }
+
+    /// Blocks beyond those that the logical pages fill and those in reserve.
+    pub fn spare_blocks(&self) -> u32 {
+        let data_blocks = self.logical_pages.div_ceil(self.pages_per_block);
+        self.blocks.saturating_sub(data_blocks + self.reserve_blocks)
+    }
 }
 
 /// Pages that are written alike, as an oracle knows them.

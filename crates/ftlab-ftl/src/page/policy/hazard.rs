@@ -14,16 +14,19 @@
 //! h_b = (lost + c) / (exposure + c / h), with c = B / 20 pages, and the factor f = sqrt(h / h_b).
 //!
 //! A host write of a page that lies in a block of rung r expects it to live for (f T_r + a) / 2, a first
-//! write for L, on a stream of its own; a page behind the one written just before takes three quarters
-//! of that one's expectation, in logarithms. The victim has the highest (1 - u)^2 / (u h_b); its pages
-//! are expected to live for f (T_r + 2 a), and go to one stream.
+//! write for L, on a stream of its own; the pages of a sequential run share what is expected of them, in
+//! the geometric mean over the run so far. The victim has the highest (1 - u)^2 / (u h_b); its pages are
+//! expected to live for f (T_r + 2 a), and go to one rung. A rung that takes few pages shares the stream
+//! of its neighbour: see `sharing.rs`.
 //!
 //! # Parameters
 //! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
-//! pages that is written between snapshots; `prior` is c per page of a block. `estimates=fresh` makes
-//! every estimate anew at every use, and compares all blocks for a victim. By default estimates are
-//! kept, and made anew when a block has lost a thirty-second of its pages, and at snapshots; the blocks
-//! whose kept scores are highest are then compared by their present ones.
+//! pages that is written between snapshots; `prior` is c per page of a block; `run` is how many pages
+//! of a run count at most, so that 1 is every page for itself and 0 no limit; `merge` is how many pages a
+//! rung has to take for a stream of its own, 1 being what an open block costs. `estimates=fresh` scores
+//! all blocks for every victim. By default scores are kept, and made anew when a block has lost a
+//! thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest are then
+//! compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -33,7 +36,9 @@
 
 mod evidence;
 mod rungs;
+mod runs;
 mod score_board;
+mod sharing;
 
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
@@ -41,16 +46,18 @@ use crate::registry::{PolicyEntry, Size};
 use crate::state::state;
 use crate::{Metadata, bits_for};
 use evidence::Evidence;
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::BlockId;
 use rungs::{RUNGS_MAX, Rungs};
+use runs::Runs;
 use score_board::ScoreBoard;
+use sharing::Sharing;
 
 ftlab_spec::choices! {
-    /// When the estimate of a block is made.
+    /// When blocks are scored for the choice of victims.
     pub enum Estimates {
-        /// Whenever it has lost a thirty-second of its pages, and at snapshots.
+        /// Whenever one has lost a thirty-second of its pages, at snapshots, and before it is chosen.
         Kept = "kept",
-        /// At every use, of all blocks where a victim is chosen; slow.
+        /// All of them at every choice; slow.
         Fresh = "fresh",
     }
 }
@@ -64,38 +71,35 @@ ftlab_spec::parameters! {
         epoch: f64 = 0.031_25, "epoch" in 0.000_1..=1.0, from "ours";
         /// Pages of prior evidence, per page of a block.
         prior: f64 = 0.05, "prior" in 0.000_1..=10.0, from "ours";
-        /// When the estimate of a block is made.
+        /// Pages of a sequential run that share what is expected of them, at most; 0: all.
+        run: u32 = 0, "run" in 0..=u32::MAX, from "ours";
+        /// Pages that a rung has to take for a stream of its own, 1 being what an open block costs; 0: none.
+        merge: f64 = 1.0, "merge" in 0.0..=1000.0, from "ours";
+        /// When blocks are scored for the choice of victims.
         estimates: Estimates = Estimates::Kept, "estimates", from "ours";
     }
 }
 
 /// Blocks with the highest kept score whose present scores are compared.
-const CANDIDATES: usize = 16;
+const CANDIDATES: usize = 64;
 
 /// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
-const ROUNDS: usize = 4;
-
-/// Bits of an estimate of a block: the higher, the finer.
-const FACTOR_STEPS_PER_OCTAVE: f32 = 16.0;
+const ROUNDS: usize = 8;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
     rungs: Rungs,
     evidence: Evidence,
-    /// Block -> its factor as it was last estimated, in sixteenths of an octave from 2^-8 on.
-    factors: Vec<u8>,
-    /// The number that a byte of `factors` stands for.
-    factor_of_byte: [f32; 256],
     board: ScoreBoard,
     estimates: Estimates,
-    /// The page that the host wrote last, and its expected lifetime; none after a first write.
-    previous: Option<(Lpn, f32)>,
-    /// Where all pages of the present victim go.
+    runs: Runs,
+    sharing: Sharing,
+    /// The rung to which all pages of the present victim go.
     destination: StreamId,
     victim: Option<BlockId>,
 }
 
-state!(Hazard { evidence, factors, board, previous, destination, victim } constant rungs, factor_of_byte, estimates);
+state!(Hazard { evidence, board, runs, sharing, destination, victim } constant rungs, estimates);
 
 /// What is known of a block's update rate.
 #[derive(Debug, Clone, Copy)]
@@ -117,16 +121,14 @@ impl PolicyEntry for Hazard {
 
     fn new(parameters: &HazardParameters, size: Size) -> Self {
         let rungs = Rungs::new(parameters.rungs, size);
-        let octave = |byte: usize| (byte as f32 - 128.0) / FACTOR_STEPS_PER_OCTAVE;
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = size.logical_pages as f32 / 1_048_576.0;
         Self {
             evidence: Evidence::new(parameters, rungs.streams().len(), size),
-            factors: vec![128; size.blocks as usize],
-            factor_of_byte: std::array::from_fn(|byte| octave(byte).exp2()),
             board: ScoreBoard::new(size.blocks, lowest),
             estimates: parameters.estimates,
-            previous: None,
+            runs: Runs::new(parameters.run),
+            sharing: Sharing::new(rungs.count(), parameters, size),
             destination: StreamId(0),
             victim: None,
             rungs,
@@ -142,50 +144,35 @@ impl Hazard {
         Estimate { age, hazard_rate, factor: (prior / hazard_rate).sqrt() }
     }
 
-    /// Estimates `block` anew, and keeps what comes of it.
+    /// Scores `block` anew.
+    ///
+    /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
+    /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
+    /// are not made anew err on the high side, and do not hide the best.
     fn refresh(&mut self, block: BlockId, drive: &Drive) {
-        let estimate = self.estimate(block, drive);
-        let byte = (estimate.factor.log2() * FACTOR_STEPS_PER_OCTAVE + 128.0).round();
-        self.factors[block.index()] = byte as u8;
-        if drive.phase(block) == Phase::Sealed && self.victim != Some(block) {
-            match score(&estimate, block, drive) {
-                0.0 => self.board.clear(block),
-                score => self.board.set(block, score),
-            }
+        if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
+            return;
         }
-    }
-
-    /// Takes note of a page that `stream` is about to take.
-    #[inline]
-    fn note_page(&mut self, stream: StreamId, drive: &Drive) -> StreamId {
-        let pages = self.evidence.on_page(stream, drive);
-        if refresh_is_due(pages)
-            && let Some(block) = drive.open_block(stream)
-        {
-            self.refresh(block, drive);
+        match score(&self.estimate(block, drive), block, drive) {
+            0.0 => self.board.clear(block),
+            score => self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive))),
         }
-        stream
     }
 
     #[cold]
     fn take_snapshot(&mut self, drive: &Drive) {
         self.evidence.take_snapshot(drive);
+        self.sharing.on_epoch(|stream| drive.has_room(stream));
         for block in (0..drive.geometry().blocks()).map(BlockId) {
-            if matches!(drive.phase(block), Phase::Open | Phase::Sealed) {
-                self.refresh(block, drive);
-            }
+            self.refresh(block, drive);
         }
     }
 
     /// How long a page will live that the host rewrites, its present version lying in `block`.
     #[inline]
     fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
-        let factor = match self.estimates {
-            Estimates::Kept => self.factor_of_byte[usize::from(self.factors[block.index()])],
-            Estimates::Fresh => self.estimate(block, drive).factor,
-        };
-        let lifetime = self.rungs.lifetime(drive.stream_of(block));
-        0.5 * (factor * lifetime + self.evidence.age(block, drive))
+        let Estimate { age, factor, .. } = self.estimate(block, drive);
+        0.5 * (factor * self.rungs.lifetime(drive.stream_of(block)) + age)
     }
 
     /// The best of the blocks that have at most `most` valid pages, by their present scores.
@@ -246,7 +233,7 @@ impl Policy for Hazard {
         self.rungs.streams()
     }
 
-    /// All pages of a victim go to one stream, which opens one block at most before the victim is free.
+    /// The pages of a victim fill what rungs that go together have open, and then open one block at most.
     fn reserve_blocks_min(&self) -> u32 {
         1
     }
@@ -256,19 +243,17 @@ impl Policy for Hazard {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
         }
-        let Some(page) = drive.flash_page(write.lpn) else {
-            self.previous = None;
-            return self.note_page(self.rungs.first_writes(), drive);
+        let stream = match drive.flash_page(write.lpn) {
+            None => self.rungs.first_writes(),
+            Some(page) => {
+                let alone = self.expected_lifetime(drive.block_of(page), drive);
+                let rung = self.rungs.rung_of(self.runs.expected(write.lpn, alone));
+                self.sharing.on_host_page(rung);
+                self.sharing.stream_of(rung)
+            }
         };
-        let mut expected = self.expected_lifetime(drive.block_of(page), drive);
-        if let Some((previous, its)) = self.previous
-            && write.lpn.0 == previous.0.wrapping_add(1)
-        {
-            // its^(3/4) expected^(1/4)
-            expected = (its * (its * expected).sqrt()).sqrt();
-        }
-        self.previous = Some((write.lpn, expected));
-        self.note_page(self.rungs.rung_of(expected), drive)
+        self.evidence.on_page(stream, drive);
+        stream
     }
 
     #[inline]
@@ -278,8 +263,11 @@ impl Policy for Hazard {
             let block = self.estimate(page.victim, drive);
             let lifetime = self.rungs.lifetime(page.from);
             self.destination = self.rungs.rung_of(block.factor * (lifetime + 2.0 * block.age));
+            self.sharing.on_moved_pages(self.destination, drive.valid_pages(page.victim));
         }
-        self.note_page(self.destination, drive)
+        let stream = self.sharing.stream_of(self.destination);
+        self.evidence.on_page(stream, drive);
+        stream
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
@@ -304,6 +292,7 @@ impl Policy for Hazard {
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
         self.evidence.on_sealed(block, drive);
+        self.sharing.on_sealed(drive.stream_of(block), |stream| drive.has_room(stream));
         self.refresh(block, drive);
     }
 
@@ -320,12 +309,12 @@ impl Policy for Hazard {
 
     fn metadata(&self) -> Metadata {
         let streams = self.rungs.streams().len() as u32;
-        // The stream, the factor, and the score.
-        Evidence::metadata() + Metadata::per_block(bits_for(streams) + 8 + 8)
+        // The stream, and the score.
+        Evidence::metadata() + Metadata::per_block(bits_for(streams) + 8)
     }
 
     fn metadata_bytes(&self) -> usize {
-        self.evidence.bytes() + self.factors.len() + self.board.bytes()
+        self.evidence.bytes() + self.board.bytes()
     }
 
     fn check(&self, _drive: &Drive) -> Result<(), String> {

@@ -68,6 +68,12 @@ impl Evidence {
         drive.write_clock() - self.snapshots[1].write_clock >= self.epoch_writes
     }
 
+    /// How much of an epoch has passed since the last snapshot.
+    #[inline]
+    pub(super) fn epoch_share(&self, drive: &Drive) -> f32 {
+        (drive.write_clock() - self.snapshots[1].write_clock) as f32 / self.epoch_writes as f32
+    }
+
     /// Takes down the valid pages of all blocks.
     pub(super) fn take_snapshot(&mut self, drive: &Drive) {
         let now = drive.write_clock();
@@ -122,14 +128,12 @@ impl Evidence {
         }
     }
 
-    /// A page is about to be programmed for `stream`; returns how many are since its last block was
-    /// sealed.
+    /// A page is about to be programmed for `stream`.
     #[inline]
-    pub(super) fn on_page(&mut self, stream: StreamId, drive: &Drive) -> u32 {
+    pub(super) fn on_page(&mut self, stream: StreamId, drive: &Drive) {
         let open = &mut self.open[stream.index()];
         open.clocks += drive.write_clock();
         open.count += 1;
-        open.count
     }
 
     pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {

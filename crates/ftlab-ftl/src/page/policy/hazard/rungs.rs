@@ -26,9 +26,7 @@ pub(super) struct Rungs {
 impl Rungs {
     /// `count` of them, or as many as the spare blocks allow.
     pub(super) fn new(count: u32, size: Size) -> Self {
-        let data_blocks = size.logical_pages.div_ceil(size.pages_per_block);
-        let spare = size.blocks.saturating_sub(data_blocks + size.reserve_blocks);
-        let count = if count == 0 { (spare / 3).clamp(2, 8) } else { count };
+        let count = if count == 0 { (size.spare_blocks() / 3).clamp(2, 8) } else { count };
         let spacing = (OCTAVES / f64::from(count)).max(1.0);
         let logical_pages = f64::from(size.logical_pages);
         let lifetime = |rung: f64| (logical_pages / 128.0 * (spacing * rung).exp2()) as f32;
@@ -41,6 +39,10 @@ impl Rungs {
             }
         }
         Self { count: count as usize, lifetimes, ends }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     pub(super) fn streams(&self) -> Vec<Stream> {

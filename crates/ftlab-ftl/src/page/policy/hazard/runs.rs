@@ -1,0 +1,96 @@
+//! Sequential runs of host writes, which one hand wrote.
+
+use crate::state::state;
+use ftlab_flash::Lpn;
+
+/// Runs that may be under way at the same time.
+const RUNS: usize = 8;
+
+/// The runs that went on last, the latest first: what is expected of the pages of each.
+pub(super) struct Runs {
+    /// The page with which each would go on.
+    next: [Lpn; RUNS],
+    /// Geometric mean of what was expected of the lifetimes of its pages, one by one.
+    lifetimes: [f32; RUNS],
+    /// Pages so far.
+    pages: [u32; RUNS],
+    /// Pages of a run that count, at most.
+    pages_max: u32,
+}
+
+state!(Runs { next, lifetimes, pages } constant pages_max);
+
+impl Runs {
+    /// Of a run, so many pages count at most, the later ones more; 0 is no limit.
+    pub(super) fn new(pages_max: u32) -> Self {
+        let pages_max = if pages_max == 0 { u32::MAX } else { pages_max };
+        let next = [Lpn(u32::MAX); RUNS];
+        Self { next, lifetimes: [1.0; RUNS], pages: [0; RUNS], pages_max }
+    }
+
+    /// What is expected of a page that is written, `alone` being what its own past lets expect: the
+    /// geometric mean over the run that it goes on with, this page included.
+    #[inline]
+    pub(super) fn expected(&mut self, lpn: Lpn, alone: f32) -> f32 {
+        let run = self.next.iter().position(|&next| next == lpn);
+        let (lifetime, pages) = match run {
+            Some(run) => (self.mean(run, alone), self.pages[run] + 1),
+            None => (alone, 1),
+        };
+        let earlier = 0..run.unwrap_or(RUNS - 1);
+        self.next.copy_within(earlier.clone(), 1);
+        self.lifetimes.copy_within(earlier.clone(), 1);
+        self.pages.copy_within(earlier, 1);
+        (self.next[0], self.lifetimes[0], self.pages[0]) =
+            (Lpn(lpn.0.wrapping_add(1)), lifetime, pages.min(self.pages_max - 1));
+        lifetime
+    }
+
+    /// The mean of a run with one more page.
+    #[inline(never)]
+    fn mean(&self, run: usize, alone: f32) -> f32 {
+        let mean = self.lifetimes[run];
+        mean * ((alone / mean).log2() / (self.pages[run] as f32 + 1.0)).exp2()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_near(a: f32, b: f32) -> bool {
+        (a / b - 1.0).abs() < 1e-4
+    }
+
+    #[test]
+    fn a_run_expects_the_geometric_mean_of_its_pages_also_between_other_runs() {
+        let mut runs = Runs::new(0);
+        let mut product = 1.0_f32;
+        for page in 0..20_u32 {
+            let alone = if page % 2 == 0 { 100.0 } else { 400.0 };
+            product *= alone;
+            let mean = product.powf(1.0 / (page as f32 + 1.0));
+            assert!(is_near(runs.expected(Lpn(1000 + page), alone), mean));
+            assert!(is_near(runs.expected(Lpn(5000 + page), 7.0), 7.0));
+            assert!(is_near(runs.expected(Lpn(9000 - page), 3.0), 3.0), "these go down");
+            product = mean.powf(page as f32 + 1.0);
+            if page >= 10 {
+                // Enough of a run; a product of more overflows.
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_is_forgotten_behind_eight_others() {
+        for (others, is_known) in [(7, true), (8, false)] {
+            let mut runs = Runs::new(0);
+            runs.expected(Lpn(0), 64.0);
+            for other in 0..others {
+                runs.expected(Lpn(100 + 2 * other), 1.0);
+            }
+            let expected = if is_known { 8.0 } else { 1.0 };
+            assert!(is_near(runs.expected(Lpn(1), 1.0), expected));
+        }
+    }
+}
