@@ -5,12 +5,13 @@ FTLAB := target/release/ftlab
 DEMO := demo/tpcc-mariadb.parquet
 STREAM ?= 1GB
 WRITES ?= 3000000
-PROGRAM ?= fio file-systems clients sqlite postgresql mariadb tenants rocksdb
+PROGRAM ?= fio file-systems clients power-cuts sqlite postgresql mariadb tenants rocksdb
 SIZE ?= 10G
+TARGET ?= drive
 SECONDS ?= 150
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs crash-tests bench-drive peers calibrate scoreboard setup-system setup-drive setup-report
+.PHONY: help demo build test check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -94,6 +95,9 @@ programs: build ## real programs on a live drive: PROGRAM=fio SIZE=10G, or SECON
 	set -e; for program in $(PROGRAM); do \
 		python3 crates/ftlab-device/programs $$program --size $(SIZE) --seconds $(SECONDS) \
 			--figure docs/figures/drive-$$program.svg; done
+
+fuzz: ## arbitrary bytes for one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
+	crates/ftlab-device/fuzz/run.sh $(TARGET) $(SECONDS)
 
 crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture

@@ -44,6 +44,11 @@ fn clients_of_nbd_copy_convert_compare_and_use_tls() {
 }
 
 #[test]
+fn what_a_power_cut_may_leave_can_be_opened() {
+    short_form("power-cuts");
+}
+
+#[test]
 fn sqlite_loses_nothing() {
     short_form("sqlite");
 }

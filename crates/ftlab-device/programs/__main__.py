@@ -22,6 +22,7 @@ PROGRAMS = {
     "fio": "random writes, trims and flushes, verified, over NBD and over FUSE and a loop device",
     "file-systems": "ext4 and xfs: a source tree, and fsck after a kill",
     "clients": "nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS",
+    "power-cuts": "what a power cut may leave of the backing file, which qemu logs",
     "sqlite": "SQLite: integrity after kills",
     "postgresql": "PostgreSQL under pgbench: integrity after a kill, write amplification",
     "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",

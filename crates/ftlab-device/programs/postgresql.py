@@ -11,6 +11,8 @@ SETTINGS = {
     "min_wal_size": "32MB",
     "checkpoint_timeout": "30s",
     "listen_addresses": "",
+    # In its own directory, so that a kill leaves nothing elsewhere.
+    "dynamic_shared_memory_type": "mmap",
 }
 
 

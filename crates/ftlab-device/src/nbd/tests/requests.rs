@@ -157,7 +157,10 @@ fn large_blocks_are_written_whole() {
     for (offset, bytes) in store.1.into_inner().unwrap() {
         assert_eq!(offset, at);
         at += bytes as u64;
-        assert!(at.is_multiple_of(2 * HALF), "a block is written in parts: {bytes} bytes at {offset}");
+        assert!(
+            at.is_multiple_of(2 * HALF),
+            "a block is written in parts: {bytes} bytes at {offset}"
+        );
     }
     assert_eq!(at, 8 * HALF);
 }
