@@ -1,7 +1,7 @@
-"""Power cuts: qemu logs every write and flush of the backing file, and images are made of what may be left.
+"""Power cuts: qemu logs all writes of the backing file, and images are made of what may be left.
 
-What a cut leaves is everything up to some flush, and of the writes behind it any subset, each whole or
-torn between sectors. Every such image must open, and hold for each page the version at the last
+What a cut leaves is everything up to some flush, and of the writes behind it any subset, each whole
+or torn between sectors. Every such image must open, and hold for each page the version at the last
 flush that had been acknowledged by then, or a later one.
 """
 
@@ -18,6 +18,9 @@ from system import eventually, expect, kill, need, run, say, start, unmount
 PAGE_BYTES = 4096
 SECTOR_BYTES = 512
 PAGES = 24 * 256
+
+# qemu says after each flush how long the log is.
+UPDATE = "log-super-update-interval=1"
 
 # Flags of an entry of the log.
 FLUSH, DISCARD = 1, 4
@@ -88,7 +91,7 @@ def content(page: int, version: int) -> bytes:
 
 
 def work(drive: Drive, log: Path, writes: int, chance: random.Random) -> list[tuple[int, dict]]:
-    """Writes pages; for each flush, the length of the log when it was acknowledged and what it covered."""
+    """Writes pages; for each acknowledged flush, the length of the log and what it covered."""
     client, versions, flushes = NbdClient(drive.socket), {}, []
     for version in range(1, writes + 1):
         page = chance.randrange(PAGES if chance.random() < 0.2 else PAGES // 8)
@@ -126,7 +129,7 @@ def make_image(image: Path, base: Path, entries: list[Entry], chance: random.Ran
 
 
 def verify(drive: Drive, copy: Path, floor: dict[int, int]) -> int:
-    """Opens the image; no page may be older than it was at the last flush. Versions that are newer."""
+    """Opens the image: no page may be older than at the last flush. How many are newer."""
     drive.check()
     drive.serve(front="nbd")
     run("nbdcopy", drive.uri, copy)
@@ -155,7 +158,7 @@ def record(drive: Drive, log: Path, writes: int, chance: random.Random) -> list[
         *["--blockdev", f"file,node-name=log,filename={log}"],
         *[
             "--blockdev",
-            "blklogwrites,node-name=logged,file=file,log=log,log-super-update-interval=1",
+            f"blklogwrites,node-name=logged,file=file,log=log,{UPDATE}",
         ],
         *["--export", f"fuse,id=export,node-name=logged,mountpoint={exported},writable=on"],
     )
@@ -187,9 +190,7 @@ def main(options) -> list[dict]:
         run("cp", "--sparse=always", drive.file, base)
         flushes = record(drive, log, writes, chance)
         entries = list(read_log(log))
-        say(
-            f"{len(entries)} writes and flushes of the backing file, {len(flushes)} flushes of the host"
-        )
+        say(f"{len(entries)} entries logged, {len(flushes)} flushes acknowledged")
         newer = 0
         for _ in range(cuts):
             end = chance.randrange(len(entries) + 1)
