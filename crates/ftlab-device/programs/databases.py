@@ -139,8 +139,9 @@ def expect_same_in_simulation(
 ) -> None:
     """The same operations in the simulator: one FTL, one result."""
     ftls = [part for ftl in counters for part in ("--ftl", ftl)]
-    draw = ["--figure", figure] if figure else []
-    said = run_json(str(drive.ftlab), "run", trace, *drive.shape, *ftls, "--quiet", "--json", *draw)
+    draw = ["--figure", figure.resolve()] if figure else []
+    arguments = [trace.name, *drive.shape, *ftls, "--quiet", "--json", *draw]
+    said = run_json(str(drive.ftlab), "run", *arguments, cwd=trace.parent)
     for run, (ftl, live) in zip(said["runs"], counters.items(), strict=True):
         found = (run["host_writes"], run["relocations"])
         expected = (live["host_pages"], live["relocated_pages"])

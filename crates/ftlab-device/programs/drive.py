@@ -111,7 +111,7 @@ class BlockDevice:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.detach()
+        self.release()
 
     def attach(self, *beside: object) -> None:
         """Serves the drive and puts a loop device over it."""
@@ -119,12 +119,16 @@ class BlockDevice:
         how = ["--find", "--show", "--direct-io=on", "--sector-size=4096"]
         self.path = run("losetup", *how, self.drive.fuse_file).strip()
 
+    def release(self) -> str:
+        """Gives the loop device back, which the kernel detaches once nobody uses it; its path."""
+        path, self.path = self.path, ""
+        if path:
+            attempt("losetup", "--detach", path)
+        return path
+
     def detach(self) -> None:
-        """Gives the loop device back."""
-        if self.path:
-            attempt("losetup", "--detach", self.path)
-            path, self.path = self.path, ""
-            # The kernel detaches it once nobody uses it any more.
+        """Gives the loop device back, and waits until it is free."""
+        if path := self.release():
             backing = Path("/sys/block") / Path(path).name / "loop/backing_file"
             eventually(f"{path} is free", lambda: not self._is_ours(backing))
 
@@ -153,7 +157,7 @@ class FileSystem:
 
     def __exit__(self, *_: object) -> None:
         unmount(self.place, "--lazy")
-        self.device.detach()
+        self.device.release()
 
     def make(self, *beside: object) -> None:
         """Makes it and mounts it."""

@@ -1,7 +1,18 @@
 """PostgreSQL under pgbench (TPC-B)."""
 
 from databases import NEEDS, Database, Ledger, live
-from system import attempt, command, expect, kill, need, run, start, start_logged, wait_for
+from system import (
+    attempt,
+    command,
+    expect,
+    kill,
+    kill_with_children,
+    need,
+    run,
+    start,
+    start_logged,
+    wait_for,
+)
 
 USER = "postgres"
 SETTINGS = {
@@ -78,9 +89,11 @@ class PostgreSql(Database):
         self.load = start("pgbench", *self._connection(), *arguments, cwd=self.outside)
 
     def kill(self) -> None:
-        for process in [self.ledger and self.ledger.client, self.load, self.server]:
+        for process in [self.ledger and self.ledger.client, self.load]:
             if process:
                 kill(process)
+        if self.server:
+            kill_with_children(self.server)
 
     def verify(self) -> dict:
         # Every heap and every index, and what TPC-B says of its tables.

@@ -1,5 +1,6 @@
 """SQLite: transfers between accounts, with both kinds of journal, and kills under each."""
 
+import contextlib
 import random
 import sqlite3
 import subprocess
@@ -49,9 +50,9 @@ def transfer(connection: sqlite3.Connection, number: int) -> None:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """A connection whose commits are durable."""
+    """A connection whose commits are durable, the removal of its journal included."""
     connection = sqlite3.connect(file, isolation_level=None)
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA synchronous = EXTRA")
     return connection
 
 
@@ -104,19 +105,20 @@ class Sqlite(Database):
         self.kill()
 
     def verify(self) -> dict:
-        connection = connect(self.file)
-        (said,) = connection.execute("PRAGMA integrity_check").fetchone()
+        with contextlib.closing(connect(self.file)) as connection:
+
+            def ask(query: str) -> tuple:
+                return connection.execute(query).fetchone()
+
+            (said,) = ask("PRAGMA integrity_check")
+            (total,) = ask("SELECT sum(balance) FROM accounts")
+            count, last = ask("SELECT count(*) - 1, max(number) FROM transfers")
         expect(said == "ok", f"integrity_check: {said}")
-        (total,) = connection.execute("SELECT sum(balance) FROM accounts").fetchone()
         expect(total == 1000 * ACCOUNTS, f"the accounts hold {total}, not {1000 * ACCOUNTS}")
-        count, last = connection.execute(
-            "SELECT count(*) - 1, max(number) FROM transfers"
-        ).fetchone()
         expect(count == last, f"{last} transfers, and {count} of them are there")
         acknowledged = self.load.acknowledged
         kept = acknowledged <= last <= acknowledged + 1
         expect(kept, f"{acknowledged} commits were acknowledged, and {last} are there")
-        connection.close()
         return {"acknowledged commits": acknowledged, "found": last}
 
 

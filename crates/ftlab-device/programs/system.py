@@ -1,8 +1,10 @@
 """Running programs, and undoing what they did."""
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -87,6 +89,17 @@ def kill(process: subprocess.Popen) -> None:
     if process.poll() is None:
         process.kill()
     process.wait()
+
+
+def kill_with_children(process: subprocess.Popen) -> None:
+    """The same with the processes that it started, which may wait for it for ever."""
+    with contextlib.suppress(FileNotFoundError):
+        tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        process.kill()
+        for child in map(int, tasks.split()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+    kill(process)
 
 
 def is_mounted(place: Path) -> bool:

@@ -199,8 +199,8 @@ impl LargeWrite {
                 return 0;
             }
             self.failed = store.write(self.offset, &input[..bytes]).err().map(Refusal::from);
+            self.offset += bytes as u64;
         }
-        self.offset += bytes as u64;
         self.left -= bytes as u32;
         bytes
     }

@@ -112,6 +112,16 @@ fn large_requests_arrive_whole() {
     assert!(said[1] == Said::Data(32 << 20, data));
 }
 
+#[test]
+fn the_data_of_a_write_far_beyond_the_end_is_passed_over() {
+    let ram = Ram::new(BYTES);
+    let requests = [write(0, u64::MAX - 5, &[1; 100]), read(0, 1)].concat();
+    let (said, stays) = replies(&ram, true, &requests);
+    let message = format!("a write of 100 bytes at {}; there are {BYTES} bytes", u64::MAX - 5);
+    let refused = Said::Failed(0, errno::ENOSPC, message);
+    assert_eq!((said, stays), (vec![refused, Said::Data(1, vec![0])], true));
+}
+
 /// A store of large blocks, and the ranges in which it was written.
 struct Large(Ram, Mutex<Vec<(u64, usize)>>);
 
