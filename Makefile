@@ -7,9 +7,13 @@ PYTHON ?= python3
 VENV := target/python
 STREAM ?= 1GB
 WRITES ?= 3000000
+PROGRAM ?= fio file-systems clients power-cuts sqlite postgresql mariadb tenants rocksdb
+SIZE ?= 10G
+TARGET ?= drive
+SECONDS ?= 150
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-system setup-drive setup-report
+.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -116,9 +120,10 @@ setup-record: ## installs what recording, its tests and its guide (docs/record.m
 	apt-get update && apt-get install --yes --no-install-recommends \
 		strace e2fsprogs sqlite3 postgresql mariadb-server mariadb-client sysbench
 
-setup-drive: ## installs what the tests of the live drive use; as root
+setup-drive: ## installs what the tests of the live drive and `make programs` use; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
-		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs
+		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs \
+		gnutls-bin postgresql mariadb-server mariadb-client sysbench rocksdb-tools
 
 setup-report: ## installs what the tests of the report page use: Chromium, Playwright, axe; as root
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
@@ -126,6 +131,14 @@ setup-report: ## installs what the tests of the report page use: Chromium, Playw
 
 calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
+
+programs: build ## real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
+	set -e; for program in $(PROGRAM); do \
+		python3 crates/ftlab-device/programs $$program --size $(SIZE) --seconds $(SECONDS) \
+			--figure docs/figures/drive-$$program.svg; done
+
+fuzz: ## arbitrary bytes for one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
+	crates/ftlab-device/fuzz/run.sh $(TARGET) $(SECONDS)
 
 crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture

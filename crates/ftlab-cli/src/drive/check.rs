@@ -29,6 +29,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
             recovery.repeated, recovery.dropped
         );
     }
+    if let Some(reason) = &recovery.failed {
+        let _ = writeln!(text, "the FTL could not carry the last one out: {reason}");
+    }
     for damage in &checked.damage {
         let _ = writeln!(text, "damaged: {damage}");
     }

@@ -164,6 +164,11 @@ fn say_recovery(file: &Path, drive: &Drive) {
         let dropped = grouped(recovery.dropped);
         say(&format!("{dropped} operations are given up: their data had not reached the drive\n"));
     }
+    if let Some(reason) = &recovery.failed {
+        say(&format!(
+            "the FTL could not carry the last one out, and may not next time: {reason}\n"
+        ));
+    }
     if recovery.damaged_pages > 0 {
         let pages = grouped(recovery.damaged_pages);
         say(&format!("warning: {pages} pages are damaged; reading them is an error\n"));

@@ -23,7 +23,7 @@ fn converse(input: &[u8], piece: usize) -> (Vec<u8>, bool) {
             return (sent, session.is_closed());
         }
         if !was_full {
-            assert!(end - used <= Session::INPUT_BYTES);
+            assert!(end - used <= session.input_bytes());
             end = input.len().min(end + piece);
         }
     }

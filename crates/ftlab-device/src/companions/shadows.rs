@@ -1,9 +1,9 @@
 //! What other FTLs would have done.
 
 use super::queue::{AbandonOnDrop, Queue};
-use crate::{FlashCounters, ServeError, ShadowStatus};
+use crate::{FlashCounters, MediaError, ServeError, ShadowStatus};
 use ftlab_flash::{Lpn, NoPayload};
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DynFtl, Size};
 use ftlab_ftl::{Counters, PageBatch};
 use ftlab_spec::Spec;
@@ -33,6 +33,9 @@ impl Shadow {
             ftl: spec.to_string(),
             why: error.to_string(),
         };
+        if registry::hints(spec).is_ok_and(|hints| hints == Hints::Lifetimes) {
+            return Err(refused(&MediaError::Future(spec.to_string())));
+        }
         let spec = registry::fit(spec, Size::new(&config), &[]).map_err(|error| refused(&error))?;
         let built = registry::build(&spec, config, NoPayload, ());
         let mut ftl = built.map_err(|error| refused(&error))?;

@@ -115,8 +115,8 @@ impl Core {
     pub(crate) fn write_page(&mut self, lpn: Lpn, sum: u32, data: &[u8]) -> io::Result<()> {
         let before = self.ftl.drive().flash_page(lpn);
         self.ftl.flash_mut().begin_write(lpn, sum, data, before);
-        let result = self.ftl.write(lpn, &[]);
-        self.complete(result.err().map(|error| error.to_string()))?;
+        let written = write(&mut self.ftl, lpn);
+        self.complete(written)?;
         if let Some(observer) = &mut self.observer {
             observer.write(lpn);
         }
@@ -126,27 +126,27 @@ impl Core {
     /// Trims pages.
     pub(crate) fn trim_pages(&mut self, first: Lpn, pages: u32) -> io::Result<()> {
         self.media().begin_trim(first, pages);
-        for lpn in (first.0..first.0 + pages).map(Lpn) {
-            if let Some(page) = self.ftl.drive().flash_page(lpn) {
-                self.media().preserve(lpn, Some(page));
-                if let Err(error) = self.ftl.trim(lpn) {
-                    self.give_up(error.to_string());
-                }
-            }
-        }
-        self.complete(None)?;
+        let trimmed = (first.0..first.0 + pages).map(Lpn).try_for_each(|lpn| {
+            let Some(page) = self.ftl.drive().flash_page(lpn) else { return Ok(()) };
+            self.media().preserve(lpn, Some(page));
+            self.ftl.trim(lpn).map_err(|error| error.to_string())
+        });
+        self.complete(trimmed)?;
         if let Some(observer) = &mut self.observer {
             observer.trim(first, pages);
         }
         Ok(())
     }
 
-    /// Ends an operation that failed, or did not.
-    fn complete(&mut self, error: Option<String>) -> io::Result<()> {
+    /// Ends an operation. If the FTL failed, it did half of it: nothing is written any more, so that the
+    /// operation is the last one in the journal, and the next opening does without it.
+    fn complete(&mut self, done: Result<(), String>) -> io::Result<()> {
         let media = self.ftl.flash_mut();
-        media.complete();
-        let failure = error.or_else(|| media.failure().map(str::to_owned));
-        if let Some(failure) = failure {
+        match done {
+            Ok(()) => media.complete(),
+            Err(reason) => media.stop(reason),
+        }
+        if let Some(failure) = media.failure().map(str::to_owned) {
             self.give_up(failure);
         }
         self.require_writable()
@@ -171,6 +171,15 @@ impl Core {
         };
         if self.media().read_page(page, lpn, data)? { Ok(()) } else { Err(damaged(lpn, page)) }
     }
+}
+
+/// Lets the FTL write a page that is staged: for the host, and when the journal is repeated.
+pub(crate) fn write(ftl: &mut DynPageMapped<Media, ()>, lpn: Lpn) -> Result<(), String> {
+    let written = ftl.write(lpn, &[]).map_err(|error| error.to_string());
+    #[cfg(test)]
+    let written = written
+        .and_then(|()| super::tests::broken_ftl::carried_out(ftl.flash_mut().operations() + 1));
+    written
 }
 
 /// The error of a page whose checksum is wrong.

@@ -32,7 +32,7 @@ mod recovery;
 mod requests;
 mod snapshot;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod worker;
 
 pub use check::{Checked, check, inspect};

@@ -3,7 +3,7 @@
 use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
 use ftlab_flash::{Lpn, NoPayload, Timing};
 use ftlab_ftl::Archive;
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, BuildError, Size};
 use ftlab_spec::Spec;
 use std::io;
@@ -67,6 +67,9 @@ impl CreateOptions {
                 value: 0,
                 expects: "it must be at least 1 operation".to_owned(),
             });
+        }
+        if registry::hints(&self.ftl).map_err(BuildError::from)? == Hints::Lifetimes {
+            return Err(MediaError::Future(self.ftl.to_string()));
         }
         let ftl =
             registry::fit(&self.ftl, Size::new(&self.config), &[]).map_err(BuildError::from)?;

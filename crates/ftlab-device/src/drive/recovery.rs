@@ -4,7 +4,7 @@
 //! the checkpoint is loaded, and the FTL does once more what the journal says the host did since. What the
 //! last operations wrote and moved may not have reached the medium; see [`Tracker`].
 
-use crate::drive::core::Core;
+use crate::drive::core::{Core, write};
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Media, MediaError, Misplaced,
     Pages, Record, SLICE_PAGES, Source, Superblock, Tracker,
@@ -22,6 +22,9 @@ pub struct Recovery {
     /// Operations in the journal that were given up, because pages that they wrote are missing. None of
     /// them was durable, unless a page has rotted since the drive crashed.
     pub dropped: u64,
+    /// Why the FTL could not carry out the last operation, if it was that which made the drive read-only.
+    /// The operation is given up.
+    pub failed: Option<String>,
     /// Pages that were put in their places.
     pub restored_pages: u64,
     /// Pages that were in their places once and are damaged.
@@ -150,48 +153,63 @@ pub(crate) fn measure(
     Ok(Extent { end, in_place, metadata_bytes })
 }
 
-/// Lets the FTL repeat the journal up to operation `last`.
+/// Lets the FTL repeat the journal up to operation `last`. Returns why it could not carry that one out, if so:
+/// then it could not when the host asked for it either, and nothing came after it.
 pub(crate) fn repeat(
     loaded: &mut Loaded,
     backing: &dyn Backing,
     superblock: &Superblock,
     in_place: u64,
-    last: u64,
-) -> Result<(), MediaError> {
+    mut last: u64,
+) -> Result<Option<String>, MediaError> {
     let head = loaded.checkpoint.head;
     let mut reader = JournalReader::new(backing, superblock.uuid, &superblock.layout, head);
     if let Some(tracker) = loaded.ftl.flash_mut().replay_mut() {
         *tracker = Tracker::new(in_place);
     }
+    let mut failed = None;
     while let Some(header) = reader.next()? {
         for record in reader.records(&header).flatten() {
+            let operations = loaded.ftl.flash_mut().operations();
             // Behind the last operation there may still be pages that came before it.
-            if record.is_operation() && loaded.ftl.flash_mut().operations() == last {
+            if record.is_operation() && operations == last {
                 continue;
             }
-            repeat_record(&mut loaded.ftl, record, superblock.config.logical_pages)?;
+            match repeat_record(&mut loaded.ftl, record, superblock.config.logical_pages)? {
+                Ok(()) => {}
+                Err(reason) if operations + 1 == last => {
+                    last = operations;
+                    failed = Some(reason);
+                }
+                Err(reason) => return Err(MediaError::Replay(reason)),
+            }
         }
     }
-    Ok(())
+    Ok(failed)
 }
 
+/// Repeats one record; the inner error is the FTL's.
 fn repeat_record(
     ftl: &mut DynPageMapped<Media, ()>,
     record: Record,
     logical_pages: u32,
-) -> Result<(), MediaError> {
+) -> Result<Result<(), String>, MediaError> {
     let beyond = |lpn| MediaError::Replay(format!("page {lpn} is beyond the drive"));
     let operation = ftl.flash_mut().operations() + 1;
     match record {
         Record::Write { lpn, checksum } if lpn.0 < logical_pages => {
             ftl.flash_mut().stage(lpn, checksum);
-            ftl.write(lpn, &[]).map_err(|error| MediaError::Replay(error.to_string()))?;
+            if let Err(reason) = write(ftl, lpn) {
+                return Ok(Err(reason));
+            }
         }
         Record::Trim { first, pages }
             if u64::from(first.0) + u64::from(pages) <= u64::from(logical_pages) =>
         {
             for lpn in (first.0..first.0 + pages).map(Lpn) {
-                ftl.trim(lpn).map_err(|error| MediaError::Replay(error.to_string()))?;
+                if let Err(error) = ftl.trim(lpn) {
+                    return Ok(Err(error.to_string()));
+                }
                 if let Some(tracker) = ftl.flash_mut().replay_mut() {
                     tracker.trim(lpn, operation);
                 }
@@ -201,12 +219,12 @@ fn repeat_record(
             if let Some(tracker) = ftl.flash_mut().replay_mut() {
                 tracker.journaled(lpn, checksum, data);
             }
-            return Ok(());
+            return Ok(Ok(()));
         }
         Record::Write { lpn, .. } | Record::Trim { first: lpn, .. } => return Err(beyond(lpn)),
     }
     ftl.flash_mut().complete();
-    Ok(())
+    Ok(Ok(()))
 }
 
 /// A drive whose journal was repeated as far as possible, and that is not changed yet.
@@ -228,11 +246,12 @@ pub(crate) fn repeat_all(
     let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
     let extent = measure(&**backing, superblock, &loaded.checkpoint, &headers)?;
     let journaled = extent.end.operations;
-    repeat(&mut loaded, &**backing, superblock, extent.in_place, journaled)?;
+    recovery.failed = repeat(&mut loaded, &**backing, superblock, extent.in_place, journaled)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    let done = loaded.ftl.flash_mut().operations();
     let tracker = loaded.ftl.flash_mut().replay_mut();
-    let last = tracker.map(|tracker| tracker.last_whole(pages, journaled)).transpose()?;
-    let last = last.unwrap_or(journaled);
+    let last = tracker.map(|tracker| tracker.last_whole(pages, done)).transpose()?;
+    let last = last.unwrap_or(done);
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
         loaded = load(backing, superblock, loaded.slot, loaded.checkpoint)?;

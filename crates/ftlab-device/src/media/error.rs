@@ -107,6 +107,12 @@ pub enum MediaError {
         /// What it has to be.
         expects: String,
     },
+    /// An FTL that asks for the future.
+    #[error(
+        "{0} asks how long each page will live, which nobody knows of a drive at work; record what the \
+         host does (ftlab drive serve --record trace.parquet) and simulate it: ftlab run trace.parquet --ftl {0}"
+    )]
+    Future(String),
     /// No such FTL, or not on this drive.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -121,7 +127,14 @@ pub enum MediaError {
 impl MediaError {
     /// Whether the command was wrong, and not its execution.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Build(_) | Self::Size { .. } | Self::LongParameters | Self::Exists(_))
+        matches!(
+            self,
+            Self::Build(_)
+                | Self::Future(_)
+                | Self::Size { .. }
+                | Self::LongParameters
+                | Self::Exists(_)
+        )
     }
 
     pub(crate) fn io(what: impl Into<String>, source: impl Into<io::Error>) -> Self {

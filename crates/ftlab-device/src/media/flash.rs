@@ -162,9 +162,13 @@ impl Media {
         self.failure.as_deref()
     }
 
-    /// Writes nothing any more.
-    pub(crate) fn fail(&mut self, what: &str, error: &io::Error) {
-        self.failure.get_or_insert_with(|| format!("{what}: {error}"));
+    /// Writes nothing any more, for this reason.
+    pub(crate) fn stop(&mut self, reason: String) {
+        self.failure.get_or_insert(reason);
+    }
+
+    fn fail(&mut self, what: &str, error: &io::Error) {
+        self.stop(format!("{what}: {error}"));
     }
 
     /// Ends the repetition: from now on pages are written. Everything is durable in its place, and the
@@ -300,7 +304,7 @@ impl Media {
                 .drain()
                 .and_then(|written| self.syncer.sync(written).map_err(|error| error.to_string()));
             if let Err(failure) = synced {
-                self.failure.get_or_insert(failure);
+                self.stop(failure);
             }
         }
         self.write_buffer(block);

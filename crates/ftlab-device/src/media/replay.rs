@@ -85,10 +85,7 @@ impl Tracker {
     }
 
     fn pass(&mut self, lpn: Lpn, version: Option<Version>, operation: u64) {
-        // An older version was durable; whether it is still there matters only while it is current.
-        if let Some(version) = version.filter(|version| version.operation.is_some()) {
-            self.past.push((lpn, version, operation - 1));
-        }
+        self.past.extend(version.map(|version| (lpn, version, operation - 1)));
     }
 
     /// The journal holds a version of `lpn`.
@@ -111,6 +108,7 @@ impl Tracker {
         let current = self.current.iter().map(|(lpn, version)| (lpn, version, u64::MAX));
         let past = self.past.iter().map(|(lpn, version, last)| (lpn, version, *last));
         for (&lpn, version, last) in past.chain(current) {
+            // An older one was durable; whether it is still there matters only while it is current.
             if let Some(first) = version.operation
                 && !self.journaled.contains_key(&(lpn, version.checksum))
                 && Self::find(lpn, version, pages, &mut data)?.is_none()

@@ -11,9 +11,8 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Room for what has come; a queue of 32 requests of 4 KiB fits.
+/// Room for what has come, and at least what the session needs; a queue of 32 requests of 4 KiB fits.
 const INPUT_BYTES: usize = 256 << 10;
-const _: () = assert!(INPUT_BYTES >= Session::INPUT_BYTES);
 
 /// Serves a client until it leaves. The error is that of its socket, or what it did wrong.
 ///
@@ -27,7 +26,7 @@ pub(super) fn serve<S: Read + Write + AsFd>(
     let mut replies = Replies::default();
     let mut session = Session::begin(store, export, &mut replies);
     let mut established = Some(established);
-    let mut input = Input::new();
+    let mut input = Input::new(INPUT_BYTES.max(session.input_bytes()));
     loop {
         input.used(session.feed(input.bytes(), &mut replies));
         let was_full = replies.is_full();
@@ -94,8 +93,8 @@ struct Input {
 }
 
 impl Input {
-    fn new() -> Self {
-        Self { buffer: vec![0; INPUT_BYTES], start: 0, end: 0 }
+    fn new(bytes: usize) -> Self {
+        Self { buffer: vec![0; bytes], start: 0, end: 0 }
     }
 
     fn bytes(&self) -> &[u8] {

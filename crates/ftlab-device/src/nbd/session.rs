@@ -2,7 +2,7 @@
 
 use super::handshake::Handshake;
 use super::replies::Replies;
-use super::transmission::Transmission;
+use super::transmission::{Transmission, input_bytes};
 use super::{Export, Step};
 use crate::Store;
 use crate::latency::take_due;
@@ -32,12 +32,14 @@ enum Phase<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// The most bytes that [`feed`](Self::feed) may have to be given at once before it can use any.
-    pub const INPUT_BYTES: usize = 192 << 10;
-
     /// Greets a client.
     pub fn begin(store: &'a dyn Store, export: &'a Export, replies: &mut Replies) -> Self {
         Self { store, phase: Phase::Handshake(Handshake::begin(store, export, replies)) }
+    }
+
+    /// The most bytes that [`feed`](Self::feed) may have to be given at once before it can use any.
+    pub fn input_bytes(&self) -> usize {
+        input_bytes(self.store)
     }
 
     /// Deals with what has come, and returns how much of it has been used; the rest has to be given

@@ -11,8 +11,9 @@ use std::io;
 /// so that memory does not grow with it.
 pub(super) const WHOLE_BYTES_MAX: u32 = 128 << 10;
 
-/// Pieces of large writes end at a multiple of this within the drive.
-const PIECE_BYTES: u64 = 64 << 10;
+/// Pieces of large writes end at a multiple of this within the drive, or of its blocks where these are
+/// larger.
+const PIECE_BYTES: u32 = 64 << 10;
 
 /// The longest message of an error: below the 4096 bytes of the specification in any script.
 const MESSAGE_CHARS_MAX: usize = 1000;
@@ -23,10 +24,22 @@ const SIMPLE_BYTES: usize = 16;
 /// A chunk of a structured reply up to its data, the offset of the data included.
 const CHUNK_BYTES: usize = 28;
 
+/// Bytes of a piece of a large write to `store`.
+fn piece_bytes(store: &dyn Store) -> u32 {
+    PIECE_BYTES.max(store.block_bytes())
+}
+
+/// The most bytes that have to come at once before a request can be dealt with; options of the handshake are
+/// shorter.
+pub(super) fn input_bytes(store: &dyn Store) -> usize {
+    HEADER_BYTES + WHOLE_BYTES_MAX.max(piece_bytes(store)) as usize
+}
+
 /// The state of a transmission.
 pub(super) struct Transmission<'a> {
     store: &'a dyn Store,
     size: u64,
+    piece_bytes: u32,
     structured: bool,
     state: State,
 }
@@ -49,14 +62,15 @@ struct LargeWrite {
 
 impl<'a> Transmission<'a> {
     pub(super) fn new(store: &'a dyn Store, structured: bool) -> Self {
-        Self { store, size: store.bytes(), structured, state: State::Requests }
+        let (size, piece_bytes) = (store.bytes(), piece_bytes(store));
+        Self { store, size, piece_bytes, structured, state: State::Requests }
     }
 
     pub(super) fn step(&mut self, input: &[u8], replies: &mut Replies) -> Step {
         match &mut self.state {
             State::Requests => self.request(input, replies),
             State::Data(write) => {
-                let used = write.take(input, self.store);
+                let used = write.take(input, self.store, self.piece_bytes);
                 if write.left > 0 {
                     return if used == 0 { Step::Starved } else { Step::Used(used) };
                 }
@@ -174,19 +188,19 @@ impl LargeWrite {
     }
 
     /// Writes what has come, in whole pieces; how much of it has been used.
-    fn take(&mut self, input: &[u8], store: &dyn Store) -> usize {
+    fn take(&mut self, input: &[u8], store: &dyn Store, piece_bytes: u32) -> usize {
         let mut bytes = input.len().min(self.left as usize);
         if self.failed.is_none() {
             if bytes < self.left as usize {
                 let end = self.offset + bytes as u64;
-                bytes = (end - end % PIECE_BYTES).saturating_sub(self.offset) as usize;
+                bytes = (end - end % u64::from(piece_bytes)).saturating_sub(self.offset) as usize;
             }
             if bytes == 0 {
                 return 0;
             }
             self.failed = store.write(self.offset, &input[..bytes]).err().map(Refusal::from);
+            self.offset += bytes as u64;
         }
-        self.offset += bytes as u64;
         self.left -= bytes as u32;
         bytes
     }

@@ -50,6 +50,9 @@ pub(crate) struct Model {
     config: DriveConfig,
     /// The medium: after a kill still with writes that no sync has made durable.
     medium: PowerCut,
+    /// Whether there may be such writes: then the power may still be cut before anyone has recovered what
+    /// they hold.
+    was_killed: bool,
     /// Operation n, counted from 1, is the one at n - 1.
     operations: Vec<Operation>,
     /// Operations at the last acknowledged flush.
@@ -72,6 +75,7 @@ impl Model {
             ftl: superblock.ftl.to_string(),
             config,
             medium: PowerCut::new(backing.survivor(|_| 0)),
+            was_killed: false,
             operations: Vec::new(),
             flushed: 0,
         }
@@ -92,7 +96,9 @@ impl Model {
             return Err(format!("{found} operations are left of {issued}, {flushed} were flushed"));
         }
         self.operations.truncate(snapshot.operations as usize);
-        self.flushed = snapshot.operations;
+        if !self.was_killed {
+            self.flushed = snapshot.operations;
+        }
         let twin = self.twin();
         if twin.counters() != snapshot.counters {
             return Err(format!("counters: {:?}, not {:?}", snapshot.counters, twin.counters()));
@@ -152,6 +158,8 @@ impl Model {
         let opened = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
         // The power may be cut in the middle of a recovery.
         if let Ok(drive) = opened {
+            // Opening has made durable what it recovered.
+            self.flushed = self.operations.len() as u64;
             let flush_share = [5, 40, 400][random.below(3) as usize];
             while requests > 0 && self.request(&drive, random, flush_share) {
                 requests -= 1;
@@ -163,7 +171,8 @@ impl Model {
                 drive.abandon();
             }
         }
-        self.medium = if requests == 0 || random.below(8) == 0 {
+        self.was_killed = requests > 0 && random.below(8) == 0;
+        self.medium = if requests == 0 || self.was_killed {
             backing.restarted()
         } else {
             PowerCut::new(backing.survivor(|end| random.below(end)))

@@ -1,5 +1,6 @@
 //! Faults one by one: what is detected, with which words, and what can still be read.
 
+pub(crate) mod broken_ftl;
 mod faults;
 mod requests;
 mod rot;

@@ -81,7 +81,7 @@ pub(super) fn converse(store: &dyn Store, input: &[u8], pieces: &[usize]) -> (Ve
         if end == input.len() {
             return (sent, used, End::Open);
         }
-        assert!(end - used <= Session::INPUT_BYTES, "{} bytes wait", end - used);
+        assert!(end - used <= session.input_bytes(), "{} bytes wait", end - used);
         end = input.len().min(end + sizes.next().unwrap());
     }
 }

@@ -6,6 +6,7 @@ use crate::{Ram, Store};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const BYTES: u64 = 1 << 20;
@@ -109,6 +110,69 @@ fn large_requests_arrive_whole() {
         replies(&ram, true, &[write(0, 12_345, &data), read(12_345, 32 << 20)].concat());
     assert_eq!(said[0], Said::Done(0));
     assert!(said[1] == Said::Data(32 << 20, data));
+}
+
+#[test]
+fn the_data_of_a_write_far_beyond_the_end_is_passed_over() {
+    let ram = Ram::new(BYTES);
+    let requests = [write(0, u64::MAX - 5, &[1; 100]), read(0, 1)].concat();
+    let (said, stays) = replies(&ram, true, &requests);
+    let message = format!("a write of 100 bytes at {}; there are {BYTES} bytes", u64::MAX - 5);
+    let refused = Said::Failed(0, errno::ENOSPC, message);
+    assert_eq!((said, stays), (vec![refused, Said::Data(1, vec![0])], true));
+}
+
+/// A store of large blocks, and the ranges in which it was written.
+struct Large(Ram, Mutex<Vec<(u64, usize)>>);
+
+impl Store for Large {
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    fn block_bytes(&self) -> u32 {
+        1 << 20
+    }
+
+    fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        self.0.read(offset, data)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.1.lock().unwrap().push((offset, data.len()));
+        self.0.write(offset, data)
+    }
+
+    fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.0.trim(offset, bytes)
+    }
+
+    fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
+        self.0.write_zeroes(offset, bytes, may_trim)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn large_blocks_are_written_whole() {
+    const HALF: u64 = 1 << 19;
+    let store = Large(Ram::new(8 << 20), Mutex::default());
+    let data = vec![7; 7 << 19];
+    let (said, _) = replies(&store, true, &write(0, HALF, &data));
+    assert_eq!(said, [Said::Done(0)]);
+    let mut at = HALF;
+    for (offset, bytes) in store.1.into_inner().unwrap() {
+        assert_eq!(offset, at);
+        at += bytes as u64;
+        assert!(
+            at.is_multiple_of(2 * HALF),
+            "a block is written in parts: {bytes} bytes at {offset}"
+        );
+    }
+    assert_eq!(at, 8 * HALF);
 }
 
 /// A store that fails, and counts flushes.

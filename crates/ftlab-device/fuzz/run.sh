@@ -1,0 +1,17 @@
+#!/bin/sh
+# Fuzzes TARGET for SECONDS with the stable compiler: ./run.sh TARGET [SECONDS]
+#
+# The flags are those of `cargo fuzz run --sanitizer none`: libFuzzer needs to see which edges a run takes.
+# What is found goes to artifacts/TARGET, and what takes new edges to corpus/TARGET, beginning with
+# seeds/TARGET.
+set -e
+cd "$(dirname "$0")"
+target=$1 seconds=${2:-60}
+host=$(rustc --print host-tuple)
+export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+ -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+ -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Coverflow-checks"
+cargo build --release --target "$host" --bin "$target"
+mkdir -p "corpus/$target" "artifacts/$target" "seeds/$target"
+"${CARGO_TARGET_DIR:-target}/$host/release/$target" -max_total_time="$seconds" -max_len=100000 \
+    -artifact_prefix="artifacts/$target/" -print_final_stats=1 "corpus/$target" "seeds/$target"

@@ -1,0 +1,98 @@
+"""Real programs on a live drive, each with one command (docs/drive-programs.md):
+
+    python3 crates/ftlab-device/programs fio --size 10G
+    python3 crates/ftlab-device/programs postgresql --short
+
+Exit code 0: all went well; 1: something is wrong with the drive; 77: something is not installed.
+"""
+
+import argparse
+import importlib
+import json
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from system import Failed, Skipped, say
+
+PROGRAMS = {
+    "fio": "random writes, trims and flushes, verified, over NBD and over FUSE and a loop device",
+    "file-systems": "ext4 and xfs: a source tree, and fsck after a kill",
+    "clients": "nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS",
+    "power-cuts": "what a power cut may leave of the backing file, which qemu logs",
+    "sqlite": "SQLite: integrity after kills",
+    "postgresql": "PostgreSQL under pgbench: integrity after a kill, write amplification",
+    "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",
+    "tenants": "four MariaDB servers under TPC-C on one drive: write amplification",
+    "rocksdb": "RocksDB under db_bench: integrity after a kill, write amplification",
+}
+
+
+def options() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="programs",
+        description="Real programs on a live drive.",
+        epilog="\n".join(f"  {name:13} {what}" for name, what in PROGRAMS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", choices=PROGRAMS)
+    parser.add_argument("--short", action="store_true", help="seconds instead of minutes")
+    parser.add_argument("--size", default="10G", help="fio: bytes to write, such as 10G")
+    parser.add_argument("--seconds", type=float, default=60, help="how long each load runs")
+    parser.add_argument("--ftl", default="2r++", help="the FTL of the drive")
+    parser.add_argument(
+        "--shadow", default="1r-greedy,2r-fifo", help="FTLs that do the same beside it"
+    )
+    parser.add_argument("--figure", type=Path, help="draw running write amplification to this .svg")
+    parser.add_argument(
+        "--ftlab", type=Path, default=Path("target/release/ftlab"), help="the binary"
+    )
+    parser.add_argument(
+        "--work", type=Path, help="a directory for the drive, instead of a temporary one"
+    )
+    chosen = parser.parse_args()
+    chosen.ftlab = chosen.ftlab.resolve()
+    if not chosen.ftlab.exists():
+        parser.error(
+            f"{chosen.ftlab} does not exist; `make build` makes it, --ftlab says where it is"
+        )
+    return chosen
+
+
+def main() -> int:
+    """Runs one program and prints what came of it as JSON."""
+    chosen = options()
+    work = Path(tempfile.mkdtemp(prefix="ftlab-programs-", dir=chosen.work))
+    work.chmod(0o755)
+    chosen.work = work
+
+    def directory(name: str) -> Path:
+        made = work / name
+        made.mkdir()
+        return made
+
+    chosen.directory = directory
+    # However it ends, what it mounted is unmounted.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    began = time.monotonic()
+    try:
+        program = importlib.import_module(chosen.program.replace("-", "_"))
+        results = program.main(chosen)
+    except Skipped as skipped:
+        say(f"SKIPPED: {chosen.program}: {skipped}")
+        return 77
+    except Failed as failed:
+        say(f"FAILED: {chosen.program}: {failed}")
+        return 1
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(json.dumps(results, indent=2))
+    say(f"{chosen.program}: all went well, in {time.monotonic() - began:.0f} s")
+    return 0
+
+
+sys.exit(main())

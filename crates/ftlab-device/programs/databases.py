@@ -1,0 +1,215 @@
+"""A database's life on a drive: a load under which write amplification is measured for several
+FTLs at once, and one under which the drive is killed.
+
+The drive's own FTL does the work; the others do the same operations as its shadows, on drives of
+the same size that were empty at the same time: all see the same writes. What the host did is
+recorded as well; the simulator must come to the same counters, and draws the figure.
+"""
+
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from drive import Drive, FileSystem
+from system import Failed, eventually, expect, run_json, say
+
+# How often counters are read until they stay: databases are never quite idle.
+SETTLING_MAX = 10
+
+NEEDS = ["losetup", "mount", "umount", "mkfs.ext4", "e2fsck"]
+
+
+class Database:
+    """What each program has to tell; all data is in `place`, on the drive."""
+
+    name = ""
+    drive_size = "1GiB"
+    # What the load may let it grow by; a file of random bytes takes the rest of the drive.
+    growth_bytes = 160 << 20
+
+    def __init__(self, place: Path, outside: Path, short: bool) -> None:
+        self.place, self.outside, self.short = place, outside, short
+
+    def create(self) -> None:
+        """Makes it, with its tables; it is running afterwards."""
+
+    def start(self) -> None:
+        """Starts it, which repairs what a crash left."""
+
+    def work(self, seconds: float) -> dict:
+        """Works for so long; what to say of that."""
+        return {}
+
+    def begin_work(self) -> None:
+        """Begins to work in the background, until the drive is killed."""
+
+    def kill(self) -> None:
+        """Ends it and its work as a crash does."""
+
+    def verify(self) -> dict:
+        """Verifies all it holds; an error if anything is wrong or lost."""
+        return {}
+
+    def stop(self) -> None:
+        """Ends it in an orderly way."""
+
+
+class Ledger(threading.Thread):
+    """A client that commits one number after the other, and knows which were acknowledged."""
+
+    CREATE = "CREATE TABLE ledger (number INT PRIMARY KEY);"
+
+    def __init__(self, client: list[str]) -> None:
+        super().__init__(daemon=True)
+        self.acknowledged = 0
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.client = subprocess.Popen(client, text=True, bufsize=1, **pipes)
+
+    def run(self) -> None:
+        try:
+            while self.client.poll() is None:
+                number = self.acknowledged + 1
+                line = f"INSERT INTO ledger VALUES ({number}); SELECT {number};\n"
+                self.client.stdin.write(line)
+                self.client.stdin.flush()
+                if self.client.stdout.readline().strip() != str(number):
+                    return
+                self.acknowledged = number
+        except (OSError, ValueError):
+            return
+
+    def expect_kept(self, found: int) -> None:
+        """Whether nothing that was acknowledged is lost; a commit more may have come through."""
+        kept = self.acknowledged <= found <= self.acknowledged + 1
+        expect(kept, f"{self.acknowledged} commits were acknowledged, and {found} are there")
+
+
+def fill_up(place: Path, growth_bytes: int) -> None:
+    """Fills the file system, so that the drive is as full as drives are, but for room to grow."""
+    free = os.statvfs(place)
+    left = free.f_bavail * free.f_frsize - growth_bytes
+    with open(place / "other-data", "wb") as other:
+        for _ in range(max(0, left) >> 20):
+            other.write(os.urandom(1 << 20))
+        os.fsync(other.fileno())
+
+
+def all_counters(drive: Drive) -> dict[str, dict]:
+    """What each FTL has done to its flash, once all have done what the host asked for."""
+    # What is shown is as of the last second.
+    status = drive.status()
+    for _ in range(SETTLING_MAX):
+        before = status
+        time.sleep(1.5)
+        status = drive.status()
+        is_behind = any(shadow["behind"] for shadow in status["shadows"])
+        if not is_behind and status["drive"]["flash"] == before["drive"]["flash"]:
+            break
+    for shadow in status["shadows"]:
+        expect(not shadow["failure"], f"{shadow['ftl']}: {shadow['failure']}")
+    counters = {status["drive"]["ftl"]: status["drive"]["flash"]}
+    return counters | {shadow["ftl"]: shadow["flash"] for shadow in status["shadows"]}
+
+
+def amplification(before: dict[str, dict], after: dict[str, dict]) -> list[dict]:
+    """Write amplification of each FTL between two moments."""
+    rows = []
+    for ftl, counters in after.items():
+        host, moved, erased = (
+            counters[name] - before[ftl][name]
+            for name in ["host_pages", "relocated_pages", "erased_blocks"]
+        )
+        waf = round((host + moved) / host, 3)
+        rows.append(
+            {
+                "ftl": ftl,
+                "host_pages": host,
+                "relocated_pages": moved,
+                "erased_blocks": erased,
+                "waf": waf,
+            }
+        )
+    return rows
+
+
+def expect_same_in_simulation(
+    drive: Drive, trace: Path, counters: dict, figure: Path | None
+) -> None:
+    """The same operations in the simulator: one FTL, one result."""
+    ftls = [part for ftl in counters for part in ("--ftl", ftl)]
+    draw = ["--figure", figure.resolve()] if figure else []
+    arguments = [trace.name, *drive.shape, *ftls, "--quiet", "--json", *draw]
+    said = run_json(str(drive.ftlab), "run", *arguments, cwd=trace.parent)
+    for run, (ftl, live) in zip(said["runs"], counters.items(), strict=True):
+        found = (run["host_writes"], run["relocations"])
+        expected = (live["host_pages"], live["relocated_pages"])
+        expect(found == expected, f"{ftl}: {expected} on the drive, {found} in simulation")
+
+
+def measure(options, database: Database, system: FileSystem) -> dict:
+    """The load under which write amplification is measured."""
+    drive, trace = system.device.drive, options.work / f"{database.name}.parquet"
+    system.make("--http", "127.0.0.1:0", "--shadow", options.shadow, "--record", trace)
+    database.create()
+    fill_up(system.place, database.growth_bytes)
+    before = all_counters(drive)
+    say(f"{database.name}: made; {before[drive.ftl]['host_pages']} pages written; working")
+    told = database.work(3 if options.short else options.seconds)
+    after = all_counters(drive)
+    database.stop()
+    system.unmount_only()
+    counters = all_counters(drive)
+    system.device.stop()
+    figure = None if options.short else options.figure
+    expect_same_in_simulation(drive, trace, counters, figure)
+    trace.unlink()
+    return told | {"write amplification": amplification(before, after)}
+
+
+def survive(options, database: Database, system: FileSystem) -> dict:
+    """The load under which the drive is killed."""
+    drive = system.device.drive
+    system.mount("--http", "127.0.0.1:0")
+    database.start()
+    database.begin_work()
+    before = drive.host_pages()
+    eventually("the database writes", lambda: drive.host_pages() > before)
+    time.sleep(1 if options.short else 10)
+    pages = drive.host_pages() - before
+    drive.kill()
+    database.kill()
+    system.crash()
+    drive.check()
+    system.mount()
+    database.start()
+    found = database.verify()
+    database.stop()
+    system.unmount()
+    system.check()
+    say(f"{database.name}: killed behind {pages} page writes, and nothing is lost")
+    return {"page writes before the kill": pages} | found
+
+
+def live(options, kind: type[Database], kills: int = 1) -> dict:
+    """A database's life: measured, then killed."""
+    directory = options.directory(kind.name)
+    outside = directory / "outside"
+    outside.mkdir()
+    outside.chmod(0o777)
+    drive = Drive(options.ftlab, directory, kind.drive_size, options.ftl)
+    with drive, FileSystem(drive, "ext4") as system:
+        database = kind(system.place / "db", outside, options.short)
+        try:
+            result = {"program": kind.name} | measure(options, database, system)
+            for _ in range(kills):
+                result |= survive(options, database, system)
+        except Failed:
+            logs = [path for path in outside.glob("*.log") if path.stat().st_size]
+            for log in logs:
+                say(f"{log.name}: ...{log.read_text(errors='replace')[-2000:]}")
+            raise
+        finally:
+            database.kill()
+    return result

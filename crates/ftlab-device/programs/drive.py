@@ -1,0 +1,198 @@
+"""A live drive: created, served, killed and checked with the commands of docs/drive.md."""
+
+import json
+import queue
+import signal
+import subprocess
+import threading
+import urllib.request
+from pathlib import Path
+
+from system import Failed, attempt, eventually, expect, kill, run, say, start, unmount
+
+
+def listen(process: subprocess.Popen, said: queue.Queue[str]) -> None:
+    """Passes on what a process says, and an empty line at its end."""
+    for line in process.stderr:
+        said.put(line.strip())
+    said.put("")
+
+
+class Drive:
+    """A drive in `directory`, and the process that serves it. Leaves nothing behind at its end."""
+
+    def __init__(self, ftlab: Path, directory: Path, size: str, ftl: str, op: str = "10%") -> None:
+        self.ftlab, self.directory, self.ftl = ftlab, directory, ftl
+        self.file, self.socket = directory / "drive", directory / "socket"
+        self.mount_point = directory / "fuse"
+        self.mount_point.mkdir()
+        self.url = ""
+        self._process: subprocess.Popen | None = None
+        self._said: queue.Queue[str] = queue.Queue()
+        self.shape = ["--op", op, "--pages-per-block", "256"]
+        self("create", self.file, "--size", size, "--ftl", ftl, *self.shape)
+
+    def __enter__(self) -> "Drive":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def __call__(self, subcommand: str, *arguments: object) -> str:
+        return run(str(self.ftlab), "drive", subcommand, *arguments)
+
+    @property
+    def uri(self) -> str:
+        """Where NBD clients find it."""
+        return f"nbd+unix:///?socket={self.socket}"
+
+    @property
+    def fuse_file(self) -> Path:
+        """The drive as a file."""
+        return self.mount_point / "drive"
+
+    def serve(self, *beside: object, front: str) -> None:
+        """Serves it as `nbd` or `fuse`; returns once it can be used."""
+        address = self.socket if front == "nbd" else self.mount_point
+        # What a server that was killed left behind.
+        self.socket.unlink(missing_ok=True)
+        arguments = ["drive", "serve", self.file, f"--{front}", address, *beside]
+        self._process = start(str(self.ftlab), *arguments, stderr=subprocess.PIPE)
+        self._said = queue.Queue()
+        threading.Thread(target=listen, args=(self._process, self._said), daemon=True).start()
+        if "--http" in beside:
+            self.url = self._says("dashboard at ").split("dashboard at ")[1]
+        self._says("NBD at " if front == "nbd" else "the drive is the file ")
+
+    def _says(self, part: str) -> str:
+        while line := self._said.get(timeout=120):
+            if part in line:
+                return line
+            say(f"  ftlab: {line}")
+        raise Failed(f"{self.file} is not served")
+
+    def status(self) -> dict:
+        """What the dashboard knows."""
+        with urllib.request.urlopen(f"{self.url}/api/status") as reply:
+            return json.load(reply)
+
+    def host_pages(self) -> int:
+        """Pages that the host has written."""
+        return self.status()["drive"]["flash"]["host_pages"]
+
+    def stop(self) -> None:
+        """Ends serving in an orderly way."""
+        self._process.send_signal(signal.SIGINT)
+        code = self._process.wait(timeout=600)
+        expect(code == 0, f"serving {self.file} ended with {code}")
+
+    def kill(self) -> None:
+        """Ends serving with kill -9, and takes down what is left of its mount."""
+        if self._process is not None:
+            kill(self._process)
+        unmount(self.mount_point, "--lazy")
+
+    def check(self) -> str:
+        """Verifies the drive that nobody serves; an error if anything is damaged."""
+        return self("check", self.file)
+
+    def stats(self) -> dict:
+        """What it has done since it was created."""
+        return json.loads(self("stats", self.file, "--json"))
+
+
+class BlockDevice:
+    """The drive as a loop device."""
+
+    def __init__(self, drive: Drive) -> None:
+        self.drive, self.path = drive, ""
+
+    def __enter__(self) -> "BlockDevice":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def attach(self, *beside: object) -> None:
+        """Serves the drive and puts a loop device over it."""
+        self.drive.serve(*beside, front="fuse")
+        how = ["--find", "--show", "--direct-io=on", "--sector-size=4096"]
+        self.path = run("losetup", *how, self.drive.fuse_file).strip()
+
+    def release(self) -> str:
+        """Gives the loop device back, which the kernel detaches once nobody uses it; its path."""
+        path, self.path = self.path, ""
+        if path:
+            attempt("losetup", "--detach", path)
+        return path
+
+    def detach(self) -> None:
+        """Gives the loop device back, and waits until it is free."""
+        if path := self.release():
+            backing = Path("/sys/block") / Path(path).name / "loop/backing_file"
+            eventually(f"{path} is free", lambda: not self._is_ours(backing))
+
+    def _is_ours(self, backing: Path) -> bool:
+        try:
+            return str(self.drive.mount_point) in backing.read_text()
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        """Detaches it and ends serving in an orderly way."""
+        self.detach()
+        self.drive.stop()
+
+
+class FileSystem:
+    """A file system on a loop device over the drive."""
+
+    def __init__(self, drive: Drive, kind: str) -> None:
+        self.device, self.kind = BlockDevice(drive), kind
+        self.place = drive.directory / "mnt"
+        self.place.mkdir()
+
+    def __enter__(self) -> "FileSystem":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        unmount(self.place, "--lazy")
+        self.device.release()
+
+    def make(self, *beside: object) -> None:
+        """Makes it and mounts it."""
+        self.device.attach(*beside)
+        run(f"mkfs.{self.kind}", "-q", self.device.path)
+        self._mount()
+
+    def mount(self, *beside: object) -> None:
+        """Mounts it again, which repeats its journal."""
+        self.device.attach(*beside)
+        self._mount()
+
+    def _mount(self) -> None:
+        run("mount", "-t", self.kind, "-o", "discard,noatime", self.device.path, self.place)
+
+    def unmount_only(self) -> None:
+        """Unmounts it; the drive is still served."""
+        unmount(self.place)
+
+    def unmount(self) -> None:
+        """Unmounts it and closes the drive."""
+        self.unmount_only()
+        self.device.stop()
+
+    def check(self) -> None:
+        """Verifies it, unmounted, on a device of its own."""
+        self.device.attach()
+        if self.kind == "ext4":
+            run("e2fsck", "-f", "-n", self.device.path)
+        else:
+            run("xfs_repair", "-n", self.device.path)
+        self.device.stop()
+
+    def crash(self) -> None:
+        """Kills the drive's server with kill -9 under the file system, which has failed then."""
+        self.device.drive.kill()
+        unmount(self.place, "--lazy")
+        self.device.detach()

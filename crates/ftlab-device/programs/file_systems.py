@@ -1,0 +1,114 @@
+"""ext4 and xfs: a source tree is unpacked and compared, then the drive is killed under load."""
+
+import filecmp
+import os
+import tarfile
+import threading
+import time
+from pathlib import Path
+
+from drive import Drive, FileSystem
+from system import expect, need, run, say
+
+NEEDS = ["losetup", "mount", "umount", "mkfs.ext4", "e2fsck", "mkfs.xfs", "xfs_repair"]
+
+
+def source_tree(megabytes: float, place: Path) -> Path:
+    """An archive of sources: this crate's, and as much of those it uses as is asked for."""
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    crates = sorted((home / "registry/src").glob("*/*"))
+    archive, left = place / "sources.tar", megabytes * 1e6
+    with tarfile.open(archive, "w") as tar:
+        for tree in [Path(__file__).resolve().parents[1], *crates]:
+            tar.add(tree, arcname=tree.name)
+            left = megabytes * 1e6 - archive.stat().st_size
+            if left <= 0:
+                break
+    return archive
+
+
+def files_below(place: Path) -> list[Path]:
+    """All regular files, relative."""
+    found = (path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(path.relative_to(place) for path in found)
+
+
+def expect_equal(reference: Path, place: Path) -> int:
+    """Compares two trees byte by byte; how many files they have."""
+    files = files_below(reference)
+    _, different, missing = filecmp.cmpfiles(reference, place, files, shallow=False)
+    expect(not different and not missing, f"{place}: differs {different}, cannot be read {missing}")
+    return len(files)
+
+
+class Churn(threading.Thread):
+    """Unpacks the archive over and over, and removes it again, until the file system fails."""
+
+    def __init__(self, archive: Path, place: Path) -> None:
+        super().__init__(daemon=True)
+        self.archive, self.place, self.rounds = archive, place, 0
+
+    def run(self) -> None:
+        try:
+            while True:
+                directory = self.place / str(self.rounds)
+                with tarfile.open(self.archive) as tar:
+                    tar.extractall(directory, filter="fully_trusted")
+                self.rounds += 1
+                if self.rounds >= 3:
+                    run("rm", "-r", self.place / str(self.rounds - 3))
+        except Exception as error:  # The file system is gone, as it should be.
+            self.ended = str(error)
+
+
+def survive(drive: Drive, kind: str, archive: Path, reference: Path, seconds: float) -> dict:
+    """One file system's life: unpack, compare, kill under load, check, compare."""
+    with FileSystem(drive, kind) as system:
+        system.make()
+        with tarfile.open(archive) as tar:
+            tar.extractall(system.place / "sources", filter="fully_trusted")
+        run("sync", "--file-system", system.place)
+        files = expect_equal(reference, system.place / "sources")
+        say(f"{kind}: {files} files unpacked and equal; killing the drive under load")
+        churn = Churn(archive, system.place)
+        churn.start()
+        time.sleep(seconds)
+        system.crash()
+        churn.join()
+        recovered = drive.check()
+        # Mounting repeats the journal of the file system; then nothing may be wrong with it.
+        system.mount()
+        expect_equal(reference, system.place / "sources")
+        system.unmount()
+        system.check()
+        # And it can be used.
+        system.mount()
+        run("rm", "-r", system.place / "sources")
+        run("fstrim", system.place)
+        system.unmount()
+    drive.check()
+    stats = drive.stats()
+    return {
+        "file system": kind,
+        "files": files,
+        "unpacked again before the kill": churn.rounds,
+        "recovery": next((line for line in recovered.splitlines() if "not closed" in line), ""),
+        "host page writes": stats["host_writes"],
+    }
+
+
+def main(options) -> list[dict]:
+    """The program `file-systems`."""
+    need(*NEEDS, root=True)
+    results = []
+    megabytes, size = (20, "320MiB") if options.short else (400, "2GiB")
+    archive = source_tree(megabytes, options.work)
+    reference = options.work / "reference"
+    with tarfile.open(archive) as tar:
+        tar.extractall(reference, filter="fully_trusted")
+    for kind in ["ext4", "xfs"]:
+        directory = options.directory(kind)
+        with Drive(options.ftlab, directory, size, options.ftl) as drive:
+            seconds = 2 if options.short else options.seconds
+            results.append(survive(drive, kind, archive, reference, seconds))
+    return results

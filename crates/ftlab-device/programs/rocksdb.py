@@ -1,0 +1,64 @@
+"""RocksDB under db_bench: keys overwritten at random (2R, PVLDB 2020, figure 12c, has YCSB)."""
+
+from databases import NEEDS, Database, live
+from system import expect, kill, need, run, start
+
+
+class RocksDb(Database):
+    name = "rocksdb"
+    drive_size = "1GiB"
+    # Compactions write the new files before they delete the old ones.
+    growth_bytes = 256 << 20
+
+    load = None
+
+    def _arguments(self, benchmarks: str, *more: object) -> list[object]:
+        keys = 50_000 if self.short else 1_000_000
+        return [
+            f"--db={self.place}",
+            f"--benchmarks={benchmarks}",
+            f"--num={keys}",
+            "--value_size=400",
+            "--compression_type=none",
+            "--write_buffer_size=8388608",
+            "--seed=1",
+            "--target_file_size_base=8388608",
+            "--max_bytes_for_level_base=33554432",
+            "--use_direct_io_for_flush_and_compaction=1",
+            "--use_direct_reads=1",
+            "--cache_size=16777216",
+            *more,
+        ]
+
+    def create(self) -> None:
+        run("db_bench", *self._arguments("fillrandom"))
+
+    def work(self, seconds: float) -> dict:
+        more = ["--use_existing_db=1", f"--duration={seconds:.0f}", "--threads=2", "--seed=2"]
+        said = run("db_bench", *self._arguments("overwrite", *more))
+        line = next(line for line in said.splitlines() if line.startswith("overwrite"))
+        return {"writes per second": int(line.split(" ops/sec")[0].split()[-1])}
+
+    def begin_work(self) -> None:
+        # Each write is durable before the next one, as its log is synced.
+        more = ["--use_existing_db=1", "--duration=3600", "--threads=2", "--sync=1", "--seed=3"]
+        self.load = start("db_bench", *self._arguments("overwrite", *more))
+
+    def kill(self) -> None:
+        if self.load:
+            kill(self.load)
+
+    def verify(self) -> dict:
+        consistent = run("ldb", f"--db={self.place}", "checkconsistency")
+        expect("OK" in consistent, consistent)
+        more = ["--use_existing_db=1", "--threads=1"]
+        said = run("db_bench", *self._arguments("verifychecksum,readseq", *more))
+        line = next(line for line in said.splitlines() if line.startswith("readseq"))
+        expect("verifychecksum" in said, said)
+        return {"checked": line.split(":")[0] + " and all checksums"}
+
+
+def main(options) -> list[dict]:
+    """The program `rocksdb`."""
+    need(*NEEDS, "db_bench", "ldb", root=True)
+    return [live(options, RocksDb)]

@@ -1,0 +1,135 @@
+"""Running programs, and undoing what they did."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+class Skipped(Exception):
+    """Something is missing here; says what, and how to get it."""
+
+
+class Failed(Exception):
+    """A program did not do what it should."""
+
+
+def say(text: str) -> None:
+    """Tells what is going on."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def need(*programs: str, root: bool = False) -> None:
+    """Skips unless `programs` are installed, and, if needed, we are root and have /dev/fuse."""
+    missing = [name for name in programs if find(name) is None]
+    if root and os.geteuid() != 0:
+        missing.append("root")
+    if root and not Path("/dev/fuse").exists():
+        missing.append("/dev/fuse")
+    if missing:
+        raise Skipped(f"without {', '.join(missing)} (make setup-drive)")
+
+
+def find(program: str) -> str | None:
+    """Where a program is; Debian keeps PostgreSQL's beside the path."""
+    places = [os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
+    places += map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
+    return shutil.which(program, path=":".join(places))
+
+
+def command(program: str, *arguments: object) -> list[str]:
+    """A command line, with the program's full path."""
+    return [find(program) or program, *map(str, arguments)]
+
+
+def run(program: str, *arguments: object, cwd: Path | None = None, stdin: str | None = None) -> str:
+    """What a program says; an error if it fails."""
+    line = command(program, *arguments)
+    done = subprocess.run(line, cwd=cwd, input=stdin, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(line)}: exit {done.returncode}\n{said}")
+    return said
+
+
+def run_json(program: str, *arguments: object, **how: object) -> dict:
+    """The JSON document that a program prints, between whatever else it says."""
+    said = run(program, *arguments, **how)
+    return json.JSONDecoder().raw_decode(said, said.index("{"))[0]
+
+
+def attempt(program: str, *arguments: object) -> bool:
+    """Runs a program that may fail; whether it did not."""
+    line = command(program, *arguments)
+    return (
+        subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    )
+
+
+def start(program: str, *arguments: object, **how: object) -> subprocess.Popen:
+    """Starts a program, which says nothing unless `how` says otherwise."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
+    return subprocess.Popen(command(program, *arguments), **(quiet | how))
+
+
+def start_logged(log: Path, program: str, *arguments: object, **how: object) -> subprocess.Popen:
+    """The same; what it says goes to a file."""
+    with log.open("w") as file:
+        return start(program, *arguments, stdout=file, stderr=file, **how)
+
+
+def kill(process: subprocess.Popen) -> None:
+    """Ends a program as a crash does, if it still runs."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def kill_with_children(process: subprocess.Popen) -> None:
+    """The same with the processes that it started, which may wait for it for ever."""
+    with contextlib.suppress(FileNotFoundError):
+        tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        process.kill()
+        for child in map(int, tasks.split()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+    kill(process)
+
+
+def is_mounted(place: Path) -> bool:
+    """Whether something is mounted there, be it dead."""
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    return any(line.split(" ")[1] == str(place) for line in mounts)
+
+
+def unmount(place: Path, *how: str) -> None:
+    """Unmounts everything that is mounted there."""
+    while is_mounted(place):
+        run("umount", *how, place)
+
+
+def eventually(what: str, holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits until `holds`."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise Failed(f"{what}: not within {seconds:.0f} s")
+        time.sleep(0.05)
+
+
+def wait_for(what: str, server: subprocess.Popen, holds: Callable[[], bool]) -> None:
+    """Waits until a server that was started `holds`; an error at once if it ends."""
+    eventually(f"{what} is ready", lambda: server.poll() is not None or holds(), 300)
+    expect(server.poll() is None, f"{what} does not start")
+
+
+def expect(holds: bool, otherwise: str) -> None:
+    """Fails unless `holds`."""
+    if not holds:
+        raise Failed(otherwise)
