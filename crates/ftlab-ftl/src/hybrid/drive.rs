@@ -258,6 +258,16 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         self.replace_data_block(logical, to)
     }
 
+    /// Fetches what a full merge of the logical block of `lpn` will ask of the maps.
+    #[inline]
+    pub(crate) fn prefetch_merge(&self, lpn: Lpn) {
+        let logical = self.logical_block(lpn);
+        hardware::prefetch(&self.data_blocks, logical.0 as usize);
+        for lpn in self.pages_in(logical).step_by(ENTRIES_PER_LINE) {
+            hardware::prefetch(&self.log_page_of, lpn as usize);
+        }
+    }
+
     /// Makes `block`, which holds the first pages of `logical` in order and valid, its data block;
     /// the pages behind them are copied. A partial merge, or a switch if there is nothing to copy.
     pub fn adopt(&mut self, logical: LogicalBlock, block: BlockId) -> Outcome<(), F> {
@@ -274,10 +284,6 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         let pages = self.pages_in(logical);
         let from_first = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
         let to_first = self.geometry.first_page(to).0;
-        // A victim's pages are of logical blocks far apart: their entries are in no cache.
-        for lpn in pages.clone().step_by(ENTRIES_PER_LINE) {
-            hardware::prefetch(&self.log_page_of, lpn as usize);
-        }
         let mut count = 0;
         let Self { flash, observer, live, log_page_of, .. } = self;
         let copies = (pages.start + offset..pages.end).filter(|&lpn| live.get(lpn)).map(|lpn| {
