@@ -98,10 +98,8 @@ fn unusable(name: &str, what: &str, remedy: &str) -> SimError {
 
 impl PartialEq for OwnPolicies {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&(String, Arc<Make>), &(String, Arc<Make>))| {
-            a.0 == b.0 && Arc::ptr_eq(&a.1, &b.1)
-        };
-        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+        let mut pairs = self.0.iter().zip(&other.0);
+        self.0.len() == other.0.len() && pairs.all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(&a.1, &b.1))
     }
 }
 
@@ -119,14 +117,14 @@ mod tests {
     use ftlab_ftl::registry::PolicyEntry;
     use ftlab_spec::NoParameters;
 
-    fn make(size: Size) -> Result<Box<dyn Policy>, String> {
-        Ok(Box::new(TwoRGreedy::new(&NoParameters, size)))
+    fn add(policies: &mut OwnPolicies, name: &str) -> Result<(), SimError> {
+        policies.add(name, |size| Ok(Box::new(TwoRGreedy::new(&NoParameters {}, size))))
     }
 
     #[test]
     fn a_policy_of_the_program_runs_like_one_of_the_registry() {
         let mut policies = OwnPolicies::default();
-        policies.add("mine", make).unwrap();
+        add(&mut policies, "mine").unwrap();
         let drive = DriveOptions {
             logical: Logical::Pages(4096),
             pages_per_block: 32,
@@ -134,7 +132,7 @@ mod tests {
         };
         let workload = Workload::parse("zipf", ftlab_trace::OpenOptions::default()).unwrap();
         let ftls = vec!["mine".parse().unwrap(), "2r-greedy".parse().unwrap()];
-        let experiment = Experiment { drive, policies, ..Experiment::new(workload, ftls) };
+        let experiment = Experiment { policies, drive, ..Experiment::new(workload, ftls) };
         let runs = experiment.run(&mut ()).unwrap().runs;
         assert_eq!(runs[0].running_relocations, runs[1].running_relocations);
         assert_eq!((&runs[0].ftl[..], runs[0].erases), ("mine", runs[1].erases));
@@ -143,9 +141,9 @@ mod tests {
     #[test]
     fn a_name_stands_for_one_policy() {
         let mut policies = OwnPolicies::default();
-        policies.add("mine", make).unwrap();
+        add(&mut policies, "mine").unwrap();
         for (name, part) in [("mine", "already"), ("2r++", "already"), ("a:b=1", "is no name")] {
-            let error = policies.add(name, make).unwrap_err().to_string();
+            let error = add(&mut policies, name).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
         let error = policies.resolve(&"mine:x=1".parse().unwrap()).unwrap_err().to_string();
