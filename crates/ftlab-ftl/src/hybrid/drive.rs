@@ -11,9 +11,6 @@ use std::ops::Range;
 /// "Not in the log".
 const NONE: u32 = u32::MAX;
 
-/// Of the map of the log, in a line of the processor's cache.
-const ENTRIES_PER_LINE: usize = 64 / size_of::<u32>();
-
 /// The data blocks, which are the first stream of every hybrid-mapped FTL.
 pub(crate) const DATA: StreamId = StreamId(0);
 
@@ -256,16 +253,6 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         self.gather(logical, 0, to)?;
         self.counters.merges.full += 1;
         self.replace_data_block(logical, to)
-    }
-
-    /// Fetches what a full merge of the logical block of `lpn` will ask of the maps.
-    #[inline]
-    pub(crate) fn prefetch_merge(&self, lpn: Lpn) {
-        let logical = self.logical_block(lpn);
-        hardware::prefetch(&self.data_blocks, logical.0 as usize);
-        for lpn in self.pages_in(logical).step_by(ENTRIES_PER_LINE) {
-            hardware::prefetch(&self.log_page_of, lpn as usize);
-        }
     }
 
     /// Makes `block`, which holds the first pages of `logical` in order and valid, its data block;

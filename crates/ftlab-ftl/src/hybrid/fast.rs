@@ -48,9 +48,6 @@ ftlab_spec::parameters! {
 const LOG: StreamId = StreamId(1);
 pub(super) const SEQUENTIAL: StreamId = StreamId(2);
 
-/// How far ahead of its merge a page of a victim is looked at.
-const PAGES_AHEAD: u32 = 3;
-
 /// One queue of log blocks.
 pub struct Fast {
     log_blocks: usize,
@@ -81,14 +78,8 @@ impl Fast {
         victim: BlockId,
     ) -> Outcome<(), F> {
         drive.count_reclaim(victim);
-        let pages = drive.pages_of(victim);
-        for page in pages.clone() {
-            // Pages of a victim are of logical blocks far apart, whose entries are in no cache.
-            let ahead = Some(page + PAGES_AHEAD).filter(|ahead| *ahead < pages.end);
-            if let Some(lpn) = ahead.and_then(|ahead| drive.valid(Ppn(ahead))) {
-                drive.prefetch_merge(lpn);
-            }
-            if let Some(lpn) = drive.valid(Ppn(page)) {
+        for page in drive.pages_of(victim).map(Ppn) {
+            if let Some(lpn) = drive.valid(page) {
                 let logical = drive.logical_block(lpn);
                 drive.full_merge(logical)?;
                 if let Some(sequential) = &mut self.sequential {
