@@ -33,17 +33,11 @@ class TwoRGreedy(ftlab.Policy):
 
     def select_victims(self, drive: ftlab.DriveView, asking: int, valid_pages_max: int) -> list[int]:
         """Blocks of the emptiest region."""
-
-        def rank(block: int) -> tuple[int, int]:
-            return drive.valid_pages(block), drive.allocated(block)
-
-        regions: tuple[list[int], list[int]] = ([], [])
-        for block in drive.sealed_blocks():
-            regions[drive.stream_of(block)].append(block)
-        normal, cold = (sorted(region, key=rank) for region in regions)
-        is_cold = bool(cold) and (not normal or rank(cold[0]) < rank(normal[0]))
+        emptiest = drive.emptiest_blocks()
         victims, invalid_pages = [], 0
-        for block in cold if is_cold else normal:
+        for block in emptiest:
+            if drive.stream_of(block) != drive.stream_of(emptiest[0]):
+                continue
             valid_pages = drive.valid_pages(block)
             is_too_full = valid_pages > valid_pages_max or valid_pages == drive.pages_per_block
             if is_too_full or invalid_pages >= drive.pages_per_block:

@@ -15,11 +15,12 @@ from ftlab import errors, model, plot
 from ftlab._core import DriveView, __version__
 from ftlab._drive import Drive
 from ftlab._policy import Policy, Stream
-from ftlab._progress import Status
+from ftlab._progress import Status, SweepStatus
 from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
 from ftlab._requests import Inspection, generate, inspect
 from ftlab._result import Result
 from ftlab._run import run
+from ftlab._sweep import Failure, Sweep, sweep
 from ftlab._workload import Trace
 from ftlab.errors import FtlabError
 
@@ -27,6 +28,7 @@ __all__ = [
     "Drive",
     "DriveView",
     "Entry",
+    "Failure",
     "FtlabError",
     "Inspection",
     "Parameter",
@@ -34,6 +36,8 @@ __all__ = [
     "Result",
     "Status",
     "Stream",
+    "Sweep",
+    "SweepStatus",
     "Trace",
     "__version__",
     "errors",
@@ -46,5 +50,6 @@ __all__ = [
     "parts",
     "plot",
     "run",
+    "sweep",
     "timings",
 ]

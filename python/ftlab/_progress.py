@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-__all__ = ["Progress", "Status", "reporter"]
+__all__ = ["Progress", "Status", "SweepProgress", "SweepStatus", "reporter", "sweep_reporter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,36 @@ class Status:
     waf: dict[str, float | None]
 
 
+@dataclass(frozen=True, slots=True)
+class SweepStatus:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    runs : int
+        Runs of the experiment.
+    done : int
+        Of them, those with a result, from before or now.
+    failed : int
+        Those that failed.
+    share : float
+        Share of the work that is done, from 0 to 1: by page writes, or by runs on a cluster.
+    left : float or None
+        Seconds left at the speed so far, where that is known.
+    """
+
+    runs: int
+    done: int
+    failed: int
+    share: float
+    left: float | None
+
+
 Progress = bool | Callable[[Status], object] | None
 """Whether a bar is shown (where somebody looks, if ``None``), or what is told instead."""
+
+SweepProgress = bool | Callable[[SweepStatus], object] | None
+"""The same of a sweep."""
 
 Tell = Callable[[str, int, float | None, list[float | None]], None]
 
@@ -74,7 +102,9 @@ class _Bar(AbstractContextManager[Tell]):
         bar = self.bar
         if bar is None or (phase != self.phase and "count" not in (phase, self.phase)):
             self._close()
-            bar = self.bar = tqdm(total=total, leave=False, bar_format=_format(total))
+            bar = self.bar = tqdm(
+                total=total, unit=" writes", unit_scale=True, leave=False, bar_format=_format(total)
+            )
         self.phase = phase
         bar.set_description(phase, refresh=False)
         known = [f"{ftl} {waf:.3f}" for ftl, waf in zip(self.ftls, wafs, strict=False) if waf is not None]
@@ -98,7 +128,7 @@ class _Bar(AbstractContextManager[Tell]):
 def _format(total: float | None) -> str | None:
     if total is None:
         return None
-    return "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+    return "{desc:<10} {percentage:3.0f}% |{bar:20}| {remaining} left{postfix}"
 
 
 def _somebody_looks() -> bool:
@@ -116,3 +146,40 @@ def reporter(progress: Progress, ftls: list[str]) -> AbstractContextManager[Tell
     if progress is None:
         progress = _somebody_looks()
     return _Bar(ftls) if progress else nullcontext()
+
+
+class _SweepBar(AbstractContextManager["_SweepBar"]):
+    """A bar of tqdm with the runs of a sweep."""
+
+    def __init__(self) -> None:
+        self.bar: tqdm[Any] | None = None
+
+    def __call__(self, runs: int, done: int, failed: int, share: float, left: float | None) -> None:
+        if self.bar is None:
+            self.bar = tqdm(total=runs, initial=done, unit="run", leave=False)
+        self.bar.n = done + failed
+        self.bar.set_postfix_str(f"{failed} failed" if failed else "", refresh=False)
+        self.bar.refresh()
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+TellOfSweep = Callable[[int, int, int, float, float | None], None]
+
+
+def _told_of_sweep(told: Callable[[SweepStatus], object]) -> TellOfSweep:
+    def tell(runs: int, done: int, failed: int, share: float, left: float | None) -> None:
+        told(SweepStatus(runs, done, failed, share, left))
+
+    return tell
+
+
+def sweep_reporter(progress: SweepProgress) -> AbstractContextManager[TellOfSweep | None]:
+    """What tells of a sweep."""
+    if callable(progress):
+        return nullcontext(_told_of_sweep(progress))
+    if progress is None:
+        progress = _somebody_looks()
+    return _SweepBar() if progress else nullcontext()

@@ -39,6 +39,12 @@ def test_everything_public_has_a_docstring(name, value):
         assert inspect.getdoc(value), name
 
 
+def test_everything_of_a_drive_that_policies_see_has_a_docstring():
+    for name, member in vars(ftlab.DriveView).items():
+        if not name.startswith("_"):
+            assert inspect.getdoc(member), name
+
+
 def blocks(file):
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
 

@@ -1,5 +1,8 @@
 """Plots, in both ways of drawing them."""
 
+import subprocess
+import sys
+
 import pytest
 
 import ftlab
@@ -26,6 +29,13 @@ def test_altair_draws(name, observed):
     chart = getattr(altair, name)(observed).to_dict()
     assert chart["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
     assert any(chart["datasets"].values())
+
+
+def test_altair_is_imported_when_it_is_asked_for():
+    code = "import sys, ftlab; assert 'altair' not in sys.modules; ftlab.plot.altair.waf"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+    with pytest.raises(AttributeError, match="no attribute 'altiar'"):
+        ftlab.plot.altiar  # noqa: B018
 
 
 def test_plots_go_on_axes_that_are_given(observed):

@@ -5,6 +5,7 @@ use crate::Failure;
 use ftlab_sim::Threads;
 use ftlab_sim::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -49,7 +50,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     let directory = std::env::temp_dir().join(format!("ftlab-sweep-{}", std::process::id()));
     let (start, clock) = (processor_time(), Instant::now());
     let mut store = Store::open(&directory, Shard::WHOLE)?;
-    let outcome = sweep(&plan, &mut store, SweepOptions::default(), &|_| ())?;
+    let outcome =
+        sweep(&plan, &mut store, SweepOptions::default(), &|_| ControlFlow::Continue(()))?;
     let (taken, elapsed) = (processor_time().saturating_sub(start), clock.elapsed());
     drop(store);
     std::fs::remove_dir_all(&directory)?;

@@ -13,6 +13,7 @@ use ftlab_sim::sweep::{
 use ftlab_trace::PartialFile;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Runs every point of an experiment file, on all processors; a sweep that was stopped goes on.
@@ -106,7 +107,10 @@ pub(crate) fn run(
     let mut store = Store::open(directory, shard)?;
     let bar = if quiet { SweepBar::hidden() } else { SweepBar::new() };
     let options = SweepOptions { threads: jobs.map(usize::from), shard };
-    let outcome = run_sweep(plan, &mut store, options, &|status| bar.update(status))?;
+    let outcome = run_sweep(plan, &mut store, options, &|status| {
+        bar.update(status);
+        ControlFlow::Continue(())
+    })?;
     bar.finish();
     Ok(outcome)
 }

@@ -1,6 +1,7 @@
 //! Errors as the exceptions of `ftlab.errors`.
 
 use ftlab_sim::SimError;
+use ftlab_sim::sweep::{FileError, SweepError};
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use pyo3::PyErr;
@@ -9,6 +10,7 @@ mod exceptions {
     use pyo3::import_exception;
 
     import_exception!(ftlab.errors, DriveError);
+    import_exception!(ftlab.errors, ExperimentError);
     import_exception!(ftlab.errors, FileError);
     import_exception!(ftlab.errors, FtlError);
     import_exception!(ftlab.errors, MemoryLimitError);
@@ -75,13 +77,37 @@ impl From<SimError> for Error {
     }
 }
 
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        SweepError::from(error).into()
+    }
+}
+
+impl From<SweepError> for Error {
+    fn from(error: SweepError) -> Self {
+        let message = in_python(&error);
+        Self(match error {
+            SweepError::Sim(error) => return error.into(),
+            SweepError::Read { .. } | SweepError::Store { .. } => {
+                exceptions::FileError::new_err(message)
+            }
+            SweepError::File(_) => exceptions::ExperimentError::new_err(message),
+        })
+    }
+}
+
+/// The error that an experiment cannot be swept.
+pub(crate) fn experiment_error(message: String) -> PyErr {
+    exceptions::ExperimentError::new_err(message)
+}
+
 /// The error that the policy of that name did what no policy may do.
 pub(crate) fn policy_error(name: &str, what: &str) -> PyErr {
     exceptions::PolicyError::new_err(format!("the policy {name} {what}"))
 }
 
 /// The message, its options of the command line as arguments of Python: `--gc-start` as `gc_start`.
-fn in_python(error: &impl ToString) -> String {
+pub(crate) fn in_python(error: &impl ToString) -> String {
     let message = error.to_string();
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();

@@ -4,6 +4,9 @@
 //! Python has checked for its type, runs it without the interpreter's lock, and hands results back as
 //! the JSON that `ftlab run --json` prints.
 
+// Python hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
 mod arrow;
 mod drive_view;
 mod error;
@@ -17,6 +20,7 @@ mod progress;
 mod registry;
 mod results;
 mod run;
+mod sweep;
 mod workload;
 
 #[pyo3::pymodule]
@@ -35,6 +39,8 @@ mod _core {
     use super::results::{answer, load, report, save};
     #[pymodule_export]
     use super::run::run;
+    #[pymodule_export]
+    use super::sweep::{Plan, Store, sweep};
     #[pymodule_export]
     use super::workload::Workload;
 

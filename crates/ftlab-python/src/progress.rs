@@ -56,6 +56,12 @@ impl Progress for Watch {
     }
 }
 
+/// Raises what Ctrl-C raises, if it was pressed.
+#[allow(clippy::redundant_closure_for_method_calls)] // the method is of one lifetime, `attach` wants any
+pub(crate) fn check_signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
 /// A source that ends with an error at Ctrl-C.
 pub(crate) struct Interruptible<'a> {
     source: &'a mut dyn TraceSource,
@@ -77,7 +83,7 @@ impl TraceSource for Interruptible<'_> {
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         if self.last.elapsed() >= PERIOD {
             self.last = Instant::now();
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
+            if let Err(error) = check_signals() {
                 self.raised = Some(error);
                 let (what, remedy) = ("interrupted".into(), "begin again".into());
                 return Err(TraceError::Unsupported { what, remedy });

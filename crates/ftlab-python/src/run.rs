@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::experiment::experiment;
 use crate::parse::Settings;
 use crate::policy::PythonPolicy;
-use crate::progress::Watch;
+use crate::progress::{Watch, check_signals};
 use crate::results::to_json;
 use crate::workload::{Raised, Workload, take};
 use ftlab_sim::{Experiment, OwnPolicies, SimError};
@@ -60,7 +60,8 @@ fn prepare(
     raised: &Raised,
 ) -> std::result::Result<ftlab_sim::Prepared, SimError> {
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || send.send(experiment.prepare()));
+    // If nobody waits for it any more, it goes.
+    std::thread::spawn(move || drop(send.send(experiment.prepare())));
     loop {
         match receive.recv_timeout(Duration::from_millis(50)) {
             Ok(prepared) => return prepared,
@@ -69,7 +70,7 @@ fn prepare(
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
+        if let Err(error) = check_signals() {
             crate::workload::keep(raised, error);
             return Err(SimError::Stopped);
         }

@@ -1,11 +1,12 @@
 //! Experiment files become the right runs, and sweeps give the same whatever interrupts or divides them.
 
 use ftlab_sim::sweep::{
-    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs, schema,
-    sweep,
+    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepError, SweepOptions,
+    read_runs, schema, sweep,
 };
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, SimError, Workload};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 const COMMITTED: &str = include_str!("../schema/experiment.schema.json");
@@ -42,7 +43,7 @@ fn error(text: &str) -> String {
 fn run(plan: &Plan, directory: &Path, shard: Shard, threads: usize) -> Outcome {
     let mut store = Store::open(directory, shard).unwrap();
     let options = SweepOptions { threads: Some(threads), shard };
-    sweep(plan, &mut store, options, &|_| ()).unwrap()
+    sweep(plan, &mut store, options, &|_| ControlFlow::Continue(())).unwrap()
 }
 
 /// What does not vary from run to run.
@@ -85,6 +86,41 @@ fn every_combination_is_a_point_and_equal_runs_are_one() {
     assert_eq!(plan.varying_axes(), ["workload", "theta", "ftl", "seed"]);
     assert_eq!(plan.axis("ftl"), ["1r-greedy", "2R"]);
     assert_eq!(plan.axis("workload"), ["zipf:theta={theta}", "even"]);
+}
+
+#[test]
+fn jobs_that_ran_elsewhere_and_came_twice_give_the_same_store() {
+    let plan = plan(TEXT);
+    let (here, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(&plan, here.path(), Shard::WHOLE, 2);
+    let mut store = Store::open(elsewhere.path(), Shard::WHOLE).unwrap();
+    for job in plan.pending(&store, Shard::WHOLE) {
+        let outcome = job.run().unwrap();
+        assert_eq!(outcome.failures, []);
+        let bytes = outcome.encode().unwrap();
+        assert_eq!(store.add_encoded(&bytes).unwrap(), job.runs.len());
+        assert_eq!(store.add_encoded(&bytes).unwrap(), 0);
+    }
+    assert!(plan.pending(&store, Shard::WHOLE).is_empty());
+    assert!(store.add_encoded(b"not Parquet").is_err());
+    store.join().unwrap();
+    let counts_in = |directory: &tempfile::TempDir| counts(read_runs(directory.path()).unwrap());
+    assert_eq!(counts_in(&elsewhere), counts_in(&here));
+}
+
+#[test]
+fn a_sweep_that_is_stopped_keeps_what_is_finished() {
+    let plan = plan(TEXT);
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path(), Shard::WHOLE).unwrap();
+    let stopped = sweep(&plan, &mut store, SweepOptions::default(), &|status| {
+        if status.done < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert!(matches!(stopped, Err(SweepError::Sim(SimError::Stopped))), "{stopped:?}");
+    drop(store);
+    let outcome = run(&plan, directory.path(), Shard::WHOLE, 2);
+    assert!(outcome.reused >= 4 && outcome.ran > 0, "{outcome:?}");
+    assert_eq!(outcome.ran + outcome.reused, 12);
 }
 
 #[test]

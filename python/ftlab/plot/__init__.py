@@ -20,8 +20,18 @@ function               what it shows                                            
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
+
 from ftlab.plot._bars import moves, utilisation, wear
 from ftlab.plot._flash import flash
 from ftlab.plot._lines import cold_region, response, spread, waf
 
 __all__ = ["cold_region", "flash", "moves", "response", "spread", "utilisation", "waf", "wear"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Module ``altair``, when it is asked for: Altair is optional, and takes a while to import."""
+    if name == "altair":
+        return importlib.import_module("ftlab.plot.altair")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,12 +7,11 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::RowAccessor;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::TypePtr;
-use std::fs::File;
 use std::sync::Arc;
 
 /// A finished run.
@@ -152,7 +151,7 @@ fn write_column(writer: &mut ColumnWriter<'_>, cells: impl Iterator<Item = Cell>
     Ok(())
 }
 
-fn reader(file: File) -> Result<SerializedFileReader<File>> {
+fn reader<R: ChunkReader + 'static>(file: R) -> Result<SerializedFileReader<R>> {
     let reader = SerializedFileReader::new(file)?;
     if reader.metadata().file_metadata().schema() != schema(COLUMNS.iter())?.as_ref() {
         return Err(ParquetError::General(
@@ -163,7 +162,10 @@ fn reader(file: File) -> Result<SerializedFileReader<File>> {
 }
 
 /// Reads the texts of some columns of every row.
-fn read_texts<const N: usize>(file: File, names: [&str; N]) -> Result<Vec<[String; N]>> {
+fn read_texts<const N: usize>(
+    file: impl ChunkReader + 'static,
+    names: [&str; N],
+) -> Result<Vec<[String; N]>> {
     let wanted = schema(COLUMNS.iter().filter(|column| names.contains(&column.name)))?;
     let reader = reader(file)?;
     let rows = reader.get_row_iter(Some(wanted.as_ref().clone()))?.map(|row| {
@@ -178,12 +180,15 @@ fn read_texts<const N: usize>(file: File, names: [&str; N]) -> Result<Vec<[Strin
 }
 
 /// The hashes of all runs in a file.
-pub(super) fn decode_hashes(file: File) -> Result<Vec<String>> {
+pub(super) fn decode_hashes(file: impl ChunkReader + 'static) -> Result<Vec<String>> {
     Ok(read_texts(file, ["run"])?.into_iter().map(|[run]| run).collect())
 }
 
 /// The runs in a file whose hashes are wanted.
-pub(super) fn decode(file: File, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredRun>> {
+pub(super) fn decode(
+    file: impl ChunkReader + 'static,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<StoredRun>> {
     let broken = |error: serde_json::Error| ParquetError::General(error.to_string());
     let rows = read_texts(file, ["run", "labels", "result"])?.into_iter();
     let runs = rows.filter(|[run, ..]| is_wanted(run)).map(|[run, labels, result]| {

@@ -2,6 +2,7 @@
 //! machines by shards.
 //!
 //! ```
+//! use std::ops::ControlFlow;
 //! use ftlab_sim::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, read_runs, sweep};
 //!
 //! let text = r#"
@@ -22,9 +23,9 @@
 //!
 //! let directory = tempfile::tempdir()?;
 //! let mut store = Store::open(directory.path(), Shard::WHOLE)?;
-//! let outcome = sweep(&plan, &mut store, SweepOptions::default(), &|_| ())?;
+//! let outcome = sweep(&plan, &mut store, SweepOptions::default(), &|_| ControlFlow::Continue(()))?;
 //! assert_eq!((outcome.ran, outcome.reused), (8, 0));
-//! let again = sweep(&plan, &mut store, SweepOptions::default(), &|_| ())?;
+//! let again = sweep(&plan, &mut store, SweepOptions::default(), &|_| ControlFlow::Continue(()))?;
 //! assert_eq!((again.ran, again.reused), (0, 8));
 //!
 //! let results = read_runs(directory.path())?;
@@ -45,6 +46,7 @@ mod file;
 mod identity;
 mod inspection;
 mod items;
+mod job;
 mod metric;
 mod plan;
 mod report;
@@ -63,6 +65,7 @@ pub use error::{FileError, SweepError};
 pub use file::{Case, DriveTable, ExperimentFile, Kind, RunTable, schema};
 pub use inspection::Inspected;
 pub use items::{FtlItem, WorkloadItem};
+pub use job::JobOutcome;
 pub use metric::{METRICS, Metric};
 pub use plan::{Job, Plan, Point};
 pub use report::{Expectation, FigureKind, FigureSpec, Reduce, Selector};

@@ -2,14 +2,13 @@
 
 use super::columns::{StoredRun, encode};
 use super::error::SweepError;
-use super::plan::{Job, Plan, Point};
+use super::job::JobOutcome;
+use super::plan::{Job, Plan};
 use super::shard::Shard;
 use super::store::Store;
-use crate::{ExperimentResult, Progress, SimError, Status, Threads};
-use ftlab_spec::Spec;
+use crate::{Experiment, ExperimentResult, Progress, SimError, Status, Threads};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -66,25 +65,20 @@ pub struct Outcome {
 }
 
 /// Runs everything in the plan that has no result yet, and adds what comes out to the store. A run
-/// that fails does not keep the others from running.
+/// that fails does not keep the others from running. The sweep stops where `progress` breaks off: with
+/// [`SimError::Stopped`], and what is finished is kept.
 pub fn sweep(
     plan: &Plan,
     store: &mut Store,
     options: SweepOptions,
-    progress: &(dyn Fn(&SweepStatus) + Sync),
+    progress: &(dyn Fn(&SweepStatus) -> ControlFlow<()> + Sync),
 ) -> Result<Outcome, SweepError> {
     let threads = options.threads.unwrap_or_else(Threads::processors).max(1);
     let pool = Threads::new(threads)?;
     let own = plan.jobs.iter().enumerate().filter(|(index, _)| options.shard.has(*index));
-    let own: Vec<&Job> = own.map(|(_, job)| job).collect();
-    let runs = own.iter().map(|job| job.runs.len()).sum();
-    let mut pending: Vec<Job> = own.into_iter().filter_map(|job| left_of(job, store)).collect();
+    let runs = own.map(|(_, job)| job.runs.len()).sum();
+    let pending = plan.pending(store, options.shard);
     let reused = runs - pending.iter().map(|job| job.runs.len()).sum::<usize>();
-    // The longest first, so that none is left alone at the end; traces may be long.
-    pending.sort_by_key(|job| {
-        let all = job.writes.map(|writes| writes * job.runs.len() as u64);
-        std::cmp::Reverse(all.unwrap_or(u64::MAX))
-    });
     let work = Work::of(&pending);
     let state = State {
         queue: pending.into_iter().rev().collect(),
@@ -120,16 +114,6 @@ pub fn sweep(
     Ok(state.outcome)
 }
 
-/// The runs of a job that have no result yet, if there are any.
-fn left_of(job: &Job, store: &Store) -> Option<Job> {
-    let mut left = job.clone();
-    let is_left = |point: &Point| !store.has(&point.run);
-    let ftls = job.experiment.ftls.iter().zip(&job.runs).filter(|(_, point)| is_left(point));
-    left.experiment.ftls = ftls.map(|(ftl, _)| ftl.clone()).collect();
-    left.runs.retain(is_left);
-    (!left.runs.is_empty()).then_some(left)
-}
-
 /// How much there is to do, in page writes; a job that does not say counts as the mean of the others.
 #[derive(Debug, Clone, Copy)]
 struct Work {
@@ -159,7 +143,7 @@ struct State {
     outcome: Outcome,
     /// Work of jobs that ended.
     finished: f64,
-    /// Why nothing more can be stored.
+    /// Why nothing more is run.
     broken: Option<SweepError>,
 }
 
@@ -172,7 +156,7 @@ struct Shared<'a> {
     state: Mutex<State>,
     store: Mutex<&'a mut Store>,
     one_ended: Condvar,
-    progress: &'a (dyn Fn(&SweepStatus) + Sync),
+    progress: &'a (dyn Fn(&SweepStatus) -> ControlFlow<()> + Sync),
 }
 
 impl Shared<'_> {
@@ -183,11 +167,14 @@ impl Shared<'_> {
     /// Takes jobs until there are none.
     fn work(&self, worker: usize) {
         while let Some(job) = self.take(worker) {
-            let (runs, failures) = self.run(worker, &job);
+            let work = self.work.of_job(&job);
+            let JobOutcome { runs, failures } = job.run_by(|experiment| {
+                self.attempt(worker, work, experiment).map_err(|error| error.to_string())
+            });
             let stored = self.keep(&runs);
             let mut state = self.state();
             state.running.remove(&worker);
-            state.finished += self.work.of_job(&job);
+            state.finished += work;
             state.outcome.ran += runs.len();
             state.outcome.failures.extend(failures);
             if let Err(error) = stored {
@@ -218,43 +205,26 @@ impl Shared<'_> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner).add(runs, &bytes)
     }
 
-    /// Runs all FTLs of a job together; if that fails, each alone, so that only those fail that must.
-    fn run(&self, worker: usize, job: &Job) -> (Vec<StoredRun>, Vec<Failure>) {
-        match self.attempt(worker, job, &job.experiment.ftls) {
-            Ok(result) => (split(&job.runs, result), Vec::new()),
-            Err(error) if job.runs.len() == 1 => (Vec::new(), vec![failure(job, 0, error)]),
-            Err(_) => {
-                let (mut runs, mut failures) = (Vec::new(), Vec::new());
-                for (index, ftl) in job.experiment.ftls.iter().enumerate() {
-                    match self.attempt(worker, job, std::slice::from_ref(ftl)) {
-                        Ok(result) => {
-                            runs.extend(split(&job.runs[index..=index], result));
-                        }
-                        Err(error) => failures.push(failure(job, index, error)),
-                    }
-                }
-                (runs, failures)
+    fn attempt(
+        &self,
+        worker: usize,
+        work: f64,
+        experiment: &Experiment,
+    ) -> Result<ExperimentResult, SimError> {
+        loop {
+            let (others, is_broken) = {
+                let state = self.state();
+                (state.running.len() > 1, state.broken.is_some())
+            };
+            if is_broken {
+                return Err(SimError::Stopped);
             }
-        }
-    }
-
-    fn attempt(&self, worker: usize, job: &Job, ftls: &[Spec]) -> Result<ExperimentResult, String> {
-        let experiment = crate::Experiment { ftls: ftls.to_vec(), ..job.experiment.clone() };
-        let work = self.work.of_job(job);
-        let run = || loop {
-            let others = self.state().running.len() > 1;
             match experiment.prepare_on(&self.pool) {
-                Ok(prepared) => {
-                    break prepared.run(&mut Meter { shared: self, worker, work });
-                }
+                Ok(prepared) => break prepared.run(&mut Meter { shared: self, worker, work }),
                 // What the others hold is free when they end.
                 Err(SimError::Memory { .. }) if others => self.wait_for_another(worker),
                 Err(error) => break Err(error),
             }
-        };
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(result) => result.map_err(|error| error.to_string()),
-            Err(_) => Err("it panicked: a bug; please report the experiment".into()),
         }
     }
 
@@ -283,24 +253,10 @@ impl Shared<'_> {
             left: (share > 0.0).then(|| elapsed.mul_f64((1.0 / share - 1.0).max(0.0))),
         };
         drop(state);
-        (self.progress)(&status);
+        if (self.progress)(&status).is_break() {
+            self.state().broken.get_or_insert(SimError::Stopped.into());
+        }
     }
-}
-
-/// One stored run for each FTL.
-fn split(points: &[Point], mut result: ExperimentResult) -> Vec<StoredRun> {
-    let runs = std::mem::take(&mut result.runs).into_iter().zip(points).map(|(run, point)| {
-        let mut own = result.clone();
-        own.config.ftls = vec![run.ftl.clone()];
-        own.runs = vec![run];
-        StoredRun { run: point.run.clone(), labels: point.labels.clone(), result: own }
-    });
-    runs.collect()
-}
-
-fn failure(job: &Job, index: usize, error: String) -> Failure {
-    let ftl = &job.experiment.ftls[index];
-    Failure { run: format!("{}, ftl {ftl}, seed {}", job.name, job.experiment.seed), error }
 }
 
 /// Tells how far a job is.
@@ -315,6 +271,9 @@ impl Progress for Meter<'_, '_> {
         let share = status.share.unwrap_or(0.0);
         self.shared.state().running.insert(self.worker, share * self.work);
         self.shared.tell();
+        if self.shared.state().broken.is_some() {
+            return ControlFlow::Break(());
+        }
         ControlFlow::Continue(())
     }
 }

@@ -9,6 +9,7 @@ use super::compare::Results;
 use super::error::SweepError;
 use super::plan::Plan;
 use super::shard::Shard;
+use bytes::Bytes;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -60,6 +61,19 @@ impl Store {
         self.parts.push(path);
         self.runs.extend(runs.iter().map(|stored| stored.run.clone()));
         if self.parts.len() >= PARTS_MAX { self.join() } else { Ok(()) }
+    }
+
+    /// Adds runs that came as bytes ([`JobOutcome::encode`](super::JobOutcome::encode)), but for those
+    /// that it has; returns how many it added.
+    pub fn add_encoded(&mut self, bytes: &[u8]) -> Result<usize, SweepError> {
+        let runs = decode(Bytes::copy_from_slice(bytes), |run| !self.has(run));
+        let bad = |error| SweepError::store(&self.directory, &error);
+        let runs = runs.map_err(bad)?;
+        if !runs.is_empty() {
+            let bytes = encode(&runs).map_err(bad)?;
+            self.add(&runs, &bytes)?;
+        }
+        Ok(runs.len())
     }
 
     /// Joins the files of single runs to one.

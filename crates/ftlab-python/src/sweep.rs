@@ -1,0 +1,225 @@
+//! `ftlab.sweep`: experiment files, here or on a cluster.
+//!
+//! On a cluster the client expands the experiment and keeps the store, and a worker expands the same
+//! experiment and runs what the client names by its hash. The hash is over everything that decides a
+//! result, so a worker with another version or another trace runs nothing instead of something else.
+
+use crate::error::{Error, Result, experiment_error, in_python};
+use ftlab_sim::sweep as rust;
+use ftlab_sim::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often Python is asked whether Ctrl-C was pressed, and told how far the sweep is.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// What an experiment file runs.
+#[pyclass(frozen, module = "ftlab._core")]
+pub(crate) struct Plan(rust::Plan);
+
+/// Runs of a job that failed, each with its name and why.
+type Failures = Vec<(String, String)>;
+
+#[pymethods]
+impl Plan {
+    /// Expands the experiment in `text`; paths in it are relative to the folder of `path`.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, text: String, scale: &str) -> Result<Self> {
+        let scale: Scale = scale.parse().map_err(experiment_error)?;
+        let plan = py.detach(|| {
+            let file = rust::ExperimentFile::parse(&path, text)?;
+            rust::Plan::new(file, scale)
+        })?;
+        if plan.file.kind == Kind::Runs {
+            return Ok(Self(plan));
+        }
+        let path = path.display();
+        Err(experiment_error(format!("{path} runs no FTLs; use ftlab reproduce {path}")).into())
+    }
+
+    /// Workloads that are left out, and why.
+    #[getter]
+    fn absent(&self) -> Vec<String> {
+        self.0.absent.iter().cloned().collect()
+    }
+
+    /// How many different runs there are.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.0.runs()
+    }
+
+    /// Carries out runs of one job, which are named by their hashes, on this thread; returns those that
+    /// came to their end as bytes for `Store.add`, and why the others failed.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        runs: BTreeSet<String>,
+    ) -> Result<(Bound<'py, PyBytes>, Failures)> {
+        let found = self.0.jobs.iter().find_map(|job| job.only(|point| runs.contains(&point.run)));
+        let job = found.filter(|job| job.runs.len() == runs.len()).ok_or_else(|| {
+            experiment_error(
+                "this worker finds other runs in the experiment than the client does: give it the \
+                 same version of ftlab, and traces with the same content"
+                    .into(),
+            )
+        })?;
+        let (bytes, failures) = py.detach(|| {
+            let outcome = job.run()?;
+            Ok::<_, rust::SweepError>((outcome.encode()?, outcome.failures))
+        })?;
+        Ok((PyBytes::new(py, &bytes), named(failures)))
+    }
+
+    /// Columns of the points that have a result in a directory: axes as texts, the hashes of the runs,
+    /// and every metric.
+    fn table(&self, py: Python<'_>, directory: PathBuf) -> Result<(Texts, Numbers)> {
+        let results = py.detach(|| rust::read_runs_of(&self.0, &directory))?;
+        let points = self.0.points.iter().filter(|point| results.contains_key(&point.run));
+        let points: Vec<_> = points.collect();
+        let axis = |name: &str| points.iter().map(|p| p.label(name).map(str::to_owned)).collect();
+        let mut texts: Texts =
+            self.0.axes().into_iter().map(|name| (name.to_owned(), axis(name))).collect();
+        texts.push(("run".into(), points.iter().map(|point| Some(point.run.clone())).collect()));
+        let column = |metric: &Metric| {
+            let numbers = points.iter().map(|point| metric.of(&results[&point.run]));
+            (metric.name.to_owned(), numbers.collect())
+        };
+        Ok((texts, rust::METRICS.iter().map(column).collect()))
+    }
+}
+
+/// Columns by name.
+type Texts = Vec<(String, Vec<Option<String>>)>;
+type Numbers = Vec<(String, Vec<Option<f64>>)>;
+
+/// Where a client keeps results of runs that were carried out elsewhere; no other process adds to it
+/// until it is closed.
+#[pyclass(frozen, module = "ftlab._core")]
+pub(crate) struct Store(Mutex<Option<rust::Store>>);
+
+impl Store {
+    fn open(&self) -> MutexGuard<'_, Option<rust::Store>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn closed() -> Error {
+    PyRuntimeError::new_err("the store is closed").into()
+}
+
+#[pymethods]
+impl Store {
+    #[new]
+    fn new(directory: PathBuf) -> Result<Self> {
+        Ok(Self(Mutex::new(Some(rust::Store::open(&directory, Shard::WHOLE)?))))
+    }
+
+    /// What has no result yet, the longest first: hash and name of each run, job by job.
+    fn pending(&self, plan: &Plan) -> Result<Vec<Vec<(String, String)>>> {
+        let open = self.open();
+        let jobs = plan.0.pending(open.as_ref().ok_or_else(closed)?, Shard::WHOLE);
+        let named = |job: &rust::Job| {
+            let runs = job.runs.iter().enumerate();
+            runs.map(|(index, point)| (point.run.clone(), job.name_of_run(index))).collect()
+        };
+        Ok(jobs.iter().map(named).collect())
+    }
+
+    /// Adds what `Plan.run` returned, but for runs that are there; returns how many it added.
+    fn add(&self, py: Python<'_>, runs: &[u8]) -> Result<usize> {
+        py.detach(|| Ok(self.open().as_mut().ok_or_else(closed)?.add_encoded(runs)?))
+    }
+
+    /// Joins files of single runs, and lets other processes add to the directory.
+    fn close(&self, py: Python<'_>) -> Result<()> {
+        py.detach(|| match self.open().take() {
+            Some(mut store) => Ok(store.join()?),
+            None => Ok(()),
+        })
+    }
+}
+
+/// Carries out what has no result yet on threads of this process, as `ftlab sweep` does; returns how many
+/// runs it carried out, how many were there before, and which failed. `progress` is called with runs,
+/// those done, those failed, the share of the work that is done, and the seconds that are left.
+#[pyfunction]
+pub(crate) fn sweep(
+    py: Python<'_>,
+    plan: &Plan,
+    directory: PathBuf,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> Result<(usize, usize, Failures)> {
+    let mut store = rust::Store::open(&directory, Shard::WHOLE)?;
+    let options = SweepOptions { threads, shard: Shard::WHOLE };
+    let watch = Watch::default();
+    let (outcome, raised) = py.detach(|| {
+        std::thread::scope(|scope| {
+            let work = scope.spawn(|| {
+                rust::sweep(&plan.0, &mut store, options, &|status| watch.update(status))
+            });
+            let mut raised = None;
+            while !work.is_finished() {
+                std::thread::park_timeout(PERIOD);
+                if raised.is_none() {
+                    raised = watch.ask(progress.as_ref()).err();
+                }
+            }
+            (work.join(), raised)
+        })
+    });
+    if let Some(raised) = raised {
+        return Err(raised.into());
+    }
+    let bug =
+        |_| PyRuntimeError::new_err("the sweep panicked: a bug; please report the experiment");
+    let Outcome { ran, reused, failures } = outcome.map_err(bug)??;
+    Ok((ran, reused, named(failures)))
+}
+
+fn named(failures: Vec<Failure>) -> Failures {
+    failures.into_iter().map(|failure| (failure.run, in_python(&failure.error))).collect()
+}
+
+/// Between the threads of a sweep and the thread that Python looks at.
+#[derive(Default)]
+struct Watch {
+    status: Mutex<Option<SweepStatus>>,
+    stop: AtomicBool,
+}
+
+impl Watch {
+    /// Keeps the state of the sweep for Python, and stops it if Python wants that.
+    fn update(&self, status: &SweepStatus) -> ControlFlow<()> {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.clone());
+        if self.stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Tells Python how far the sweep is; at Ctrl-C, or if that raises, the sweep is to stop.
+    fn ask(&self, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let asked = Python::attach(|py| {
+            py.check_signals()?;
+            let Some((status, tell)) = status.zip(progress) else { return Ok(()) };
+            let left = status.left.map(|left| left.as_secs_f64());
+            tell.call1(py, (status.runs, status.done, status.failed, status.share, left))?;
+            Ok(())
+        });
+        if asked.is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        asked
+    }
+}

@@ -1,0 +1,235 @@
+"""Experiment files, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ftlab import _core
+from ftlab._progress import SweepProgress, sweep_reporter
+from ftlab.errors import FileError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from distributed import Client, Future
+
+__all__ = ["Failure", "Sweep", "sweep"]
+
+Finished = tuple[bytes, list[tuple[str, str]]]
+"""Runs that came to their end, encoded, and names of those that failed, with reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that failed.
+
+    Attributes
+    ----------
+    run : str
+        Which one, by its place on the axes.
+    error : str
+        Why.
+    """
+
+    run: str
+    error: str
+
+
+class Sweep:
+    """What a sweep did, and the results of its experiment.
+
+    Attributes
+    ----------
+    directory : pathlib.Path
+        Where the results are kept.
+    ran : int
+        Runs that were carried out.
+    reused : int
+        Runs whose results were there before.
+    failures : list of Failure
+        Runs that failed; the same sweep tries them again.
+    absent : list of str
+        Optional workloads that were left out because their traces are absent.
+    """
+
+    def __init__(
+        self, plan: _core.Plan, directory: Path, ran: int, reused: int, failures: list[tuple[str, str]]
+    ) -> None:
+        self._plan = plan
+        self.directory = directory
+        self.ran, self.reused = ran, reused
+        self.failures = [Failure(*failure) for failure in failures]
+        self.absent = plan.absent
+
+    def __repr__(self) -> str:
+        return (
+            f"<Sweep: {self.ran} runs carried out, {self.reused} were there before, "
+            f"{len(self.failures)} failed; in {self.directory}>"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Table with a row for each point of the experiment that has a result, as ``results.csv`` has it.
+
+        Returns
+        -------
+        pyarrow.Table
+            A column for each axis, as text; ``run``, the hash by which the Parquet files in `directory`
+            name the run; and a column for each metric, null where the run has no such number.
+        """
+        texts, numbers = self._plan.table(os.fspath(self.directory))
+        columns: dict[str, pa.Array] = {name: pa.array(values, pa.string()) for name, values in texts}
+        columns |= {name: pa.array(values, pa.float64()) for name, values in numbers}
+        return pa.table(columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of :meth:`to_arrow` as a data frame."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+
+def sweep(
+    experiment: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    client: Client | None = None,
+    scale: str | float = 1,
+    threads: int | None = None,
+    progress: SweepProgress = None,
+) -> Sweep:
+    """Carry out every run of an experiment file that has no result yet.
+
+    The same as the command ``ftlab sweep``, and each goes on with what the other left: a run has a hash
+    over everything that decides its result, and what the directory has under it is not run again. What
+    is finished is kept at once, whatever happens to this process. Results depend neither on `threads`
+    nor on `client`. Ctrl-C stops it.
+
+    Parameters
+    ----------
+    experiment : path
+        The experiment file, in TOML.
+    out : path, optional
+        Directory of the results, as Parquet files; the name of the experiment with ``.results`` by
+        default. One process at a time adds to it.
+    client : distributed.Client, optional
+        Runs on the workers of this Dask cluster instead, one job (the FTLs that share workload and
+        drive) to a thread of a worker. Workers need the same version of ftlab, and traces under the
+        same paths. What a worker had begun when it died is run elsewhere.
+    scale : str or float, default 1
+        Makes drives and writes of generators smaller, such as ``"1/8"``.
+    threads : int, optional
+        Threads without a `client`; as many as there are processors by default.
+    progress : bool or callable, optional
+        Whether to show a bar, by default on terminals and in notebooks; or a function that is called
+        with a :class:`SweepStatus` now and then.
+
+    Returns
+    -------
+    Sweep
+        What was done, and a table of the results. A run that fails does not keep the others from
+        running; it is among the `failures`, and a warning tells of it.
+
+    Raises
+    ------
+    FtlabError
+        See :mod:`ftlab.errors`.
+
+    Examples
+    --------
+    >>> import ftlab
+    >>> from pathlib import Path
+    >>> _ = Path("op.toml").write_text('''
+    ... title = "How much over-provisioning does greedy collection need?"
+    ... workloads = ["uniform"]
+    ... ftls = ["1r-greedy"]
+    ... drive = { logical-pages = 8192, pages-per-block = 64, op = "{op}" }
+    ... grid = { op = ["10%", "20%"] }
+    ... ''')
+    >>> done = ftlab.sweep("op.toml")
+    >>> done.ran, done.to_arrow().column("op").to_pylist()
+    (2, ['10%', '20%'])
+    >>> ftlab.sweep("op.toml").reused
+    2
+    """
+    path = Path(experiment)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: {error}") from None
+    directory = Path(out) if out is not None else Path(path.name).with_suffix(".results")
+    # On a cluster each process has a working directory of its own.
+    recipe = (os.fspath(path if client is None else path.absolute()), text, str(scale))
+    plan = _core.Plan(*recipe)
+    with sweep_reporter(progress) as tell:
+        if client is None:
+            ran, reused, failures = _core.sweep(plan, os.fspath(directory), threads, tell)
+        else:
+            ran, reused, failures = _distribute(client, plan, recipe, directory, tell)
+    if failures:
+        lines = "".join(f"\n  {run}: {error}" for run, error in failures)
+        warnings.warn(
+            f"{len(failures)} of the runs failed, and the same sweep tries them again:{lines}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return Sweep(plan, directory, ran, reused, failures)
+
+
+def _distribute(
+    client: Client,
+    plan: _core.Plan,
+    recipe: tuple[str, str, str],
+    directory: Path,
+    tell: Callable[[int, int, int, float, float | None], None] | None,
+) -> tuple[int, int, list[tuple[str, str]]]:
+    """Runs on the workers of a cluster what the directory does not have; keeps what comes, as it comes."""
+    from distributed import as_completed
+
+    failures: list[tuple[str, str]] = []
+    with closing(_core.Store(os.fspath(directory))) as store:
+        jobs = store.pending(plan)
+        ran, reused = 0, plan.runs - sum(map(len, jobs))
+        futures: dict[Future[Finished], list[tuple[str, str]]] = {}
+        try:
+            for job in jobs:
+                futures[client.submit(_run, recipe, [run for run, _ in job])] = job
+            for future in as_completed(list(futures)):
+                job = futures.pop(future)
+                runs, failed = _result(future, job)
+                ran += store.add(runs) if runs else 0
+                failures += failed
+                if tell is not None:
+                    done = ran + reused
+                    tell(plan.runs, done, len(failures), (done + len(failures)) / plan.runs, None)
+        finally:
+            if futures:
+                client.cancel(list(futures))
+    return ran, reused, failures
+
+
+def _result(future: Future[Finished], job: list[tuple[str, str]]) -> Finished:
+    """What a future brings; one that fails as a whole, such as by killing its workers, fails alone."""
+    try:
+        finished: Finished = future.result()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        return b"", [(name, reason) for _, name in job]
+    return finished
+
+
+def _run(recipe: tuple[str, str, str], runs: list[str]) -> Finished:
+    """Carries out runs of one job, on a worker."""
+    return _plan(*recipe).run(set(runs))
+
+
+@lru_cache(maxsize=4)
+def _plan(path: str, text: str, scale: str) -> _core.Plan:
+    """The plan of an experiment, which the jobs of a worker share."""
+    return _core.Plan(path, text, scale)
