@@ -44,6 +44,7 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = str(OUTPUT / "notebooks" / package_digest())
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+nb_merge_streams = True
 # Bars that show how far a run is.
 nb_output_stderr = "remove"
 
