@@ -47,7 +47,8 @@ check: setup-system ## lints and docs
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
 
-docs: target/docs/venv/installed ## the documentation as a site: target/docs/html/index.html
+docs: setup-system target/docs/venv/installed ## the documentation as a site: target/docs/html/index.html
+	VIRTUAL_ENV=$(abspath target/docs/venv) target/docs/venv/bin/maturin develop --quiet --profile dev
 	target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet \
 		-d target/docs/doctrees docs target/docs/html
 

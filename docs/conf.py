@@ -1,32 +1,52 @@
 """How Sphinx makes the site (`make docs`)."""
 
-import importlib.util
+import hashlib
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+import ftlab
+
+DOCS = Path(__file__).parent
+OUTPUT = DOCS.parent / "target" / "docs"
+
+sys.path.insert(0, str(DOCS / "_ext"))
+
+
+def package_digest():
+    """Of all files of the Python package, the compiled one too."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(ftlab.__file__).parent.rglob("*.*")):
+        if path.suffix != ".pyc":
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
 
 project = "ftlab"
 author = "the ftlab authors"
 copyright = f"{author}; MIT or Apache-2.0"
 
-extensions = ["myst_nb", "ftlab_catalogue"]
-if importlib.util.find_spec("ftlab"):
-    # The Python API is documented where the package is installed.
-    extensions += ["sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-    napoleon_google_docstring = False
-    autodoc_typehints = "description"
-    autodoc_member_order = "bysource"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "ftlab_catalogue"]
+
+# The docstrings of the Python package say of which types things are, in words.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+# Links into other packages' documentation would need the network.
+nitpick_ignore_regex = [(r"py:.*", r"matplotlib\..*")]
 
 exclude_patterns = ["_ext"]
 
 # The pages read well as plain Markdown, too: links between them are links to files and headings.
 myst_heading_anchors = 4
 
+# Notebooks run again when they or the package have changed.
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(Path(__file__).parent.parent / "target" / "docs" / "notebooks")
+nb_execution_cache_path = str(OUTPUT / "notebooks" / package_digest())
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+nb_merge_streams = True
+# Bars that show how far a run is.
+nb_output_stderr = "remove"
 
 html_theme = "furo"
 html_title = "ftlab"

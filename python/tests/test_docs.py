@@ -69,3 +69,10 @@ def test_the_stubs_name_what_the_compiled_part_has():
     named = set(re.findall(r"^(?:class|def) (\w+)", stubs, re.MULTILINE))
     has = {name for name in dir(ftlab._core) if not name.startswith("_")}
     assert named == has
+
+
+def test_the_api_page_names_everything_public():
+    page = (ROOT / "docs/python-api.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\.\. auto(?:function|class|module):: (?:ftlab\.)?(\S+)$", page, re.MULTILINE))
+    elsewhere = {"FtlabError", "__version__"}
+    assert named - {"plot.altair"} == set(ftlab.__all__) - elsewhere
