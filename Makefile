@@ -13,7 +13,7 @@ TARGET ?= drive
 SECONDS ?= 150
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-system setup-drive setup-report
+.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -32,7 +32,7 @@ test: check ## everything: lints, docs, and all tests
 python: setup-system $(VENV)/requirements.lock ## the Python package into target/python, for its tests
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --profile dev
 
-$(VENV)/requirements.lock: python/requirements.lock
+$(VENV)/requirements.lock: python/requirements.lock | setup-python
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --requirement $<
 	cp $< $@
@@ -52,8 +52,8 @@ docs: setup-system target/docs/venv/installed ## the documentation as a site: ta
 	target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet \
 		-d target/docs/doctrees docs target/docs/html
 
-target/docs/venv/installed: docs/requirements.txt
-	python3 -m venv --clear target/docs/venv
+target/docs/venv/installed: docs/requirements.txt | setup-python
+	$(PYTHON) -m venv --clear target/docs/venv
 	target/docs/venv/bin/pip install --quiet --requirement docs/requirements.txt
 	touch $@
 
@@ -78,8 +78,8 @@ audit: target/tools/bin/typos ## spelling, and licences and sources of dependenc
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny --locked check licenses bans sources
 
-target/tools/bin/typos:
-	python3 -m venv target/tools
+target/tools/bin/typos: | setup-python
+	$(PYTHON) -m venv target/tools
 	target/tools/bin/pip install --quiet typos==1.52.0
 
 fmt: ## formats the code
@@ -149,6 +149,11 @@ scoreboard: build ## all FTLs over the captured traces of FTLAB_SHARED (docs/sco
 
 peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers
+
+setup-python: ## installs what the Python package needs and the system lacks
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Python 3.11 or later with its module venv is missing; installing it"; \
+		apt-get update && apt-get install --yes --no-install-recommends python3 python3-venv; }
 
 setup-system: ## installs what the build needs and the system lacks
 	@command -v $(CARGO) >/dev/null || { \
