@@ -24,7 +24,7 @@
 //! # Pace
 //! A collection that gains g pages is spread over the next g host writes, which would use them up; over
 //! half of that if the drive is still in debt behind an earlier one. Where relocations do not go to the
-//! stream of the host write, it is spread over no more than a twelfth of the writes for which that has
+//! stream of the host write, it is spread over no more than a sixteenth of the writes for which that has
 //! room: the rest is for further collections, if the first leaves debts, and the longer a page waits to be
 //! moved, the likelier the host writes it before, which whole collections cannot hope for. The next step
 //! relocates the pages left, divided by the host writes left. `pages` limits a step.
@@ -139,9 +139,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// Spreads the collection over `writes` host writes, or a twelfth of the `room` of `stream`.
+    /// Spreads the collection over `writes` host writes, or a sixteenth of the `room` of `stream`.
     fn spread(&mut self, stream: StreamId, writes: u32, room: u32) {
-        let most = if self.takes_relocations(stream) { u32::MAX } else { room / 12 };
+        let most = if self.takes_relocations(stream) { u32::MAX } else { room / 16 };
         self.progress.left_writes = writes.min(most);
     }
 

@@ -160,7 +160,7 @@ impl NaiveFtl {
         self.has_served = false;
         self.choose(pages_per_block);
         if !self.takes_relocations(stream) {
-            self.left_writes = self.left_writes.min(pages_per_block / 12);
+            self.left_writes = self.left_writes.min(pages_per_block / 16);
         }
         if self.open.len() == 1 && self.invalid_pages >= 2 * pages_per_block {
             return false;
@@ -220,7 +220,7 @@ impl NaiveFtl {
                 self.left_writes /= 2;
             }
             if !own {
-                self.left_writes = self.left_writes.min(room / 12);
+                self.left_writes = self.left_writes.min(room / 16);
             }
         }
         if self.victims.is_empty() {
