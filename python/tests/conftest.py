@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 import ftlab
@@ -23,3 +25,9 @@ def observed():
         endurance=3000,
         observe=True,
     )
+
+
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Let SIGINT raise KeyboardInterrupt, also where a shell started the tests with it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
