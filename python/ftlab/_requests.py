@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ftlab import _core
+from ftlab._document import Document
 from ftlab._drive import Drive
 from ftlab._text import texts
 from ftlab._workload import core_workload
@@ -61,7 +62,7 @@ def generate(
     return _core.RequestTables(source, settings, requests, rows)
 
 
-class Inspection(Mapping[str, Any]):
+class Inspection(Document):
     """What is in a workload: the document that ``ftlab inspect --json`` prints.
 
     Parameters
@@ -69,21 +70,6 @@ class Inspection(Mapping[str, Any]):
     document : mapping
         The document; its structure is that of ``inspection.schema.json``.
     """
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self._document = dict(document)
-
-    def __getitem__(self, key: str) -> Any:
-        """A part of the document."""
-        return self._document[key]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the parts."""
-        return iter(self._document)
-
-    def __len__(self) -> int:
-        """How many parts there are."""
-        return len(self._document)
 
     def __repr__(self) -> str:
         """The workload and its writes."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ftlab import _core
+from ftlab._document import Document
 from ftlab._tables import table
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Result"]
 
 
-class Result(Mapping[str, Any]):
+class Result(Document):
     """What a run yields: the document that ``ftlab run --json`` prints, and tables of it.
 
     A mapping with the structure of ``run-result.schema.json``: ``result["runs"][0]["waf"]``.
@@ -38,21 +39,6 @@ class Result(Mapping[str, Any]):
     >>> result.to_arrow().column("host_writes").to_pylist()
     [524288]
     """
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self._document = dict(document)
-
-    def __getitem__(self, key: str) -> Any:
-        """A part of the document."""
-        return self._document[key]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the parts."""
-        return iter(self._document)
-
-    def __len__(self) -> int:
-        """How many parts there are."""
-        return len(self._document)
 
     @property
     def runs(self) -> list[dict[str, Any]]:
