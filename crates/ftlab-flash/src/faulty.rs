@@ -1,6 +1,6 @@
 //! Flash that wears out: programs and erases that fail, and blocks that are bad from birth.
 
-use crate::{BLOCKS_MAX, BlockId, Flash, Geometry, Lpn, MergeCopy, Ppn};
+use crate::{BLOCKS_MAX, BlockId, Flash, Geometry, Lpn, Ppn};
 use ftlab_spec::{Parameters, Spec, SpecError};
 use std::str::FromStr;
 use thiserror::Error;
@@ -125,12 +125,9 @@ impl<F: Flash> Flash for Faulty<F> {
         Ok(self.flash.copyback(from, to, lpn)?)
     }
 
-    fn merge(&mut self, copies: impl Iterator<Item = MergeCopy>) -> Result<(), Self::Error> {
-        for copy in copies {
-            self.fail_program(copy.to)?;
-            self.flash.merge(std::iter::once(copy))?;
-        }
-        Ok(())
+    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
+        self.fail_program(to)?;
+        Ok(self.flash.merge_copy(from, to, lpn)?)
     }
 
     fn erase(&mut self, block: BlockId) -> Result<(), Self::Error> {

@@ -38,17 +38,6 @@ pub use response_times::ResponseTimes;
 pub use timed::{Interval, Measured, Timed};
 pub use timing::{Arrivals, Layout, TIMINGS, Timing, TimingParameters, TimingPreset};
 
-/// What a merge does with the page `from`, which holds `lpn`: copies it to the erased page `to`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergeCopy {
-    /// Where the newest version is.
-    pub from: Ppn,
-    /// Its place in the new data block.
-    pub to: Ppn,
-    /// The page's logical number.
-    pub lpn: Lpn,
-}
-
 /// What an FTL does to the medium.
 ///
 /// The caller programs a page only after its block was erased, and the pages of a block in
@@ -74,14 +63,11 @@ pub trait Flash {
     /// Copies the page `from`, which holds `lpn`, to the erased page `to`.
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error>;
 
-    /// [`copyback`](Self::copyback)s in this order that are a merge of log and data blocks, or part of one, and
-    /// not of a collection. A medium that need not tell them apart leaves it as it is.
+    /// A [`copyback`](Self::copyback) that is part of a merge of log and data blocks, not of a
+    /// collection. A medium that need not tell them apart leaves it as it is.
     #[inline]
-    fn merge(&mut self, copies: impl Iterator<Item = MergeCopy>) -> Result<(), Self::Error> {
-        for MergeCopy { from, to, lpn } in copies {
-            self.copyback(from, to, lpn)?;
-        }
-        Ok(())
+    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), Self::Error> {
+        self.copyback(from, to, lpn)
     }
 
     /// Erases all pages of `block`.

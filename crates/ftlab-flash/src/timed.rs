@@ -31,7 +31,7 @@
 use crate::luns::Luns;
 use crate::response_times::Recorder;
 use crate::timing::{Arrivals, Timing};
-use crate::{BlockId, Flash, Geometry, Lpn, MergeCopy, Ppn, ResponseTimes};
+use crate::{BlockId, Flash, Geometry, Lpn, Ppn, ResponseTimes};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -40,12 +40,10 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Timed<F> {
     flash: F,
     luns: Luns,
-    /// The copies of the present merge.
-    merging: Vec<MergeCopy>,
     host: Host,
-    /// Every copyback so far is complete by then.
-    moved_by: u64,
-    /// Every collection that a host write had to wait for is complete by then.
+    /// Whether a host write waited -> every copyback so far that did so is complete by then.
+    moved_by: [u64; 2],
+    /// The same of every erase and read of a collection that a host write had to wait for.
     collected_by: u64,
     responses: Recorder,
     measured: Measured,
@@ -120,7 +118,6 @@ impl<F: Flash> Timed<F> {
         Self {
             flash,
             luns: Luns::new(parameters, geometry),
-            merging: Vec::with_capacity(geometry.pages_per_block() as usize),
             host: Host {
                 arrivals: parameters.arrivals,
                 queue_depth,
@@ -132,7 +129,7 @@ impl<F: Flash> Timed<F> {
                 is_waiting: false,
                 done: 0,
             },
-            moved_by: 0,
+            moved_by: [0; 2],
             collected_by: 0,
             responses: Recorder::default(),
             measured: Measured::default(),
@@ -174,7 +171,7 @@ impl<F: Flash> Timed<F> {
     /// When the read of a page is complete for which the host asks at this time, both in nanoseconds.
     pub fn host_read_done_ns(&mut self, from: Ppn, arrival_ns: u64) -> u64 {
         let done = self.luns.read(from, arrival_ns);
-        self.measured.others_ns += self.luns.read_ns + self.luns.transfer_ns;
+        self.measured.others_ns += self.luns.read_ns;
         done
     }
 
@@ -183,7 +180,7 @@ impl<F: Flash> Timed<F> {
         self.responses = Recorder::default();
         self.measured = Measured {
             start: self.luns.end(),
-            busy_before: self.luns.busy_ns().to_vec(),
+            busy_before: self.luns.busy_ns(),
             ..Measured::default()
         };
         self.interval = Interval { start: self.luns.end(), ..Interval::default() };
@@ -215,11 +212,14 @@ impl<F: Flash> Timed<F> {
         self.host.arrival
     }
 
-    /// Takes note of copybacks, which are complete at `done`.
-    #[inline]
-    fn moved_until(&mut self, done: u64) {
-        self.moved_by = self.moved_by.max(done);
-        self.collect_until(done);
+    /// Reads `from` and programs `to`; the time that it takes of their LUNs.
+    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[inline(always)]
+    fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
+        let done = self.luns.copy(from, to, self.now());
+        let moved_by = &mut self.moved_by[usize::from(self.host.is_waiting)];
+        *moved_by = done.max(*moved_by);
+        self.luns.copy_ns
     }
 
     /// Takes note of an operation of a collection, which is complete at `done`.
@@ -283,13 +283,13 @@ impl<F: Flash> Flash for Timed<F> {
     #[inline]
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), F::Error> {
         self.flash.program(to, lpn, data)?;
-        let time = self.luns.transfer_ns + self.luns.program_ns;
+        let time = self.luns.program_ns;
         if !self.host.is_waiting {
             self.luns.program(to, self.now());
             self.measured.others_ns += time;
             return Ok(());
         }
-        let done = self.luns.program(to, self.now().max(self.collected_by));
+        let done = self.luns.program(to, self.now().max(self.collected_by).max(self.moved_by[1]));
         let response = self.host.end(done);
         self.measured.host_writes_ns += time;
         self.responses.record(response);
@@ -303,29 +303,21 @@ impl<F: Flash> Flash for Timed<F> {
     #[inline(always)]
     fn copyback(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
         self.flash.copyback(from, to, lpn)?;
-        let done = self.luns.copy(from, to, self.now());
-        self.measured.relocations_ns += self.luns.copy_ns;
-        self.moved_until(done);
+        self.measured.relocations_ns += self.copy(from, to);
         Ok(())
     }
 
     #[inline]
-    fn merge(&mut self, copies: impl Iterator<Item = MergeCopy>) -> Result<(), F::Error> {
-        self.merging.clear();
-        let merged = self.flash.merge(copies.inspect(|&copy| self.merging.push(copy)));
-        if merged.is_err() {
-            self.merging.pop();
-        }
-        let done = self.luns.copy_all(&self.merging, self.now());
-        self.measured.merges_ns += self.merging.len() as u64 * self.luns.copy_ns;
-        self.moved_until(done);
-        merged
+    fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
+        self.flash.merge_copy(from, to, lpn)?;
+        self.measured.merges_ns += self.copy(from, to);
+        Ok(())
     }
 
     #[inline]
     fn erase(&mut self, block: BlockId) -> Result<(), F::Error> {
         self.flash.erase(block)?;
-        let done = self.luns.erase(block, self.now().max(self.moved_by));
+        let done = self.luns.erase(block, self.now().max(self.moved_by[0]).max(self.moved_by[1]));
         self.collect_until(done);
         self.measured.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
         Ok(())
@@ -335,7 +327,7 @@ impl<F: Flash> Flash for Timed<F> {
         self.flash.read(from, data)?;
         let done = self.luns.read(from, self.now());
         self.collect_until(done);
-        self.measured.others_ns += self.luns.read_ns + self.luns.transfer_ns;
+        self.measured.others_ns += self.luns.read_ns;
         Ok(())
     }
 }
@@ -392,8 +384,8 @@ mod tests {
         let mut timed = timed("");
         timed.begin_host_write();
         timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
-        let copy = |place| MergeCopy { from: Ppn(place), to: Ppn(4 + place), lpn: Lpn(0) };
-        timed.merge([1, 2].map(copy).into_iter()).unwrap();
+        timed.merge_copy(Ppn(1), Ppn(5), Lpn(0)).unwrap();
+        timed.merge_copy(Ppn(2), Ppn(6), Lpn(0)).unwrap();
         let measured = timed.measured();
         assert_eq!((measured.relocations_ns, measured.merges_ns), (112_000, 224_000));
         assert_eq!(measured.elapsed_ns, 336_000);

@@ -4,7 +4,7 @@ use crate::bits::Bits;
 use crate::hardware;
 use crate::page::{DriveConfig, Stream, StreamId};
 use crate::{Counters, FtlError, Observer};
-use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, MergeCopy, Ppn};
+use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, Ppn};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -271,19 +271,21 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         let pages = self.pages_in(logical);
         let from_first = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
         let to_first = self.geometry.first_page(to).0;
-        let mut count = 0;
-        let Self { flash, observer, live, log_page_of, .. } = self;
-        let copies = (pages.start + offset..pages.end).filter(|&lpn| live.get(lpn)).map(|lpn| {
+        let mut copies = 0;
+        for lpn in pages.start + offset..pages.end {
+            if !self.live.get(lpn) {
+                continue;
+            }
             let place = lpn - pages.start;
-            let log_page = log_page_of[lpn as usize];
+            let log_page = self.log_page_of[lpn as usize];
             let from = if log_page == NONE { from_first + place } else { log_page };
-            count += 1;
-            observer.merge_copy(Lpn(lpn));
-            MergeCopy { from: Ppn(from), to: Ppn(to_first + place), lpn: Lpn(lpn) }
-        });
-        flash.merge(copies).map_err(FtlError::Flash)?;
-        self.counters.merges.copies += u64::from(count);
-        Ok(count)
+            let copied = self.flash.merge_copy(Ppn(from), Ppn(to_first + place), Lpn(lpn));
+            copied.map_err(FtlError::Flash)?;
+            self.observer.merge_copy(Lpn(lpn));
+            copies += 1;
+        }
+        self.counters.merges.copies += u64::from(copies);
+        Ok(copies)
     }
 
     /// Maps all pages of `logical` to `block`, which holds their newest versions.
