@@ -5,6 +5,7 @@ mod common;
 use common::{Output, Place};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// `ftlab` with an interpreter that is this script.
 fn ftlab_over(script: &str, arguments: &str) -> Output {
@@ -70,4 +71,21 @@ fn an_interpreter_or_package_that_is_missing_is_named_with_a_remedy() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("no-such-python: there is none"), "{said}");
     assert!(said.contains("pip install '.[tune]'"), "{said}");
+}
+
+#[test]
+fn the_package_tunes_where_it_is_built() {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python");
+    let script = format!("exec {} \"$@\"", python.display());
+    if !python.exists() {
+        eprintln!("skipped: `make python` builds the package that this needs");
+        return;
+    }
+    let arguments = "tune 2r-fifo hotcold:writes=0.9,pages=0.1 --logical-pages 8192 --pages-per-block 32 \
+        --fill random --trials 8 --metadata-budget 64B/block --validate rest --writes 16384 --json";
+    let tuned = ftlab_over(&script, arguments);
+    assert_eq!(tuned.code, 0, "{}", tuned.stderr);
+    let (best, default) = (&tuned.json()["best"]["waf"], &tuned.json()["default"]["waf"]);
+    assert!(best.as_f64().unwrap() <= default.as_f64().unwrap(), "{}", tuned.stdout);
+    assert!(tuned.stderr.contains("behind its first 16,384 page writes"), "{}", tuned.stderr);
 }

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["pareto"]
 
+DECADE = 10
+"""Metadata that differs by more than this factor is drawn on a logarithmic axis."""
+
 
 @paper
 def pareto(tuning: Tuning, ax: Axes | None = None) -> Figure:
@@ -27,6 +30,10 @@ def pareto(tuning: Tuning, ax: Axes | None = None) -> Figure:
     axes.scatter(*_points([tuning.best]), s=34, color=PALETTE[0], marker="*", zorder=3, label="best")
     if tuning.budget_bytes is not None:
         axes.axvline(tuning.budget_bytes / 1024, color=PALETTE[3], linestyle="--", label="budget")
+    sizes = _points([*trials, tuning.default])[0]
+    if min(sizes) > 0 and max(sizes) > DECADE * min(sizes):
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="metadata (KiB)", ylabel="write amplification")
     figure.legend(loc="outside upper center", ncols=3)
     return figure
