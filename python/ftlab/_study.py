@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,37 +58,42 @@ class Search:
     many run at a time nor on interruptions.
     """
 
-    def __init__(
-        self, space: Space, question: dict[str, Any], seed: int, batch: int, out: Path | None
-    ) -> None:
+    def __init__(self, space: Space, seed: int, batch: int, out: Path | None) -> None:
         import optuna
 
-        self._space, self._seed, self._batch = space, seed, batch
-        storage = None if out is None else _journal(out)
+        self._space, self._seed, self._batch, self._out = space, seed, batch, out
+        self._lock: IO[bytes] | None = None
+        storage = None
+        if out is not None:
+            self._lock, storage = _journal(out)
         self._study = optuna.create_study(
             storage=storage, study_name="ftlab", direction="minimize", load_if_exists=True
         )
-        self._check(question, out)
         finished = [trial for trial in self._trials() if trial.state.is_finished()]
         self.done = [Trial(**trial.user_attrs["outcome"]) for trial in finished]
-        start = space.start()
-        if start is not None:
-            self._study.enqueue_trial(start, skip_if_exists=True)
 
-    def _check(self, question: dict[str, Any], out: Path | None) -> None:
-        """Refuses to go on with a study of something else."""
+    def close(self) -> None:
+        """Lets others go on with the study."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def begin(self, question: dict[str, Any]) -> None:
+        """Takes up the study; refuses to go on with one of something else."""
         question = json.loads(json.dumps(question))
         kept = self._study.user_attrs.get("question")
         if kept is None:
             self._study.set_user_attr("question", question)
-            return
-        for name in question:
-            was, now = kept.get(name), question[name]
-            if was != now:
+            kept = question
+        for name, now in question.items():
+            if kept.get(name) != now:
+                was, now = (_shown(value) for value in (kept.get(name), now))
                 raise ParameterError(
-                    f"{out}: the study in this directory has {name} {_shown(was)}, not {_shown(now)}; "
-                    "name another directory as out"
+                    f"{self._out}: the study in this directory has {name} {was}, not {now}; name another "
+                    "directory as out"
                 )
+        start = self._space.start()
+        if start is not None:
+            self._study.enqueue_trial(start, skip_if_exists=True)
 
     def go_on(self, trials: int, run_all: RunAll) -> Iterator[TuneStatus]:
         """Proposes and runs until there are so many trials; tells of each when it is kept."""
@@ -133,16 +139,20 @@ class Search:
         self.done.append(outcome)
 
 
-def _journal(out: Path) -> optuna.storages.JournalStorage:
-    """The storage in a directory."""
+def _journal(out: Path) -> tuple[IO[bytes], optuna.storages.JournalStorage]:
+    """The storage in a directory, and a lock that keeps other processes from it."""
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return JournalStorage(JournalFileBackend(os.fspath(out / FILE)))
+        lock = (out / FILE).open("ab")
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FileError(f"{out}: another process is searching in this directory; wait for it") from None
     except OSError as error:
         raise FileError(f"{out}: {error.strerror}; choose another directory as out") from None
+    return lock, JournalStorage(JournalFileBackend(os.fspath(out / FILE)))
 
 
 def _shown(value: object) -> str:

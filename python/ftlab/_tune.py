@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from ftlab._command_line import command_line, workload_text
 from ftlab._drive import Drive
 from ftlab._progress import TuneProgress, tune_reporter
-from ftlab._run import run
 from ftlab._space import Space, Values
 from ftlab._study import Search, quiet_optuna
 from ftlab._text import Setting, texts
@@ -117,7 +117,7 @@ def tune(
     drive, run_settings = Drive.of(drive), {**settings, "seed": seed}
     searched = Space(ftl, fix or {}, space or {})
     runner = Runner(workload, drive, metadata_budget, run_settings)
-    unseen = None if validate is None else _unseen(workload, validate, run_settings)
+    unseen = None if validate is None else _Unseen(workload, validate, drive, run_settings)
     question = {
         "ftl": ftl,
         "fix": texts(fix or {}),
@@ -130,11 +130,14 @@ def tune(
     }
     with quiet_optuna(), tune_reporter(progress) as tell, runner.workers(threads) as run_all:
         default = runner.run(searched.default_trial)
-        search = Search(searched, question, seed, batch, None if out is None else Path(out))
-        _check_unchanged(search.done, default, out)
-        for status in search.go_on(trials, run_all):
-            if tell is not None:
-                tell(status)
+        if unseen is not None:
+            unseen.waf(default)  # what is wrong with it is told now
+        with closing(Search(searched, seed, batch, None if out is None else Path(out))) as search:
+            search.begin(question)
+            _check_unchanged(search.done, default, out)
+            for status in search.go_on(trials, run_all):
+                if tell is not None:
+                    tell(status)
         best = _without_idle(_best(search.done, runner.budget_bytes), searched, runner)
     return Tuning(
         best=best,
@@ -143,33 +146,33 @@ def tune(
         budget_bytes=runner.budget_bytes,
         searched=searched.ranges,
         omitted=searched.omitted,
-        validation=None if unseen is None else _validation(*unseen, drive, best, default),
+        validation=None if unseen is None else unseen.validation(best, default),
         command=command_line([default.ftl, best.ftl], workload, drive, run_settings),
     )
 
 
-def _unseen(workload: object, validate: object, settings: Settings) -> tuple[object, Settings, str]:
-    """Workload and settings of the validation, and what to call it."""
-    if not (isinstance(validate, str) and validate == "rest"):
-        seed = int(settings["seed"]) + 1
-        return validate, {**settings, "seed": seed}, f"{workload_text(validate)}, seed {seed}"
-    writes = settings.get("writes")
-    if writes is None:
-        raise ParameterError(
-            'validate: "rest" is what `writes` leaves of the trace, which it is not given; give writes'
-        )
-    behind = int(settings.get("warmup_writes") or 0) + int(writes)
-    rest = {**settings, "writes": None, "warmup_writes": behind}
-    return workload, rest, f"{workload_text(workload)} behind its first {behind:,} page writes"
+class _Unseen:
+    """Writes that the search does not see."""
 
+    def __init__(self, workload: object, validate: object, drive: Drive, settings: Settings) -> None:
+        if isinstance(validate, str) and validate == "rest":
+            if settings.get("writes") is None:
+                raise ParameterError('validate: "rest" is what writes leaves of the trace; give writes')
+            behind = int(settings.get("warmup_writes") or 0) + int(settings["writes"])
+            settings = {**settings, "writes": None, "warmup_writes": behind}
+            self._name = f"{workload_text(workload)} behind its first {behind:,} page writes"
+        else:
+            workload, settings = validate, {**settings, "seed": int(settings["seed"]) + 1}
+            self._name = f"{workload_text(workload)}, seed {settings['seed']}"
+        self._runner = Runner(workload, drive, None, settings)
 
-def _validation(
-    workload: object, settings: Settings, name: str, drive: Drive, best: Trial, default: Trial
-) -> Validation:
-    """The best and the default on what the search has not seen."""
-    ftls = list(dict.fromkeys([best.ftl, default.ftl]))
-    runs = run(workload, ftls, drive=drive, progress=False, **settings).runs
-    return Validation(name, best=runs[0]["waf"], default=runs[-1]["waf"])
+    def waf(self, trial: Trial) -> float:
+        """The write amplification of a trial on them."""
+        return self._runner.run(trial).waf or 0
+
+    def validation(self, best: Trial, default: Trial) -> Validation:
+        """The best and the default on them."""
+        return Validation(self._name, self.waf(best), self.waf(default))
 
 
 def _check_unchanged(done: list[Trial], default: Trial, out: object) -> None:

@@ -74,6 +74,15 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tuned, tmp_path
     assert tune(out=tmp_path, progress=stop).trials == tuned.trials
 
 
+def test_one_process_at_a_time_searches_in_a_directory(tmp_path):
+    def search_beside(status):
+        with pytest.raises(ftlab.errors.FileError, match="another process is searching"):
+            tune(out=tmp_path)
+
+    tune(out=tmp_path, trials=2, progress=search_beside)
+    assert len(tune(out=tmp_path, trials=3).trials) == 3
+
+
 def test_a_study_of_something_else_is_refused(tmp_path):
     tune(out=tmp_path, workload=PAGES, trials=2)
     with pytest.raises(
@@ -186,7 +195,7 @@ def test_parameters_that_are_given_are_not_searched():
         ),
         ("2r-fifo", {"metadata_budget": "4B/sector"}, "a budget of metadata, such as 4B/page"),
         ("2r-fifo", {"trials": 0}, "trials: 0 is not a whole number of at least 1"),
-        ("2r-fifo", {"validate": "rest"}, "which it is not given; give writes"),
+        ("2r-fifo", {"validate": "rest"}, "what writes leaves of the trace; give writes"),
         ("2r-fifo", {"workload": iter([PAGES])}, "an iterator is read once"),
     ],
 )
