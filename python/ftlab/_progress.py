@@ -225,7 +225,7 @@ class _TuneBar(AbstractContextManager["_TuneBar"]):
 
     def __call__(self, status: TuneStatus) -> None:
         if self.bar is None:
-            self.bar = tqdm(total=status.trials, initial=status.done - 1, unit="trial", leave=False)
+            self.bar = tqdm(total=status.trials, initial=status.done, unit="trial", leave=False)
         self.bar.n = status.done
         self.bar.set_postfix_str("" if status.waf is None else f"WAF {status.waf:.4f}", refresh=False)
         self.bar.refresh()

@@ -96,7 +96,8 @@ class Search:
             self._study.enqueue_trial(start, skip_if_exists=True)
 
     def go_on(self, trials: int, run_all: RunAll) -> Iterator[TuneStatus]:
-        """Proposes and runs until there are so many trials; tells of each when it is kept."""
+        """Proposes and runs until there are so many trials; tells at the beginning, and when each is kept."""
+        yield self._status(trials)
         while len(self.done) < trials:
             begun = len(self.done)
             # Always a whole batch is proposed; what exceeds the number waits for those who want more.

@@ -83,7 +83,7 @@ def tune(
         Seed of the search, of the generator and of the random fill.
     progress : bool or callable, optional
         Whether to show a bar, by default on terminals and in notebooks; or a function that is called
-        with a :class:`TuneStatus` after each trial.
+        with a :class:`TuneStatus` at the beginning and after each trial.
     **settings
         What else :func:`run` takes, such as `fill`, `writes` and `warmup_writes`.
 

@@ -68,7 +68,7 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tuned, tmp_path
         tune(out=tmp_path, progress=stop)
     seen = []
     assert tune(out=tmp_path, trials=7, progress=seen.append).trials == tuned.trials[:7]
-    assert [(status.done, status.trials) for status in seen] == [(6, 7), (7, 7)]
+    assert [(status.done, status.trials) for status in seen] == [(5, 7), (6, 7), (7, 7)]
     assert seen[-1].waf == min(trial.waf for trial in tuned.trials[:7])
     assert tune(out=tmp_path).trials == tuned.trials
     assert tune(out=tmp_path, progress=stop).trials == tuned.trials
