@@ -15,12 +15,14 @@ from ftlab import errors, model, plot
 from ftlab._core import DriveView, __version__
 from ftlab._drive import Drive
 from ftlab._policy import Policy, Stream
-from ftlab._progress import Status, SweepStatus
+from ftlab._progress import Status, SweepStatus, TuneStatus
 from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
 from ftlab._requests import Inspection, generate, inspect
 from ftlab._result import Result
 from ftlab._run import run
 from ftlab._sweep import Failure, Sweep, sweep
+from ftlab._tune import tune
+from ftlab._tuning import Trial, Tuning, Validation
 from ftlab._workload import Trace
 from ftlab.errors import FtlabError
 
@@ -39,6 +41,10 @@ __all__ = [
     "Sweep",
     "SweepStatus",
     "Trace",
+    "Trial",
+    "TuneStatus",
+    "Tuning",
+    "Validation",
     "__version__",
     "errors",
     "formats",
@@ -52,4 +58,5 @@ __all__ = [
     "run",
     "sweep",
     "timings",
+    "tune",
 ]

@@ -11,7 +11,17 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-__all__ = ["Progress", "Status", "SweepProgress", "SweepStatus", "reporter", "sweep_reporter"]
+__all__ = [
+    "Progress",
+    "Status",
+    "SweepProgress",
+    "SweepStatus",
+    "TuneProgress",
+    "TuneStatus",
+    "reporter",
+    "sweep_reporter",
+    "tune_reporter",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +71,33 @@ class SweepStatus:
     left: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class TuneStatus:
+    """How far a search of parameters is.
+
+    Attributes
+    ----------
+    trials : int
+        Trials that there will be.
+    done : int
+        Of them, those that have an end, from before or now.
+    waf : float or None
+        The least write amplification within the budget so far.
+    """
+
+    trials: int
+    done: int
+    waf: float | None
+
+
 Progress = bool | Callable[[Status], object] | None
 """Whether a bar is shown (where somebody looks, if ``None``), or what is told instead."""
 
 SweepProgress = bool | Callable[[SweepStatus], object] | None
 """The same of a sweep."""
+
+TuneProgress = bool | Callable[[TuneStatus], object] | None
+"""The same of a search of parameters."""
 
 Tell = Callable[[str, int, float | None, list[float | None]], None]
 
@@ -183,3 +215,32 @@ def sweep_reporter(progress: SweepProgress) -> AbstractContextManager[TellOfSwee
     if progress is None:
         progress = _somebody_looks()
     return _SweepBar() if progress else nullcontext()
+
+
+class _TuneBar(AbstractContextManager["_TuneBar"]):
+    """A bar of tqdm with the trials of a search."""
+
+    def __init__(self) -> None:
+        self.bar: tqdm[Any] | None = None
+
+    def __call__(self, status: TuneStatus) -> None:
+        if self.bar is None:
+            self.bar = tqdm(total=status.trials, initial=status.done, unit="trial", leave=False)
+        self.bar.n = status.done
+        self.bar.set_postfix_str("" if status.waf is None else f"WAF {status.waf:.4f}", refresh=False)
+        self.bar.refresh()
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def tune_reporter(
+    progress: TuneProgress,
+) -> AbstractContextManager[Callable[[TuneStatus], object] | None]:
+    """What tells of a search of parameters."""
+    if callable(progress):
+        return nullcontext(progress)
+    if progress is None:
+        progress = _somebody_looks()
+    return _TuneBar() if progress else nullcontext()

@@ -25,6 +25,12 @@ class Parameter:
         What it does.
     source : str
         Where the default comes from.
+    kind : {"whole", "number", "choice", "text"}
+        The kind of its values.
+    low, high : float or None
+        Limits of a number, where it has some.
+    choices : tuple of str
+        The values of a choice.
     """
 
     name: str
@@ -32,6 +38,10 @@ class Parameter:
     expects: str
     summary: str
     source: str
+    kind: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +71,17 @@ class Entry:
 
 def _entries(*kinds: str) -> dict[str, Entry]:
     return {
-        name: Entry(kind, name, summary, source, tuple(Parameter(*fields) for fields in parameters))
+        name: Entry(kind, name, summary, source, tuple(_parameter(*fields) for fields in parameters))
         for kind, name, summary, source, parameters in _core.entries()
         if kind in kinds
     }
+
+
+def _parameter(
+    name: str, default: str, expects: str, summary: str, source: str, domain: _core.Domain
+) -> Parameter:
+    kind, low, high, choices = domain
+    return Parameter(name, default, expects, summary, source, kind, low, high, tuple(choices))
 
 
 def ftls() -> dict[str, Entry]:

@@ -49,7 +49,7 @@ def blocks(file):
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("file", ["README.md", "docs/python.md", "docs/tune.md"])
 def test_examples_of_guides_run(file, tmp_path):
     text = "\n".join(blocks(file))
     assert "import ftlab" in text

@@ -8,6 +8,7 @@ import pytest
 import ftlab
 import ftlab.plot
 from ftlab.plot import altair
+from ftlab.plot._style import region_colours
 
 NAMES = ftlab.plot.__all__
 
@@ -64,3 +65,23 @@ def test_what_was_not_watched_is_an_error_that_says_how(name, module, small):
 
 def test_figures_show_themselves_in_notebooks(observed):
     assert ftlab.plot.waf(observed)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_legend_of_many_lines_lies_above_them(small):
+    ftls = ["1r-greedy", "2r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit"]
+    result = ftlab.run("zipf:theta=0.9", ftls, drive=small, fill="random")
+    figure = ftlab.plot.waf(result)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    lines, legend = axes.get_window_extent(), axes.get_legend().get_window_extent()
+    assert legend.y0 >= lines.y1
+    assert legend.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize("ftl", ["1r-greedy", "2r++", "sepbit", "hazard:rungs=16"])
+def test_every_region_has_a_colour_of_its_own(ftl, small):
+    drive = ftlab.Drive(logical_pages=8192, pages_per_block=32, op="40%", reserve=24)
+    (run,) = ftlab.run("uniform", ftl, drive=drive, drive_writes=1).runs
+    colours = region_colours(run["streams"])
+    assert list(colours) == [stream["name"] for stream in run["streams"]]
+    assert len(set(colours.values())) == len(colours)

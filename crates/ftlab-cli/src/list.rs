@@ -62,7 +62,7 @@ struct ParameterItem {
 
 impl From<Parameter> for ParameterItem {
     fn from(parameter: Parameter) -> Self {
-        let Parameter { name, default, expects, doc, source } = parameter;
+        let Parameter { name, default, expects, doc, source, .. } = parameter;
         Self { name, default, expects, doc, source }
     }
 }

@@ -24,8 +24,9 @@ mod reproduce;
 mod run;
 mod sweep;
 mod table;
+mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
@@ -41,6 +42,7 @@ const EXAMPLES: &str = "Examples:
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
   ftlab sweep experiment.toml
+  ftlab tune 2r++ trace.parquet --metadata-budget 4B/page
   ftlab inspect trace.parquet
   ftlab model uniform --op 7%,15%,28%
   ftlab list ftls";
@@ -51,6 +53,7 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     Advise(Box<advise::AdviseArgs>),
     Sweep(sweep::SweepArgs),
+    Tune(Box<tune::TuneArgs>),
     Reproduce(reproduce::ReproduceArgs),
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
@@ -77,7 +80,10 @@ fn report_only_bugs() {
 
 fn main() -> ExitCode {
     report_only_bugs();
-    let result = match Cli::parse().command {
+    let mut commands = Cli::command();
+    let matches = commands.get_matches_mut();
+    let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match parsed.command {
         // The exit status is the command's.
         #[cfg(target_os = "linux")]
         Command::Record(args) => match record::record_command(&args) {
@@ -88,6 +94,11 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        // It reads what was typed, which it hands on.
+        Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
+            (Some(command), Some((_, matches))) => tune::tune(command, matches),
+            _ => unreachable!("clap has just found it"),
+        },
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),

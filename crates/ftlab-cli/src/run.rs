@@ -43,7 +43,7 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
-struct DriveArgs {
+pub(crate) struct DriveArgs {
     /// What the host can address, such as 8GiB (8G is the same); by default as much as the trace's
     /// own device, or its highest address.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
@@ -110,7 +110,7 @@ struct DriveArgs {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Length")]
-struct LengthArgs {
+pub(crate) struct LengthArgs {
     /// How the drive is filled first, executed and not counted: none, every page once in ascending
     /// order (sequential), or every page once in random order (random).
     #[arg(long, value_name = "HOW", default_value_t = Fill::None)]

@@ -28,6 +28,7 @@ mod ftl;
 pub mod hardware;
 pub mod hybrid;
 mod metadata;
+mod metadata_budget;
 mod observer;
 pub mod page;
 pub mod registry;
@@ -38,6 +39,7 @@ pub use ftl::{
     StreamCounters, StreamUse, Trim,
 };
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
+pub use metadata_budget::MetadataBudget;
 pub use observer::Observer;
 pub use page::ConfigError;
 pub use state::{Archive, Restored, Saved, State, StateError};

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use super::model::{model_d_choices, model_fifo, model_greedy, model_hot_cold, model_split};
     #[pymodule_export]
-    use super::registry::entries;
+    use super::registry::{entries, ftl, metadata_budget};
     #[pymodule_export]
     use super::results::{answer, load, report, save};
     #[pymodule_export]

@@ -1,14 +1,19 @@
 //! What there is by name: FTLs, generators, formats, timings.
 
+use crate::error::Result;
+use ftlab_ftl::MetadataBudget;
 use ftlab_ftl::registry::{self, Kind};
 use ftlab_sim::TIMINGS;
-use ftlab_spec::Parameter;
+use ftlab_spec::{Domain, Parameter, Spec};
 use ftlab_trace::format::FORMATS;
 use ftlab_trace::synthetic::GENERATORS;
 use pyo3::prelude::*;
 
-/// A parameter: name, default, what a value may be, what it does, where the default comes from.
-type ParameterFields = (String, String, String, String, String);
+/// A parameter: name, default, what a value may be, what it does, where the default comes from, domain.
+type ParameterFields = (String, String, String, String, String, DomainFields);
+
+/// A domain: kind, least, greatest, choices.
+type DomainFields = (&'static str, Option<f64>, Option<f64>, Vec<String>);
 
 /// An entry: kind, name, summary, source, parameters.
 type EntryFields = (&'static str, String, String, String, Vec<ParameterFields>);
@@ -42,8 +47,35 @@ fn fields(
     source: &str,
     parameters: Vec<Parameter>,
 ) -> EntryFields {
-    let parameters = parameters
-        .into_iter()
-        .map(|of| (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned()));
+    let parameters = parameters.into_iter().map(|of| {
+        let domain = domain(of.domain);
+        (of.name.to_owned(), of.default, of.expects, of.doc, of.source.to_owned(), domain)
+    });
     (kind, name.into(), summary.into(), source.into(), parameters.collect())
+}
+
+fn domain(domain: Domain) -> DomainFields {
+    match domain {
+        Domain::Whole { low, high } => ("whole", low, high, Vec::new()),
+        Domain::Number { low, high } => ("number", low, high, Vec::new()),
+        Domain::Choice(choices) => ("choice", None, None, choices),
+        Domain::Text => ("text", None, None, Vec::new()),
+    }
+}
+
+/// An FTL as it is named: its name, the parameters that are given, and the values of all.
+type NamedFtl = (String, Vec<(String, String)>, Vec<(&'static str, String)>);
+
+/// Takes apart how an FTL is named, and checks it.
+#[pyfunction]
+pub(crate) fn ftl(text: &str) -> Result<NamedFtl> {
+    let spec: Spec = text.parse()?;
+    let values = registry::resolve(&spec)?;
+    Ok((spec.name, spec.arguments, values))
+}
+
+/// Bytes of a budget of metadata on a drive of so many logical pages and erase blocks.
+#[pyfunction]
+pub(crate) fn metadata_budget(text: &str, logical_pages: u32, blocks: u32) -> Result<u64> {
+    Ok(text.parse::<MetadataBudget>()?.total_bytes(logical_pages, blocks))
 }

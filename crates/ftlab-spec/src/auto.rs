@@ -1,6 +1,6 @@
 //! A value, or "auto".
 
-use crate::Value;
+use crate::{Domain, Value};
 use std::fmt;
 
 /// A value that is given, or left to be worked out for the drive and the workload at hand.
@@ -40,6 +40,10 @@ impl<T: Value> Value for OrAuto<T> {
 
     fn parse(text: &str) -> Option<Self> {
         if text == "auto" { Some(Self::Auto) } else { T::parse(text).map(Self::Given) }
+    }
+
+    fn domain() -> Domain {
+        T::domain()
     }
 
     fn print(&self) -> String {

@@ -25,12 +25,14 @@
 //! ```
 
 mod auto;
+mod domain;
 mod error;
 mod parameters;
 mod quantity;
 mod spec;
 
 pub use auto::OrAuto;
+pub use domain::Domain;
 pub use error::SpecError;
 pub use parameters::{Parameter, Parameters, Value, check_range, parse_value};
 pub use quantity::{ByteSize, Share};

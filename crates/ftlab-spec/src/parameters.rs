@@ -1,12 +1,12 @@
 //! Typed parameters, declared once: parsed, checked, documented and printed from one place.
 
-use crate::{Spec, SpecError};
+use crate::{Domain, Spec, SpecError};
 use std::fmt::{Debug, Display};
 use std::num::NonZeroU32;
 use std::ops::RangeBounds;
 
 /// One documented parameter, as `ftlab list` shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// The key in `name:key=value`.
     pub name: &'static str,
@@ -14,6 +14,8 @@ pub struct Parameter {
     pub default: String,
     /// What a value may be, such as "a number in 0.0..=1.0".
     pub expects: String,
+    /// The same for programs.
+    pub domain: Domain,
     /// What it does.
     pub doc: String,
     /// Where the default comes from: a paper and its section, or our reading.
@@ -45,6 +47,11 @@ pub trait Value: Sized + Display {
     /// Reads a value; `None` where the text is not one.
     fn parse(text: &str) -> Option<Self>;
 
+    /// What values there are.
+    fn domain() -> Domain {
+        Domain::Text
+    }
+
     /// What is to be typed instead of `text`, to follow "is not"; types whose values have parts name
     /// the wrong one.
     fn expects_for(_text: &str) -> String {
@@ -58,7 +65,7 @@ pub trait Value: Sized + Display {
 }
 
 macro_rules! number_values {
-    ($($type:ty: $expects:literal),*) => {$(
+    ($($type:ty: $expects:literal from $low:literal),*) => {$(
         impl Value for $type {
             fn expects() -> String {
                 $expects.into()
@@ -66,6 +73,10 @@ macro_rules! number_values {
 
             fn parse(text: &str) -> Option<Self> {
                 text.parse().ok()
+            }
+
+            fn domain() -> Domain {
+                Domain::Whole { low: Some($low), high: None }
             }
 
             fn expects_for(text: &str) -> String {
@@ -77,9 +88,9 @@ macro_rules! number_values {
     )*};
 }
 number_values!(
-    u32: "a whole number",
-    u64: "a whole number",
-    NonZeroU32: "a whole number of at least 1"
+    u32: "a whole number" from 0.0,
+    u64: "a whole number" from 0.0,
+    NonZeroU32: "a whole number of at least 1" from 1.0
 );
 
 impl Value for f64 {
@@ -89,6 +100,10 @@ impl Value for f64 {
 
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    fn domain() -> Domain {
+        Domain::Number { low: None, high: None }
     }
 }
 
@@ -103,6 +118,10 @@ impl Value for bool {
             "off" | "false" => Some(false),
             _ => None,
         }
+    }
+
+    fn domain() -> Domain {
+        Domain::Choice(vec!["on".into(), "off".into()])
     }
 
     fn print(&self) -> String {
@@ -173,11 +192,17 @@ macro_rules! parameters {
                     let default: $type = $default;
                     #[allow(unused_mut)]
                     let mut expects = <$type as $crate::Value>::expects();
-                    $(expects = ::std::format!("{expects} in {:?}", $range);)?
+                    #[allow(unused_mut)]
+                    let mut domain = <$type as $crate::Value>::domain();
+                    $(
+                        expects = ::std::format!("{expects} in {:?}", $range);
+                        domain = domain.within::<$type>(&($range));
+                    )?
                     parameters.push($crate::Parameter {
                         name: $key,
                         default: $crate::Value::print(&default),
                         expects,
+                        domain,
                         doc: [$($doc),+].map(str::trim).join(" "),
                         source: $source,
                     });
@@ -239,6 +264,10 @@ macro_rules! choices {
                     _ => ::std::option::Option::None,
                 }
             }
+
+            fn domain() -> $crate::Domain {
+                $crate::Domain::Choice(::std::vec![$($text.into()),+])
+            }
         }
 
         impl ::std::fmt::Display for $name {
@@ -253,7 +282,7 @@ macro_rules! choices {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Parameters, Spec};
+    use crate::{Domain, Parameters, Spec};
 
     choices! {
         /// A choice.
@@ -303,6 +332,8 @@ mod tests {
     fn a_description_is_complete_and_values_parse_back() {
         let described = Example::describe();
         assert_eq!(described[0].expects, "a number in 0.0..=1.0");
+        assert_eq!(described[0].domain, Domain::Number { low: Some(0.0), high: Some(1.0) });
+        assert_eq!(described[1].domain, Domain::Choice(vec!["fifo".into(), "lifo".into()]));
         assert_eq!(
             (described[1].default.as_str(), described[1].doc.as_str()),
             ("fifo", "An order.")

@@ -16,6 +16,7 @@ from ftlab.plot._style import (
     panels,
     paper,
     region_colours,
+    region_legend,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def utilisation(result: Result, at: float | None = None) -> Figure:
     ftls = observed_ftls(result)
     rows = at_moment(result, "utilisation", at).to_pylist()
     colours = {run["ftl"]: region_colours(run["streams"]) for run in result["runs"]}
-    figure, every = panels(ftls, sharex=True, sharey=True)
+    figure, every = panels(ftls, len(max(colours.values(), key=len)), sharex=True, sharey=True)
     for axes, ftl in zip(every, ftls, strict=True):
         streams: dict[str, list[tuple[float, int]]] = {}
         for row in rows:
@@ -64,7 +65,7 @@ def utilisation(result: Result, at: float | None = None) -> Figure:
         axes.set(xlim=(0, 1), ylim=(0.7, None))
         axes.xaxis.set_major_formatter("{x:.0%}")
         if len(used) > 1:
-            axes.legend(loc="upper left")
+            region_legend(axes, below=0.16)
     figure.supxlabel("valid pages of the block", fontsize=8)
     figure.supylabel("blocks", fontsize=8)
     return figure

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from ftlab._tables import FREE, cell_bytes
 from ftlab.plot._data import nearest_frame, observed_ftls
-from ftlab.plot._style import COLD, INVALID, YOUNG, panels, paper, region_colours
+from ftlab.plot._style import COLD, INVALID, YOUNG, panels, paper, region_colours, region_legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,8 +50,8 @@ def flash(result: Result, at: float | None = None, *, sort: bool = True) -> Figu
         The figure.
     """
     ftls = observed_ftls(result)
-    figure, every = panels(ftls, height=2.0)
     strips = {run["ftl"]: region_colours(run["streams"]) for run in result["runs"]}
+    figure, every = panels(ftls, len(max(strips.values(), key=len)))
     for axes, ftl in zip(every, ftls, strict=True):
         frame = nearest_frame(result, ftl, at)
         image = _picture(frame, strips[ftl], sort=sort)
@@ -59,7 +59,7 @@ def flash(result: Result, at: float | None = None, *, sort: bool = True) -> Figu
         axes.set_axis_off()
         keys = [Patch(color=colour, label=name) for name, colour in strips[ftl].items()]
         if len(keys) > 1:
-            axes.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)
+            region_legend(axes, keys, below=0.02)
     keys = [Patch(color=COLD, label="cold pages"), Patch(color=YOUNG, label="younger pages")]
     keys.append(Patch(color=INVALID, label="invalid pages"))
     figure.legend(handles=keys, loc="outside upper center", ncols=3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftlab._tables import cell_bytes, frames
 from ftlab.plot._data import drawn, observed_ftls
-from ftlab.plot._style import COLD, panels, paper, single, strokes
+from ftlab.plot._style import COLD, legend, panels, paper, single, strokes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ def _lines(axes: Axes, result: Result, rows: pa.Table, x: str, y: str) -> None:
         xs, ys = (rows[column].to_numpy(zero_copy_only=False)[own] for column in (x, y))
         marker = "o" if len(xs) == 1 else None
         axes.plot(xs, ys, label=ftl, marker=marker, markersize=3, **strokes(index))
-    axes.legend()
+    legend(axes)
 
 
 @paper
@@ -155,7 +155,10 @@ def spread(result: Result, moments: int = 5) -> Figure:
         axes.xaxis.set_major_formatter("{x:.0%}")
         axes.yaxis.set_major_formatter("{x:.0%}")
     handles, labels = every[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 3 * len(ftls)))
+    columns = min(len(labels), 3 * len(ftls))
+    figure.legend(
+        handles, labels, loc="outside upper center", ncols=columns, handlelength=1.2, columnspacing=1
+    )
     figure.supxlabel("blocks, in ascending order", fontsize=8)
     figure.supylabel("cold pages of the block", fontsize=8)
     return figure

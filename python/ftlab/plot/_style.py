@@ -8,10 +8,13 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
 
 __all__ = [
     "COLD",
@@ -21,9 +24,11 @@ __all__ = [
     "PALETTE",
     "YOUNG",
     "PaperFigure",
+    "legend",
     "panels",
     "paper",
     "region_colours",
+    "region_legend",
     "single",
     "strokes",
 ]
@@ -101,8 +106,12 @@ def single(axes: Axes | None) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def panels(titles: list[str], height: float = 1.9, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with axes beside each other, one for each FTL; three in a row."""
+def panels(titles: list[str], regions: int = 0, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with axes beside each other, one for each FTL; three in a row.
+
+    There is room for legends of so many regions below them.
+    """
+    height = 1.8 + 0.14 * -(-regions // 2)
     columns = min(len(titles), 3)
     rows = -(-len(titles) // columns)
     width = COLUMN_INCHES if columns == 1 else 2.3 * columns
@@ -116,10 +125,54 @@ def panels(titles: list[str], height: float = 1.9, **options: Any) -> tuple[Figu
     return figure, every[: len(titles)]
 
 
+def legend(axes: Axes) -> None:
+    """Names the lines: among them if there is room, or else above the axes, which become taller."""
+    names = [str(line.get_label()) for line in axes.lines]
+    columns = min(max(_LINE_LETTERS // (max(map(len, names)) + _KEY_LETTERS), 1), 3)
+    if len(names) <= _FEW_LINES and columns == 3:
+        axes.legend()
+        return
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns, handlelength=1.8)
+    figure = axes.figure
+    if isinstance(figure, PaperFigure):
+        figure.set_figheight(figure.get_figheight() + 0.15 * -(-len(names) // columns))
+
+
+_FEW_LINES = 4
+"""Lines that leave room for a legend."""
+
+_LINE_LETTERS, _KEY_LETTERS = 66, 8
+"""Letters of the legend's size in a column of a paper, and as many as a key and its gap are wide."""
+
+
 def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
-    """The colour of each region: cold ones are blue, others grey and warm."""
-    cold, other = iter(["#0072b2", "#56b4e9", "#00406b"]), iter(["#6f6f6f", "#cc79a7", "#e69f00"])
-    return {s["name"]: next(cold if s["cold"] else other, "#009e73") for s in streams}
+    """The colour of each region: cold ones are blue, others grey and warm, or a scale if they are many."""
+    cold = [stream["name"] for stream in streams if stream["cold"]]
+    other = [stream["name"] for stream in streams if not stream["cold"]]
+    colours = _colours(cold, ["#0072b2", "#56b4e9", "#00406b"], "Blues_r")
+    colours |= _colours(other, ["#6f6f6f", "#cc79a7", "#e69f00"], "plasma_r")
+    return {stream["name"]: colours[stream["name"]] for stream in streams}
+
+
+def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) -> None:
+    """Names the regions, below the axes by that share of their height."""
+    handles = axes.get_legend_handles_labels()[0] if keys is None else keys
+    axes.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -below),
+        borderaxespad=0,
+        ncols=2,
+        handlelength=1,
+        columnspacing=1,
+    )
+
+
+def _colours(names: list[str], few: list[str], scale: str) -> dict[str, str]:
+    """A colour for each name: one of a few, or of a scale if there are more names."""
+    if len(names) > len(few):
+        few = [to_hex(colour) for colour in mpl.colormaps[scale](np.linspace(0.08, 0.7, len(names)))]
+    return dict(zip(names, few, strict=False))
 
 
 def strokes(index: int) -> dict[str, Any]:

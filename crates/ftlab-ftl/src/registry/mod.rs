@@ -104,7 +104,7 @@ pub enum Kind {
 }
 
 /// A registered name, for lists and docs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// What it stands for.
     pub kind: Kind,

@@ -1,0 +1,154 @@
+//! `ftlab tune`: hands what was asked for to the Python package, where the search is.
+
+use crate::error::CliError;
+use crate::options::{ReadingArgs, parse};
+use crate::run::{DriveArgs, LengthArgs};
+use clap::{ArgAction, ArgMatches, Args, Command, parser::ValueSource};
+use ftlab_ftl::MetadataBudget;
+use ftlab_spec::Spec;
+use serde_json::{Map, Value};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// Searches for the parameters of an FTL with the least write amplification, within a budget of metadata.
+///
+/// Optuna proposes, ftlab runs: the default parameters first, then what earlier trials promise. Results
+/// depend on the seed, not on threads, and a search that was stopped goes on. The search is a part of the
+/// Python package ftlab (pip install '.[tune]' in a checkout) of the interpreter that FTLAB_PYTHON names,
+/// python3 by default.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab tune 2r++ trace.parquet --fill sequential --metadata-budget 4B/page
+  ftlab tune sepbit zipf:theta=0.9 --logical 1GiB --fill random --trials 200 --validate zipf:theta=0.9
+  ftlab tune hazard trace.parquet --fix estimates=kept --space epoch=0.01..0.5 --out hazard-trace
+  ftlab tune 2r-fifo trace.parquet --space 'fallback=raise|greedy' --writes 1000000 --validate rest")]
+#[allow(dead_code, reason = "checked here, and handed on as they were typed")]
+pub(crate) struct TuneArgs {
+    /// The FTL. Parameters that are given with it are its defaults, and are not searched.
+    #[arg(value_name = "NAME[:KEY=VALUE,...]")]
+    ftl: Spec,
+    /// A trace file, or a generator. See `ftlab list workloads`.
+    workload: String,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    drive: DriveArgs,
+    #[command(flatten)]
+    length: LengthArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+#[allow(dead_code, reason = "checked here, and handed on as they were typed")]
+struct SearchArgs {
+    /// The most that the FTL may have to remember in all, such as 4B/page, 2bits/page, 64B/block or 1MiB.
+    #[arg(long, value_name = "SIZE[/page|/block]")]
+    metadata_budget: Option<MetadataBudget>,
+    /// Sets of parameters that are tried; 100 by default.
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    trials: Option<NonZeroU32>,
+    /// Searches a parameter in this range, or among these values, instead of where the registry's limits
+    /// and its default suggest; may be given several times.
+    #[arg(long, value_name = "KEY=LOW..HIGH|KEY=A|B")]
+    space: Vec<String>,
+    /// Gives a parameter this value, and does not search it; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    fix: Vec<String>,
+    /// Runs the best and the default on this workload, too, with the next seed; rest is what --writes
+    /// leaves of the trace.
+    #[arg(long, value_name = "WORKLOAD|rest")]
+    validate: Option<String>,
+    /// Trials that are proposed together, and may run at the same time; 8 by default. Results depend on it.
+    #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
+    batch: Option<NonZeroU32>,
+    /// Threads; as many as there are processors by default. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Keeps the study in this directory: the same command goes on where an earlier one stopped. Writes
+    /// tuning.json, trials.csv and pareto.svg beside it.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Writes JSON to standard output; everything else goes to standard error.
+    #[arg(long)]
+    json: bool,
+    /// No progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What the interpreter runs; its argument is a JSON object of the options that were given.
+const PROGRAM: &str = r#"
+import sys
+try:
+    from ftlab._tune_command import main
+except ImportError as error:
+    sys.exit(f"error: {sys.executable} cannot import ftlab's search ({error}); install the Python package "
+             "of this version, with pip install '.[tune]' in its checkout, or let FTLAB_PYTHON name the "
+             "interpreter that has it")
+sys.exit(main(sys.argv[1]))
+"#;
+
+/// Hands over to Python; comes back only if that fails.
+pub(crate) fn tune(command: &Command, matches: &ArgMatches) -> Result<(), CliError> {
+    let mut options = given(command, matches);
+    options.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+    let python = std::env::var_os("FTLAB_PYTHON").unwrap_or_else(|| "python3".into());
+    let mut interpreter = std::process::Command::new(&python);
+    interpreter.args(["-c", PROGRAM]).arg(Value::Object(options).to_string());
+    Err(cannot_run(&python, &replace_by(&mut interpreter)))
+}
+
+/// The options that were given, by name: a text, a list of texts where there may be several, or true.
+fn given(command: &Command, matches: &ArgMatches) -> Map<String, Value> {
+    let typed =
+        |id: &str| matches.value_source(id).is_some_and(|from| from == ValueSource::CommandLine);
+    let options = command.get_arguments().filter(|option| typed(option.get_id().as_str()));
+    let values = options.map(|option| {
+        let id = option.get_id().as_str();
+        let mut texts = matches
+            .get_raw(id)
+            .into_iter()
+            .flatten()
+            .map(|text| Value::from(text.to_string_lossy()));
+        let value = match option.get_action() {
+            ArgAction::SetTrue => Value::Bool(true),
+            ArgAction::Append => Value::Array(texts.collect()),
+            _ => texts.next().unwrap_or(Value::Null),
+        };
+        (id.to_owned(), value)
+    });
+    values.collect()
+}
+
+/// Lets `command` take the place of this process, so that signals and exit status are its own.
+#[cfg(unix)]
+fn replace_by(command: &mut std::process::Command) -> std::io::Error {
+    use std::os::unix::process::CommandExt;
+    command.exec()
+}
+
+/// Runs `command`, and ends as it ends.
+#[cfg(not(unix))]
+fn replace_by(command: &mut std::process::Command) -> std::io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    }
+}
+
+fn cannot_run(python: &OsString, error: &std::io::Error) -> CliError {
+    let python = python.to_string_lossy();
+    let what = if error.kind() == ErrorKind::NotFound {
+        "there is none".into()
+    } else {
+        error.to_string()
+    };
+    CliError::failure(format!(
+        "{python}: {what}; the search runs in Python 3.11 or later with the package ftlab, installed by \
+         pip install '.[tune]' in its checkout; FTLAB_PYTHON names another interpreter"
+    ))
+}

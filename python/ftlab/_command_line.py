@@ -1,0 +1,59 @@
+"""Runs as commands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+
+from ftlab._drive import Drive
+from ftlab._text import Setting, texts
+from ftlab._workload import Trace, core_workload
+
+__all__ = ["command_line", "workload_text"]
+
+_MAY_BE_BARE = {"compact", "side_by_side"}
+"""Options that do without a value, so that one needs a sign of equality."""
+
+
+def command_line(
+    ftls: Iterable[str], workload: object, drive: Drive, settings: Mapping[str, Setting | None]
+) -> str | None:
+    """The command ``ftlab run`` with these FTLs; none for workloads that have no name."""
+    if isinstance(workload, Trace):
+        path, reading = os.fspath(workload.path), _reading(workload)
+    elif isinstance(workload, str | os.PathLike):
+        path, reading = os.fspath(workload), []
+    else:
+        return None
+    words = ["ftlab", "run", path, *reading, *_options(drive._settings()), *_options(settings)]
+    for ftl in dict.fromkeys(ftls):
+        words += ["--ftl", ftl]
+    return shlex.join(words)
+
+
+def workload_text(workload: object) -> str:
+    """What tells a workload from others, as far as its name does."""
+    if isinstance(workload, Trace):
+        return " ".join([os.fspath(workload.path), *_reading(workload)])
+    return core_workload(workload).name
+
+
+def _reading(trace: Trace) -> list[str]:
+    """The options that say how a trace is read."""
+    fields = {name: value for name, value in asdict(trace).items() if name not in ("path", "volumes")}
+    volumes = [word for volume in trace.volumes for word in ("--volume", volume)]
+    return volumes + _options(fields)
+
+
+def _options(settings: Mapping[str, Setting | None]) -> list[str]:
+    words = []
+    for name, value in settings.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif value is not None and value is not False and (name, value) != ("seed", 1):
+            text = texts({name: value})[name]
+            words += [f"{option}={text}"] if name in _MAY_BE_BARE else [option, text]
+    return words

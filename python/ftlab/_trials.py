@@ -1,0 +1,91 @@
+"""Runs of an FTL with different parameters over one workload."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ftlab import _core
+from ftlab._drive import Drive
+from ftlab._progress import Status
+from ftlab._run import run
+from ftlab._study import RunAll
+from ftlab._tuning import Trial
+from ftlab.errors import FtlError, MemoryLimitError, ParameterError
+
+__all__ = ["Runner"]
+
+
+class _Stopped(Exception):  # noqa: N818
+    """Nobody waits for the trial any more."""
+
+
+class Runner:
+    """Runs trials over a workload, and holds them against a metadata budget.
+
+    Attributes
+    ----------
+    budget_bytes : int or None
+        The budget on this drive, whose size is known from the first run on.
+    """
+
+    def __init__(
+        self, workload: object, drive: Drive, budget: str | int | None, settings: dict[str, Any]
+    ) -> None:
+        self._workload, self._drive, self._settings = workload, drive, settings
+        self._budget = None if budget is None else str(budget)
+        if self._budget is not None:
+            _core.metadata_budget(self._budget, 1, 1)
+        self.budget_bytes: int | None = None
+        self._known: dict[tuple[tuple[str, str], ...], Trial] = {}
+        self._stopped = threading.Event()
+
+    def run(self, trial: Trial) -> Trial:
+        """The trial with what becomes of it; what comes to the same parameters is run once."""
+        key = tuple(_core.ftl(trial.ftl)[2])
+        if key not in self._known:
+            self._known[key] = self._outcome(trial)
+        return replace(self._known[key], ftl=trial.ftl, parameters=trial.parameters)
+
+    @contextmanager
+    def workers(self, threads: int | None) -> Iterator[RunAll]:
+        """Threads that run trials; at the end those that are still running are stopped."""
+        with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+            try:
+                yield lambda trials: pool.map(self.attempt, trials)
+            finally:
+                self._stopped.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def attempt(self, trial: Trial) -> Trial:
+        """The same as `run`, where parameters may turn out not to go together."""
+        try:
+            return self.run(trial)
+        except (ParameterError, FtlError, MemoryLimitError) as error:
+            return replace(trial, error=str(error))
+
+    def _outcome(self, trial: Trial) -> Trial:
+        result = run(
+            self._workload, trial.ftl, drive=self._drive, threads=1, progress=self._go_on, **self._settings
+        )
+        (done,), drive = result.runs, result["config"]["drive"]
+        if self._budget is not None:
+            self.budget_bytes = _core.metadata_budget(self._budget, drive["logical_pages"], drive["blocks"])
+        metadata_bytes = done["memory"]["metadata_bytes"]
+        return replace(
+            trial,
+            waf=done["waf"],
+            waf_last_tenth=done["waf_last_tenth"],
+            metadata=done["memory"]["metadata"],
+            metadata_bytes=metadata_bytes,
+            within_budget=self.budget_bytes is None or metadata_bytes <= self.budget_bytes,
+        )
+
+    def _go_on(self, _: Status) -> None:
+        if self._stopped.is_set():
+            raise _Stopped

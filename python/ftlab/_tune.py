@@ -1,0 +1,209 @@
+"""The best parameters of an FTL for a workload."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ftlab._command_line import command_line, workload_text
+from ftlab._drive import Drive
+from ftlab._progress import TuneProgress, tune_reporter
+from ftlab._space import Space, Values
+from ftlab._study import Search, quiet_optuna
+from ftlab._text import Setting, texts
+from ftlab._trials import Runner
+from ftlab._tuning import Trial, Tuning, Validation
+from ftlab.errors import ParameterError
+
+__all__ = ["tune"]
+
+Settings = dict[str, Any]
+"""What :func:`run` takes besides workload, FTLs and drive."""
+
+
+def tune(
+    ftl: str,
+    workload: object,
+    *,
+    drive: Drive | str | int | None = None,
+    metadata_budget: str | int | None = None,
+    trials: int = 100,
+    space: Mapping[str, Values] | None = None,
+    fix: Mapping[str, Setting] | None = None,
+    validate: object = None,
+    batch: int = 8,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    seed: int = 1,
+    progress: TuneProgress = None,
+    **settings: Any,
+) -> Tuning:
+    """Search for the parameters of an FTL with the least write amplification, within a metadata budget.
+
+    The same as the command ``ftlab tune``. Optuna's tree-structured Parzen estimator proposes parameters
+    (the defaults first), and ftlab runs them. It needs the package ``optuna``, which
+    ``pip install '.[tune]'`` brings. Same seed and batch, same result: however many threads there are,
+    and whether the search was stopped in between or not. Ctrl-C stops it.
+
+    Parameters
+    ----------
+    ftl : str
+        The FTL. Parameters that are given with it, as in ``"2r++:regions=3"``, are not searched.
+    workload : str, path, Trace, array or table
+        What is written, as :func:`run` takes it; no iterator, as every trial reads it anew.
+    drive : Drive, str or int, optional
+        The drive, or its logical size.
+    metadata_budget : str or int, optional
+        The most that the FTL may have to remember in all: ``"4B/page"``, ``"2bits/page"``,
+        ``"64B/block"``, ``"1MiB"``, or bytes.
+    trials : int, default 100
+        Sets of parameters that are tried.
+    space : mapping of str to values, optional
+        Where parameters are searched: ``{"epoch": (0.01, 0.5), "fallback": ["raise", "greedy"]}``, or
+        texts such as ``"0.01..0.5"``. Others are searched between their limits; where these are far
+        apart, from a thirty-second of the default to thirty-two times as much. What has neither near
+        limits nor a default above 0, and seeds, are searched only if they are named here.
+    fix : mapping of str to values, optional
+        Parameters that have these values and are not searched. The default that the best is compared
+        with does not have them.
+    validate : workload or "rest", optional
+        Runs the best and the default on this workload, too, with the next seed; ``"rest"`` is what
+        `writes` leaves of the trace.
+    batch : int, default 8
+        Trials that are proposed together, and may run at the same time. Results depend on it.
+    threads : int, optional
+        Threads at most; as many as there are processors by default.
+    out : path, optional
+        Directory in which the study is kept, as Optuna's journal ``study.journal``: the same search goes
+        on where it was stopped, or is extended by more `trials`.
+    seed : int, default 1
+        Seed of the search, of the generator and of the random fill.
+    progress : bool or callable, optional
+        Whether to show a bar, by default on terminals and in notebooks; or a function that is called
+        with a :class:`TuneStatus` at the beginning and after each trial.
+    **settings
+        What else :func:`run` takes, such as `fill`, `writes` and `warmup_writes`.
+
+    Returns
+    -------
+    Tuning
+        The best parameters, the default beside them, and every trial.
+
+    Raises
+    ------
+    FtlabError
+        See :mod:`ftlab.errors`. Parameters that do not go together end their trial only.
+    ImportError
+        If Optuna is missing.
+
+    Examples
+    --------
+    >>> import ftlab
+    >>> drive = ftlab.Drive(logical_pages=16384, pages_per_block=64)
+    >>> tuned = ftlab.tune("2r-fifo", "zipf:theta=0.9", drive=drive, fill="random", trials=12)
+    >>> tuned.best.waf <= tuned.default.waf
+    True
+    >>> sorted(tuned.searched)
+    ['blk-util', 'fallback', 'scan-depth']
+    """
+    if isinstance(workload, Iterator) or isinstance(validate, Iterator):
+        raise ParameterError("an iterator is read once, and each trial reads the workload; give a table")
+    for name, number in {"trials": trials, "batch": batch, "threads": threads or 1}.items():
+        if number < 1:
+            raise ParameterError(f"{name}: {number} is not a whole number of at least 1")
+    drive, run_settings = Drive.of(drive), {**settings, "seed": seed}
+    searched = Space(ftl, fix or {}, space or {})
+    runner = Runner(workload, drive, metadata_budget, run_settings)
+    unseen = None if validate is None else _Unseen(workload, validate, drive, run_settings)
+    question = {
+        "ftl": ftl,
+        "fix": texts(fix or {}),
+        "space": searched.ranges,
+        "workload": workload_text(workload),
+        "drive": texts(drive._settings()),
+        "settings": texts(run_settings),
+        "metadata_budget": None if metadata_budget is None else str(metadata_budget),
+        "batch": batch,
+    }
+    with quiet_optuna(), tune_reporter(progress) as tell, runner.workers(threads) as run_all:
+        default = runner.run(searched.default_trial)
+        if unseen is not None:
+            unseen.waf(default)  # what is wrong with it is told now
+        with closing(Search(searched, seed, batch, None if out is None else Path(out))) as search:
+            search.begin(question)
+            _check_unchanged(search.done, default, out)
+            for status in search.go_on(trials, run_all):
+                if tell is not None:
+                    tell(status)
+        best = _without_idle(_best(search.done, runner.budget_bytes), searched, runner)
+    return Tuning(
+        best=best,
+        default=default,
+        trials=search.done,
+        budget_bytes=runner.budget_bytes,
+        searched=searched.ranges,
+        omitted=searched.omitted,
+        validation=None if unseen is None else unseen.validation(best, default),
+        command=command_line([default.ftl, best.ftl], workload, drive, run_settings),
+    )
+
+
+class _Unseen:
+    """Writes that the search does not see."""
+
+    def __init__(self, workload: object, validate: object, drive: Drive, settings: Settings) -> None:
+        if isinstance(validate, str) and validate == "rest":
+            if settings.get("writes") is None:
+                raise ParameterError('validate: "rest" is what writes leaves of the trace; give writes')
+            behind = int(settings.get("warmup_writes") or 0) + int(settings["writes"])
+            settings = {**settings, "writes": None, "warmup_writes": behind}
+            self._name = f"{workload_text(workload)} behind its first {behind:,} page writes"
+        else:
+            workload, settings = validate, {**settings, "seed": int(settings["seed"]) + 1}
+            self._name = f"{workload_text(workload)}, seed {settings['seed']}"
+        self._runner = Runner(workload, drive, None, settings)
+
+    def waf(self, trial: Trial) -> float:
+        """The write amplification of a trial on them."""
+        return self._runner.run(trial).waf or 0
+
+    def validation(self, best: Trial, default: Trial) -> Validation:
+        """The best and the default on them."""
+        return Validation(self._name, self.waf(best), self.waf(default))
+
+
+def _check_unchanged(done: list[Trial], default: Trial, out: object) -> None:
+    """Refuses a study of which the same FTL now does something else."""
+    for trial in done:
+        if trial.ftl == default.ftl and trial.waf != default.waf:
+            raise ParameterError(
+                f"{out}: {trial.ftl} has a write amplification of {trial.waf} in the study here, and "
+                f"{default.waf} now: the workload or ftlab has changed; name another directory as out"
+            )
+
+
+def _best(trials: list[Trial], budget_bytes: int | None) -> Trial:
+    """The best trial within the budget; an error that says why there is none."""
+    finished = [trial for trial in trials if trial.waf is not None]
+    if not finished:
+        raise ParameterError(f"all trials failed, the first with: {trials[0].error}")
+    within = [trial for trial in finished if trial.within_budget]
+    if not within:
+        least = min(finished, key=lambda trial: trial.metadata_bytes or 0)
+        raise ParameterError(
+            f"no trial is within the metadata budget of {budget_bytes} bytes; {least.ftl} has the least with "
+            f"{least.metadata_bytes} bytes; raise the budget, or take an FTL that remembers less"
+        )
+    return min(within, key=lambda trial: (trial.waf, trial.metadata_bytes))
+
+
+def _without_idle(best: Trial, space: Space, runner: Runner) -> Trial:
+    """The best without parameters that do nothing: those whose default gives the same result."""
+    for name in best.parameters:
+        simpler = runner.attempt(space.reset(best, name))
+        if simpler.waf == best.waf and simpler.metadata_bytes == best.metadata_bytes:
+            best = simpler
+    return best

@@ -1,0 +1,148 @@
+"""The command ``ftlab tune``, behind what Rust has read of the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import fields
+from typing import Any
+
+from ftlab._core import __version__
+from ftlab._drive import Drive
+from ftlab._tune import tune
+from ftlab._tuning import Trial, Tuning
+from ftlab._workload import Trace
+from ftlab.errors import FtlabError, ParameterError
+
+__all__ = ["main"]
+
+
+def main(given: str) -> int:
+    """Tunes, and prints what comes out.
+
+    Parameters
+    ----------
+    given : str
+        JSON object of the options that were given, by name, and the ``version`` of the command.
+
+    Returns
+    -------
+    int
+        The exit status: 2 if the command was wrong, 1 if something else went wrong, 130 after Ctrl-C.
+    """
+    options = json.loads(given)
+    try:
+        _tune(options)
+    except (FtlabError, ImportError) as error:
+        print(f"error: {_in_options(str(error))}", file=sys.stderr)
+        return 2 if isinstance(error, ParameterError) else 1
+    except KeyboardInterrupt:
+        remedy = "the same command goes on" if options.get("out") else "with --out, it could go on"
+        print(f"stopped; {remedy}", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _tune(options: dict[str, Any]) -> None:
+    _check_version(options.pop("version"))
+    show = sys.stderr if options.pop("json", False) else sys.stdout
+    quiet = options.pop("quiet", False)
+    out, ftl = options.get("out"), options.pop("ftl")
+    tuning = tune(ftl, progress=False if quiet else None, **_arguments(options))
+    files = [] if out is None else tuning.save(out)
+    print(_report(tuning), end="", file=show)
+    if show is sys.stderr:
+        print(tuning.to_json(), end="")
+    if files and not quiet:
+        print("wrote", ", ".join(map(str, files)), file=sys.stderr)
+
+
+def _check_version(command: str) -> None:
+    if command != __version__:
+        raise FtlabError(
+            f"the command is ftlab {command}, the Python package of {sys.executable} is {__version__}; "
+            "install both from the same checkout"
+        )
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of :func:`ftlab.tune`."""
+    reading = {name: options.pop(name) for name in _names(Trace) if name in options}
+    if "volume" in options:
+        reading["volumes"] = options.pop("volume")
+    if "%" not in reading.get("skip_bad", "%"):
+        reading["skip_bad"] += "%"
+    if reading.get("compact") == "page":
+        reading["compact"] = options.get("page_size", "4KiB")
+    if reading:
+        options["workload"] = Trace(options["workload"], **reading)
+    drive = {name: options.pop(name) for name in _names(Drive) if name in options}
+    for name in ("trials", "batch", "threads", "seed"):
+        if name in options:
+            options[name] = int(options[name])
+    for name in ("fix", "space"):
+        options[name] = dict(_pair(name, text) for text in options.get(name, []))
+    return {"drive": Drive(**drive), **options}
+
+
+def _names(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        example = "levels=6" if option == "fix" else "epoch=0.01..0.5 or 'fallback=raise|greedy'"
+        raise ParameterError(f"--{option} {text!r} is not a parameter and its values, such as {example}")
+    return key, value
+
+
+def _in_options(message: str) -> str:
+    """The message, with options as they are typed."""
+    return message.replace("metadata_budget", "--metadata-budget").replace("as out", "with --out")
+
+
+def _report(tuning: Tuning) -> str:
+    """What came out, as tables and sentences."""
+    rows = [("default", tuning.default), ("best", tuning.best)]
+    text = _table(rows)
+    budget = "" if tuning.budget_bytes is None else f" within {tuning.budget_bytes:,} B of metadata"
+    text += f"\n{len(tuning.trials)} trials: {_gain(tuning)}{budget}.\n"
+    failed = [trial for trial in tuning.trials if trial.error]
+    if failed:
+        text += (
+            f"{len(failed)} trials failed, the first with: {failed[0].error}\n"
+            "What fails can be kept out with --fix or --space.\n"
+        )
+    if {trial.ftl for trial in tuning.pareto} - {tuning.default.ftl, tuning.best.ftl}:
+        text += "\nNone has less of both write amplification and metadata than\n\n"
+        text += _table([("", trial) for trial in tuning.pareto])
+    if tuning.validation is not None:
+        seen = tuning.validation
+        text += (
+            f"\nOn {seen.workload}, which the search has not seen: default {seen.default:.4f}, "
+            f"best {seen.best:.4f}.\n"
+        )
+    text += "\n" + "".join(f"{name}: {where}\n" for name, where in tuning.searched.items())
+    text += "".join(f"{name}: not searched, {why}\n" for name, why in tuning.omitted.items())
+    return text + (f"\nTo run both again:\n  {tuning.command}\n" if tuning.command else "")
+
+
+def _gain(tuning: Tuning) -> str:
+    """What the best is worth, in words."""
+    if tuning.best.waf == tuning.default.waf:
+        return "none has a lower write amplification than the default"
+    change = "fewer" if tuning.gain > 0 else "more"
+    return f"the best writes {abs(tuning.gain):.1%} {change} flash pages than the default"
+
+
+def _table(rows: list[tuple[str, Trial]]) -> str:
+    """Trials below each other, under a heading."""
+    label = max(len(name) for name, _ in rows)
+    lines = [f"{'':{label}}  {'WAF':>7}  {'last 10%':>8}  {'metadata':>14}  FTL"]
+    for name, trial in rows:
+        lines.append(
+            f"{name:{label}}  {trial.waf or 0:7.4f}  {trial.waf_last_tenth or 0:8.4f}  "
+            f"{trial.metadata_bytes or 0:>12,} B  {trial.ftl}"
+        )
+    return "".join(line + "\n" for line in lines)
