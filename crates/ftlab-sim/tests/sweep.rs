@@ -247,12 +247,12 @@ fn a_scaled_experiment_is_smaller_in_pages_blocks_and_writes() {
         workloads = ["uniform"]
         ftls = ["wolf:detector=oracle,q={writes + logical-pages}"]
         [drive]
-        logical-pages = 4096
-        blocks = 160
+        logical-pages = 65536
+        blocks = 2560
         pages-per-block = 32
         reserve = 16
         [run]
-        writes = 800
+        writes = 12800
         warmup-drive-writes = 2
     "#;
     let scaled = |text: &str| {
@@ -260,12 +260,12 @@ fn a_scaled_experiment_is_smaller_in_pages_blocks_and_writes() {
         Plan::new(file, "1/4".parse().unwrap()).map(|plan| plan.jobs[0].experiment.clone())
     };
     let error = scaled(text).unwrap_err().to_string();
-    assert!(error.contains("q=1224"), "variables are scaled: {error}");
+    assert!(error.contains("q=19584"), "variables are scaled: {error}");
     let experiment = scaled(&text.replace(",q={writes + logical-pages}", "")).unwrap();
     let drive = &experiment.drive;
-    assert_eq!((drive.logical, drive.physical), (Logical::Pages(1024), Physical::Blocks(40)));
+    assert_eq!((drive.logical, drive.physical), (Logical::Pages(16384), Physical::Blocks(640)));
     assert_eq!((drive.pages_per_block, drive.reserve_blocks), (32, 4));
-    assert_eq!((experiment.length, experiment.warmup_writes), (Length::Writes(200), 2048));
+    assert_eq!((experiment.length, experiment.warmup_writes), (Length::Writes(3200), 32768));
 }
 
 #[test]

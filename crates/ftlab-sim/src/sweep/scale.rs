@@ -7,12 +7,16 @@ use std::str::FromStr;
 /// relative to the drive stays, and so do traces and the drives of their size.
 ///
 /// Erase blocks shrink first, so that there are as many as before; from [`PAGES_PER_BLOCK_MIN`] pages
-/// on there are fewer of them.
+/// on there are fewer of them. A drive of fewer than 16,384 pages would have too few for the spare ones that
+/// FTLs need, so none is made that small.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale(f64);
 
 /// Blocks are not made smaller than this.
 pub const PAGES_PER_BLOCK_MIN: u32 = 128;
+
+/// Drives are not made smaller than this many pages.
+const PAGES_MIN: f64 = 16_384.0;
 
 /// A reserve is not made smaller than this.
 const RESERVE_MIN: u32 = 4;
@@ -28,6 +32,11 @@ pub(crate) struct ScaledBlocks {
 impl Scale {
     /// As the file says.
     pub const FULL: Self = Self(1.0);
+
+    /// How much a drive of this many pages is scaled.
+    pub(crate) fn of_drive(self, logical_pages: u64) -> Self {
+        Self(self.0.max((PAGES_MIN / logical_pages.max(1) as f64).min(1.0)))
+    }
 
     pub(crate) fn count(self, count: u64) -> u64 {
         if self == Self::FULL { count } else { ((count as f64 * self.0).round() as u64).max(1) }
@@ -99,6 +108,16 @@ mod tests {
         }
         let full = Scale::FULL.blocks(1152);
         assert_eq!((full.pages_per_block, full.blocks(2048), full.reserve(80)), (1152, 2048, 80));
+    }
+
+    #[test]
+    fn small_drives_shrink_less() {
+        let eighth: Scale = "1/8".parse().unwrap();
+        for (pages, expected) in
+            [(262_144, 32_768), (51_200, 16_384), (10_000, 10_000), (2_097_152, 262_144)]
+        {
+            assert_eq!(eighth.of_drive(pages).count(pages), expected);
+        }
     }
 
     #[test]

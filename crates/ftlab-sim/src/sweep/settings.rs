@@ -61,6 +61,14 @@ fn refuse_both(a: Option<&Scalar>, b: Option<&Scalar>, names: &str) -> Result<()
     }
 }
 
+fn logical_pages(drive: &DriveOptions) -> Option<u64> {
+    match drive.logical {
+        Logical::Pages(pages) => Some(pages),
+        Logical::Bytes(size) => Some(size.0 / u64::from(drive.page_bytes.max(1))),
+        Logical::OfWorkload => None,
+    }
+}
+
 impl Settings<'_> {
     /// The experiment, still without FTLs; or why its workload is absent. Adds what the lengths came to
     /// to the variables: `logical-pages`, `writes` and `warmup-writes`, as far as they are given.
@@ -69,13 +77,14 @@ impl Settings<'_> {
         variables: &mut Variables,
     ) -> Result<Result<Experiment, String>, Wrong> {
         let is_generator = self.workload.is_generator(self.folder, variables);
-        let scale = if is_generator { self.scale } else { Scale::FULL };
-        let drive = self.drive(variables, scale)?;
-        let pages = match drive.logical {
-            Logical::Pages(pages) => Some(pages),
-            Logical::Bytes(size) => Some(size.0 / u64::from(drive.page_bytes.max(1))),
-            Logical::OfWorkload => None,
+        let full = self.drive(variables, Scale::FULL)?;
+        let scale = match logical_pages(&full) {
+            Some(pages) if is_generator => self.scale.of_drive(pages),
+            None if is_generator => self.scale,
+            _ => Scale::FULL,
         };
+        let drive = self.drive(variables, scale)?;
+        let pages = logical_pages(&drive);
         if let Some(pages) = pages {
             variables.set("logical-pages", pages.to_string());
         }
