@@ -141,7 +141,7 @@ programs: build ## real programs on a live drive: PROGRAM=fio SIZE=10G, or SECON
 fuzz: ## arbitrary bytes for one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
 	crates/ftlab-device/fuzz/run.sh $(TARGET) $(SECONDS)
 
-crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; an hour or so
+crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; ten minutes or so
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
 
 scoreboard: build ## all FTLs over the captured traces of FTLAB_SHARED (docs/scoreboard.md); goes on where it stopped (WRITES=...)

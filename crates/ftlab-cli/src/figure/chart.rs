@@ -266,9 +266,49 @@ pub(super) fn legend<'a, 'b: 'a>(
     Ok(())
 }
 
+/// The corner in which a legend hides the least of lines whose points are shares of the chart's width and height.
+pub(super) fn emptiest_corner(lines: &[Vec<(f64, f64)>]) -> SeriesLabelPosition {
+    let (width, height) = (0.25, 0.1 + 0.06 * lines.len() as f64);
+    let hidden = |is_right: bool, is_upper: bool| {
+        let is_hidden = |&(x, y): &(f64, f64)| {
+            (if is_right { 1.0 - x } else { x }) < width
+                && (if is_upper { 1.0 - y } else { y }) < height
+        };
+        lines.iter().map(|line| drawn(line).filter(is_hidden).count()).sum::<usize>()
+    };
+    let corners = [
+        (SeriesLabelPosition::UpperLeft, hidden(false, true)),
+        (SeriesLabelPosition::UpperRight, hidden(true, true)),
+        (SeriesLabelPosition::LowerRight, hidden(true, false)),
+        (SeriesLabelPosition::LowerLeft, hidden(false, false)),
+    ];
+    corners
+        .into_iter()
+        .min_by_key(|corner| corner.1)
+        .map_or(SeriesLabelPosition::UpperLeft, |c| c.0)
+}
+
+/// Points all along a line.
+fn drawn(line: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
+    let between = |step: u32, from: f64, to: f64| from + (to - from) * f64::from(step) / 10.0;
+    line.windows(2).flat_map(move |ends| {
+        let [from, to] = [ends[0], ends[1]];
+        (0..=10).map(move |step| (between(step, from.0, to.0), between(step, from.1, to.1)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn legends_are_where_no_line_is() {
+        let corner = |line: &[(f64, f64)]| format!("{:?}", emptiest_corner(&[line.to_vec()]));
+        assert_eq!(corner(&[(0.0, 0.0), (1.0, 1.0)]), "UpperLeft");
+        assert_eq!(corner(&[(0.0, 1.0), (1.0, 0.0)]), "UpperRight");
+        assert_eq!(corner(&[(0.0, 1.0), (0.5, 1.0), (1.0, 1.0)]), "LowerRight");
+        assert_eq!(corner(&[(0.0, 1.0), (1.0, 1.0), (1.0, 0.0)]), "LowerLeft");
+    }
 
     #[test]
     fn ticks_are_round_and_few() {

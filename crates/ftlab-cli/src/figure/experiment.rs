@@ -1,6 +1,6 @@
 //! The figures of experiments: lines over a grid, bars, and curves of runs.
 
-use super::chart::{Area, Axis, Line, bars, chart, legend, lines};
+use super::chart::{Area, Axis, Line, bars, chart, emptiest_corner, legend, lines};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
 use ftlab_sim::sweep::{
@@ -285,13 +285,13 @@ impl Panel {
             is_dashed: line.is_dashed,
             points: line.points.iter().map(|(x, y)| (*x, y.min(top))).collect(),
         });
-        let rising = shown.iter().filter(|line| is_rising(&line.points)).count();
-        let place = if 2 * rising >= shown.len() {
-            SeriesLabelPosition::UpperLeft
-        } else {
-            SeriesLabelPosition::UpperRight
+        let floor = low.min(self.floor());
+        let place = |&(x, y): &(f64, f64)| {
+            ((x - left) / (right - left).max(1e-9), (y.min(top) - floor) / (top - floor).max(1e-9))
         };
-        lines(&mut chart, copies.collect(), place)
+        let placed: Vec<Vec<_>> =
+            shown.iter().map(|line| line.points.iter().map(place).collect()).collect();
+        lines(&mut chart, copies.collect(), emptiest_corner(&placed))
     }
 
     /// Write amplification begins at 1, anything else at 0.
@@ -317,14 +317,6 @@ impl Panel {
             .collect();
         bars(&mut chart, &coloured)?;
         legend(&mut chart, SeriesLabelPosition::UpperRight)
-    }
-}
-
-/// Whether the second half of a line is higher than the first.
-fn is_rising(points: &[(f64, f64)]) -> bool {
-    match (points.first(), points.last()) {
-        (Some(first), Some(last)) => last.1 >= first.1,
-        _ => true,
     }
 }
 
