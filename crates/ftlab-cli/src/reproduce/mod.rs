@@ -11,7 +11,7 @@ use clap::Args;
 use ftlab_sim::sweep::{
     ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs_of,
 };
-use page::Page;
+use page::{Page, Took};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -88,19 +88,26 @@ fn one(
         say(&format!("left out: {absent}\n"));
     }
     let start = Instant::now();
+    let mut of_runs = None;
     let numbers: Box<dyn Numbers> = match plan.file.kind {
         Kind::Runs => {
             let store = args.store.clone().unwrap_or_else(|| args.out.join("runs"));
             let outcome = run(&plan, &store, args.jobs, Shard::WHOLE, args.quiet)?;
             all.failures.extend(outcome.failures);
-            Box::new(read_runs_of(&plan, &store)?)
+            let results = read_runs_of(&plan, &store)?;
+            let runs = results.values().flat_map(|stored| &stored.result.runs);
+            of_runs = Some(runs.map(|run| run.seconds).sum());
+            Box::new(results)
         }
         Kind::Inspect => Box::new(Inspected::new(&plan)?),
         Kind::Splits => Box::new(splits::study(&plan)?),
     };
     let lines = compare(&plan, numbers.as_ref())?;
     let mut page = Page::new(id, &plan, lines);
-    page.seconds = start.elapsed().as_secs_f64();
+    page.took = match of_runs {
+        Some(seconds) => Took::InFtls(seconds),
+        None => Took::InAll(start.elapsed().as_secs_f64()),
+    };
     page.draw(&plan, numbers.as_ref(), &args.out)?;
     page.write(&plan, numbers.as_ref(), &args.out)?;
     print(&page.table())?;

@@ -8,7 +8,7 @@ use crate::table::ruled;
 use ftlab_sim::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
 use ftlab_trace::PartialFile;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,18 @@ pub(super) struct Page {
     id: String,
     scale: String,
     pub(super) lines: Vec<Comparison>,
-    /// Of the whole, results that were there before included.
-    pub(super) seconds: f64,
+    pub(super) took: Took,
     /// Figures, relative to the page.
     figures: Vec<(String, String)>,
+}
+
+/// Seconds that an experiment took.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Took {
+    /// Processor time of the FTLs of all runs, those included whose results were there before.
+    InFtls(f64),
+    /// Until everything was there.
+    InAll(f64),
 }
 
 /// What the index tells of one experiment.
@@ -39,7 +47,7 @@ struct Summary {
 impl Page {
     pub(super) fn new(id: &str, plan: &Plan, lines: Vec<Comparison>) -> Self {
         let scale = plan.scale.to_string();
-        Self { id: id.to_owned(), scale, lines, seconds: 0.0, figures: Vec::new() }
+        Self { id: id.to_owned(), scale, lines, took: Took::InAll(0.0), figures: Vec::new() }
     }
 
     /// Lines that are not as published.
@@ -137,10 +145,10 @@ impl Page {
         let csv = file_name(&with_ending(&stem(Path::new(""), &self.id, ""), "csv"));
         let _ = writeln!(
             text,
-            "Made by `ftlab reproduce {}{scale}` (ftlab {}) in {}, {}: [every number]({csv}).",
+            "Made by `ftlab reproduce {}{scale}` (ftlab {}) {}, {}: [every number]({csv}).",
             self.id,
             env!("CARGO_PKG_VERSION"),
-            duration(self.seconds),
+            self.took,
             machine()
         );
         text
@@ -274,6 +282,17 @@ fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     let partial = PartialFile::create(path)?;
     partial.handle()?.write_all(text.as_bytes())?;
     Ok(partial.complete()?)
+}
+
+impl fmt::Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::InFtls(seconds) => {
+                write!(f, "with {} of processor time in FTLs", duration(seconds))
+            }
+            Self::InAll(seconds) => write!(f, "in {}", duration(seconds)),
+        }
+    }
 }
 
 fn duration(seconds: f64) -> String {
