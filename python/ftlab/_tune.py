@@ -131,7 +131,7 @@ def tune(
     with quiet_optuna(), tune_reporter(progress) as tell, runner.workers(threads) as run_all:
         default = runner.run(searched.default_trial)
         if unseen is not None:
-            unseen.waf(default)  # what is wrong with it is told now
+            unseen.begin(default)
         with closing(Search(searched, seed, batch, None if out is None else Path(out))) as search:
             search.begin(question)
             _check_unchanged(search.done, default, out)
@@ -146,7 +146,7 @@ def tune(
         budget_bytes=runner.budget_bytes,
         searched=searched.ranges,
         omitted=searched.omitted,
-        validation=None if unseen is None else unseen.validation(best, default),
+        validation=None if unseen is None else unseen.validation(best),
         command=command_line([default.ftl, best.ftl], workload, drive, run_settings),
     )
 
@@ -166,13 +166,16 @@ class _Unseen:
             self._name = f"{workload_text(workload)}, seed {settings['seed']}"
         self._runner = Runner(workload, drive, None, settings)
 
-    def waf(self, trial: Trial) -> float:
-        """The write amplification of a trial on them."""
-        return self._runner.run(trial).waf or 0
+    def begin(self, default: Trial) -> None:
+        """Runs the default on them, so that what is wrong with them is told before the search."""
+        self._default_waf = self._waf(default)
 
-    def validation(self, best: Trial, default: Trial) -> Validation:
+    def validation(self, best: Trial) -> Validation:
         """The best and the default on them."""
-        return Validation(self._name, self.waf(best), self.waf(default))
+        return Validation(self._name, self._waf(best), self._default_waf)
+
+    def _waf(self, trial: Trial) -> float:
+        return self._runner.run(trial).waf or 0
 
 
 def _check_unchanged(done: list[Trial], default: Trial, out: object) -> None:
