@@ -2,5 +2,6 @@
 
 mod client;
 mod handshake;
+mod hooked;
 mod requests;
 mod sockets;

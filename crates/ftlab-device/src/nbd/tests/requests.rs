@@ -1,6 +1,7 @@
 //! Requests, right and wrong, and arbitrary bytes.
 
 use super::client::{End, Listener, Said, converse, hello, request};
+use super::hooked::Hooked;
 use crate::nbd::wire::{command, errno, flag};
 use crate::{Ram, Store};
 use proptest::prelude::*;
@@ -122,49 +123,17 @@ fn the_data_of_a_write_far_beyond_the_end_is_passed_over() {
     assert_eq!((said, stays), (vec![refused, Said::Data(1, vec![0])], true));
 }
 
-/// A store of large blocks, and the ranges in which it was written.
-struct Large(Ram, Mutex<Vec<(u64, usize)>>);
-
-impl Store for Large {
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
-    }
-
-    fn block_bytes(&self) -> u32 {
-        1 << 20
-    }
-
-    fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, data)
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.1.lock().unwrap().push((offset, data.len()));
-        self.0.write(offset, data)
-    }
-
-    fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
-        self.0.trim(offset, bytes)
-    }
-
-    fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
-        self.0.write_zeroes(offset, bytes, may_trim)
-    }
-
-    fn flush(&self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
 #[test]
 fn large_blocks_are_written_whole() {
     const HALF: u64 = 1 << 19;
-    let store = Large(Ram::new(8 << 20), Mutex::default());
+    let written = Mutex::new(Vec::new());
+    let before_write = |offset, bytes| written.lock().unwrap().push((offset, bytes));
+    let store = Hooked { ram: Ram::new(8 << 20), block_bytes: 1 << 20, before_write };
     let data = vec![7; 7 << 19];
     let (said, _) = replies(&store, true, &write(0, HALF, &data));
     assert_eq!(said, [Said::Done(0)]);
     let mut at = HALF;
-    for (offset, bytes) in store.1.into_inner().unwrap() {
+    for (offset, bytes) in written.into_inner().unwrap() {
         assert_eq!(offset, at);
         at += bytes as u64;
         assert!(

@@ -1,11 +1,12 @@
 //! Real sockets: several clients, clients that leave in the middle, servers that stop.
 
 use super::client::{Listener, Said, export, hello, request};
+use super::hooked::Hooked;
 use crate::latency::set_due;
 use crate::nbd::wire::command;
 use crate::nbd::{Address, Server};
 use crate::{Ram, ServeError, Store};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -159,47 +160,17 @@ fn a_socket_that_was_left_behind_is_replaced_and_one_in_use_is_not() {
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
 }
 
-/// A store whose operations would take a while.
-struct Slow(Ram);
-
-impl Store for Slow {
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
-    }
-
-    fn block_bytes(&self) -> u32 {
-        self.0.block_bytes()
-    }
-
-    fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, data)
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        // The first pages take longest.
-        let milliseconds = 100_u64.saturating_sub(offset >> 12);
-        set_due(Instant::now() + Duration::from_millis(milliseconds));
-        self.0.write(offset, data)
-    }
-
-    fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
-        self.0.trim(offset, bytes)
-    }
-
-    fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
-        self.0.write_zeroes(offset, bytes, may_trim)
-    }
-
-    fn flush(&self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
 #[test]
 fn replies_that_are_held_back_come_when_they_are_due_and_others_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let address = socket(directory.path()).parse().unwrap();
-    let store = Arc::new(Slow(Ram::new(BYTES)));
+    // The first pages take longest.
+    let before_write = |offset: u64, _| {
+        let milliseconds = 100_u64.saturating_sub(offset >> 12);
+        set_due(Instant::now() + Duration::from_millis(milliseconds));
+    };
+    let ram = Ram::new(BYTES);
+    let store = Arc::new(Hooked { block_bytes: ram.block_bytes(), ram, before_write });
     let server = Server::start(&address, export(), store, Box::new(|_| {})).unwrap();
     let mut client = shake(UnixStream::connect(directory.path().join("s")).unwrap());
     let mut requests = Vec::new();
