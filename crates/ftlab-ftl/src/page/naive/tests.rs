@@ -11,7 +11,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 36] = [
+const VARIANTS: [&str; 37] = [
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
@@ -40,6 +40,7 @@ const VARIANTS: [&str; 36] = [
     "hazard:rungs=3,epoch=0.2",
     "hazard:estimates=fresh",
     "hazard:run=1,merge=0",
+    "hazard:common=30,epoch=0.2",
     "hazard:run=4,merge=50",
     "fk:classes=6,spacing=blocks",
     "fk:classes=1",

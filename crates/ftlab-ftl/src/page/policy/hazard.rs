@@ -11,7 +11,9 @@
 //! Rung r stands for lifetimes around T_r = (L / 128) 2^(s (r + 1/2)) host writes, L being the logical
 //! pages. A block whose pages were written a host writes ago on average has the prior hazard rate
 //! h = 1 / (T_r + 2 a). What it lost since the older of two snapshots makes the posterior
-//! h_b = (lost + c) / (exposure + c / h), with c = B / 20 pages, and the factor f = sqrt(h / h_b).
+//! h_b = (lost + c + k) / (exposure + c / h + k L), with c = B / 20 pages and k = 1 / (the spread of the
+//! blocks' rates, as a squared coefficient of variation: see `spread.rs`), and the factor f = sqrt(h / h_b).
+//! Under uniform writes k grows beyond all that a block could lose, and the victim is that of greedy.
 //!
 //! A host write of a page that lies in a block of rung r expects it to live for (f T_r + a) / 2, a first
 //! write for L, on a stream of its own; the pages of a sequential run share what is expected of them, in
@@ -21,10 +23,10 @@
 //!
 //! # Parameters
 //! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
-//! pages that is written between snapshots; `prior` is c per page of a block; `run` is how many pages
-//! of a run count at most, so that 1 is every page for itself and 0 no limit; `merge` is how many pages a
-//! rung has to take for a stream of its own, 1 being what an open block costs. `estimates=fresh` scores
-//! all blocks for every victim. By default scores are kept, and made anew when a block has lost a
+//! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
+//! spread; `run` is how many pages of a run count at most, so that 1 is every page for itself and 0 no
+//! limit; `merge` is how many pages a rung has to take for a stream of its own, 1 being what an open block
+//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and made anew when a block has lost a
 //! thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest are then
 //! compared by their present ones.
 //!
@@ -39,6 +41,7 @@ mod rungs;
 mod runs;
 mod score_board;
 mod sharing;
+mod spread;
 
 use crate::page::policy::{HostWrite, Policy, Relocation, Stream, StreamId, Victims};
 use crate::page::{Drive, Phase};
@@ -75,6 +78,8 @@ ftlab_spec::parameters! {
         run: u32 = 0, "run" in 0..=u32::MAX, from "ours";
         /// Pages that a rung has to take for a stream of its own, 1 being what an open block costs; 0: none.
         merge: f64 = 1.0, "merge" in 0.0..=1000.0, from "ours";
+        /// Pages of evidence for the rate that all blocks have in common, if their spread is 1; 0: none.
+        common: f64 = 1.0, "common" in 0.0..=1000.0, from "ours";
         /// When blocks are scored for the choice of victims.
         estimates: Estimates = Estimates::Kept, "estimates", from "ours";
     }

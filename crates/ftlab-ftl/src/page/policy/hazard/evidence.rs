@@ -1,6 +1,7 @@
 //! What a block's own losses say of its update rate.
 
 use super::HazardParameters;
+use super::spread::Spread;
 use crate::page::policy::StreamId;
 use crate::page::{Drive, Phase};
 use crate::registry::Size;
@@ -22,11 +23,15 @@ pub(super) struct Evidence {
     snapshots: [Snapshot; 2],
     /// Stream -> the pages of its open block.
     open: Vec<OpenPages>,
+    spread: Spread,
     epoch_writes: u64,
     prior_pages: f32,
+    /// Host writes per page lost, over the whole drive.
+    common_lifetime: f32,
 }
 
-state!(Evidence { stamps, valid_then, snapshots, open } constant shift, epoch_writes, prior_pages);
+state!(Evidence { stamps, valid_then, snapshots, open, spread } constant shift, epoch_writes, prior_pages,
+    common_lifetime);
 
 /// The pages that a stream has taken since its last block was sealed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,6 +61,8 @@ impl Evidence {
             shift: bits_for(size.pages_per_block + 1).saturating_sub(16),
             snapshots: [Snapshot::default(); 2],
             open: vec![OpenPages::default(); streams],
+            spread: Spread::new(parameters.common),
+            common_lifetime: size.logical_pages as f32,
             epoch_writes: (parameters.epoch * f64::from(size.logical_pages)).round().max(1.0)
                 as u64,
             prior_pages: (parameters.prior * f64::from(size.pages_per_block)) as f32,
@@ -77,6 +84,9 @@ impl Evidence {
     /// Takes down the valid pages of all blocks.
     pub(super) fn take_snapshot(&mut self, drive: &Drive) {
         let now = drive.write_clock();
+        let mut spread = self.spread;
+        spread.on_epoch(|| self.losses(drive));
+        self.spread = spread;
         for (index, then) in self.valid_then.iter_mut().enumerate() {
             let valid = programmed_valid_pages(BlockId(index as u32), drive) >> self.shift;
             *then = [then[1], valid as u16];
@@ -87,6 +97,23 @@ impl Evidence {
         }
         let snapshot = Snapshot { write_clock: now, allocations: drive.allocations() };
         self.snapshots = [self.snapshots[1], snapshot];
+    }
+
+    /// Of each block that has been sealed since before the newer snapshot: the pages it has lost since, and
+    /// those it could have lost, in the mean over that time.
+    fn losses(&self, drive: &Drive) -> impl Iterator<Item = (f32, f32)> {
+        let newer = self.snapshots[1];
+        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        let old = blocks.filter(move |&block| {
+            drive.phase(block) == Phase::Sealed
+                && drive.allocated(block) < newer.allocations
+                && drive.sealed_at(block) <= newer.write_clock
+        });
+        old.map(|block| {
+            let then = (u32::from(self.valid_then[block.index()][1]) << self.shift) as f32;
+            let valid = drive.valid_pages(block) as f32;
+            ((then - valid).max(0.0), 0.5 * (then + valid))
+        })
     }
 
     /// Mean age of the pages of a block in host writes, at least 1.
@@ -110,7 +137,9 @@ impl Evidence {
         let (before, writes) = self.before(block, drive);
         let lost = (before - valid).max(0.0);
         let exposure = 0.5 * (before + valid) * (writes + 1.0);
-        (lost + self.prior_pages) / (exposure + self.prior_pages / prior)
+        let common_pages = self.spread.common_pages();
+        (lost + self.prior_pages + common_pages)
+            / (exposure + self.prior_pages / prior + common_pages * self.common_lifetime)
     }
 
     /// How many pages of the block were valid in the past, and how many host writes ago that was.
