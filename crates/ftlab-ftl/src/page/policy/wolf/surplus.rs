@@ -26,12 +26,13 @@ impl Groups {
     ) {
         let limit = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let asking = self.owner(victims.asking());
+        let wants_block = !drive.has_room(victims.asking());
         let mut best: Option<(f64, u8, u32)> = None;
         for &group in self.order() {
             if may_give(self, group, asking)
                 && let Some(slot) = self.get(group).victim(cleaning, limit)
             {
-                let surplus = self.surplus(group, asking, drive);
+                let surplus = self.surplus(group, wants_block && group == asking, drive);
                 if best.is_none_or(|(most, ..)| surplus > most) {
                     best = Some((surplus, group, slot));
                 }
@@ -45,11 +46,10 @@ impl Groups {
         }
     }
 
-    /// Pages that `group` has beyond its target; a block more for the group that asks for one.
-    fn surplus(&self, group: u8, asking: u8, drive: &Drive) -> f64 {
+    /// Pages that `group` has beyond its target; a block more if it `wants_block`.
+    fn surplus(&self, group: u8, wants_block: bool, drive: &Drive) -> f64 {
         let Group { blocks, size, over_provisioning, .. } = self.get(group);
-        let wanted = u32::from(group == asking);
-        f64::from(blocks.len() + wanted) * f64::from(drive.pages_per_block())
+        f64::from(blocks.len() + u32::from(wants_block)) * f64::from(drive.pages_per_block())
             - f64::from(*size)
             - over_provisioning
     }
