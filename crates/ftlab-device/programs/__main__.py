@@ -47,6 +47,12 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--shadow", default="1r-greedy,2r-fifo", help="FTLs that do the same beside it"
     )
+    parser.add_argument(
+        "--no-discard",
+        dest="discard",
+        action="store_false",
+        help="databases: the drive is not told which files were deleted",
+    )
     parser.add_argument("--figure", type=Path, help="draw running write amplification to this .svg")
     parser.add_argument(
         "--ftlab", type=Path, default=Path("target/release/ftlab"), help="the binary"

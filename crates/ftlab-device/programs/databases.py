@@ -18,6 +18,9 @@ from system import Failed, eventually, expect, run_json, say
 # How often counters are read until they stay: databases are never quite idle.
 SETTLING_MAX = 10
 
+# The load that a drive is made for.
+LOAD_SECONDS = 150
+
 NEEDS = ["losetup", "mount", "umount", "mkfs.ext4", "e2fsck"]
 
 
@@ -25,12 +28,21 @@ class Database:
     """What each program has to tell; all data is in `place`, on the drive."""
 
     name = ""
-    drive_size = "1GiB"
-    # What the load may let it grow by; a file of random bytes takes the rest of the drive.
-    growth_bytes = 160 << 20
+    # The drive, and what a load of LOAD_SECONDS may let the database grow by; a file of random bytes
+    # takes the rest. A longer load gets as much more of both as it may grow by.
+    drive_mib = 1024
+    growth_mib = 160
+    grows = True
 
     def __init__(self, place: Path, outside: Path, short: bool) -> None:
         self.place, self.outside, self.short = place, outside, short
+
+    @classmethod
+    def sizes_mib(cls, seconds: float) -> tuple[int, int]:
+        """The drive for a load of so many seconds, and the room to grow on it."""
+        longer = max(0.0, seconds / LOAD_SECONDS - 1) if cls.grows else 0.0
+        more = round(cls.growth_mib * longer)
+        return cls.drive_mib + more, cls.growth_mib + more
 
     def create(self) -> None:
         """Makes it, with its tables; it is running afterwards."""
@@ -86,12 +98,12 @@ class Ledger(threading.Thread):
         expect(kept, f"{self.acknowledged} commits were acknowledged, and {found} are there")
 
 
-def fill_up(place: Path, growth_bytes: int) -> None:
+def fill_up(place: Path, growth_mib: int) -> None:
     """Fills the file system, so that the drive is as full as drives are, but for room to grow."""
     free = os.statvfs(place)
-    left = free.f_bavail * free.f_frsize - growth_bytes
+    left_mib = (free.f_bavail * free.f_frsize >> 20) - growth_mib
     with open(place / "other-data", "wb") as other:
-        for _ in range(max(0, left) >> 20):
+        for _ in range(max(0, left_mib)):
             other.write(os.urandom(1 << 20))
         os.fsync(other.fileno())
 
@@ -153,7 +165,8 @@ def measure(options, database: Database, system: FileSystem) -> dict:
     drive, trace = system.device.drive, options.work / f"{database.name}.parquet"
     system.make("--http", "127.0.0.1:0", "--shadow", options.shadow, "--record", trace)
     database.create()
-    fill_up(system.place, database.growth_bytes)
+    _, growth_mib = database.sizes_mib(options.seconds)
+    fill_up(system.place, growth_mib)
     before = all_counters(drive)
     say(f"{database.name}: made; {before[drive.ftl]['host_pages']} pages written; working")
     told = database.work(3 if options.short else options.seconds)
@@ -198,8 +211,9 @@ def live(options, kind: type[Database], kills: int = 1) -> dict:
     outside = directory / "outside"
     outside.mkdir()
     outside.chmod(0o777)
-    drive = Drive(options.ftlab, directory, kind.drive_size, options.ftl)
-    with drive, FileSystem(drive, "ext4") as system:
+    drive_mib, _ = kind.sizes_mib(options.seconds)
+    drive = Drive(options.ftlab, directory, f"{drive_mib}MiB", options.ftl)
+    with drive, FileSystem(drive, "ext4", options.discard) as system:
         database = kind(system.place / "db", outside, options.short)
         try:
             result = {"program": kind.name} | measure(options, database, system)

@@ -147,8 +147,9 @@ class BlockDevice:
 class FileSystem:
     """A file system on a loop device over the drive."""
 
-    def __init__(self, drive: Drive, kind: str) -> None:
+    def __init__(self, drive: Drive, kind: str, discard: bool = True) -> None:
         self.device, self.kind = BlockDevice(drive), kind
+        self.options = "discard,noatime" if discard else "noatime"
         self.place = drive.directory / "mnt"
         self.place.mkdir()
 
@@ -171,7 +172,7 @@ class FileSystem:
         self._mount()
 
     def _mount(self) -> None:
-        run("mount", "-t", self.kind, "-o", "discard,noatime", self.device.path, self.place)
+        run("mount", "-t", self.kind, "-o", self.options, self.device.path, self.place)
 
     def unmount_only(self) -> None:
         """Unmounts it; the drive is still served."""

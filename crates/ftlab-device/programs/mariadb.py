@@ -36,8 +36,8 @@ CONSISTENCY = {
 
 class MariaDb(Database):
     name = "mariadb"
-    drive_size = "320MiB"
-    growth_bytes = 64 << 20
+    drive_mib = 320
+    growth_mib = 64
 
     server = None
     load = None

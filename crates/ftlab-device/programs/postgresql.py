@@ -29,8 +29,8 @@ SETTINGS = {
 
 class PostgreSql(Database):
     name = "postgresql"
-    drive_size = "512MiB"
-    growth_bytes = 96 << 20
+    drive_mib = 512
+    growth_mib = 96
 
     server = None
     load = None

@@ -6,9 +6,10 @@ from system import expect, kill, need, run, start
 
 class RocksDb(Database):
     name = "rocksdb"
-    drive_size = "1GiB"
-    # Compactions write the new files before they delete the old ones.
-    growth_bytes = 256 << 20
+    # Keys are overwritten. What takes room are old versions of them, and compactions, which write the
+    # new files before they delete the old ones.
+    growth_mib = 256
+    grows = False
 
     load = None
 
@@ -24,9 +25,16 @@ class RocksDb(Database):
             "--seed=1",
             "--target_file_size_base=8388608",
             "--max_bytes_for_level_base=33554432",
+            # Nine tenths of the data in the last level, and compactions that fit into the room to grow.
+            "--level_compaction_dynamic_level_bytes=true",
+            "--max_compaction_bytes=67108864",
             "--use_direct_io_for_flush_and_compaction=1",
             "--use_direct_reads=1",
             "--cache_size=16777216",
+            "--level0_slowdown_writes_trigger=4",
+            "--level0_stop_writes_trigger=8",
+            "--soft_pending_compaction_bytes_limit=67108864",
+            "--hard_pending_compaction_bytes_limit=134217728",
             *more,
         ]
 
@@ -34,7 +42,14 @@ class RocksDb(Database):
         run("db_bench", *self._arguments("fillrandom"))
 
     def work(self, seconds: float) -> dict:
-        more = ["--use_existing_db=1", f"--duration={seconds:.0f}", "--threads=2", "--seed=2"]
+        more = [
+            "--use_existing_db=1",
+            f"--duration={seconds:.0f}",
+            "--threads=2",
+            "--seed=2",
+            # The file system needs seconds to give back what was deleted.
+            "--benchmark_write_rate_limit=8388608",
+        ]
         said = run("db_bench", *self._arguments("overwrite", *more))
         line = next(line for line in said.splitlines() if line.startswith("overwrite"))
         return {"writes per second": int(line.split(" ops/sec")[0].split()[-1])}

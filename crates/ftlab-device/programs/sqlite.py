@@ -60,8 +60,8 @@ class Sqlite(Database):
     """With a rollback journal."""
 
     name = "sqlite"
-    drive_size = "320MiB"
-    growth_bytes = 64 << 20
+    drive_mib = 320
+    growth_mib = 64
 
     journal = "delete"
     load = None
