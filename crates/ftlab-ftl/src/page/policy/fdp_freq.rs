@@ -116,7 +116,7 @@ impl PolicyEntry for FdpFreq {
             detector.reverse();
         }
         Self::from_parts(
-            Groups::new(size.blocks, count, count, 1),
+            Groups::new(size, count, count, 1),
             detector,
             parameters.cleaning,
             size.logical_pages.div_ceil(INTERVALS),

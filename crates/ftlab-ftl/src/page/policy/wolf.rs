@@ -129,7 +129,7 @@ impl PolicyEntry for Wolf {
             hold: 0,
         };
         Self::from_parts(
-            Groups::new(size.blocks, slots, active, parameters.units as usize),
+            Groups::new(size, slots, active, parameters.units as usize),
             Detector::new(known, slots, size.logical_pages),
             parameters.cleaning,
             interval,

@@ -2,6 +2,7 @@
 
 use crate::page::policy::{Stream, StreamId};
 use crate::page::{BlockList, Drive};
+use crate::registry::Size;
 use crate::state::state;
 use crate::{Metadata, bits_for};
 use ftlab_flash::BlockId;
@@ -72,13 +73,16 @@ pub struct Groups {
     owners: Vec<u8>,
     /// Blocks of groups that are being merged.
     pub(super) merging: Vec<BlockId>,
+    /// Blocks that all groups may have without borrowing from the reserve.
+    pub(super) blocks_max: u32,
 }
 
-state!(Groups { slots, group_of, order, hotter, colder, owners, merging } constant units);
+state!(Groups { slots, group_of, order, hotter, colder, owners, merging } constant units, blocks_max);
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.
-    pub(crate) fn new(blocks: u32, slots: usize, active: usize, units: usize) -> Self {
+    pub(crate) fn new(size: Size, slots: usize, active: usize, units: usize) -> Self {
+        let blocks = size.blocks;
         let group = || Group {
             blocks: BlockList::new(blocks),
             size: 0,
@@ -100,6 +104,7 @@ impl Groups {
             units,
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             merging: Vec::with_capacity(blocks as usize),
+            blocks_max: blocks - size.reserve_blocks,
         };
         groups.change_order(|order| order.extend(0..active as u8));
         groups

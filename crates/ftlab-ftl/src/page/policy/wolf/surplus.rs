@@ -62,14 +62,14 @@ impl Groups {
         of_groups.min().map(|(_, group, slot)| (group, slot))
     }
 
-    /// Pages that the blocks of all groups have beyond the valid ones.
+    /// Pages that the blocks of all groups have beyond the valid ones, without blocks borrowed from the reserve.
     pub(crate) fn over_provisioning(&self, drive: &Drive) -> f64 {
-        let of_groups = self.order().iter().map(|&group| {
-            let group = self.get(group);
-            f64::from(group.blocks.len()) * f64::from(drive.pages_per_block())
-                - f64::from(group.size)
-        });
-        of_groups.sum()
+        let groups = self.order().iter().map(|&group| self.get(group));
+        let sums =
+            |(blocks, pages), group: &Group| (blocks + group.blocks.len(), pages + group.size);
+        let (blocks, pages) = groups.fold((0, 0), sums);
+        f64::from(blocks.min(self.blocks_max)) * f64::from(drive.pages_per_block())
+            - f64::from(pages)
     }
 }
 
