@@ -26,9 +26,9 @@
 //! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
 //! spread; `run` is how many pages of a run count at most, so that 1 is every page for itself and 0 no
 //! limit; `merge` is how many pages a rung has to take for a stream of its own, 1 being what an open block
-//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and made anew when a block has lost a
-//! thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest are then
-//! compared by their present ones.
+//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and made anew
+//! when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are
+//! highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.

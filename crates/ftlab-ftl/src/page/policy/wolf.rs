@@ -38,7 +38,8 @@
 //! blocks that wait. Only host writes enter the filters and end their intervals. "Alike" means hit
 //! rates within a factor of the root of Q. A merged group's open block is filled by the group that
 //! took it over. `units` are streams; the engine's list of free blocks does not know LUNs, so victims
-//! come from the whole group. When one free block is left, a relocated page goes to any open block
+//! come from the whole group. The reserve is not part of the spare space that is divided, whether or not
+//! blocks of it are borrowed. When one free block is left, a relocated page goes to any open block
 //! with room rather than open it. The number of groups has to have a limit.
 //!
 //! # Reference

@@ -30,8 +30,10 @@ pub(super) struct Evidence {
     common_lifetime: f32,
 }
 
-state!(Evidence { stamps, valid_then, snapshots, open, spread } constant shift, epoch_writes, prior_pages,
-    common_lifetime);
+state!(
+    Evidence { stamps, valid_then, snapshots, open, spread }
+    constant shift, epoch_writes, prior_pages, common_lifetime
+);
 
 /// The pages that a stream has taken since its last block was sealed.
 #[derive(Debug, Clone, Copy, Default)]

@@ -104,7 +104,7 @@ impl Groups {
             units,
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             merging: Vec::with_capacity(blocks as usize),
-            blocks_max: blocks - size.reserve_blocks,
+            blocks_max: blocks.saturating_sub(size.reserve_blocks),
         };
         groups.change_order(|order| order.extend(0..active as u8));
         groups
