@@ -86,9 +86,7 @@ impl Evidence {
     /// Takes down the valid pages of all blocks.
     pub(super) fn take_snapshot(&mut self, drive: &Drive) {
         let now = drive.write_clock();
-        let mut spread = self.spread;
-        spread.on_epoch(|| self.losses(drive));
-        self.spread = spread;
+        self.spread = self.spread.after_epoch(|| self.losses(drive));
         for (index, then) in self.valid_then.iter_mut().enumerate() {
             let valid = programmed_valid_pages(BlockId(index as u32), drive) >> self.shift;
             *then = [then[1], valid as u16];

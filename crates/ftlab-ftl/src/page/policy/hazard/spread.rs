@@ -40,7 +40,10 @@ impl Spread {
 
     /// An epoch has passed. `losses` are, for each block, the pages that it lost and those that it had to
     /// lose, in the mean over the epoch.
-    pub(super) fn on_epoch<I: Iterator<Item = (f32, f32)>>(&mut self, losses: impl Fn() -> I) {
+    pub(super) fn after_epoch<I: Iterator<Item = (f32, f32)>>(
+        mut self,
+        losses: impl Fn() -> I,
+    ) -> Self {
         let sum = |a: (f32, f32), b: (f32, f32)| (a.0 + b.0, a.1 + b.1);
         let (lost, pages) = losses().fold((0.0, 0.0), sum);
         let share = lost / pages.max(1.0);
@@ -57,6 +60,7 @@ impl Spread {
             let spread = self.excess / self.squares - by_chance;
             self.common_pages = self.weight / spread.max(SPREAD_MIN);
         }
+        self
     }
 }
 
@@ -80,7 +84,7 @@ mod tests {
                     (lost, 100.0 - 0.5 * lost)
                 })
                 .collect();
-            spread.on_epoch(|| losses.iter().copied());
+            spread = spread.after_epoch(|| losses.iter().copied());
         }
         spread.common_pages()
     }
@@ -99,8 +103,7 @@ mod tests {
     #[test]
     fn without_losses_nothing_is_known() {
         assert!(common_pages(|_| 0).abs() < f32::EPSILON);
-        let mut spread = Spread::new(1.0);
-        spread.on_epoch(std::iter::empty);
+        let spread = Spread::new(1.0).after_epoch(std::iter::empty);
         assert!(spread.common_pages().abs() < f32::EPSILON);
     }
 }
