@@ -106,6 +106,13 @@ impl Side {
     }
 }
 
+/// Page writes of a generator that ends.
+fn page_writes(spec: &str, space: &Space) -> Result<u64, Failure> {
+    let mut source = build(&spec.parse()?, space)?;
+    let profile = Profile::of(source.as_mut(), Load::PageWrites(0), u64::MAX, PAGE_BYTES)?;
+    Ok(profile.writes)
+}
+
 /// Both sides of a pair, and the pages of the drive.
 fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> {
     let mut source = open(trace, &OpenOptions::default())?;
@@ -124,8 +131,12 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
     let space = Space { logical_pages, page_bytes: PAGE_BYTES, seed: SEED };
     let mut source = build(&spec.parse()?, &space)?;
     let told = source.metadata().properties.get("load_page_writes");
-    // What tells of no load repeats that of the trace.
-    let load = told.map_or(Ok(captured.profile.load_writes), |writes| writes.parse())?;
+    let load = match told {
+        Some(writes) => writes.parse()?,
+        // What tells of no load repeats that of the trace.
+        None if spec.starts_with("trace-like") => captured.profile.load_writes,
+        None => page_writes(&format!("{spec},requests=off"), &space)?,
+    };
     let generated = Profile::of(source.as_mut(), Load::PageWrites(load), limit, PAGE_BYTES)?;
     let workload = Workload::parse(&spec, OpenOptions::default())?;
     let generated = Side {

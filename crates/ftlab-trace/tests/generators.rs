@@ -168,6 +168,22 @@ fn linkbench_writes_large_pages_twice_and_grows() {
 }
 
 #[test]
+fn linkbench_loads_its_rows_through_the_pool() {
+    let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 1 };
+    let load = requests("linkbench:start=0.3,requests=off", &space, 1000, usize::MAX);
+    assert_eq!(requests("linkbench:start=0.3", &space, 1000, load.len()), load);
+    let mut source = build(&"linkbench:start=0.3,requests=off".parse().unwrap(), &space).unwrap();
+    let pages = page_writes(source.as_mut(), usize::MAX);
+    let distinct: std::collections::BTreeSet<_> = pages.iter().collect();
+    let share = distinct.len() as f64 / f64::from(1 << 16);
+    // What the pool still has, and extents that are not full, are missing.
+    assert!((0.24..0.3).contains(&share), "{share}");
+    // Twice, and pages in whose tables rows come in any order more often.
+    let times = pages.len() as f64 / distinct.len() as f64;
+    assert!((2.5..20.0).contains(&times), "{times}");
+}
+
+#[test]
 fn ycsb_grows_where_records_are_inserted_only() {
     let space = Space { logical_pages: 1 << 13, page_bytes: 4096, seed: 1 };
     for (workload, grows) in [("a", false), ("b", false), ("d", true), ("e", true), ("f", false)] {

@@ -76,38 +76,45 @@ impl RedoLog {
 pub(super) struct DoubleWrite {
     first_page: u32,
     area_pages: u32,
+    page_sectors: u32,
     waiting: Vec<u32>,
 }
 
 impl DoubleWrite {
-    pub(super) fn new(first_page: u32, area_pages: u32) -> Self {
-        Self { first_page, area_pages, waiting: Vec::with_capacity(area_pages as usize) }
-    }
-
-    #[inline]
-    pub(super) fn is_off(&self) -> bool {
-        self.area_pages == 0
+    /// An area of no pages for none.
+    pub(super) fn new(first_page: u32, area_pages: u32, page_sectors: u32) -> Self {
+        let waiting = Vec::with_capacity(area_pages as usize);
+        Self { first_page, area_pages, page_sectors, waiting }
     }
 
     /// Takes a page, and writes all of them if the area is full.
     #[inline]
-    pub(super) fn add(&mut self, page: u32, page_sectors: u32, out: &mut RequestBatch) {
+    pub(super) fn add(&mut self, page: u32, out: &mut RequestBatch) {
+        if self.area_pages == 0 {
+            return out.push(Op::Write, self.lba(page), self.page_sectors);
+        }
         self.waiting.push(page);
         if self.waiting.len() == self.area_pages as usize {
-            self.write(page_sectors, out);
+            self.write(out);
         }
     }
 
     /// Writes the pages that wait, twice.
-    pub(super) fn write(&mut self, page_sectors: u32, out: &mut RequestBatch) {
+    pub(super) fn write(&mut self, out: &mut RequestBatch) {
         if self.waiting.is_empty() {
             return;
         }
-        let lba = |page: u32| u64::from(page) * u64::from(page_sectors);
-        out.push(Op::Write, lba(self.first_page), self.waiting.len() as u32 * page_sectors);
+        let sectors = self.waiting.len() as u32 * self.page_sectors;
+        out.push(Op::Write, self.lba(self.first_page), sectors);
         out.push(Op::Flush, 0, 0);
-        for page in self.waiting.drain(..) {
-            out.push(Op::Write, lba(page), page_sectors);
+        for page in &self.waiting {
+            out.push(Op::Write, self.lba(*page), self.page_sectors);
         }
+        self.waiting.clear();
+    }
+
+    #[inline]
+    fn lba(&self, page: u32) -> u64 {
+        u64::from(page) * u64::from(self.page_sectors)
     }
 }

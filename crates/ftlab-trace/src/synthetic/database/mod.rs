@@ -7,8 +7,10 @@
 //! - Pages are kept in a [`pool`]; the one not used for longest leaves, and is written if it has
 //!   changed. A page whose first change lies [`CHECKPOINT_SHARE`] of the redo log's size back is
 //!   written too: the log is a ring, and needs the place.
-//! - Pages leave one by one, or, as MariaDB's page cleaner lets them go, in batches that begin when the
-//!   pool is full.
+//! - Pages leave one by one, or, when the pool is full, in batches, as MariaDB's page cleaner lets them
+//!   go: from the oldest page on, those that have not changed leave; those that have are written, and stay.
+//!   They leave with the next batch, unless they have changed again: a page that is used much is
+//!   written over and over, and never leaves.
 //! - With a double-write area, changed pages wait until the area is full or a batch is complete. They are
 //!   written there from its start, in one request, and then each to its own place.
 //! - With the redo log on this drive, a commit writes it from the sector where the one before ended,
@@ -18,7 +20,7 @@
 //!
 //! # What is simplified
 //! There is no clock, so nothing happens because time passes: no page cleaner that writes ahead of
-//! need, no pages that stay young for a second; groups of commits are all of the same size. The file system writes nothing of its
+//! need; groups of commits are all of the same size. The file system writes nothing of its
 //! own (in the captured traces, half a percent). Files grow, and never shrink.
 //!
 //! # Reference
@@ -56,7 +58,7 @@ pub(super) struct Layout {
     pub(super) pool_pages: u32,
     /// Share of the pool that pages pass through which are read; 0 for LRU.
     pub(super) old_share: f64,
-    /// Pages that leave the pool at a time, but for one.
+    /// Pages that leave the pool at a time, but for one; 0 for one by one.
     pub(super) batch_pages: u32,
     /// Pages of the redo log.
     pub(super) log_pages: u32,
@@ -66,6 +68,9 @@ pub(super) struct Layout {
     pub(super) doublewrite_pages: u32,
     /// Transactions whose commits are written at once.
     pub(super) group: u32,
+    /// Pages that are written by the load and never again: the first, and how many.
+    pub(super) idle_first: u32,
+    pub(super) idle_pages: u32,
 }
 
 /// The pool, the log and the double-write area, and the requests that they make.
@@ -100,7 +105,11 @@ impl Database {
             log: RedoLog::new(log_first, layout.log_pages, page_sectors, layout.logs_here),
             group: layout.group,
             committed: 0,
-            doublewrite: DoubleWrite::new(doublewrite_first, layout.doublewrite_pages),
+            doublewrite: DoubleWrite::new(
+                doublewrite_first,
+                layout.doublewrite_pages,
+                page_sectors,
+            ),
             out: RequestBatch::new(),
         };
         (database, files)
@@ -162,19 +171,21 @@ impl Database {
         self.change(page, 0);
     }
 
-    /// If the pool is too full, lets pages go until a batch more than one are gone.
+    /// If the pool is too full, lets a page go, or a batch of them.
     #[inline]
     fn make_room(&mut self) {
         let excess = self.pool.excess();
-        if excess > 0 {
-            for _ in 0..excess + self.batch_pages {
-                if let Some(page) = self.pool.evict() {
-                    self.write_back(page);
-                }
+        if excess == 0 {
+            return;
+        }
+        let Self { pool, doublewrite, out, .. } = self;
+        if self.batch_pages == 0 {
+            for page in (0..excess).filter_map(|_| pool.evict()) {
+                doublewrite.add(page, out);
             }
-            if self.batch_pages > 0 {
-                self.doublewrite.write(self.page_sectors, &mut self.out);
-            }
+        } else {
+            pool.clean(excess + self.batch_pages, |page| doublewrite.add(page, out));
+            doublewrite.write(out);
         }
     }
 
@@ -188,7 +199,7 @@ impl Database {
         }
         let oldest = self.log.end_sectors().saturating_sub(self.log.max_age_sectors());
         while let Some(page) = self.pool.pop_changed_before(oldest) {
-            self.write_back(page);
+            self.doublewrite.add(page, &mut self.out);
         }
     }
 
@@ -196,17 +207,6 @@ impl Database {
     pub(super) fn load(&mut self, first_page: u32, pages: u32) {
         let lba = u64::from(first_page) * u64::from(self.page_sectors);
         self.out.push(Op::Write, lba, pages * self.page_sectors);
-    }
-
-    #[inline]
-    fn write_back(&mut self, page: u32) {
-        let page_sectors = self.page_sectors;
-        if self.doublewrite.is_off() {
-            let lba = u64::from(page) * u64::from(page_sectors);
-            self.out.push(Op::Write, lba, page_sectors);
-        } else {
-            self.doublewrite.add(page, page_sectors, &mut self.out);
-        }
     }
 }
 
@@ -224,6 +224,8 @@ mod tests {
         logs_here: false,
         doublewrite_pages: 0,
         group: 1,
+        idle_first: 0,
+        idle_pages: 0,
     };
 
     fn requests(layout: Layout, work: impl Fn(&mut Database, u32)) -> Vec<(Op, u64, u32)> {
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_leaves_together_and_fills_a_part_of_the_area() {
+    fn a_batch_writes_what_has_changed_and_lets_go_what_has_not() {
         let layout = Layout { doublewrite_pages: 8, batch_pages: 2, ..LAYOUT };
         let written = requests(layout, |database, first| {
             for page in 0..8 {
@@ -291,10 +293,12 @@ mod tests {
             }
         });
         let page = |page: u64| (Op::Write, 8 * (64 + page), 8);
-        let flush = (Op::Flush, 0, 0);
-        let batch =
-            |first: u64| [(Op::Write, 0, 24), flush, page(first), page(first + 1), page(first + 2)];
-        assert_eq!(written, [batch(0), batch(3)].concat());
+        let batch = |pages: std::ops::Range<u64>| {
+            let twice = [(Op::Write, 0, 8 * pages.clone().count() as u32), (Op::Flush, 0, 0)];
+            twice.into_iter().chain(pages.map(page)).collect::<Vec<_>>()
+        };
+        // All of the first five have changed, so none leaves; the sixth finds four of them unchanged.
+        assert_eq!(written, batch(0..5));
     }
 
     #[test]

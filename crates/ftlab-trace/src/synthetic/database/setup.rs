@@ -64,6 +64,8 @@ impl Setup {
             logs_here: self.log,
             doublewrite_pages: self.doublewrite,
             group: self.group,
+            idle_first: 0,
+            idle_pages: of_initial(self.idle),
         };
         Ok((initial, layout))
     }
@@ -71,6 +73,16 @@ impl Setup {
 
 /// What a benchmark does.
 pub(in super::super) trait Transactions: Send {
+    /// Whether it loads its rows itself; else the pages are loaded in their order.
+    fn loads_rows(&self) -> bool {
+        false
+    }
+
+    /// Loads more rows; false, and nothing done, if all are loaded.
+    fn load(&mut self, _database: &mut Database) -> bool {
+        false
+    }
+
     /// Runs the next transaction; false, and nothing done, if the database cannot grow any more.
     fn run_one(&mut self, database: &mut Database) -> bool;
 
@@ -106,14 +118,14 @@ impl<T: Transactions> Benchmark<T> {
         space: &Space,
         load: impl FnOnce(u32, &Layout, Files, Xoshiro256PlusPlus) -> Result<T, TraceError>,
     ) -> Result<Self, TraceError> {
-        let (initial, layout) = setup.layout(of, space)?;
+        let (initial, mut layout) = setup.layout(of, space)?;
         let system = Database::system_pages(&layout);
         if system >= initial {
             return Err(too_small(system, initial, "start"));
         }
         let (database, mut files) = Database::new(layout);
-        let idle = (setup.idle * f64::from(initial)) as u32;
-        files.reserve(idle);
+        let idle = layout.idle_pages;
+        layout.idle_first = files.reserve(idle);
         let random = Xoshiro256PlusPlus::seed_from_u64(space.seed);
         let transactions = load(initial.saturating_sub(idle), &layout, files, random)?;
         let initial_pages = transactions.files().pages();
@@ -121,6 +133,26 @@ impl<T: Transactions> Benchmark<T> {
             return Err(too_small(initial_pages, layout.pages, "end"));
         }
         Ok(Self { database, transactions, initial_pages, loaded: 0, page: setup.page })
+    }
+}
+
+impl<T: Transactions> Benchmark<T> {
+    /// Loads some of the initial database; false, and nothing done, if all of it is loaded.
+    fn load(&mut self) -> bool {
+        if self.loaded == self.initial_pages {
+            return false;
+        }
+        if self.transactions.loads_rows() {
+            let goes_on = self.transactions.load(&mut self.database);
+            if !goes_on {
+                self.loaded = self.initial_pages;
+            }
+            return goes_on;
+        }
+        let pages = LOAD_PAGES.min(self.initial_pages - self.loaded);
+        self.database.load(self.loaded, pages);
+        self.loaded += pages;
+        true
     }
 }
 
@@ -135,11 +167,7 @@ pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> Trace
 impl<T: Transactions> Steps for Benchmark<T> {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
         while self.database.waiting() < STEP_REQUESTS {
-            if self.loaded < self.initial_pages {
-                let pages = LOAD_PAGES.min(self.initial_pages - self.loaded);
-                self.database.load(self.loaded, pages);
-                self.loaded += pages;
-            } else if !self.transactions.run_one(&mut self.database) {
+            if !self.load() && !self.transactions.run_one(&mut self.database) {
                 break;
             }
         }
@@ -152,9 +180,11 @@ impl<T: Transactions> Steps for Benchmark<T> {
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        let load = u64::from(self.initial_pages) * u64::from(self.page);
         let mut properties = self.transactions.properties();
-        properties.push(("load_page_writes", load.to_string()));
+        if !self.transactions.loads_rows() {
+            let load = u64::from(self.initial_pages) * u64::from(self.page);
+            properties.push(("load_page_writes", load.to_string()));
+        }
         properties
     }
 }

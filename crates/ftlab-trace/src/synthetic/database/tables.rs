@@ -167,6 +167,19 @@ impl Index {
         ((key as f64 * self.slots_per_key) as usize).min(self.leaf_of_slot.len() - 1)
     }
 
+    /// Appends the pages of the rows with these keys to `pages`, looked for all at once.
+    pub(in super::super) fn look_ahead(
+        &self,
+        keys: impl Iterator<Item = u64>,
+        pages: &mut Vec<u32>,
+    ) {
+        let first = pages.len();
+        pages.extend(keys.map(|key| self.leaf_of_slot[self.slot(key)]));
+        for page in &mut pages[first..] {
+            *page = self.leaves[*page as usize].page;
+        }
+    }
+
     /// The pages of the rows with these keys, looked for all at once.
     #[inline]
     pub(in super::super) fn pages<const N: usize>(&self, keys: [u64; N]) -> [u32; N] {

@@ -25,10 +25,14 @@ struct Segment {
 }
 
 impl Undo {
-    /// Takes `pages` pages, at least 2, of `page_bytes`; of fewer than 256, half are headers.
+    /// Takes `pages` pages, at least 2, of `page_bytes`.
     pub(in super::super) fn new(files: &mut Files, pages: u32, page_bytes: u32) -> Self {
         let pages = pages.max(2);
-        let headers = files.reserve(pages);
+        Self::at(files.reserve(pages), pages, page_bytes)
+    }
+
+    /// In `pages` pages from `headers` on, at least 2; of fewer than 256, half are headers.
+    pub(in super::super) fn at(headers: u32, pages: u32, page_bytes: u32) -> Self {
         let count = SEGMENTS.min(pages / 2);
         let mut free: VecDeque<u32> = (headers + count..headers + pages).collect();
         let pages = free.drain(..count as usize);

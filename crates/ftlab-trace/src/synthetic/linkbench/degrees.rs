@@ -1,5 +1,7 @@
 //! How many links the nodes have.
 
+use super::shuffle::Shuffle;
+
 /// Links, and the share of the nodes that have more: of the distribution that LinkBench comes with
 /// (`nlinks` of its Distribution.dat), 21 of its points.
 const MORE_THAN: [(f64, f64); 21] = [
@@ -30,10 +32,10 @@ const MORE_THAN: [(f64, f64); 21] = [
 /// as many as this, which makes 2.2 million links, as the captured database has.
 const LINKS_MAX: f64 = 250_000.0;
 
-/// A prime: where nodes are that have ranks next to each other.
-const MULTIPLIER: u64 = 2_654_435_761;
+/// Types of links, of which a node has as many of each.
+pub(super) const LINK_TYPES: u64 = 2;
 
-/// Links of each node; those with many lie scattered.
+/// Links of each node.
 #[derive(Debug, Clone)]
 pub(super) struct Degrees {
     /// Links of all nodes before each, and at last of all.
@@ -41,11 +43,11 @@ pub(super) struct Degrees {
 }
 
 impl Degrees {
-    /// The links of `nodes` nodes.
-    pub(super) fn new(nodes: u64) -> Self {
+    /// The links of `nodes` nodes, of which the first have the most.
+    pub(super) fn new(nodes: u64, order: &Shuffle) -> Self {
         let mut before = vec![0; nodes as usize + 1];
         for rank in 0..nodes {
-            let node = Self::node_of_rank(rank, nodes);
+            let node = order.node(rank);
             before[node as usize + 1] = links((rank as f64 + 0.5) / nodes as f64);
         }
         let mut sum = 0_u32;
@@ -54,12 +56,6 @@ impl Degrees {
             *links = sum;
         }
         Self { before }
-    }
-
-    /// The node with the most links but `rank`.
-    #[inline]
-    pub(super) fn node_of_rank(rank: u64, nodes: u64) -> u64 {
-        rank * MULTIPLIER % nodes
     }
 
     /// Links of all nodes.
@@ -93,11 +89,14 @@ fn links(share: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
 
     #[test]
     fn nodes_have_the_links_that_were_counted() {
         let nodes = 300_000;
-        let degrees = Degrees::new(nodes);
+        let order = Shuffle::new(nodes, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+        let degrees = Degrees::new(nodes, &order);
         let links: Vec<u64> = (0..nodes).map(|node| degrees.of(node).1).collect();
         for (number, more) in MORE_THAN {
             let counted = links.iter().filter(|links| **links > number as u64).count() as f64;
@@ -107,6 +106,6 @@ mod tests {
         assert_eq!(links.iter().sum::<u64>(), degrees.total());
         // LinkBench makes 2.2 million of so many nodes.
         assert!((2_000_000..2_400_000).contains(&degrees.total()), "{}", degrees.total());
-        assert!(links[Degrees::node_of_rank(0, nodes) as usize] > 100_000);
+        assert!(links[order.node(0) as usize] > 100_000);
     }
 }

@@ -1,0 +1,142 @@
+//! The load: links of chunks of nodes by several loaders, nodes by another, batch by batch.
+
+use super::super::database::{Database, Undo};
+use super::degrees::LINK_TYPES;
+use super::requests::{REDO_BYTES, UNDO_BYTES};
+use super::tables::Tables;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
+/// Loaders of links, and nodes of a chunk, which they take from the last to the first (LinkBench's
+/// LinkConfigMysql.properties and its default).
+const LOADERS: usize = 10;
+const CHUNK_NODES: u64 = 2048;
+
+/// Rows that a transaction of the load inserts.
+const BATCH_ROWS: u32 = 1024;
+
+/// Rows whose undo records are written at a time: a page of them.
+const UNDO_ROWS: u32 = 128;
+
+/// The links of a chunk that are loaded, and the counts that wait.
+#[derive(Debug, Clone)]
+struct Loader {
+    node: u64,
+    end: u64,
+    link_type: u64,
+    /// Links of that type of the node that have been loaded.
+    loaded: u64,
+    /// Pages of counts that wait for a batch.
+    counts: Vec<u32>,
+}
+
+/// What has been loaded.
+#[derive(Debug, Clone)]
+pub(super) struct Load {
+    /// Nodes that no loader has taken.
+    left: u64,
+    nodes_loaded: u64,
+    loaders: Vec<Loader>,
+    turn: usize,
+    /// Pages of the database that have a row.
+    is_made: Vec<bool>,
+    undo: Undo,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Load {
+    /// Nothing is loaded of a database of `pages` pages; its undo records go to `undo`.
+    pub(super) fn new(nodes: u64, pages: u32, undo: Undo, random: Xoshiro256PlusPlus) -> Self {
+        let idle = Loader { node: 0, end: 0, link_type: 0, loaded: 0, counts: Vec::new() };
+        Self {
+            left: nodes,
+            nodes_loaded: 0,
+            loaders: vec![idle; LOADERS],
+            turn: 0,
+            is_made: vec![false; pages as usize],
+            undo,
+            random,
+        }
+    }
+
+    /// A batch of the loader whose turn it is; false, and nothing done, if all is loaded.
+    pub(super) fn step(&mut self, tables: &Tables, database: &mut Database) -> bool {
+        // All loaders of links, and that of nodes.
+        for _ in 0..=LOADERS {
+            self.turn = (self.turn + 1) % (LOADERS + 1);
+            let rows = match self.turn.checked_sub(1) {
+                Some(loader) => self.load_links(loader, tables, database),
+                None => self.load_nodes(tables, database),
+            };
+            if rows > 0 {
+                for _ in 0..rows.div_ceil(UNDO_ROWS) {
+                    database.write_undo(&mut self.undo, UNDO_BYTES * UNDO_ROWS.min(rows));
+                }
+                database.commit();
+                return true;
+            }
+        }
+        false
+    }
+
+    fn load_nodes(&mut self, tables: &Tables, database: &mut Database) -> u32 {
+        let rows = u64::from(BATCH_ROWS).min(tables.nodes - self.nodes_loaded);
+        for _ in 0..rows {
+            self.insert(database, tables.node.page(self.nodes_loaded));
+            self.nodes_loaded += 1;
+        }
+        rows as u32
+    }
+
+    fn load_links(&mut self, number: usize, tables: &Tables, database: &mut Database) -> u32 {
+        let mut rows = 0;
+        while rows < BATCH_ROWS {
+            let loader = &mut self.loaders[number];
+            if loader.node == loader.end {
+                if loader.counts.len() >= BATCH_ROWS as usize || self.left == 0 {
+                    let counts = std::mem::take(&mut loader.counts);
+                    rows += counts.len() as u32;
+                    for page in counts {
+                        self.insert(database, page);
+                    }
+                }
+                if self.left == 0 {
+                    break;
+                }
+                let end = self.left;
+                self.left = end.saturating_sub(CHUNK_NODES);
+                let loader = &mut self.loaders[number];
+                (loader.node, loader.end, loader.link_type) = (self.left, end, 0);
+                continue;
+            }
+            let links = tables.links_of(loader.node, loader.link_type);
+            if loader.loaded < links.loaded {
+                let page = tables.link.page(links.key(loader.loaded));
+                let by_time = tables.link_by_time.page(links.time(self.random.next_u64()));
+                loader.loaded += 1;
+                rows += 1;
+                self.insert(database, page);
+                self.insert(database, by_time);
+                continue;
+            }
+            if loader.loaded > 0 {
+                loader.counts.push(tables.count.page(loader.node));
+            }
+            loader.loaded = 0;
+            loader.link_type += 1;
+            if loader.link_type == LINK_TYPES {
+                (loader.node, loader.link_type) = (loader.node + 1, 0);
+            }
+        }
+        rows
+    }
+
+    #[inline]
+    fn insert(&mut self, database: &mut Database, page: u32) {
+        if std::mem::replace(&mut self.is_made[page as usize], true) {
+            database.change(page, REDO_BYTES);
+        } else {
+            database.make(page, REDO_BYTES);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The load and the requests of LinkBench, as the pages that they read and change.
+
+use super::super::database::tables::{Appended, rows_per_page};
+use super::super::database::{Database, Files, Layout, Transactions, Undo};
+use super::inputs::{Inputs, Link, Request};
+use super::load::Load;
+use super::shuffle::Shuffle;
+use super::tables::{LinksOf, Tables, row_bytes};
+use crate::TraceError;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::VecDeque;
+
+/// Bytes of redo log and of undo records for a changed row or index entry.
+pub(super) const REDO_BYTES: u32 = 180;
+pub(super) const UNDO_BYTES: u32 = 120;
+
+/// Links that a list has at most.
+const LIST_MAX: u64 = 10_000;
+
+/// Changes after which an entry that was marked as deleted is purged.
+const PURGE_LAG: usize = 1000;
+
+/// All tables and indexes.
+pub(super) struct LinkBench {
+    inputs: Inputs,
+    files: Files,
+    tables: Tables,
+    new_node: Appended,
+    undo: Undo,
+    /// Until all is loaded.
+    load: Option<Load>,
+    has_requests: bool,
+    /// Keys of entries of the index by time that wait to be purged.
+    marked: VecDeque<u64>,
+    /// Rows changed by the request that runs.
+    changes: u32,
+    /// Links in a page of the index by time.
+    links_per_page: u64,
+    /// Pages that are looked for.
+    ahead: Vec<u32>,
+}
+
+impl LinkBench {
+    pub(super) fn new(
+        pages: u32,
+        layout: &Layout,
+        mut files: Files,
+        mut random: Xoshiro256PlusPlus,
+        has_requests: bool,
+    ) -> Result<Self, TraceError> {
+        let by_links = |nodes| Shuffle::new(nodes, &mut random);
+        let (tables, by_links) = Tables::new(pages, layout, &mut files, by_links)?;
+        let undo = Undo::new(&mut files, tables.undo_pages, layout.page_bytes);
+        let load_undo = match layout.idle_pages {
+            0 | 1 => undo.clone(),
+            pages => Undo::at(layout.idle_first, pages, layout.page_bytes),
+        };
+        let rows = |bytes| rows_per_page(layout.page_bytes, bytes);
+        Ok(Self {
+            load: Some(Load::new(tables.nodes, files.pages(), load_undo, random.clone())),
+            inputs: Inputs::new(tables.nodes, by_links, random),
+            has_requests,
+            new_node: Appended::new(1, rows(row_bytes::NODE)),
+            links_per_page: u64::from(rows(row_bytes::LINK_BY_TIME)),
+            tables,
+            undo,
+            files,
+            marked: VecDeque::new(),
+            changes: 0,
+            ahead: Vec::new(),
+        })
+    }
+
+    /// Looks for the pages of the next requests.
+    fn look_ahead(&mut self, database: &Database) {
+        let Self { inputs, tables, ahead, .. } = self;
+        ahead.clear();
+        let requests = || inputs.requests.iter();
+        let written = || {
+            requests().filter_map(|request| match request {
+                Request::PutLink(link) | Request::HideLink(link) => Some(link),
+                _ => None,
+            })
+        };
+        let read = requests().filter_map(|request| match request {
+            Request::GetLink(key) => Some(*key),
+            _ => None,
+        });
+        tables.link.look_ahead(written().map(|link| link.key).chain(read), ahead);
+        let listed = requests().filter_map(|request| match request {
+            Request::ListLinks(links) => Some(links.newest()),
+            _ => None,
+        });
+        let times = written().flat_map(|link| [link.time, link.newest]);
+        tables.link_by_time.look_ahead(times.chain(listed), ahead);
+        ahead.extend(written().map(|link| tables.count.page(link.node)));
+        ahead.extend(requests().filter_map(|request| match request {
+            Request::CountLinks(node) => Some(tables.count.page(*node)),
+            Request::GetNode(node) | Request::ChangeNode(node) => Some(tables.node.page(*node)),
+            _ => None,
+        }));
+        database.look_ahead(ahead);
+    }
+
+    #[inline]
+    fn change(&mut self, database: &mut Database, page: u32) {
+        self.changes += 1;
+        database.change(page, REDO_BYTES);
+    }
+
+    fn change_leaf(&mut self, database: &mut Database, (page, other): (u32, Option<u32>)) {
+        self.change(database, page);
+        if let Some(other) = other {
+            // Half of a page of rows goes through the log.
+            database.make(other, 8192);
+        }
+    }
+
+    /// Adds a link or, if it exists, changes it and shows it.
+    fn put_link(&mut self, database: &mut Database, link: &Link) {
+        if link.exists {
+            self.change_link(database, link);
+        } else {
+            let leaf = self.tables.link.insert(link.key, &mut self.files);
+            self.change_leaf(database, leaf);
+            let leaf = self.tables.link_by_time.insert(link.newest, &mut self.files);
+            self.change_leaf(database, leaf);
+        }
+        if !link.exists || link.is_hidden {
+            self.change(database, self.tables.count.page(link.node));
+        }
+    }
+
+    /// Hides a link if it is there.
+    fn hide_link(&mut self, database: &mut Database, link: &Link) {
+        if link.exists && !link.is_hidden {
+            self.change_link(database, link);
+            self.change(database, self.tables.count.page(link.node));
+        }
+    }
+
+    /// Changes a link. In the index by time, the old entry is marked, and a new one made.
+    fn change_link(&mut self, database: &mut Database, link: &Link) {
+        self.change(database, self.tables.link.page(link.key));
+        self.change(database, self.tables.link_by_time.page(link.time));
+        self.marked.push_back(link.time);
+        let leaf = self.tables.link_by_time.insert(link.newest, &mut self.files);
+        self.change_leaf(database, leaf);
+    }
+
+    /// Deletes the entry of the index that has been marked for longest.
+    fn purge(&mut self, database: &mut Database) {
+        if let Some(key) = self.marked.pop_front() {
+            let page = self.tables.link_by_time.delete(key);
+            database.change(page, REDO_BYTES);
+        }
+    }
+
+    /// Reads the newest links of a node.
+    fn list_links(&self, database: &mut Database, links: &LinksOf) {
+        let listed = links.loaded.clamp(1, LIST_MAX);
+        for number in (0..listed).step_by(self.links_per_page as usize) {
+            let time = links.newest() - number * LinksOf::TIMES_PER_LINK;
+            database.read(self.tables.link_by_time.page(time));
+        }
+    }
+
+    fn add_node(&mut self, database: &mut Database) {
+        let (page, is_new) = self.new_node.insert(0, &mut self.files);
+        if is_new {
+            database.make(page, 0);
+        }
+        self.change(database, page);
+    }
+}
+
+impl Transactions for LinkBench {
+    fn loads_rows(&self) -> bool {
+        true
+    }
+
+    fn load(&mut self, database: &mut Database) -> bool {
+        let Some(load) = &mut self.load else { return false };
+        let goes_on = load.step(&self.tables, database);
+        if !goes_on {
+            self.load = None;
+        }
+        goes_on
+    }
+
+    #[inline]
+    fn run_one(&mut self, database: &mut Database) -> bool {
+        if self.files.is_full() || !self.has_requests {
+            return false;
+        }
+        if self.inputs.requests.is_empty() {
+            self.inputs.draw(&self.tables);
+            self.look_ahead(database);
+        }
+        match self.inputs.requests.pop_front().expect("just drawn") {
+            Request::ListLinks(links) => self.list_links(database, &links),
+            Request::GetLink(key) => database.read(self.tables.link.page(key)),
+            Request::CountLinks(node) => database.read(self.tables.count.page(node)),
+            Request::PutLink(link) => self.put_link(database, &link),
+            Request::HideLink(link) => self.hide_link(database, &link),
+            Request::GetNode(node) => database.read(self.tables.node.page(node)),
+            Request::AddNode => self.add_node(database),
+            Request::ChangeNode(node) => self.change(database, self.tables.node.page(node)),
+        }
+        if self.changes > 0 {
+            database.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
+            self.changes = 0;
+            if self.marked.len() > PURGE_LAG {
+                self.purge(database);
+            }
+            database.commit();
+        }
+        true
+    }
+
+    fn files(&self) -> &Files {
+        &self.files
+    }
+
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        vec![("nodes", self.tables.nodes.to_string())]
+    }
+}

@@ -1,0 +1,133 @@
+//! Nodes, links and counts: their tables and indexes, and where the rows of a node are.
+
+use super::super::database::tables::{Fixed, Index, Loaded, rows_per_page};
+use super::super::database::{Database, Files, Layout, too_small};
+use super::degrees::{Degrees, LINK_TYPES};
+use super::shuffle::Shuffle;
+use crate::TraceError;
+
+/// Bytes of a row in a page, what InnoDB adds to it included.
+pub(super) mod row_bytes {
+    pub(in super::super) const NODE: u32 = 172;
+    pub(in super::super) const LINK: u32 = 65;
+    pub(in super::super) const LINK_BY_TIME: u32 = 54;
+    pub(in super::super) const COUNT: u32 = 56;
+}
+
+/// Links of a node on average: 2.2 million of 300,000 nodes.
+const LINKS_MEAN: f64 = 7.3;
+
+/// Places in the order of keys for a link.
+const KEYS_PER_LINK: u64 = 4;
+
+/// Of the initial database, what undo records take: 368 pages beside 25,000 in the captured database.
+const UNDO_SHARE: f64 = 0.015;
+
+/// The links that a node has of one type.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LinksOf {
+    /// How many have been loaded.
+    pub(super) loaded: u64,
+    /// Their keys in the table, and in the index by time.
+    first_key: u64,
+    keys: u64,
+    first_time: u64,
+    times: u64,
+}
+
+impl LinksOf {
+    /// The key of a link in the table: new ones come behind those that were loaded.
+    #[inline]
+    pub(super) fn key(&self, number: u64) -> u64 {
+        let number = number.min(self.loaded);
+        let place = self.keys * number / self.loaded.max(1);
+        self.first_key + place.min(self.keys.saturating_sub(1))
+    }
+
+    /// Where a link is in the order of time, which has nothing to do with that of the table: at
+    /// `random`, a number without bound.
+    #[inline]
+    pub(super) fn time(&self, random: u64) -> u64 {
+        self.first_time + ((u128::from(random) * u128::from(self.times)) >> 64) as u64
+    }
+
+    /// Where the newest link is.
+    #[inline]
+    pub(super) fn newest(&self) -> u64 {
+        self.first_time + self.times.saturating_sub(1)
+    }
+
+    /// Places between two links in the order of time.
+    pub(super) const TIMES_PER_LINK: u64 = KEYS_PER_LINK;
+}
+
+/// The tables and indexes.
+#[derive(Debug, Clone)]
+pub(super) struct Tables {
+    pub(super) nodes: u64,
+    pub(super) node: Fixed,
+    /// Links in the order of type and node, and in that of node, type and time.
+    pub(super) link: Index,
+    pub(super) link_by_time: Index,
+    pub(super) count: Fixed,
+    pub(super) undo_pages: u32,
+    degrees: Degrees,
+}
+
+impl Tables {
+    /// The tables of an initial database of `pages` pages; `by_links` makes the order of the nodes by
+    /// how many links they have.
+    pub(super) fn new(
+        pages: u32,
+        layout: &Layout,
+        files: &mut Files,
+        by_links: impl FnOnce(u64) -> Shuffle,
+    ) -> Result<(Self, Shuffle), TraceError> {
+        let rows = |bytes| rows_per_page(layout.page_bytes, bytes);
+        let undo_pages = (UNDO_SHARE * f64::from(pages)) as u32 + 1;
+        // Half an extent for each of the 5 files is not filled.
+        let fixed = Database::system_pages(layout) + undo_pages + 5 * 32;
+        if pages <= fixed {
+            return Err(too_small(fixed + 1, pages, "start"));
+        }
+        let pages_of = |rows_of_a_node: f64, bytes| rows_of_a_node / f64::from(rows(bytes));
+        let pages_of_a_node = pages_of(1.0, row_bytes::NODE)
+            + pages_of(LINKS_MEAN, row_bytes::LINK)
+            + pages_of(LINKS_MEAN, row_bytes::LINK_BY_TIME)
+            + pages_of(1.0, row_bytes::COUNT);
+        let nodes = (f64::from(pages - fixed) / pages_of_a_node) as u64 + 1;
+        let by_links = by_links(nodes);
+        let degrees = Degrees::new(nodes, &by_links);
+        let links = degrees.total().max(1);
+        let mut index = |bytes| {
+            let keys = links * KEYS_PER_LINK;
+            Index::new(files, keys, links, rows(bytes), Loaded::InOrder, layout.pages / 2)
+        };
+        let tables = Self {
+            link: index(row_bytes::LINK),
+            link_by_time: index(row_bytes::LINK_BY_TIME),
+            node: Fixed::new(files, nodes, rows(row_bytes::NODE)),
+            count: Fixed::new(files, nodes, rows(row_bytes::COUNT)),
+            undo_pages,
+            degrees,
+            nodes,
+        };
+        Ok((tables, by_links))
+    }
+
+    /// The links that `node` has of `link_type`.
+    #[inline]
+    pub(super) fn links_of(&self, node: u64, link_type: u64) -> LinksOf {
+        let (before, links) = self.degrees.of(node);
+        let keys = links * KEYS_PER_LINK / LINK_TYPES;
+        let first = before * KEYS_PER_LINK;
+        let of_type = self.degrees.total() * KEYS_PER_LINK / LINK_TYPES;
+        LinksOf {
+            loaded: (links + LINK_TYPES - 1 - link_type) / LINK_TYPES,
+            first_key: link_type * of_type + first / LINK_TYPES,
+            keys,
+            first_time: first + link_type * keys,
+            times: keys,
+        }
+    }
+}
