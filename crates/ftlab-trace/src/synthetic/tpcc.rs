@@ -14,8 +14,8 @@
 //! # Rule
 //! The initial database takes `start` of the drive and is written first, in order; its number of
 //! warehouses follows (`scale`). Then transactions run one by one, ten new orders and ten payments to
-//! one delivery, one look at an order and one at the stock, in random order (`transactions`), over
-//! what `database` describes. When the database has grown to `end` of the drive, the
+//! one delivery, one look at an order and one at the stock, in random order (`inputs`, `transactions`),
+//! over what `database` describes. When the database has grown to `end` of the drive, the
 //! sequence ends: page writes cannot be asked for beyond that.
 //!
 //! # Parameters
@@ -34,6 +34,7 @@
 //! Flash Storages", PVLDB 2020, sections 2.2 and 5.1. S. T. Leutenegger and D. Dias, "A Modeling Study of
 //! the TPC-C Benchmark", SIGMOD 1993.
 
+mod inputs;
 mod scale;
 mod transactions;
 

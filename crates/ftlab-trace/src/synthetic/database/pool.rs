@@ -171,8 +171,10 @@ impl Pool {
     /// for each.
     #[inline]
     pub(super) fn look_ahead(&self, pages: &[u32]) {
-        let frames = pages.iter().fold(0, |all, page| all ^ self.frame_of[*page as usize]);
-        std::hint::black_box(frames);
+        // The last frame stands for none, without a branch.
+        let Some(last) = self.frames.len().checked_sub(1) else { return };
+        let frame = |page: &u32| self.frames[last.min(self.frame_of[*page as usize] as usize)];
+        std::hint::black_box(pages.iter().fold(0, |all, page| all ^ frame(page).left_before));
     }
 
     /// The frame of `page`.

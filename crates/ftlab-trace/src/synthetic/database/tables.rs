@@ -167,7 +167,8 @@ impl Index {
         ((key as f64 * self.slots_per_key) as usize).min(self.leaf_of_slot.len() - 1)
     }
 
-    /// Appends the pages of the rows with these keys to `pages`, looked for all at once.
+    /// Appends the pages of the rows with these keys to `pages`: the processor waits for memory once for
+    /// all of them.
     pub(in super::super) fn look_ahead(
         &self,
         keys: impl Iterator<Item = u64>,
@@ -178,13 +179,6 @@ impl Index {
         for page in &mut pages[first..] {
             *page = self.leaves[*page as usize].page;
         }
-    }
-
-    /// The pages of the rows with these keys, looked for all at once.
-    #[inline]
-    pub(in super::super) fn pages<const N: usize>(&self, keys: [u64; N]) -> [u32; N] {
-        let leaves = keys.map(|key| self.leaf_of_slot[self.slot(key)]);
-        leaves.map(|leaf| self.leaves[leaf as usize].page)
     }
 
     /// The page of the rows with this key.
@@ -273,6 +267,9 @@ mod tests {
         let (page, other) = index.insert(high, &mut files);
         assert_eq!((page, other), (1, Some(64)));
         assert_eq!((index.page(high), index.page(1 << 31)), (64, 1));
+        let mut ahead = vec![7];
+        index.look_ahead([high, 1 << 31].into_iter(), &mut ahead);
+        assert_eq!(ahead, [7, 64, 1]);
         // Two thirds full on average, where keys are drawn at random.
         let mut key = 1_u32;
         for _ in 0..10_000 {

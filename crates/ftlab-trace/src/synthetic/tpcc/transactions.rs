@@ -2,10 +2,9 @@
 
 use super::super::database::tables::{Appended, Fixed, Index, Loaded};
 use super::super::database::{Database, Files, Transactions, Undo};
-use super::super::uniform::draw_below;
+use super::inputs::{Customer, Inputs, Line, Transaction, warehouse_of};
 use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, row_bytes};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::Rng;
 use std::collections::VecDeque;
 
 /// Bytes of redo log and of undo records for a changed row or index entry: the captured database wrote
@@ -25,62 +24,18 @@ struct Order {
     last_line: u32,
 }
 
-/// Lines of an order at most.
-const LINES_MAX: usize = 15;
-
-/// A line that is ordered: an item, and its row of stock.
-#[derive(Debug, Clone, Copy)]
-struct Line {
-    item: u64,
-    stock: u64,
-}
-
-/// The benchmark's skewed draw, NURand: some values are drawn much more often, and they lie scattered.
-#[derive(Debug, Clone, Copy)]
-struct NuRand {
-    mask: u64,
-    values: u64,
-    /// Drawn once; `None` if it is drawn for each value, which leaves little of the skew.
-    constant: Option<u64>,
-}
-
-impl NuRand {
-    /// Draws of 0..`values`, with a mask for `specified` values scaled down with them.
-    fn new(
-        mask: u64,
-        specified: u64,
-        values: u64,
-        is_skewed: bool,
-        random: &mut Xoshiro256PlusPlus,
-    ) -> Self {
-        let mask = (1 << ((mask + 1) * values / specified).max(2).ilog2()) - 1;
-        let mask = if mask >= values { values / 2 } else { mask };
-        let constant = draw_below(random, mask + 1);
-        Self { mask, values, constant: is_skewed.then_some(constant) }
-    }
-
-    #[inline]
-    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
-        let drawn = random.next_u64();
-        let any = ((drawn >> 32) * self.values) >> 32;
-        let constant = self.constant.unwrap_or(drawn >> 16 & self.mask);
-        let mixed = ((drawn & self.mask) | any) + constant;
-        // At most twice around: both terms are below twice the number of values.
-        let once = if mixed >= self.values { mixed - self.values } else { mixed };
-        if once >= self.values { once % self.values } else { once }
+impl Order {
+    fn pages(&self) -> [u32; 4] {
+        [self.new_orders, self.orders, self.first_line, self.last_line]
     }
 }
 
-/// All tables and indexes, and who draws.
+/// All tables and indexes, and what is drawn.
 pub(super) struct Tpcc {
-    random: Xoshiro256PlusPlus,
+    inputs: Inputs,
     files: Files,
     warehouses: u32,
-    customers: u64,
     items: u64,
-    draw_item: NuRand,
-    draw_customer: NuRand,
-    draw_name: NuRand,
     warehouse: Fixed,
     district: Fixed,
     item: Fixed,
@@ -102,6 +57,8 @@ pub(super) struct Tpcc {
     recent_stock: Vec<VecDeque<u32>>,
     /// Rows changed by the transaction that runs.
     changes: u32,
+    /// Pages that the next transactions will use, to look for.
+    ahead: Vec<u32>,
 }
 
 impl Tpcc {
@@ -110,7 +67,7 @@ impl Tpcc {
         scale: &Scale,
         is_skewed: bool,
         mut files: Files,
-        mut random: Xoshiro256PlusPlus,
+        random: Xoshiro256PlusPlus,
     ) -> Self {
         let loading = &mut files;
         let (districts, warehouses) = (scale.districts(), scale.warehouses);
@@ -118,11 +75,6 @@ impl Tpcc {
         let all_customers = customers * u64::from(districts);
         let lines = all_customers * LINES_MEAN;
         let stock_rows = items * u64::from(warehouses);
-        let mut draw =
-            |mask, specified, values| NuRand::new(mask, specified, values, is_skewed, &mut random);
-        let draw_item = draw(8191, SPECIFIED_ITEMS, items);
-        let draw_customer = draw(1023, 3_000, customers);
-        let draw_name = draw(255, 1_000, customers.min(1_000));
         let rows = |bytes| scale.rows(bytes);
         let fixed = |files: &mut Files, of, bytes| Fixed::new(files, of, rows(bytes));
         let index = |files: &mut Files, keys, of, bytes, order, share| {
@@ -143,12 +95,9 @@ impl Tpcc {
         let mut new_orders = appended(row_bytes::NEW_ORDERS);
         let waiting = waiting_orders(scale, loading, &mut new_orders, &old_orders, &old_lines);
         Self {
+            inputs: Inputs::new(scale, is_skewed, random),
             warehouses,
-            customers,
             items,
-            draw_item,
-            draw_customer,
-            draw_name,
             orders: appended(row_bytes::ORDERS),
             orders_by_customer: index(
                 loading,
@@ -188,14 +137,9 @@ impl Tpcc {
             customer_by_name,
             new_orders,
             files,
-            random,
             changes: 0,
+            ahead: Vec::new(),
         }
-    }
-
-    #[inline]
-    fn below(&mut self, limit: u64) -> u64 {
-        draw_below(&mut self.random, limit)
     }
 
     #[inline]
@@ -226,10 +170,48 @@ impl Tpcc {
         }
     }
 
-    fn new_order(&mut self, database: &mut Database, district: usize) {
+    /// Looks for the pages of the next transactions that may be far apart.
+    fn look_ahead(&mut self, database: &Database) {
+        let Self { inputs, ahead, .. } = self;
+        let drawn = || inputs.transactions.iter();
+        let stock = || inputs.lines.iter().map(|line| line.stock);
+        ahead.clear();
+        self.order_line_by_item.look_ahead(stock(), ahead);
+        let ordering = drawn().filter_map(|(_, transaction)| match transaction {
+            Transaction::NewOrder { customer, .. } => Some(*customer),
+            _ => None,
+        });
+        self.orders_by_customer.look_ahead(ordering.clone(), ahead);
+        let paying = drawn().filter_map(|(_, transaction)| match transaction {
+            Transaction::Payment(customer) => Some(customer.row),
+            _ => None,
+        });
+        self.history_by_customer.look_ahead(paying, ahead);
+        ahead.extend(stock().map(|row| self.stock.page(row)));
+        let delivered = inputs.delivered.iter().copied();
+        ahead.extend(ordering.chain(delivered).map(|customer| self.customer.page(customer)));
+        for (district, transaction) in drawn() {
+            match transaction {
+                Transaction::Payment(customer) | Transaction::OrderStatus(customer) => {
+                    ahead.push(self.customer.page(customer.row));
+                    if let Some(name) = customer.by_name {
+                        ahead.push(self.customer_by_name.page(name.row));
+                        ahead.extend(name.customers().map(|row| self.customer.page(row)));
+                    }
+                }
+                Transaction::Delivery => {
+                    let orders =
+                        self.waiting[warehouse_of(*district)].iter().filter_map(VecDeque::front);
+                    ahead.extend(orders.flat_map(Order::pages));
+                }
+                Transaction::NewOrder { .. } | Transaction::StockLevel => {}
+            }
+        }
+        database.look_ahead(ahead);
+    }
+
+    fn new_order(&mut self, database: &mut Database, district: usize, customer: u64, lines: u32) {
         let home = district as u64 / u64::from(DISTRICTS);
-        let customer = self.draw_customer.draw(&mut self.random);
-        let customer = district as u64 * self.customers + customer;
         database.read(self.warehouse.page(home));
         database.read(self.customer.page(customer));
         self.change(database, self.district.page(district as u64));
@@ -239,38 +221,14 @@ impl Tpcc {
         self.change_leaf(database, leaf);
         let new_orders = self.new_orders.insert(district, &mut self.files);
         let new_orders = self.append(database, new_orders);
-        let lines = self.draw_lines(home);
-        self.look_ahead(database, &lines);
         let mut pages = (0, 0);
-        for (index, line) in lines.iter().flatten().enumerate() {
-            let page = self.order_line(database, district, *line);
+        for index in 0..lines {
+            let line = self.inputs.lines.pop_front().expect("drawn with the order");
+            let page = self.order_line(database, district, line);
             pages = (if index == 0 { page } else { pages.0 }, page);
         }
         let order = Order { new_orders, orders, first_line: pages.0, last_line: pages.1 };
         self.waiting[district].push_back(order);
-    }
-
-    /// The lines of a new order: 5 to 15, and then none.
-    #[inline]
-    fn draw_lines(&mut self, home: u64) -> [Option<Line>; LINES_MAX] {
-        let lines = 5 + self.below(11) as usize;
-        let mut drawn = [None; LINES_MAX];
-        for line in &mut drawn[..lines] {
-            let item = self.draw_item.draw(&mut self.random);
-            // One line in a hundred comes from another warehouse.
-            let is_remote = self.below(100) == 0;
-            let from = if is_remote { self.below(u64::from(self.warehouses)) } else { home };
-            *line = Some(Line { item, stock: from * self.items + item });
-        }
-        drawn
-    }
-
-    /// Looks for the pages of lines that are far apart.
-    #[inline]
-    fn look_ahead(&self, database: &Database, lines: &[Option<Line>; LINES_MAX]) {
-        let rows = lines.map(|line| line.map_or(0, |line| line.stock));
-        database.look_ahead(&rows.map(|row| self.stock.page(row)));
-        database.look_ahead(&self.order_line_by_item.pages(rows));
     }
 
     /// A line of a new order; returns the page that it is in.
@@ -291,46 +249,32 @@ impl Tpcc {
         page
     }
 
-    fn payment(&mut self, database: &mut Database, district: usize) {
+    fn payment(&mut self, database: &mut Database, district: usize, customer: Customer) {
         let home = district as u64 / u64::from(DISTRICTS);
         self.change(database, self.warehouse.page(home));
         self.change(database, self.district.page(district as u64));
-        // Fifteen in a hundred customers are of another district.
-        let is_remote = self.below(100) < 15;
-        let of = if is_remote { self.below(self.waiting.len() as u64) } else { district as u64 };
-        let customer = self.find_customer(database, of);
-        self.change(database, self.customer.page(customer));
+        self.find_by_name(database, customer);
+        self.change(database, self.customer.page(customer.row));
         let history = self.history.insert(0, &mut self.files);
         self.append(database, history);
-        let leaf = self.history_by_customer.insert(customer, &mut self.files);
+        let leaf = self.history_by_customer.insert(customer.row, &mut self.files);
         self.change_leaf(database, leaf);
         let page = self.history_by_district.insert(district, &mut self.files);
         self.append(database, page);
     }
 
-    /// A customer of a district, by number or, in six of ten cases, by a name that about three have.
-    fn find_customer(&mut self, database: &mut Database, district: u64) -> u64 {
-        let first = district * self.customers;
-        if self.below(10) >= 6 {
-            return first + self.draw_customer.draw(&mut self.random);
+    /// Looks at the customers who have the name that is asked for, if one is.
+    fn find_by_name(&self, database: &mut Database, customer: Customer) {
+        if let Some(name) = customer.by_name {
+            database.read(self.customer_by_name.page(name.row));
+            for row in name.customers() {
+                database.read(self.customer.page(row));
+            }
         }
-        let name = self.draw_name.draw(&mut self.random);
-        database.read(
-            self.customer_by_name.page(first + name * self.customers / self.draw_name.values),
-        );
-        // Customers of the same name have numbers that are a thousand apart, as they were loaded.
-        let mut customer = name;
-        while customer + self.draw_name.values < self.customers {
-            database.read(self.customer.page(first + customer));
-            customer += self.draw_name.values;
-        }
-        let middle = name + (customer - name) / self.draw_name.values / 2 * self.draw_name.values;
-        first + middle
     }
 
     fn delivery(&mut self, database: &mut Database, district: usize) {
-        let first = district - district % DISTRICTS as usize;
-        for district in first..first + DISTRICTS as usize {
+        for district in warehouse_of(district) {
             let Some(order) = self.waiting[district].pop_front() else { continue };
             self.change(database, order.new_orders);
             let next = self.waiting[district].front();
@@ -343,16 +287,15 @@ impl Tpcc {
             database.change(order.first_line, REDO_BYTES * LINES_MEAN as u32 / 2);
             database.change(order.last_line, REDO_BYTES * LINES_MEAN as u32 / 2);
             self.changes += LINES_MEAN as u32;
-            let customer = self.below(self.customers);
-            let page = self.customer.page(district as u64 * self.customers + customer);
-            self.change(database, page);
+            let customer = self.inputs.delivered.pop_front().expect("drawn with the delivery");
+            self.change(database, self.customer.page(customer));
         }
     }
 
-    fn order_status(&mut self, database: &mut Database, district: usize) {
-        let customer = self.find_customer(database, district as u64);
-        database.read(self.customer.page(customer));
-        database.read(self.orders_by_customer.page(customer));
+    fn order_status(&mut self, database: &mut Database, district: usize, customer: Customer) {
+        self.find_by_name(database, customer);
+        database.read(self.customer.page(customer.row));
+        database.read(self.orders_by_customer.page(customer.row));
         if let Some(order) = self.waiting[district].back() {
             database.read(order.orders);
             database.read(order.last_line);
@@ -376,13 +319,19 @@ impl Transactions for Tpcc {
         if self.files.is_full() {
             return false;
         }
-        let district = self.below(self.waiting.len() as u64) as usize;
-        match self.below(23) {
-            0..10 => self.new_order(database, district),
-            10..20 => self.payment(database, district),
-            20 => self.delivery(database, district),
-            21 => self.order_status(database, district),
-            _ => self.stock_level(database, district),
+        if self.inputs.transactions.is_empty() {
+            self.inputs.draw();
+            self.look_ahead(database);
+        }
+        let (district, transaction) = self.inputs.transactions.pop_front().expect("just drawn");
+        match transaction {
+            Transaction::NewOrder { customer, lines } => {
+                self.new_order(database, district, customer, lines);
+            }
+            Transaction::Payment(customer) => self.payment(database, district, customer),
+            Transaction::Delivery => self.delivery(database, district),
+            Transaction::OrderStatus(customer) => self.order_status(database, district, customer),
+            Transaction::StockLevel => self.stock_level(database, district),
         }
         if self.changes > 0 {
             database.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
