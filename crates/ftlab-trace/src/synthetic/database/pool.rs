@@ -7,23 +7,138 @@ const NONE: u32 = u32::MAX;
 /// When a page was first changed: sectors of redo log written by then, plus 1; 0 for never.
 type Age = u64;
 
-/// A place for a page, in the ring of its list.
+/// What the pool knows of a page in memory.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
+    /// [`NONE`] in a gap, where the page has left or was moved.
     page: u32,
-    newer: u32,
-    older: u32,
     /// Pages that had left the pool when this one came to the front of the young list.
     left_before: u32,
     dirty_since: Age,
-    is_old: bool,
 }
 
-/// A ring of frames, from the newest to the oldest, which is next to the newest again.
+const GAP: Frame = Frame { page: NONE, left_before: 0, dirty_since: 0 };
+
+/// All frames, and which of them each page is in.
+#[derive(Debug, Clone)]
+struct Frames {
+    all: Vec<Frame>,
+    /// Frame of each page of the database; [`NONE`] where it is not in memory.
+    of_page: Vec<u32>,
+}
+
+impl Frames {
+    /// The frame of a page, if it is in memory.
+    #[inline]
+    fn get_mut(&mut self, page: u32) -> Option<&mut Frame> {
+        self.all.get_mut(self.of_page[page as usize] as usize)
+    }
+
+    /// Puts a page into the frame `number`, which it returns.
+    #[inline]
+    fn put(&mut self, number: u32, frame: Frame) -> u32 {
+        self.all[number as usize] = frame;
+        self.of_page[frame.page as usize] = number;
+        number
+    }
+}
+
+/// A list of pages, from the oldest to the newest: places from `oldest` to below `end`, with gaps among
+/// them, which go round in a part of the frames.
 #[derive(Debug, Clone, Copy)]
-struct Ring {
-    newest: u32,
-    length: usize,
+struct List {
+    first_frame: u32,
+    mask: u32,
+    oldest: u32,
+    end: u32,
+    pages: usize,
+}
+
+impl List {
+    /// A list of at most `pages` pages in the frames from `first_frame` on, with as much room for gaps.
+    fn new(first_frame: u32, pages: usize) -> Self {
+        let frames = (2 * pages).next_power_of_two();
+        let mask = u32::try_from(frames - 1).expect("a pool of less than 2^30 pages");
+        Self { first_frame, mask, oldest: 0, end: 0, pages: 0 }
+    }
+
+    /// One past its last frame.
+    fn end_frame(&self) -> u32 {
+        self.first_frame + self.mask + 1
+    }
+
+    /// The frame of a place.
+    #[inline]
+    fn frame(&self, place: u32) -> u32 {
+        self.first_frame + (place & self.mask)
+    }
+
+    /// Puts a page in front of the newest; returns its frame.
+    #[inline]
+    fn push_newest(&mut self, frame: Frame, frames: &mut Frames) -> u32 {
+        self.make_room(frames);
+        self.pages += 1;
+        self.end = self.end.wrapping_add(1);
+        frames.put(self.frame(self.end.wrapping_sub(1)), frame)
+    }
+
+    /// Puts a page behind the oldest.
+    #[inline]
+    fn push_oldest(&mut self, frame: Frame, frames: &mut Frames) {
+        self.make_room(frames);
+        self.pages += 1;
+        self.oldest = self.oldest.wrapping_sub(1);
+        frames.put(self.frame(self.oldest), frame);
+    }
+
+    /// Takes the oldest page, of at least one.
+    #[inline]
+    fn take_oldest(&mut self, frames: &Frames) -> Frame {
+        self.pages -= 1;
+        loop {
+            let frame = frames.all[self.frame(self.oldest) as usize];
+            self.oldest = self.oldest.wrapping_add(1);
+            if frame.page != NONE {
+                return frame;
+            }
+        }
+    }
+
+    /// Takes the newest page, of at least one.
+    #[inline]
+    fn take_newest(&mut self, frames: &Frames) -> Frame {
+        self.pages -= 1;
+        loop {
+            self.end = self.end.wrapping_sub(1);
+            let frame = frames.all[self.frame(self.end) as usize];
+            if frame.page != NONE {
+                return frame;
+            }
+        }
+    }
+
+    #[inline]
+    fn make_room(&mut self, frames: &mut Frames) {
+        if self.end.wrapping_sub(self.oldest) > self.mask {
+            self.close_gaps(frames);
+        }
+    }
+
+    /// Closes the gaps.
+    #[cold]
+    fn close_gaps(&mut self, frames: &mut Frames) {
+        let oldest = std::mem::replace(&mut self.oldest, self.end);
+        // From the newest on, so that none is overwritten before its turn.
+        let mut place = self.end;
+        while place != oldest {
+            place = place.wrapping_sub(1);
+            let frame = frames.all[self.frame(place) as usize];
+            if frame.page != NONE {
+                self.oldest = self.oldest.wrapping_sub(1);
+                frames.put(self.frame(self.oldest), frame);
+            }
+        }
+    }
 }
 
 /// Pages in memory, in arrays and in O(1): a young list, from which the page not used for longest goes
@@ -35,38 +150,38 @@ struct Ring {
 ///
 /// As in InnoDB, a page is not moved to the front if less than a quarter of the pool has left since it was
 /// there: it is close to it.
+///
+/// The frames of a list lie in its order. A page that leaves or is moved leaves a gap; where gaps have
+/// used up all room, they are closed.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
-    frames: Vec<Frame>,
-    /// Frame of each page of the database; [`NONE`] where it is not in memory.
-    frame_of: Vec<u32>,
-    young: Ring,
-    old: Ring,
+    frames: Frames,
+    young: List,
+    old: List,
     /// Pages that have left the pool.
     left: u32,
     capacity: usize,
+    quarter: u32,
     old_share: f64,
-    /// Frames without a page.
-    free: Vec<u32>,
-    /// Frames in the order in which their pages were first changed, with some that are not changed any
-    /// more, or have another page.
+    /// Pages in the order in which they were first changed, with some that are not changed any more.
     changed: VecDeque<(u32, Age)>,
 }
-
-const EMPTY: Ring = Ring { newest: NONE, length: 0 };
 
 impl Pool {
     /// A pool of `capacity` pages, a share of them old, of a database of at most `pages`.
     pub(super) fn new(capacity: usize, old_share: f64, pages: usize) -> Self {
+        // One more before others leave, and another if all of those have changed.
+        let most = capacity.min(pages) + 2;
+        let young = List::new(0, most);
+        let old = List::new(young.end_frame(), if old_share > 0.0 { most } else { 0 });
         Self {
-            frames: Vec::with_capacity(capacity + 1),
-            frame_of: vec![NONE; pages],
-            young: EMPTY,
-            old: EMPTY,
+            frames: Frames { all: vec![GAP; old.end_frame() as usize], of_page: vec![NONE; pages] },
+            young,
+            old,
             left: 0,
             capacity,
+            quarter: (capacity / 4) as u32,
             old_share,
-            free: Vec::new(),
             changed: VecDeque::new(),
         }
     }
@@ -81,10 +196,10 @@ impl Pool {
     #[inline]
     pub(super) fn change(&mut self, page: u32, is_new: bool, now: Age) {
         let frame = self.bring(page, is_new);
-        let dirty_since = &mut self.frames[frame as usize].dirty_since;
+        let dirty_since = &mut self.frames.all[frame as usize].dirty_since;
         if *dirty_since == 0 {
             *dirty_since = now;
-            self.changed.push_back((frame, now));
+            self.changed.push_back((page, now));
         }
     }
 
@@ -94,74 +209,60 @@ impl Pool {
         self.length().saturating_sub(self.capacity)
     }
 
+    #[inline]
     fn length(&self) -> usize {
-        self.young.length + self.old.length
+        self.young.pages + self.old.pages
     }
 
     /// Lets the page go whose turn it is; returns it if it has changed.
     pub(super) fn evict(&mut self) -> Option<u32> {
-        let ring = if self.old.length > 0 { self.old } else { self.young };
-        if ring.length == 0 {
+        if self.length() == 0 {
             return None;
         }
-        let oldest = self.frames[ring.newest as usize].newer;
-        let changed = self.take_change(oldest);
-        self.leave(oldest);
+        let list = if self.old.pages > 0 { &mut self.old } else { &mut self.young };
+        let frame = list.take_oldest(&self.frames);
+        self.frames.of_page[frame.page as usize] = NONE;
+        self.left = self.left.wrapping_add(1);
         self.balance();
-        changed
+        (frame.dirty_since != 0).then_some(frame.page)
     }
 
     /// Passes over pages, the oldest first, until `pages` have left or all have been passed: those that
     /// have changed are given to `write` and stay, and others leave.
     pub(super) fn clean(&mut self, pages: usize, mut write: impl FnMut(u32)) {
-        let end = self.length().saturating_sub(pages);
-        for is_old in [true, false] {
-            let ring = if is_old { self.old } else { self.young };
-            let mut newest = ring.newest;
-            for _ in 0..ring.length {
-                if self.length() == end {
-                    break;
-                }
-                let number = self.frames[newest as usize].newer;
-                if let Some(page) = self.take_change(number) {
-                    write(page);
-                    newest = number;
-                } else {
-                    self.leave(number);
+        let mut leaving = pages;
+        for list in [&mut self.old, &mut self.young] {
+            let mut place = list.oldest;
+            while place != list.end && leaving > 0 {
+                let frame = &mut self.frames.all[list.frame(place) as usize];
+                place = place.wrapping_add(1);
+                if frame.dirty_since != 0 {
+                    frame.dirty_since = 0;
+                    write(frame.page);
+                } else if frame.page != NONE {
+                    self.frames.of_page[frame.page as usize] = NONE;
+                    *frame = GAP;
+                    list.pages -= 1;
+                    self.left = self.left.wrapping_add(1);
+                    leaving -= 1;
                 }
             }
         }
         self.balance();
     }
 
-    /// The page of a frame if it has changed: it counts as written.
-    #[inline]
-    fn take_change(&mut self, number: u32) -> Option<u32> {
-        let frame = &mut self.frames[number as usize];
-        (std::mem::take(&mut frame.dirty_since) != 0).then_some(frame.page)
-    }
-
-    /// Lets the page of a frame go.
-    #[inline]
-    fn leave(&mut self, number: u32) {
-        self.unlink(number);
-        self.frame_of[self.frames[number as usize].page as usize] = NONE;
-        self.free.push(number);
-        self.left = self.left.wrapping_add(1);
-    }
-
     /// The changed page whose first change is the oldest, if that was before `limit`; it counts as
     /// written.
     pub(super) fn pop_changed_before(&mut self, limit: Age) -> Option<u32> {
-        while let Some((number, since)) = self.changed.front().copied() {
+        while let Some((page, since)) = self.changed.front().copied() {
             if since >= limit {
                 return None;
             }
             self.changed.pop_front();
-            let frame = &mut self.frames[number as usize];
-            if frame.dirty_since == since {
+            let frame = self.frames.get_mut(page);
+            if let Some(frame) = frame.filter(|frame| frame.dirty_since == since) {
                 frame.dirty_since = 0;
-                return Some(frame.page);
+                return Some(page);
             }
         }
         None
@@ -171,113 +272,70 @@ impl Pool {
     /// for each.
     #[inline]
     pub(super) fn look_ahead(&self, pages: &[u32]) {
-        // The last frame stands for none, without a branch.
-        let Some(last) = self.frames.len().checked_sub(1) else { return };
-        let frame = |page: &u32| self.frames[last.min(self.frame_of[*page as usize] as usize)];
+        let Frames { all, of_page } = &self.frames;
+        let frame = |page: &u32| all[(of_page[*page as usize] as usize).min(all.len() - 1)];
         std::hint::black_box(pages.iter().fold(0, |all, page| all ^ frame(page).left_before));
     }
 
     /// The frame of `page`.
     #[inline]
     fn bring(&mut self, page: u32, is_new: bool) -> u32 {
-        let number = self.frame_of[page as usize];
-        if number == NONE {
+        let number = self.frames.of_page[page as usize];
+        let Some(frame) = self.frames.all.get_mut(number as usize) else {
             return self.load(page, is_new);
-        }
-        let frame = &self.frames[number as usize];
-        if frame.is_old {
-            self.unlink(number);
-            self.push_young(number);
+        };
+        if number >= self.old.first_frame {
+            let frame = std::mem::replace(frame, GAP);
+            self.old.pages -= 1;
+            self.push_young(frame);
             self.balance();
-        } else if self.left.wrapping_sub(frame.left_before) as usize > self.capacity / 4 {
-            self.unlink(number);
-            self.push_young(number);
+            return self.frames.of_page[page as usize];
+        }
+        if self.left.wrapping_sub(frame.left_before) > self.quarter {
+            let frame = std::mem::replace(frame, GAP);
+            self.young.pages -= 1;
+            return self.push_young(frame);
         }
         number
     }
 
     #[inline(never)]
     fn load(&mut self, page: u32, is_new: bool) -> u32 {
-        let frame =
-            Frame { page, newer: NONE, older: NONE, left_before: 0, dirty_since: 0, is_old: false };
-        let number = if let Some(number) = self.free.pop() {
-            self.frames[number as usize] = frame;
-            number
+        let frame = Frame { page, ..GAP };
+        if self.old_share == 0.0 {
+            return self.push_young(frame);
+        }
+        if is_new {
+            self.push_young(frame);
         } else {
-            self.frames.push(frame);
-            self.frames.len() as u32 - 1
-        };
-        self.frame_of[page as usize] = number;
-        if is_new || self.old_share == 0.0 {
-            self.push_young(number);
-        } else {
-            self.push_old(number);
+            self.old.push_newest(frame, &mut self.frames);
         }
         self.balance();
-        number
+        self.frames.of_page[page as usize]
+    }
+
+    /// Makes a page the newest of all; returns its frame.
+    #[inline]
+    fn push_young(&mut self, frame: Frame) -> u32 {
+        self.young.push_newest(Frame { left_before: self.left, ..frame }, &mut self.frames)
     }
 
     /// Moves the border between the lists, so that the old one has its share.
     #[inline]
     fn balance(&mut self) {
+        if self.old_share == 0.0 {
+            return;
+        }
         let old = (self.old_share * self.length() as f64) as usize;
-        while self.old.length > old {
-            let number = self.old.newest;
-            self.unlink(number);
-            self.frames[number as usize].is_old = false;
-            self.young = link(&mut self.frames, self.young, number);
-            // Behind all others: the newest is who was it before.
-            if self.young.length > 1 {
-                self.young.newest = self.frames[number as usize].older;
-            }
+        while self.old.pages > old {
+            let frame = self.old.take_newest(&self.frames);
+            self.young.push_oldest(frame, &mut self.frames);
         }
-        while self.old.length < old && self.young.length > 0 {
-            let number = self.frames[self.young.newest as usize].newer;
-            self.unlink(number);
-            self.push_old(number);
+        while self.old.pages < old && self.young.pages > 0 {
+            let frame = self.young.take_oldest(&self.frames);
+            self.old.push_newest(frame, &mut self.frames);
         }
     }
-
-    #[inline]
-    fn push_young(&mut self, number: u32) {
-        let frame = &mut self.frames[number as usize];
-        (frame.is_old, frame.left_before) = (false, self.left);
-        self.young = link(&mut self.frames, self.young, number);
-    }
-
-    #[inline]
-    fn push_old(&mut self, number: u32) {
-        self.frames[number as usize].is_old = true;
-        self.old = link(&mut self.frames, self.old, number);
-    }
-
-    /// Takes a frame out of its ring.
-    #[inline]
-    fn unlink(&mut self, number: u32) {
-        let Frame { newer, older, is_old, .. } = self.frames[number as usize];
-        self.frames[newer as usize].older = older;
-        self.frames[older as usize].newer = newer;
-        let ring = if is_old { &mut self.old } else { &mut self.young };
-        ring.length -= 1;
-        if ring.newest == number {
-            ring.newest = if ring.length == 0 { NONE } else { older };
-        }
-    }
-}
-
-/// Puts a frame, which is in no ring, in front of the newest of `ring`.
-#[inline]
-fn link(frames: &mut [Frame], ring: Ring, number: u32) -> Ring {
-    let (older, newer) = if ring.length == 0 {
-        (number, number)
-    } else {
-        (ring.newest, frames[ring.newest as usize].newer)
-    };
-    let frame = &mut frames[number as usize];
-    (frame.older, frame.newer) = (older, newer);
-    frames[older as usize].newer = number;
-    frames[newer as usize].older = number;
-    Ring { newest: number, length: ring.length + 1 }
 }
 
 #[cfg(test)]
