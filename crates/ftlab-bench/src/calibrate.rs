@@ -9,6 +9,7 @@ mod profile;
 
 use crate::Failure;
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{OpenOptions, open};
 use profile::{Load, Profile, SIZES, SKEW_SHARES};
@@ -129,13 +130,17 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
 
     let spec = pair.generator.replace("TRACE", &trace.display().to_string());
     let space = Space { logical_pages, page_bytes: PAGE_BYTES, seed: SEED };
-    let mut source = build(&spec.parse()?, &space)?;
+    let parsed: Spec = spec.parse()?;
+    let mut source = build(&parsed, &space)?;
     let told = source.metadata().properties.get("load_page_writes");
     let load = match told {
         Some(writes) => writes.parse()?,
+        None if parsed.name == "linkbench" => {
+            let separator = if spec.contains(':') { ',' } else { ':' };
+            page_writes(&format!("{spec}{separator}requests=off"), &space)?
+        }
         // What tells of no load repeats that of the trace.
-        None if spec.starts_with("trace-like") => captured.profile.load_writes,
-        None => page_writes(&format!("{spec},requests=off"), &space)?,
+        None => captured.profile.load_writes,
     };
     let generated = Profile::of(source.as_mut(), Load::PageWrites(load), limit, PAGE_BYTES)?;
     let workload = Workload::parse(&spec, OpenOptions::default())?;

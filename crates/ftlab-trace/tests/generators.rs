@@ -206,6 +206,37 @@ fn what_ends_is_no_part_of_a_mix() {
 }
 
 #[test]
+fn databases_of_unusual_setups_write_within_the_drive() {
+    let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 3 };
+    let setups = [
+        "page=1,start=0.5",
+        "page=64,start=0.7",
+        "start=0.9,idle=0.8",
+        "buffer=0,start=0.3",
+        "buffer=10,start=0.1,old=0.5",
+        "batch=0.0001,start=0.3,old=0.9",
+        "batch=0.9,buffer=0.001,start=0.3,doublewrite=7",
+        "old=0.95,buffer=0.01,start=0.3,group=100",
+    ];
+    for name in ["tpcc", "linkbench", "ycsb"] {
+        for setup in setups {
+            let spec = format!("{name}:{setup}");
+            let all = requests(&spec, &space, 1000, 100_000);
+            let end = all.iter().map(|(.., lba, sectors)| lba + u64::from(*sectors)).max();
+            assert!(
+                all.len() > 10 && end.unwrap() <= space.logical_pages * 8,
+                "{spec}: {} to {end:?}",
+                all.len()
+            );
+        }
+    }
+    let large = Space { logical_pages: 1 << 33, ..space };
+    let spec = "ycsb:start=1,buffer=10,page=4".parse().unwrap();
+    let error = build(&spec, &large).err().unwrap().to_string();
+    assert!(error.contains("buffer pool") && error.contains("lower buffer"), "{error}");
+}
+
+#[test]
 fn databases_that_do_not_fit_are_refused_with_advice() {
     let space = Space { logical_pages: 2000, page_bytes: 4096, seed: 1 };
     for spec in ["tpcc", "tpcc:start=0.9,end=0.5", "linkbench:doublewrite=4096", "ycsb:start=0.01"]

@@ -26,7 +26,7 @@
 //!
 //! # What is simplified
 //! Row sizes are constants. Leaves are where they are at the end of the load: they do not split while rows are
-//! loaded. Nodes that are made later have no links. A link that has been added may be added again, so that
+//! loaded. Undo records of a batch go to as many rollback segments as they fill pages. Nodes that are made later have no links. A link that has been added may be added again, so that
 //! the database keeps growing; LinkBench adds no more than 20 times as many as it loaded. Purging follows
 //! a thousand changes later. See `database` for what happens below.
 //!
@@ -56,15 +56,16 @@ ftlab_spec::parameters! {
         start: f64 = 0.07, "start" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1: from 2 GB to 30 GB";
         /// Share of the drive that the database grows to.
         end: f64 = 1.0, "end" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1";
-        /// Share of the initial database that is written by the load and never again, such as undo logs
-        /// of the load and tables that nobody uses.
+        /// Share of the initial database that is for undo records of the load: it is written by the load, as
+        /// far as they need it, and never again.
         idle: f64 = 0.0, "idle" in 0.0..=0.9, from "our choice";
         /// Buffer pool, as a share of the initial database.
         buffer: f64 = 0.1, "buffer" in 0.0..=10.0, from "2R (PVLDB 2020), section 5.1";
-        /// Share of the pool where pages begin that are read, and from whose end pages leave; 0 for LRU.
+        /// Share of the pool that is its old end: pages that are read begin there, become young when they are
+        /// used again, and leave from there; 0 for LRU.
         old: f64 = 0.0, "old" in 0.0..=0.95, from "LRU; InnoDB: 0.37 (innodb_old_blocks_pct)";
-        /// Share of the pool that leaves at a time, changed pages being written and staying until the next
-        /// time; 0 is page by page.
+        /// Share of the pool that is freed at a time, the oldest pages first: those that have not changed
+        /// leave, others are written and leave at a later time; 0 writes and frees page by page.
         batch: f64 = 0.0, "batch" in 0.0..=0.9, from "LRU; MariaDB: half of innodb_lru_scan_depth, 768 pages";
         /// Drive pages of a database page.
         page: u32 = 4, "page" in 1..=64, from "InnoDB: 16 KiB";
@@ -77,7 +78,7 @@ ftlab_spec::parameters! {
         doublewrite: u32 = 128, "doublewrite" in 0..=4096, from "InnoDB: 2 MiB";
         /// Transactions whose commits go into one write of the log, as those of many clients do.
         group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
-        /// Whether requests follow the load; without, the sequence ends with it.
+        /// Whether requests follow the load; off ends the sequence with it.
         requests: bool = true, "requests", from "our choice";
     }
 }

@@ -67,15 +67,16 @@ ftlab_spec::parameters! {
         start: f64 = 0.8, "start" in 0.001..=1.0, from "our choice";
         /// Share of the drive that it grows to.
         end: f64 = 1.0, "end" in 0.001..=1.0, from "our choice";
-        /// Share of the initial database that is written by the load and never again, such as undo logs
-        /// of the load and tables that nobody uses.
+        /// Share of the initial database that is written by the load and never again, such as tables
+        /// that nobody uses.
         idle: f64 = 0.0, "idle" in 0.0..=0.9, from "our choice";
         /// Buffer pool, as a share of what it takes at first.
         buffer: f64 = 0.1, "buffer" in 0.0..=10.0, from "2R (PVLDB 2020), section 5.1, for other benchmarks";
-        /// Share of the pool where pages begin that are read, and from whose end pages leave; 0 for LRU.
+        /// Share of the pool that is its old end: pages that are read begin there, become young when they are
+        /// used again, and leave from there; 0 for LRU.
         old: f64 = 0.0, "old" in 0.0..=0.95, from "LRU; InnoDB: 0.37 (innodb_old_blocks_pct)";
-        /// Share of the pool that leaves at a time, changed pages being written and staying until the next
-        /// time; 0 is page by page.
+        /// Share of the pool that is freed at a time, the oldest pages first: those that have not changed
+        /// leave, others are written and leave at a later time; 0 writes and frees page by page.
         batch: f64 = 0.0, "batch" in 0.0..=0.9, from "LRU; MariaDB: half of innodb_lru_scan_depth, 768 pages";
         /// Drive pages of a database page.
         page: u32 = 1, "page" in 1..=64, from "our choice";

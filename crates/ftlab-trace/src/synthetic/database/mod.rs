@@ -9,19 +9,19 @@
 //!   written too: the log is a ring, and needs the place.
 //! - Pages leave one by one, or, when the pool is full, in batches, as MariaDB's page cleaner lets them
 //!   go: from the oldest page on, those that have not changed leave; those that have are written, and stay.
-//!   They leave with the next batch, unless they have changed again: a page that is used much is
-//!   written over and over, and never leaves.
+//!   They leave with a later batch, unless they have changed again: pages in use that batches reach are
+//!   written each time, and never leave.
 //! - With a double-write area, changed pages wait until the area is full or a batch is complete. They are
 //!   written there from its start, in one request, and then each to its own place.
 //! - With the redo log on this drive, a commit writes it from the sector where the one before ended,
-//!   and asks for a flush, together with the commits that have waited for it (group commit). Whenever a quarter of the log has been written, so is its first page, as the
-//!   record of a checkpoint.
+//!   and asks for a flush, together with the commits that have waited for it (group commit). Whenever a
+//!   quarter of the log has been written, so is its first page, as the record of a checkpoint.
 //! - The tables' files take the drive in extents, in the order in which they need them.
 //!
 //! # What is simplified
 //! There is no clock, so nothing happens because time passes: no page cleaner that writes ahead of
-//! need; groups of commits are all of the same size. The file system writes nothing of its
-//! own (in the captured traces, half a percent). Files grow, and never shrink.
+//! need; groups of commits are all of the same size. The file system writes nothing of its own (in the
+//! captured traces, half a percent). Files grow, and never shrink.
 //!
 //! # Reference
 //! The rules are those of InnoDB as its manual describes them (MariaDB Server documentation, InnoDB
@@ -56,7 +56,7 @@ pub(super) struct Layout {
     pub(super) pages: u32,
     /// Pages of the buffer pool.
     pub(super) pool_pages: u32,
-    /// Share of the pool that pages pass through which are read; 0 for LRU.
+    /// Share of the pool where pages begin that are read; 0 for LRU.
     pub(super) old_share: f64,
     /// Pages that leave the pool at a time, but for one; 0 for one by one.
     pub(super) batch_pages: u32,

@@ -58,7 +58,7 @@ impl List {
     /// A list of at most `pages` pages in the frames from `first_frame` on, with as much room for gaps.
     fn new(first_frame: u32, pages: usize) -> Self {
         let frames = (2 * pages).next_power_of_two();
-        let mask = u32::try_from(frames - 1).expect("a pool of less than 2^30 pages");
+        let mask = u32::try_from(frames - 1).expect("a pool of at most POOL_PAGES_MAX pages");
         Self { first_frame, mask, oldest: 0, end: 0, pages: 0 }
     }
 
@@ -141,15 +141,15 @@ impl List {
     }
 }
 
-/// Pages in memory, in arrays and in O(1): a young list, from which the page not used for longest goes
+/// Pages in memory, in arrays and in amortised O(1): a young list, from which the page not used for longest goes
 /// to the old list, at whose end pages leave.
 ///
 /// Pages that a transaction makes begin young. Pages that are read begin old, and become young when they are
-/// used again: InnoDB's midpoint insertion, but for the second that it waits before (with it, write
-/// amplification in docs/workloads.md differs by 1%). Without an old list all pages are young: that is LRU.
+/// used again: InnoDB's midpoint insertion, but for the second that it waits before. Without an old list all
+/// pages are young: that is LRU.
 ///
-/// As in InnoDB, a page is not moved to the front if less than a quarter of the pool has left since it was
-/// there: it is close to it.
+/// As in InnoDB, a page is not moved to the front if fewer pages have left since it was there than a quarter
+/// of the young list may have: it is close to it.
 ///
 /// The frames of a list lie in its order. A page that leaves or is moved leaves a gap; where gaps have
 /// used up all room, they are closed.
@@ -161,6 +161,7 @@ pub(super) struct Pool {
     /// Pages that have left the pool.
     left: u32,
     capacity: usize,
+    /// A quarter of the young pages of a full pool.
     quarter: u32,
     old_share: f64,
     /// Pages in the order in which they were first changed, with some that are not changed any more.
@@ -180,7 +181,7 @@ impl Pool {
             old,
             left: 0,
             capacity,
-            quarter: (capacity / 4) as u32,
+            quarter: ((1.0 - old_share) * capacity as f64 / 4.0) as u32,
             old_share,
             changed: VecDeque::new(),
         }
@@ -245,6 +246,10 @@ impl Pool {
                     list.pages -= 1;
                     self.left = self.left.wrapping_add(1);
                     leaving -= 1;
+                }
+                // Gaps in front of the oldest that stays are not passed again.
+                if frame.page == NONE && place == list.oldest.wrapping_add(1) {
+                    list.oldest = place;
                 }
             }
         }
@@ -372,7 +377,7 @@ mod tests {
                 self.young.insert(0, NaivePage { left_before: self.left, ..used });
             } else if let Some(place) = self.young.iter().position(|other| other.page == page) {
                 touch(&mut self.young[place]);
-                if (self.left - self.young[place].left_before) as usize > self.capacity / 4 {
+                if self.left - self.young[place].left_before > self.quarter() {
                     let used = self.young.remove(place);
                     self.young.insert(0, NaivePage { left_before: self.left, ..used });
                 }
@@ -382,6 +387,10 @@ mod tests {
                 self.old.insert(0, NaivePage { left_before: 0, ..newest });
             }
             self.balance();
+        }
+
+        fn quarter(&self) -> u32 {
+            ((1.0 - self.old_share) * self.capacity as f64 / 4.0) as u32
         }
 
         fn balance(&mut self) {

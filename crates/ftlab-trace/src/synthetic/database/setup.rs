@@ -15,12 +15,13 @@ pub(in super::super) struct Setup {
     pub(in super::super) end: f64,
     /// Of the initial database, what is never written again.
     pub(in super::super) idle: f64,
-    /// Of the initial database, the pool and the redo log.
+    /// Of the initial database, the pool.
     pub(in super::super) buffer: f64,
-    /// Of the pool, what pages pass through which are read.
+    /// Of the pool, where pages begin that are read.
     pub(in super::super) old: f64,
     /// Of the pool, what leaves at a time.
     pub(in super::super) batch: f64,
+    /// Of the initial database, the redo log.
     pub(in super::super) log_size: f64,
     pub(in super::super) log: bool,
     /// Drive pages of a database page.
@@ -33,6 +34,9 @@ pub(in super::super) struct Setup {
 
 /// Database pages at most: 8 TiB of 4 KiB.
 const PAGES_MAX: u32 = 1 << 31;
+
+/// Pages of a pool at most: 1 TiB of 4 KiB.
+const POOL_PAGES_MAX: u32 = 1 << 28;
 
 /// Database pages that a request of the load writes.
 const LOAD_PAGES: u32 = 64;
@@ -54,11 +58,20 @@ impl Setup {
         let initial = share(self.start);
         let of_initial = |share: f64| (share * f64::from(initial)) as u32;
         let pool_pages = of_initial(self.buffer);
+        if pool_pages > POOL_PAGES_MAX {
+            return Err(TraceError::Unsupported {
+                what: format!("a buffer pool of {pool_pages} pages"),
+                remedy: format!(
+                    "{of} works with up to {POOL_PAGES_MAX}: lower buffer or give larger pages"
+                ),
+            });
+        }
+        let batch_pages = (self.batch * f64::from(pool_pages)) as u32;
         let layout = Layout {
             page_bytes: space.page_bytes * self.page,
             pages: share(self.end),
             pool_pages,
-            batch_pages: (self.batch * f64::from(pool_pages)) as u32,
+            batch_pages: batch_pages.max(u32::from(self.batch > 0.0)),
             old_share: self.old,
             log_pages: of_initial(self.log_size),
             logs_here: self.log,
@@ -134,9 +147,7 @@ impl<T: Transactions> Benchmark<T> {
         }
         Ok(Self { database, transactions, initial_pages, loaded: 0, page: setup.page })
     }
-}
 
-impl<T: Transactions> Benchmark<T> {
     /// Loads some of the initial database; false, and nothing done, if all of it is loaded.
     fn load(&mut self) -> bool {
         if self.loaded == self.initial_pages {
@@ -160,7 +171,9 @@ impl<T: Transactions> Benchmark<T> {
 pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> TraceError {
     TraceError::Unsupported {
         what: format!("a database that needs {needed} pages in the {pages} that {which} gives it"),
-        remedy: format!("raise {which} or the size of the drive, or lower log-size or doublewrite"),
+        remedy: format!(
+            "raise {which} or the size of the drive, or lower idle, log-size or doublewrite"
+        ),
     }
 }
 

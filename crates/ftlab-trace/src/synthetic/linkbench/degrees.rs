@@ -32,9 +32,6 @@ const MORE_THAN: [(f64, f64); 21] = [
 /// as many as this, which makes 2.2 million links, as the captured database has.
 const LINKS_MAX: f64 = 250_000.0;
 
-/// Types of links, of which a node has as many of each.
-pub(super) const LINK_TYPES: u64 = 2;
-
 /// Links of each node.
 #[derive(Debug, Clone)]
 pub(super) struct Degrees {

@@ -4,10 +4,9 @@
 //! looked for at once.
 
 use super::super::ranks::Ranks;
-use super::super::uniform::draw_below;
-use super::degrees::LINK_TYPES;
+use super::super::uniform::{draw_below, scale_below};
 use super::shuffle::Shuffle;
-use super::tables::{LinksOf, Tables};
+use super::tables::{LINK_TYPES, LinksOf, Tables};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 use std::collections::VecDeque;
@@ -166,7 +165,7 @@ impl Drawn {
             Kind::ListLinks => Request::ListLinks(links()),
             Kind::GetLink => {
                 let links = links();
-                Request::GetLink(links.key(below(self.random[0], links.loaded)))
+                Request::GetLink(links.key(scale_below(self.random[0], links.loaded)))
             }
             Kind::CountLinks => Request::CountLinks(self.node),
             Kind::AddLink => Request::PutLink(self.link(&links(), ADD_RANGE)),
@@ -181,7 +180,7 @@ impl Drawn {
     /// A link that is written, of `range` times as many as were loaded.
     #[inline]
     fn link(&self, links: &LinksOf, range: f64) -> Link {
-        let number = below(self.random[0], (links.loaded as f64 * range).ceil() as u64);
+        let number = scale_below(self.random[0], (links.loaded as f64 * range).ceil() as u64);
         Link {
             node: self.node,
             key: links.key(number),
@@ -191,10 +190,4 @@ impl Drawn {
             is_hidden: self.random[0] % 100 >= VISIBLE_PERCENT,
         }
     }
-}
-
-/// A number in 0..`limit`, or 0, at `random`, a number without bound.
-#[inline]
-fn below(random: u64, limit: u64) -> u64 {
-    ((u128::from(random) * u128::from(limit)) >> 64) as u64
 }

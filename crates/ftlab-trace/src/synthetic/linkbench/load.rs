@@ -1,9 +1,7 @@
 //! The load: links of chunks of nodes by several loaders, nodes by another, batch by batch.
 
 use super::super::database::{Database, Undo};
-use super::degrees::LINK_TYPES;
-use super::requests::{REDO_BYTES, UNDO_BYTES};
-use super::tables::Tables;
+use super::tables::{LINK_TYPES, REDO_BYTES, Tables, UNDO_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
@@ -14,9 +12,6 @@ const CHUNK_NODES: u64 = 2048;
 
 /// Rows that a transaction of the load inserts.
 const BATCH_ROWS: u32 = 1024;
-
-/// Rows whose undo records are written at a time: a page of them.
-const UNDO_ROWS: u32 = 128;
 
 /// The links of a chunk that are loaded, and the counts that wait.
 #[derive(Debug, Clone)]
@@ -69,8 +64,11 @@ impl Load {
                 None => self.load_nodes(tables, database),
             };
             if rows > 0 {
-                for _ in 0..rows.div_ceil(UNDO_ROWS) {
-                    database.write_undo(&mut self.undo, UNDO_BYTES * UNDO_ROWS.min(rows));
+                let mut undo_bytes = UNDO_BYTES * rows;
+                while undo_bytes > 0 {
+                    let bytes = undo_bytes.min(self.undo.page_bytes());
+                    database.write_undo(&mut self.undo, bytes);
+                    undo_bytes -= bytes;
                 }
                 database.commit();
                 return true;

@@ -5,14 +5,10 @@ use super::super::database::{Database, Files, Layout, Transactions, Undo};
 use super::inputs::{Inputs, Link, Request};
 use super::load::Load;
 use super::shuffle::Shuffle;
-use super::tables::{LinksOf, Tables, row_bytes};
+use super::tables::{LinksOf, REDO_BYTES, Tables, UNDO_BYTES, row_bytes};
 use crate::TraceError;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
-
-/// Bytes of redo log and of undo records for a changed row or index entry.
-pub(super) const REDO_BYTES: u32 = 180;
-pub(super) const UNDO_BYTES: u32 = 120;
 
 /// Links that a list has at most.
 const LIST_MAX: u64 = 10_000;
@@ -34,6 +30,7 @@ pub(super) struct LinkBench {
     marked: VecDeque<u64>,
     /// Rows changed by the request that runs.
     changes: u32,
+    page_bytes: u32,
     /// Links in a page of the index by time.
     links_per_page: u64,
     /// Pages that are looked for.
@@ -56,11 +53,14 @@ impl LinkBench {
             pages => Undo::at(layout.idle_first, pages, layout.page_bytes),
         };
         let rows = |bytes| rows_per_page(layout.page_bytes, bytes);
+        let load_random = random.clone();
+        random.jump();
         Ok(Self {
-            load: Some(Load::new(tables.nodes, files.pages(), load_undo, random.clone())),
+            load: Some(Load::new(tables.nodes, files.pages(), load_undo, load_random)),
             inputs: Inputs::new(tables.nodes, by_links, random),
             has_requests,
             new_node: Appended::new(1, rows(row_bytes::NODE)),
+            page_bytes: layout.page_bytes,
             links_per_page: u64::from(rows(row_bytes::LINK_BY_TIME)),
             tables,
             undo,
@@ -112,7 +112,7 @@ impl LinkBench {
         self.change(database, page);
         if let Some(other) = other {
             // Half of a page of rows goes through the log.
-            database.make(other, 8192);
+            database.make(other, self.page_bytes / 2);
         }
     }
 
@@ -136,6 +136,8 @@ impl LinkBench {
         if link.exists && !link.is_hidden {
             self.change_link(database, link);
             self.change(database, self.tables.count.page(link.node));
+        } else {
+            database.read(self.tables.link.page(link.key));
         }
     }
 

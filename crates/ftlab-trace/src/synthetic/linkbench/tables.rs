@@ -2,7 +2,8 @@
 
 use super::super::database::tables::{Fixed, Index, Loaded, rows_per_page};
 use super::super::database::{Database, Files, Layout, too_small};
-use super::degrees::{Degrees, LINK_TYPES};
+use super::super::uniform::scale_below;
+use super::degrees::Degrees;
 use super::shuffle::Shuffle;
 use crate::TraceError;
 
@@ -14,8 +15,18 @@ pub(super) mod row_bytes {
     pub(in super::super) const COUNT: u32 = 56;
 }
 
+/// Bytes of redo log and of undo records for a changed row or index entry.
+pub(super) const REDO_BYTES: u32 = 180;
+pub(super) const UNDO_BYTES: u32 = 120;
+
+/// Types of links: a node has as many of each, or one more of the first.
+pub(super) const LINK_TYPES: u64 = 2;
+
 /// Links of a node on average: 2.2 million of 300,000 nodes.
 const LINKS_MEAN: f64 = 7.3;
+
+/// Nodes at most: their links are counted in 32 bits.
+const NODES_MAX: u64 = 1 << 28;
 
 /// Places in the order of keys for a link.
 const KEYS_PER_LINK: u64 = 4;
@@ -48,7 +59,7 @@ impl LinksOf {
     /// `random`, a number without bound.
     #[inline]
     pub(super) fn time(&self, random: u64) -> u64 {
-        self.first_time + ((u128::from(random) * u128::from(self.times)) >> 64) as u64
+        self.first_time + scale_below(random, self.times)
     }
 
     /// Where the newest link is.
@@ -96,6 +107,12 @@ impl Tables {
             + pages_of(LINKS_MEAN, row_bytes::LINK_BY_TIME)
             + pages_of(1.0, row_bytes::COUNT);
         let nodes = (f64::from(pages - fixed) / pages_of_a_node) as u64 + 1;
+        if nodes > NODES_MAX {
+            return Err(TraceError::Unsupported {
+                what: format!("a graph of {nodes} nodes"),
+                remedy: format!("linkbench works with up to {NODES_MAX}: lower start"),
+            });
+        }
         let by_links = by_links(nodes);
         let degrees = Degrees::new(nodes, &by_links);
         let links = degrees.total().max(1);
@@ -129,5 +146,53 @@ impl Tables {
             first_time: first + link_type * keys,
             times: keys,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    #[test]
+    fn links_of_nodes_and_types_are_apart() {
+        let layout = Layout {
+            page_bytes: 16_384,
+            pages: 8_000,
+            pool_pages: 100,
+            old_share: 0.0,
+            batch_pages: 0,
+            log_pages: 64,
+            logs_here: true,
+            doublewrite_pages: 0,
+            group: 1,
+            idle_first: 0,
+            idle_pages: 0,
+        };
+        let (_, mut files) = Database::new(layout);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let by_links = |nodes| Shuffle::new(nodes, &mut random);
+        let (tables, _) = Tables::new(1_000, &layout, &mut files, by_links).unwrap();
+        let (mut keys, mut times) = (Vec::new(), Vec::new());
+        for link_type in 0..LINK_TYPES {
+            for node in 0..tables.nodes {
+                let links = tables.links_of(node, link_type);
+                keys.extend((0..links.loaded).map(|number| links.key(number)));
+                // One that is added comes behind them, and is not another node's.
+                if links.loaded > 0 {
+                    assert!(links.key(links.loaded) >= links.key(links.loaded - 1));
+                    times.push((node, link_type, links.time(0), links.time(u64::MAX)));
+                    assert_eq!(links.newest(), links.time(u64::MAX));
+                }
+            }
+        }
+        let links = tables.degrees.total();
+        assert_eq!(keys.len() as u64, links);
+        // In the order of type and node, and all different.
+        assert!(keys.is_sorted_by(|a, b| a < b));
+        assert!(*keys.last().unwrap() < links * KEYS_PER_LINK);
+        times.sort_unstable();
+        assert!(times.is_sorted_by(|(.., first), (.., second, _)| first < second));
     }
 }

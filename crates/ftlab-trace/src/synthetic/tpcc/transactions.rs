@@ -51,6 +51,7 @@ pub(super) struct Tpcc {
     history_by_customer: Index,
     history_by_district: Appended,
     undo: Undo,
+    page_bytes: u32,
     /// Orders of each district that wait for delivery, the oldest first.
     waiting: Vec<VecDeque<Order>>,
     /// Stock pages of each district's last orders.
@@ -127,6 +128,7 @@ impl Tpcc {
             ),
             history_by_district: appended(row_bytes::HISTORY_BY_DISTRICT),
             undo: Undo::new(loading, scale.undo_pages, scale.page_bytes),
+            page_bytes: scale.page_bytes,
             waiting,
             recent_stock: vec![VecDeque::new(); districts as usize],
             warehouse,
@@ -166,7 +168,7 @@ impl Tpcc {
         self.change(database, page);
         if let Some(other) = other {
             // Half of a page of rows goes through the log.
-            database.make(other, 2048);
+            database.make(other, self.page_bytes / 2);
         }
     }
 
