@@ -73,6 +73,24 @@ pub(super) struct Layout {
     pub(super) idle_pages: u32,
 }
 
+#[cfg(test)]
+impl Layout {
+    /// A kilopage with a pool of four, a log elsewhere, and nothing else.
+    pub(super) const SMALL: Self = Self {
+        page_bytes: 4096,
+        pages: 1024,
+        pool_pages: 4,
+        old_share: 0.0,
+        batch_pages: 0,
+        log_pages: 64,
+        logs_here: false,
+        doublewrite_pages: 0,
+        group: 1,
+        idle_first: 0,
+        idle_pages: 0,
+    };
+}
+
 /// The pool, the log and the double-write area, and the requests that they make.
 pub(super) struct Database {
     pool: Pool,
@@ -214,20 +232,6 @@ impl Database {
 mod tests {
     use super::*;
 
-    const LAYOUT: Layout = Layout {
-        page_bytes: 4096,
-        pages: 1024,
-        pool_pages: 4,
-        old_share: 0.0,
-        batch_pages: 0,
-        log_pages: 64,
-        logs_here: false,
-        doublewrite_pages: 0,
-        group: 1,
-        idle_first: 0,
-        idle_pages: 0,
-    };
-
     fn requests(layout: Layout, work: impl Fn(&mut Database, u32)) -> Vec<(Op, u64, u32)> {
         let (mut database, mut files) = Database::new(layout);
         let first = files.reserve(100);
@@ -237,7 +241,7 @@ mod tests {
 
     #[test]
     fn only_changed_pages_that_leave_the_pool_are_written() {
-        let written = requests(LAYOUT, |database, first| {
+        let written = requests(Layout::SMALL, |database, first| {
             database.change(first, 100);
             database.read(first + 1);
             database.change(first, 100);
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_page_that_never_leaves_is_written_when_the_log_needs_its_place() {
-        let written = requests(LAYOUT, |database, first| {
+        let written = requests(Layout::SMALL, |database, first| {
             // 48 of 64 pages of log at 4 KiB each: the change of every round is written 48 later.
             for _ in 0..100 {
                 database.change(first, 4096);
@@ -263,7 +267,7 @@ mod tests {
 
     #[test]
     fn pages_are_written_to_the_start_of_the_area_and_then_to_their_places() {
-        let layout = Layout { doublewrite_pages: 2, ..LAYOUT };
+        let layout = Layout { doublewrite_pages: 2, ..Layout::SMALL };
         let written = requests(layout, |database, first| {
             for page in 0..9 {
                 database.change(first + page, 100);
@@ -286,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_batch_writes_what_has_changed_and_lets_go_what_has_not() {
-        let layout = Layout { doublewrite_pages: 8, batch_pages: 2, ..LAYOUT };
+        let layout = Layout { doublewrite_pages: 8, batch_pages: 2, ..Layout::SMALL };
         let written = requests(layout, |database, first| {
             for page in 0..8 {
                 database.change(first + page, 100);
@@ -303,7 +307,7 @@ mod tests {
 
     #[test]
     fn commits_write_the_log_from_where_it_ended_and_round() {
-        let layout = Layout { log_pages: 2, logs_here: true, ..LAYOUT };
+        let layout = Layout { log_pages: 2, logs_here: true, ..Layout::SMALL };
         let written = requests(layout, |database, first| {
             for _ in 0..3 {
                 database.change(first, 2000);

@@ -157,19 +157,7 @@ mod tests {
 
     #[test]
     fn links_of_nodes_and_types_are_apart() {
-        let layout = Layout {
-            page_bytes: 16_384,
-            pages: 8_000,
-            pool_pages: 100,
-            old_share: 0.0,
-            batch_pages: 0,
-            log_pages: 64,
-            logs_here: true,
-            doublewrite_pages: 0,
-            group: 1,
-            idle_first: 0,
-            idle_pages: 0,
-        };
+        let layout = Layout { page_bytes: 16_384, pages: 8_000, ..Layout::SMALL };
         let (_, mut files) = Database::new(layout);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let by_links = |nodes| Shuffle::new(nodes, &mut random);

@@ -222,19 +222,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     fn inputs() -> (Scale, Inputs) {
-        let layout = Layout {
-            page_bytes: 4096,
-            pages: 60_000,
-            pool_pages: 100,
-            old_share: 0.0,
-            batch_pages: 0,
-            log_pages: 64,
-            logs_here: false,
-            doublewrite_pages: 0,
-            group: 1,
-            idle_first: 0,
-            idle_pages: 0,
-        };
+        let layout = Layout { pages: 60_000, pool_pages: 100, ..Layout::SMALL };
         let scale = Scale::new(6_000, &layout).unwrap();
         let inputs = Inputs::new(&scale, true, Xoshiro256PlusPlus::seed_from_u64(1));
         (scale, inputs)
