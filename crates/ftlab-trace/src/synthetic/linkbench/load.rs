@@ -1,7 +1,7 @@
 //! The load: links of chunks of nodes by several loaders, nodes by another, batch by batch.
 
 use super::super::database::{Database, Undo};
-use super::tables::{LINK_TYPES, REDO_BYTES, Tables, UNDO_BYTES};
+use super::tables::{LINK_TYPES, LinksOf, REDO_BYTES, Tables, UNDO_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
@@ -23,6 +23,45 @@ struct Loader {
     loaded: u64,
     /// Pages of counts that wait for a batch.
     counts: Vec<u32>,
+}
+
+/// What a loader inserts at a time.
+enum Rows {
+    /// A link: those of its node and type, and its number among them.
+    Link(LinksOf, u64),
+    /// Counts, in these pages.
+    Counts(Vec<u32>),
+}
+
+impl Loader {
+    /// What comes next, from another chunk of the `left` nodes if this one is loaded; `None` if all is.
+    fn next(&mut self, tables: &Tables, left: &mut u64) -> Option<Rows> {
+        loop {
+            if self.node == self.end {
+                let is_due = self.counts.len() >= BATCH_ROWS as usize || *left == 0;
+                let counts = if is_due { std::mem::take(&mut self.counts) } else { Vec::new() };
+                (self.node, self.end) = (left.saturating_sub(CHUNK_NODES), *left);
+                *left = self.node;
+                if !counts.is_empty() {
+                    return Some(Rows::Counts(counts));
+                }
+                if self.node == self.end {
+                    return None;
+                }
+            }
+            let links = tables.links_of(self.node, self.link_type);
+            if self.loaded < links.loaded {
+                self.loaded += 1;
+                return Some(Rows::Link(links, self.loaded - 1));
+            }
+            if self.loaded > 0 {
+                self.counts.push(tables.count.page(self.node));
+            }
+            self.loaded = 0;
+            self.link_type = (self.link_type + 1) % LINK_TYPES;
+            self.node += u64::from(self.link_type == 0);
+        }
+    }
 }
 
 /// What has been loaded.
@@ -89,41 +128,20 @@ impl Load {
     fn load_links(&mut self, number: usize, tables: &Tables, database: &mut Database) -> u32 {
         let mut rows = 0;
         while rows < BATCH_ROWS {
-            let loader = &mut self.loaders[number];
-            if loader.node == loader.end {
-                if loader.counts.len() >= BATCH_ROWS as usize || self.left == 0 {
-                    let counts = std::mem::take(&mut loader.counts);
-                    rows += counts.len() as u32;
-                    for page in counts {
+            match self.loaders[number].next(tables, &mut self.left) {
+                None => break,
+                Some(Rows::Link(links, number)) => {
+                    let time = links.time(self.random.next_u64());
+                    self.insert(database, tables.link.page(links.key(number)));
+                    self.insert(database, tables.link_by_time.page(time));
+                    rows += 1;
+                }
+                Some(Rows::Counts(pages)) => {
+                    rows += pages.len() as u32;
+                    for page in pages {
                         self.insert(database, page);
                     }
                 }
-                if self.left == 0 {
-                    break;
-                }
-                let end = self.left;
-                self.left = end.saturating_sub(CHUNK_NODES);
-                let loader = &mut self.loaders[number];
-                (loader.node, loader.end, loader.link_type) = (self.left, end, 0);
-                continue;
-            }
-            let links = tables.links_of(loader.node, loader.link_type);
-            if loader.loaded < links.loaded {
-                let page = tables.link.page(links.key(loader.loaded));
-                let by_time = tables.link_by_time.page(links.time(self.random.next_u64()));
-                loader.loaded += 1;
-                rows += 1;
-                self.insert(database, page);
-                self.insert(database, by_time);
-                continue;
-            }
-            if loader.loaded > 0 {
-                loader.counts.push(tables.count.page(loader.node));
-            }
-            loader.loaded = 0;
-            loader.link_type += 1;
-            if loader.link_type == LINK_TYPES {
-                (loader.node, loader.link_type) = (loader.node + 1, 0);
             }
         }
         rows
