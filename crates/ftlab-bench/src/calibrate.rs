@@ -108,8 +108,8 @@ impl Side {
 }
 
 /// Page writes of a generator that ends.
-fn page_writes(spec: &str, space: &Space) -> Result<u64, Failure> {
-    let mut source = build(&spec.parse()?, space)?;
+fn page_writes(spec: &Spec, space: &Space) -> Result<u64, Failure> {
+    let mut source = build(spec, space)?;
     let profile = Profile::of(source.as_mut(), Load::PageWrites(0), u64::MAX, PAGE_BYTES)?;
     Ok(profile.writes)
 }
@@ -136,8 +136,9 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
     let load = match told {
         Some(writes) => writes.parse()?,
         None if parsed.name == "linkbench" => {
-            let separator = if spec.contains(':') { ',' } else { ':' };
-            page_writes(&format!("{spec}{separator}requests=off"), &space)?
+            let mut load = parsed;
+            load.arguments.push(("requests".into(), "off".into()));
+            page_writes(&load, &space)?
         }
         // What tells of no load repeats that of the trace.
         None => captured.profile.load_writes,

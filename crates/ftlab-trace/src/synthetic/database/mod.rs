@@ -139,6 +139,11 @@ impl Database {
         Files::extents(log_pages) + Files::extents(layout.doublewrite_pages)
     }
 
+    /// Bytes of a page.
+    pub(super) fn page_bytes(&self) -> u32 {
+        self.page_sectors * SECTOR_BYTES as u32
+    }
+
     /// Requests that wait.
     pub(super) fn waiting(&self) -> usize {
         self.out.len()
@@ -172,6 +177,11 @@ impl Database {
     #[inline]
     pub(super) fn make(&mut self, page: u32, redo_bytes: u32) {
         self.change_or_make(page, true, redo_bytes);
+    }
+
+    /// A leaf of an index has split, and `page` is new: half of a page of rows goes through the log.
+    pub(super) fn make_half(&mut self, page: u32) {
+        self.make(page, self.page_bytes() / 2);
     }
 
     #[inline]

@@ -40,10 +40,6 @@ impl Undo {
         Self { headers, page_bytes, segments, next: 0, free }
     }
 
-    pub(in super::super) fn page_bytes(&self) -> u32 {
-        self.page_bytes
-    }
-
     /// A transaction with `bytes` of records: returns the header of its segment and the page that they
     /// are in, or end in.
     #[inline]

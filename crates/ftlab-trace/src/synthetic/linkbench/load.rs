@@ -105,7 +105,7 @@ impl Load {
             if rows > 0 {
                 let mut undo_bytes = UNDO_BYTES * rows;
                 while undo_bytes > 0 {
-                    let bytes = undo_bytes.min(self.undo.page_bytes());
+                    let bytes = undo_bytes.min(database.page_bytes());
                     database.write_undo(&mut self.undo, bytes);
                     undo_bytes -= bytes;
                 }

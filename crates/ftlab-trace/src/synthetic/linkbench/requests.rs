@@ -4,7 +4,6 @@ use super::super::database::tables::{Appended, rows_per_page};
 use super::super::database::{Database, Files, Layout, Transactions, Undo};
 use super::inputs::{Inputs, Link, Request};
 use super::load::Load;
-use super::shuffle::Shuffle;
 use super::tables::{LinksOf, REDO_BYTES, Tables, UNDO_BYTES, row_bytes};
 use crate::TraceError;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -30,7 +29,6 @@ pub(super) struct LinkBench {
     marked: VecDeque<u64>,
     /// Rows changed by the request that runs.
     changes: u32,
-    page_bytes: u32,
     /// Links in a page of the index by time.
     links_per_page: u64,
     /// Pages that are looked for.
@@ -45,8 +43,7 @@ impl LinkBench {
         mut random: Xoshiro256PlusPlus,
         has_requests: bool,
     ) -> Result<Self, TraceError> {
-        let by_links = |nodes| Shuffle::new(nodes, &mut random);
-        let (tables, by_links) = Tables::new(pages, layout, &mut files, by_links)?;
+        let (tables, by_links) = Tables::new(pages, layout, &mut files, &mut random)?;
         let undo = Undo::new(&mut files, tables.undo_pages, layout.page_bytes);
         let load_undo = match layout.idle_pages {
             0 | 1 => undo.clone(),
@@ -60,7 +57,6 @@ impl LinkBench {
             inputs: Inputs::new(tables.nodes, by_links, random),
             has_requests,
             new_node: Appended::new(1, rows(row_bytes::NODE)),
-            page_bytes: layout.page_bytes,
             links_per_page: u64::from(rows(row_bytes::LINK_BY_TIME)),
             tables,
             undo,
@@ -111,8 +107,7 @@ impl LinkBench {
     fn change_leaf(&mut self, database: &mut Database, (page, other): (u32, Option<u32>)) {
         self.change(database, page);
         if let Some(other) = other {
-            // Half of a page of rows goes through the log.
-            database.make(other, self.page_bytes / 2);
+            database.make_half(other);
         }
     }
 

@@ -6,6 +6,7 @@ use super::super::uniform::scale_below;
 use super::degrees::Degrees;
 use super::shuffle::Shuffle;
 use crate::TraceError;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Bytes of a row in a page, what InnoDB adds to it included.
 pub(super) mod row_bytes {
@@ -86,13 +87,13 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// The tables of an initial database of `pages` pages; `by_links` makes the order of the nodes by
-    /// how many links they have.
+    /// The tables of an initial database of `pages` pages, and the order of the nodes by how many links
+    /// they have.
     pub(super) fn new(
         pages: u32,
         layout: &Layout,
         files: &mut Files,
-        by_links: impl FnOnce(u64) -> Shuffle,
+        random: &mut Xoshiro256PlusPlus,
     ) -> Result<(Self, Shuffle), TraceError> {
         let rows = |bytes| rows_per_page(layout.page_bytes, bytes);
         let undo_pages = (UNDO_SHARE * f64::from(pages)) as u32 + 1;
@@ -113,7 +114,7 @@ impl Tables {
                 remedy: format!("linkbench works with up to {NODES_MAX}: lower start"),
             });
         }
-        let by_links = by_links(nodes);
+        let by_links = Shuffle::new(nodes, random);
         let degrees = Degrees::new(nodes, &by_links);
         let links = degrees.total().max(1);
         let mut index = |bytes| {
@@ -152,7 +153,6 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
 
     #[test]
@@ -160,8 +160,7 @@ mod tests {
         let layout = Layout { page_bytes: 16_384, pages: 8_000, ..Layout::SMALL };
         let (_, mut files) = Database::new(layout);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let by_links = |nodes| Shuffle::new(nodes, &mut random);
-        let (tables, _) = Tables::new(1_000, &layout, &mut files, by_links).unwrap();
+        let (tables, _) = Tables::new(1_000, &layout, &mut files, &mut random).unwrap();
         let (mut keys, mut times) = (Vec::new(), Vec::new());
         for link_type in 0..LINK_TYPES {
             for node in 0..tables.nodes {

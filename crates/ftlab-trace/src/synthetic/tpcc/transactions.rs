@@ -51,7 +51,6 @@ pub(super) struct Tpcc {
     history_by_customer: Index,
     history_by_district: Appended,
     undo: Undo,
-    page_bytes: u32,
     /// Orders of each district that wait for delivery, the oldest first.
     waiting: Vec<VecDeque<Order>>,
     /// Stock pages of each district's last orders.
@@ -128,7 +127,6 @@ impl Tpcc {
             ),
             history_by_district: appended(row_bytes::HISTORY_BY_DISTRICT),
             undo: Undo::new(loading, scale.undo_pages, scale.page_bytes),
-            page_bytes: scale.page_bytes,
             waiting,
             recent_stock: vec![VecDeque::new(); districts as usize],
             warehouse,
@@ -167,8 +165,7 @@ impl Tpcc {
     fn change_leaf(&mut self, database: &mut Database, (page, other): (u32, Option<u32>)) {
         self.change(database, page);
         if let Some(other) = other {
-            // Half of a page of rows goes through the log.
-            database.make(other, self.page_bytes / 2);
+            database.make_half(other);
         }
     }
 
