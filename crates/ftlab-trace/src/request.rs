@@ -147,6 +147,13 @@ impl RequestBatch {
         self.sectors.push(sectors);
     }
 
+    /// Adds requests of one kind and length, at each of `lbas`, without time, stream or volume.
+    pub(crate) fn extend(&mut self, op: Op, lbas: impl Iterator<Item = u64>, sectors: u32) {
+        self.lba.extend(lbas);
+        self.op.resize(self.lba.len(), op);
+        self.sectors.resize(self.lba.len(), sectors);
+    }
+
     /// Adds a request with its time.
     #[inline]
     pub fn push_at(&mut self, time_us: u64, op: Op, lba: u64, sectors: u32) {

@@ -26,9 +26,9 @@
 //!
 //! # What is simplified
 //! Row sizes are constants. Leaves are where they are at the end of the load: they do not split while rows are
-//! loaded. Undo records of a batch go to as many rollback segments as they fill pages. Nodes that are made later have no links. A link that has been added may be added again, so that
-//! the database keeps growing; LinkBench adds no more than 20 times as many as it loaded. Purging follows
-//! a thousand changes later. See `database` for what happens below.
+//! loaded. Nodes that are made later have no links. A link that has been added may be added again, so that the
+//! database keeps growing; LinkBench adds no more than 20 times as many as it loaded. Purging follows a thousand
+//! changes later. See `database` for what happens below.
 //!
 //! # Reference
 //! T. G. Armstrong et al., "LinkBench: a Database Benchmark Based on the Facebook Social Graph", SIGMOD

@@ -71,11 +71,10 @@ impl<S: Steps> Stepped<S> {
 impl<S: Steps> PageSequence for Stepped<S> {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
-            *page = self
-                .next_page()
-                .ok()
-                .flatten()
-                .expect("what ends is not asked for pages without end");
+            *page = match self.next_page() {
+                Ok(page) => page.expect("what ends is not asked for pages without end"),
+                Err(error) => panic!("{error}"),
+            };
         }
     }
 

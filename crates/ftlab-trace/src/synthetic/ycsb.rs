@@ -26,7 +26,7 @@
 //! B. F. Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", SoCC 2010, section 4 and table 2.
 
 use super::database::tables::{Index, Loaded, pages_of, rows_per_page};
-use super::database::{Benchmark, Database, Files, Layout, Setup, Transactions, too_small};
+use super::database::{Benchmark, Database, Files, Layout, Setup, Transactions, Uses, too_small};
 use super::ranks::Ranks;
 use super::requests::Stepped;
 use super::uniform::draw_below;
@@ -196,37 +196,34 @@ impl Ycsb {
         self.table.page(self.ranks.draw_scattered(&mut self.random))
     }
 
-    fn insert(&mut self, database: &mut Database) {
+    fn insert(&mut self, uses: &mut Uses) {
         let key = self.below(self.ranks.numbers);
-        let (page, other) = self.table.insert(key, &mut self.files);
-        database.change(page, INSERT_REDO_BYTES);
-        if let Some(other) = other {
-            database.make(other, INSERT_REDO_BYTES);
-        }
-        self.latest.push_front(page);
+        let leaf = self.table.insert(key, &mut self.files);
+        uses.change_leaf(leaf, INSERT_REDO_BYTES);
+        self.latest.push_front(leaf.0);
         self.latest.truncate(LATEST);
-        database.commit();
+        uses.commit();
     }
 
     /// Reads a record among those that came last; the rank is how long ago.
-    fn read_latest(&mut self, database: &mut Database) {
+    fn read_latest(&mut self, uses: &mut Uses) {
         let rank = self.ranks.draw(&mut self.random);
         let page = match self.latest.get(rank as usize) {
             Some(page) => *page,
             None => self.table.page(rank),
         };
-        database.read(page);
+        uses.read(page);
     }
 
     /// Reads the pages of neighbouring records.
-    fn scan(&mut self, database: &mut Database) {
+    fn scan(&mut self, uses: &mut Uses) {
         let first = self.ranks.draw_scattered(&mut self.random);
         let records = 1 + self.below(SCAN_RECORDS);
         let mut last = None;
         for key in first..(first + records).min(self.ranks.numbers) {
             let page = self.table.page(key);
             if last != Some(page) {
-                database.read(page);
+                uses.read(page);
             }
             last = Some(page);
         }
@@ -235,7 +232,7 @@ impl Ycsb {
 
 impl Transactions for Ycsb {
     #[inline]
-    fn run_one(&mut self, database: &mut Database) -> bool {
+    fn run_one(&mut self, uses: &mut Uses) -> bool {
         if self.files.is_full() {
             return false;
         }
@@ -245,17 +242,17 @@ impl Transactions for Ycsb {
         };
         let writes = self.below(100) < writes_percent;
         match (self.workload, writes) {
-            (Workload::D | Workload::E, true) => self.insert(database),
+            (Workload::D | Workload::E, true) => self.insert(uses),
             (_, true) => {
                 let page = self.draw();
-                database.change(page, UPDATE_REDO_BYTES);
-                database.commit();
+                uses.change(page, UPDATE_REDO_BYTES);
+                uses.commit();
             }
-            (Workload::D, false) => self.read_latest(database),
-            (Workload::E, false) => self.scan(database),
+            (Workload::D, false) => self.read_latest(uses),
+            (Workload::E, false) => self.scan(uses),
             (_, false) => {
                 let page = self.draw();
-                database.read(page);
+                uses.read(page);
             }
         }
         true

@@ -1,6 +1,6 @@
 //! The redo log and the double-write area.
 
-use super::CHECKPOINT_SHARE;
+use super::{CHECKPOINT_SHARE, Layout};
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch};
 
@@ -11,6 +11,9 @@ pub(super) struct RedoLog {
     page_sectors: u64,
     ring_sectors: u64,
     is_here: bool,
+    /// Commits that are written at once, and those since the log was written.
+    group: u32,
+    committed: u32,
     /// Bytes of the log so far, and how many of them have been written.
     end_bytes: u64,
     written_bytes: u64,
@@ -18,13 +21,15 @@ pub(super) struct RedoLog {
 }
 
 impl RedoLog {
-    pub(super) fn new(first_page: u32, pages: u32, page_sectors: u32, is_here: bool) -> Self {
-        let page_sectors = u64::from(page_sectors);
+    pub(super) fn new(first_page: u32, layout: &Layout) -> Self {
+        let page_sectors = u64::from(layout.page_sectors());
         Self {
             first_sector: u64::from(first_page) * page_sectors,
             page_sectors,
-            ring_sectors: u64::from(pages.saturating_sub(1).max(1)) * page_sectors,
-            is_here,
+            ring_sectors: u64::from(layout.log_pages.saturating_sub(1).max(1)) * page_sectors,
+            is_here: layout.logs_here,
+            group: layout.group,
+            committed: 0,
             end_bytes: 0,
             written_bytes: 0,
             checkpoint_sectors: 0,
@@ -48,9 +53,14 @@ impl RedoLog {
         (CHECKPOINT_SHARE * self.ring_sectors as f64) as u64
     }
 
-    /// Writes what has not been written, with the sector in which that begins.
-    #[inline]
+    /// A transaction is over: with the last of a group, what has not been written is, with the sector in which
+    /// that begins.
     pub(super) fn commit(&mut self, out: &mut RequestBatch) {
+        self.committed += 1;
+        if self.committed < self.group {
+            return;
+        }
+        self.committed = 0;
         if !self.is_here || self.end_bytes == self.written_bytes {
             return;
         }
@@ -82,20 +92,22 @@ pub(super) struct DoubleWrite {
 
 impl DoubleWrite {
     /// An area of no pages for none.
-    pub(super) fn new(first_page: u32, area_pages: u32, page_sectors: u32) -> Self {
+    pub(super) fn new(first_page: u32, layout: &Layout) -> Self {
+        let area_pages = layout.doublewrite_pages;
         let waiting = Vec::with_capacity(area_pages as usize);
-        Self { first_page, area_pages, page_sectors, waiting }
+        Self { first_page, area_pages, page_sectors: layout.page_sectors(), waiting }
     }
 
-    /// Takes a page, and writes all of them if the area is full.
-    #[inline]
-    pub(super) fn add(&mut self, page: u32, out: &mut RequestBatch) {
+    /// Takes pages, and writes those that wait whenever the area is full.
+    pub(super) fn add(&mut self, pages: &[u32], out: &mut RequestBatch) {
         if self.area_pages == 0 {
-            return out.push(Op::Write, self.lba(page), self.page_sectors);
+            return self.write_in_place(pages, out);
         }
-        self.waiting.push(page);
-        if self.waiting.len() == self.area_pages as usize {
-            self.write(out);
+        for page in pages {
+            self.waiting.push(*page);
+            if self.waiting.len() == self.area_pages as usize {
+                self.write(out);
+            }
         }
     }
 
@@ -107,10 +119,12 @@ impl DoubleWrite {
         let sectors = self.waiting.len() as u32 * self.page_sectors;
         out.push(Op::Write, self.lba(self.first_page), sectors);
         out.push(Op::Flush, 0, 0);
-        for page in &self.waiting {
-            out.push(Op::Write, self.lba(*page), self.page_sectors);
-        }
+        self.write_in_place(&self.waiting, out);
         self.waiting.clear();
+    }
+
+    fn write_in_place(&self, pages: &[u32], out: &mut RequestBatch) {
+        out.extend(Op::Write, pages.iter().map(|page| self.lba(*page)), self.page_sectors);
     }
 
     #[inline]

@@ -1,12 +1,14 @@
 //! What `tpcc`, `linkbench` and `ycsb` share: the part of a database between its rows and the drive.
 //!
-//! Transactions read and change pages; [`Database`] decides which page writes come of it. That is
-//! much of the workload: what reaches the drive is what leaves the buffer pool.
+//! [`Transactions`] read and change pages; [`Database`] decides which page writes come of these [`Uses`].
+//! That is much of the workload: what reaches the drive is what leaves the buffer pool. Transactions know
+//! nothing of the pool, and run ahead of it on a thread of their own ([`ahead`]).
 //!
 //! # Rule
 //! - Pages are kept in a [`pool`]; the one not used for longest leaves, and is written if it has
 //!   changed. A page whose first change lies [`CHECKPOINT_SHARE`] of the redo log's size back is
-//!   written too: the log is a ring, and needs the place.
+//!   written too: the log is a ring, and needs the place. Both happen behind a block of 256 uses and commits,
+//!   or of as many as a 64th of a small pool's pages.
 //! - Pages leave one by one, or, when the pool is full, in batches, as MariaDB's page cleaner lets them
 //!   go: from the oldest page on, those that have not changed leave; those that have are written, and stay.
 //!   They leave with a later batch, unless they have changed again: pages in use that batches reach are
@@ -27,21 +29,26 @@
 //! The rules are those of InnoDB as its manual describes them (MariaDB Server documentation, InnoDB
 //! buffer pool, redo log and doublewrite buffer).
 
+mod ahead;
 mod files;
 mod log;
 mod pool;
 mod setup;
 pub(super) mod tables;
 mod undo;
+mod uses;
 
 pub(super) use files::{File, Files};
 pub(super) use setup::{Benchmark, Setup, Transactions, too_small};
 pub(super) use undo::Undo;
+pub(super) use uses::Uses;
 
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch};
 use log::{DoubleWrite, RedoLog};
-use pool::Pool;
+use pool::{PageUse, Pool};
+use std::hint::select_unpredictable;
+use uses::{Kind, Use};
 
 /// Of the redo log's size, how much may be written before a change has to be on the drive: what
 /// InnoDB calls the asynchronous flush point.
@@ -58,7 +65,7 @@ pub(super) struct Layout {
     pub(super) pool_pages: u32,
     /// Share of the pool where pages begin that are read; 0 for LRU.
     pub(super) old_share: f64,
-    /// Pages that leave the pool at a time, but for one; 0 for one by one.
+    /// Pages that leave the pool at a time, beside those that are too many; 0 for those alone.
     pub(super) batch_pages: u32,
     /// Pages of the redo log.
     pub(super) log_pages: u32,
@@ -71,6 +78,12 @@ pub(super) struct Layout {
     /// Pages that are written by the load and never again: the first, and how many.
     pub(super) idle_first: u32,
     pub(super) idle_pages: u32,
+}
+
+impl Layout {
+    fn page_sectors(&self) -> u32 {
+        self.page_bytes / SECTOR_BYTES as u32
+    }
 }
 
 #[cfg(test)]
@@ -94,13 +107,13 @@ impl Layout {
 /// The pool, the log and the double-write area, and the requests that they make.
 pub(super) struct Database {
     pool: Pool,
+    /// Uses since room was made.
+    used: usize,
     page_sectors: u32,
-    batch_pages: usize,
     log: RedoLog,
-    group: u32,
-    /// Commits since the log was written.
-    committed: u32,
     doublewrite: DoubleWrite,
+    /// Pages on their way out of the pool.
+    written: Vec<u32>,
     out: RequestBatch,
 }
 
@@ -111,23 +124,18 @@ impl Database {
         let log_pages = if layout.logs_here { layout.log_pages } else { 0 };
         let log_first = files.reserve(log_pages);
         let doublewrite_first = files.reserve(layout.doublewrite_pages);
-        let page_sectors = layout.page_bytes / SECTOR_BYTES as u32;
         let database = Self {
             pool: Pool::new(
                 layout.pool_pages.max(1) as usize,
                 layout.old_share,
+                layout.batch_pages as usize,
                 layout.pages as usize,
             ),
-            page_sectors,
-            batch_pages: layout.batch_pages as usize,
-            log: RedoLog::new(log_first, layout.log_pages, page_sectors, layout.logs_here),
-            group: layout.group,
-            committed: 0,
-            doublewrite: DoubleWrite::new(
-                doublewrite_first,
-                layout.doublewrite_pages,
-                page_sectors,
-            ),
+            used: 0,
+            page_sectors: layout.page_sectors(),
+            log: RedoLog::new(log_first, &layout),
+            doublewrite: DoubleWrite::new(doublewrite_first, &layout),
+            written: Vec::new(),
             out: RequestBatch::new(),
         };
         (database, files)
@@ -139,12 +147,8 @@ impl Database {
         Files::extents(log_pages) + Files::extents(layout.doublewrite_pages)
     }
 
-    /// Bytes of a page.
-    pub(super) fn page_bytes(&self) -> u32 {
-        self.page_sectors * SECTOR_BYTES as u32
-    }
-
     /// Requests that wait.
+    #[inline]
     pub(super) fn waiting(&self) -> usize {
         self.out.len()
     }
@@ -154,80 +158,42 @@ impl Database {
         std::mem::swap(out, &mut self.out);
     }
 
-    /// Tells that a transaction will use `pages` next: only time depends on it.
-    #[inline]
-    pub(super) fn look_ahead(&self, pages: &[u32]) {
-        self.pool.look_ahead(pages);
-    }
-
-    /// A transaction looks at `page`.
-    #[inline]
-    pub(super) fn read(&mut self, page: u32) {
-        self.pool.read(page);
-        self.make_room();
-    }
-
-    /// A transaction changes `page`, and the redo log grows by `redo_bytes`.
-    #[inline]
-    pub(super) fn change(&mut self, page: u32, redo_bytes: u32) {
-        self.change_or_make(page, false, redo_bytes);
-    }
-
-    /// A transaction makes `page`, which was not there or not used, and the redo log grows.
-    #[inline]
-    pub(super) fn make(&mut self, page: u32, redo_bytes: u32) {
-        self.change_or_make(page, true, redo_bytes);
-    }
-
-    /// A leaf of an index has split, and `page` is new: half of a page of rows goes through the log.
-    pub(super) fn make_half(&mut self, page: u32) {
-        self.make(page, self.page_bytes() / 2);
-    }
-
-    #[inline]
-    fn change_or_make(&mut self, page: u32, is_new: bool, redo_bytes: u32) {
-        self.log.append(redo_bytes);
-        self.pool.change(page, is_new, self.log.end_sectors());
-        self.make_room();
-    }
-
-    /// A transaction writes undo records, which the redo log has with what they are for.
-    #[inline]
-    pub(super) fn write_undo(&mut self, undo: &mut Undo, bytes: u32) {
-        let (header, page) = undo.append(bytes);
-        self.change(header, 0);
-        self.change(page, 0);
-    }
-
-    /// If the pool is too full, lets a page go, or a batch of them.
-    #[inline]
-    fn make_room(&mut self) {
-        let excess = self.pool.excess();
-        if excess == 0 {
-            return;
+    /// Plays the first uses, as many as belong to a block; returns how many.
+    fn play(&mut self, uses: &[Use]) -> usize {
+        let some = &uses[..uses.len().min(self.pool.block_uses() - self.used)];
+        self.pool.look_ahead(some.iter().map(|next| next.page));
+        self.use_pages(some);
+        self.used += some.len();
+        if self.used == self.pool.block_uses() {
+            self.used = 0;
+            self.make_room();
         }
-        let Self { pool, doublewrite, out, .. } = self;
-        if self.batch_pages == 0 {
-            for page in (0..excess).filter_map(|_| pool.evict()) {
-                doublewrite.add(page, out);
+        some.len()
+    }
+
+    fn use_pages(&mut self, uses: &[Use]) {
+        let Self { pool, log, out, .. } = self;
+        pool.use_pages(uses.iter().filter_map(|next| {
+            let kind = next.kind();
+            if kind == Kind::Commit {
+                log.commit(out);
+                return None;
             }
-        } else {
-            pool.clean(excess + self.batch_pages, |page| doublewrite.add(page, out));
-            doublewrite.write(out);
-        }
+            log.append(next.redo_bytes());
+            let changed = select_unpredictable(kind == Kind::Read, 0, log.end_sectors());
+            Some(PageUse { page: next.page, is_new: kind == Kind::Make, changed })
+        }));
     }
 
-    /// A transaction is over.
-    #[inline]
-    pub(super) fn commit(&mut self) {
-        self.committed += 1;
-        if self.committed >= self.group {
-            self.log.commit(&mut self.out);
-            self.committed = 0;
-        }
-        let oldest = self.log.end_sectors().saturating_sub(self.log.max_age_sectors());
-        while let Some(page) = self.pool.pop_changed_before(oldest) {
-            self.doublewrite.add(page, &mut self.out);
+    /// Writes the changed pages whose first change lies too far back, and those that leave the pool.
+    fn make_room(&mut self) {
+        let Self { pool, log, doublewrite, written, out, .. } = self;
+        let oldest = log.end_sectors().saturating_sub(log.max_age_sectors());
+        written.clear();
+        let is_batch = pool.make_room(oldest, written);
+        doublewrite.add(written, out);
+        if is_batch {
+            doublewrite.write(out);
         }
     }
 
@@ -242,34 +208,63 @@ impl Database {
 mod tests {
     use super::*;
 
-    fn requests(layout: Layout, work: impl Fn(&mut Database, u32)) -> Vec<(Op, u64, u32)> {
+    fn requests(layout: Layout, work: impl Fn(&mut Uses, u32)) -> Vec<(Op, u64, u32)> {
         let (mut database, mut files) = Database::new(layout);
         let first = files.reserve(100);
-        work(&mut database, first);
+        let mut uses = Uses::new(layout.page_bytes);
+        work(&mut uses, first);
+        let mut played = 0;
+        while played < uses.all.len() {
+            played += database.play(&uses.all[played..]);
+        }
         database.out.iter().collect()
     }
 
     #[test]
-    fn only_changed_pages_that_leave_the_pool_are_written() {
-        let written = requests(Layout::SMALL, |database, first| {
-            database.change(first, 100);
-            database.read(first + 1);
-            database.change(first, 100);
-            for page in 2..6 {
-                database.read(first + page);
+    fn it_does_not_matter_how_uses_are_handed_over() {
+        let layout = Layout { pool_pages: 300, logs_here: true, ..Layout::SMALL };
+        let mut uses = Uses::new(layout.page_bytes);
+        for number in 0..20_000_u32 {
+            uses.change_or_make(number.wrapping_mul(2_654_435_761) >> 23, number % 9 == 0, 100);
+            if number % 5 == 0 {
+                uses.commit();
             }
-            database.commit();
+        }
+        let by = |pieces: usize| {
+            let (mut database, _) = Database::new(layout);
+            for mut piece in uses.all.chunks(pieces) {
+                while !piece.is_empty() {
+                    piece = &piece[database.play(piece)..];
+                }
+            }
+            database.out
+        };
+        let whole = by(uses.all.len());
+        assert!(whole.len() > 10_000);
+        assert!([1, 3, 1000].into_iter().all(|pieces| by(pieces) == whole));
+    }
+
+    #[test]
+    fn only_changed_pages_that_leave_the_pool_are_written() {
+        let written = requests(Layout::SMALL, |uses, first| {
+            uses.change(first, 100);
+            uses.read(first + 1);
+            uses.change(first, 100);
+            for page in 2..6 {
+                uses.read(first + page);
+            }
+            uses.commit();
         });
         assert_eq!(written, [(Op::Write, 0, 8)]);
     }
 
     #[test]
     fn a_page_that_never_leaves_is_written_when_the_log_needs_its_place() {
-        let written = requests(Layout::SMALL, |database, first| {
+        let written = requests(Layout::SMALL, |uses, first| {
             // 48 of 64 pages of log at 4 KiB each: the change of every round is written 48 later.
             for _ in 0..100 {
-                database.change(first, 4096);
-                database.commit();
+                uses.change(first, 4096);
+                uses.commit();
             }
         });
         assert_eq!(written, [(Op::Write, 0, 8); 2]);
@@ -278,9 +273,9 @@ mod tests {
     #[test]
     fn pages_are_written_to_the_start_of_the_area_and_then_to_their_places() {
         let layout = Layout { doublewrite_pages: 2, ..Layout::SMALL };
-        let written = requests(layout, |database, first| {
+        let written = requests(layout, |uses, first| {
             for page in 0..9 {
-                database.change(first + page, 100);
+                uses.change(first + page, 100);
             }
         });
         let page = |page: u64| (Op::Write, 8 * (64 + page), 8);
@@ -301,9 +296,9 @@ mod tests {
     #[test]
     fn a_batch_writes_what_has_changed_and_lets_go_what_has_not() {
         let layout = Layout { doublewrite_pages: 8, batch_pages: 2, ..Layout::SMALL };
-        let written = requests(layout, |database, first| {
+        let written = requests(layout, |uses, first| {
             for page in 0..8 {
-                database.change(first + page, 100);
+                uses.change(first + page, 100);
             }
         });
         let page = |page: u64| (Op::Write, 8 * (64 + page), 8);
@@ -318,10 +313,10 @@ mod tests {
     #[test]
     fn commits_write_the_log_from_where_it_ended_and_round() {
         let layout = Layout { log_pages: 2, logs_here: true, ..Layout::SMALL };
-        let written = requests(layout, |database, first| {
+        let written = requests(layout, |uses, first| {
             for _ in 0..3 {
-                database.change(first, 2000);
-                database.commit();
+                uses.change(first, 2000);
+                uses.commit();
             }
         });
         let writes: Vec<_> = written.into_iter().filter(|(op, ..)| *op == Op::Write).collect();

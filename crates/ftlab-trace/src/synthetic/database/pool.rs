@@ -1,143 +1,157 @@
 //! The buffer pool: which database pages are in memory, and which of those have changed.
 
 use std::collections::VecDeque;
+use std::hint::{black_box, select_unpredictable};
 
-const NONE: u32 = u32::MAX;
+/// Uses of pages in a block, behind which room is made: one for so many pages of the pool, and at most so many.
+const PAGES_PER_USE: usize = 64;
+const BLOCK_USES_MAX: usize = 256;
 
-/// When a page was first changed: sectors of redo log written by then, plus 1; 0 for never.
-type Age = u64;
+/// Sectors of redo log written by then, plus 1.
+pub(super) type Moment = u64;
 
-/// What the pool knows of a page in memory.
+/// A use of a page.
 #[derive(Debug, Clone, Copy)]
-struct Frame {
-    /// [`NONE`] in a gap, where the page has left or was moved.
+pub(super) struct PageUse {
+    pub(super) page: u32,
+    /// Whether it has just been made.
+    pub(super) is_new: bool,
+    /// When it is changed; 0 if it is read.
+    pub(super) changed: Moment,
+}
+
+/// What the pool knows of a page of the database.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    /// How it came to where it is: a tag in the lowest bits, and when.
+    put: u32,
+    /// When it was first changed, as a [`mark`]; 0 if it has not changed.
+    dirty: u32,
+}
+
+/// To the front of the young list; when is how many pages had left by then.
+const FRONT: u32 = 0;
+/// Into the old list; when is in which block of uses.
+const OLD: u32 = 1;
+/// From the old list to the end of the young one; when is in which block of uses.
+const BACK: u32 = 2;
+/// It is not in memory.
+const ABSENT: u32 = 3;
+
+const TAG_BITS: u32 = 2;
+const TAG: u32 = (1 << TAG_BITS) - 1;
+
+/// What is kept of the moment of a change: not 0, and another for every other moment in 1 TiB of log.
+#[inline]
+fn mark(moment: Moment) -> u32 {
+    moment as u32 | 1 << 31
+}
+
+/// Looks for what is known of `numbers`: the processor waits for memory once for all of them, and not for
+/// each.
+fn look_for(pages: &[Page], numbers: impl Iterator<Item = u32>) {
+    black_box(numbers.fold(0, |sum, number| sum ^ pages[number as usize].put));
+}
+
+/// A page that came to a place, and how; it is still there if that is what is known of it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
     page: u32,
-    /// Pages that had left the pool when this one came to the front of the young list.
-    left_before: u32,
-    dirty_since: Age,
+    put: u32,
 }
 
-const GAP: Frame = Frame { page: NONE, left_before: 0, dirty_since: 0 };
-
-/// All frames, and which of them each page is in.
+/// A list of pages, from the oldest to the newest: places from `oldest` to below `end`, which go round. Pages
+/// that have left, or have come to another place, leave a gap.
 #[derive(Debug, Clone)]
-struct Frames {
-    all: Vec<Frame>,
-    /// Frame of each page of the database; [`NONE`] where it is not in memory.
-    of_page: Vec<u32>,
-}
-
-impl Frames {
-    /// The frame of a page, if it is in memory.
-    #[inline]
-    fn get_mut(&mut self, page: u32) -> Option<&mut Frame> {
-        self.all.get_mut(self.of_page[page as usize] as usize)
-    }
-
-    /// Puts a page into the frame `number`, which it returns.
-    #[inline]
-    fn put(&mut self, number: u32, frame: Frame) -> u32 {
-        self.all[number as usize] = frame;
-        self.of_page[frame.page as usize] = number;
-        number
-    }
-}
-
-/// A list of pages, from the oldest to the newest: places from `oldest` to below `end`, with gaps among
-/// them, which go round in a part of the frames.
-#[derive(Debug, Clone, Copy)]
 struct List {
-    first_frame: u32,
-    mask: u32,
+    places: Vec<Place>,
     oldest: u32,
     end: u32,
     pages: usize,
 }
 
 impl List {
-    /// A list of at most `pages` pages in the frames from `first_frame` on, with as much room for gaps.
-    fn new(first_frame: u32, pages: usize) -> Self {
-        let frames = (2 * pages).next_power_of_two();
-        let mask = u32::try_from(frames - 1).expect("a pool of at most POOL_PAGES_MAX pages");
-        Self { first_frame, mask, oldest: 0, end: 0, pages: 0 }
+    /// A list of at most `pages` pages, with as much room for gaps.
+    fn new(pages: usize) -> Self {
+        let places = vec![Place { page: 0, put: ABSENT }; (2 * pages).next_power_of_two()];
+        Self { places, oldest: 0, end: 0, pages: 0 }
     }
 
-    /// One past its last frame.
-    fn end_frame(&self) -> u32 {
-        self.first_frame + self.mask + 1
-    }
-
-    /// The frame of a place.
     #[inline]
-    fn frame(&self, place: u32) -> u32 {
-        self.first_frame + (place & self.mask)
+    fn place(&self, number: u32) -> Place {
+        self.places[number as usize & (self.places.len() - 1)]
     }
 
-    /// Puts a page in front of the newest; returns its frame.
     #[inline]
-    fn push_newest(&mut self, frame: Frame, frames: &mut Frames) -> u32 {
-        self.make_room(frames);
-        self.pages += 1;
-        self.end = self.end.wrapping_add(1);
-        frames.put(self.frame(self.end.wrapping_sub(1)), frame)
+    fn set(&mut self, number: u32, place: Place) {
+        let mask = self.places.len() - 1;
+        self.places[number as usize & mask] = place;
     }
 
-    /// Puts a page behind the oldest.
-    #[inline]
-    fn push_oldest(&mut self, frame: Frame, frames: &mut Frames) {
-        self.make_room(frames);
-        self.pages += 1;
-        self.oldest = self.oldest.wrapping_sub(1);
-        frames.put(self.frame(self.oldest), frame);
+    /// Takes the page that [`List::place`] finds at one of its ends, or passes over the gap there.
+    fn take(&mut self, place: Place, pages: &[Page]) -> Option<u32> {
+        let is_here = pages[place.page as usize].put == place.put;
+        self.pages -= usize::from(is_here);
+        is_here.then_some(place.page)
     }
 
     /// Takes the oldest page, of at least one.
-    #[inline]
-    fn take_oldest(&mut self, frames: &Frames) -> Frame {
-        self.pages -= 1;
+    fn take_oldest(&mut self, pages: &[Page]) -> u32 {
         loop {
-            let frame = frames.all[self.frame(self.oldest) as usize];
             self.oldest = self.oldest.wrapping_add(1);
-            if frame.page != NONE {
-                return frame;
+            if let Some(page) = self.take(self.place(self.oldest.wrapping_sub(1)), pages) {
+                return page;
             }
         }
     }
 
     /// Takes the newest page, of at least one.
-    #[inline]
-    fn take_newest(&mut self, frames: &Frames) -> Frame {
-        self.pages -= 1;
+    fn take_newest(&mut self, pages: &[Page]) -> u32 {
         loop {
             self.end = self.end.wrapping_sub(1);
-            let frame = frames.all[self.frame(self.end) as usize];
-            if frame.page != NONE {
-                return frame;
+            if let Some(page) = self.take(self.place(self.end), pages) {
+                return page;
             }
         }
     }
 
-    #[inline]
-    fn make_room(&mut self, frames: &mut Frames) {
-        if self.end.wrapping_sub(self.oldest) > self.mask {
-            self.close_gaps(frames);
+    /// Puts a page in front of the newest.
+    fn push_newest(&mut self, place: Place, pages: &mut [Page]) {
+        self.reserve(1, pages);
+        pages[place.page as usize].put = place.put;
+        self.set(self.end, place);
+        self.end = self.end.wrapping_add(1);
+        self.pages += 1;
+    }
+
+    /// Puts a page behind the oldest.
+    fn push_oldest(&mut self, place: Place, pages: &mut [Page]) {
+        self.reserve(1, pages);
+        pages[place.page as usize].put = place.put;
+        self.oldest = self.oldest.wrapping_sub(1);
+        self.set(self.oldest, place);
+        self.pages += 1;
+    }
+
+    /// Makes sure that there is room for `places` more.
+    fn reserve(&mut self, places: usize, pages: &[Page]) {
+        let used = self.end.wrapping_sub(self.oldest) as usize;
+        if used + places > self.places.len() {
+            self.close_gaps(pages);
         }
     }
 
-    /// Closes the gaps.
     #[cold]
-    fn close_gaps(&mut self, frames: &mut Frames) {
-        let oldest = std::mem::replace(&mut self.oldest, self.end);
-        // From the newest on, so that none is overwritten before its turn.
-        let mut place = self.end;
-        while place != oldest {
-            place = place.wrapping_sub(1);
-            let frame = frames.all[self.frame(place) as usize];
-            if frame.page != NONE {
-                self.oldest = self.oldest.wrapping_sub(1);
-                frames.put(self.frame(self.oldest), frame);
+    fn close_gaps(&mut self, pages: &[Page]) {
+        let mut end = self.oldest;
+        for number in 0..self.end.wrapping_sub(self.oldest) {
+            let place = self.place(self.oldest.wrapping_add(number));
+            if pages[place.page as usize].put == place.put {
+                self.set(end, place);
+                end = end.wrapping_add(1);
             }
         }
+        self.end = end;
     }
 }
 
@@ -151,194 +165,209 @@ impl List {
 /// As in InnoDB, a page is not moved to the front if fewer pages have left since it was there than a quarter
 /// of the young list may have: it is close to it.
 ///
-/// The frames of a list lie in its order. A page that leaves or is moved leaves a gap; where gaps have
-/// used up all room, they are closed.
+/// Room is made behind a block of uses ([`Pool::block_uses`]), as if so many frames were kept free for them.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
-    frames: Frames,
+    pages: Vec<Page>,
     young: List,
     old: List,
-    /// Pages that have left the pool.
-    left: u32,
     capacity: usize,
+    old_share: f64,
+    /// Pages that leave at a time, beside those that are too many; 0 for those alone.
+    batch: usize,
+    /// Pages that have left.
+    left: u32,
+    /// Blocks of uses so far.
+    blocks: u32,
     /// A quarter of the young pages of a full pool.
     quarter: u32,
-    old_share: f64,
     /// Pages in the order in which they were first changed, with some that are not changed any more.
-    changed: VecDeque<(u32, Age)>,
+    changed: VecDeque<(u32, Moment)>,
+    /// The last of them, which wait to be put there, and how many.
+    changing: Vec<(u32, Moment)>,
+    changing_pages: usize,
 }
 
 impl Pool {
-    /// A pool of `capacity` pages, a share of them old, of a database of at most `pages`.
-    pub(super) fn new(capacity: usize, old_share: f64, pages: usize) -> Self {
-        // One more before others leave, and another if all of those have changed.
-        let most = capacity.min(pages) + 2;
-        let young = List::new(0, most);
-        let old = List::new(young.end_frame(), if old_share > 0.0 { most } else { 0 });
+    /// A pool of `capacity` pages, a share of them old, of a database of at most `pages`. Once it is full, pages
+    /// leave that are too many, and a `batch` of others at the same time.
+    pub(super) fn new(capacity: usize, old_share: f64, batch: usize, pages: usize) -> Self {
+        let uses = (capacity / PAGES_PER_USE).clamp(1, BLOCK_USES_MAX);
+        // As many more as are used before others leave, twice if all of those have changed.
+        let most = capacity.min(pages) + 2 * uses;
         Self {
-            frames: Frames { all: vec![GAP; old.end_frame() as usize], of_page: vec![NONE; pages] },
-            young,
-            old,
-            left: 0,
+            pages: vec![Page { put: ABSENT, dirty: 0 }; pages],
+            young: List::new(most),
+            old: List::new(if old_share > 0.0 { most } else { uses }),
             capacity,
-            quarter: ((1.0 - old_share) * capacity as f64 / 4.0) as u32,
             old_share,
+            batch,
+            left: 0,
+            blocks: 0,
+            quarter: ((1.0 - old_share) * capacity as f64 / 4.0) as u32,
             changed: VecDeque::new(),
+            changing: vec![(0, 0); uses],
+            changing_pages: 0,
         }
     }
 
-    /// Uses `page`.
-    #[inline]
-    pub(super) fn read(&mut self, page: u32) {
-        self.bring(page, false);
+    /// Uses of pages at most before [`Pool::make_room`].
+    pub(super) fn block_uses(&self) -> usize {
+        self.changing.len()
     }
 
-    /// Changes `page` at `now`, which is not 0; `is_new` if it has just been made.
-    #[inline]
-    pub(super) fn change(&mut self, page: u32, is_new: bool, now: Age) {
-        let frame = self.bring(page, is_new);
-        let dirty_since = &mut self.frames.all[frame as usize].dirty_since;
-        if *dirty_since == 0 {
-            *dirty_since = now;
-            self.changed.push_back((page, now));
+    /// Looks for pages ahead of their use.
+    pub(super) fn look_ahead(&self, pages: impl Iterator<Item = u32>) {
+        look_for(&self.pages, pages);
+    }
+
+    /// Uses pages, one after the other.
+    pub(super) fn use_pages(&mut self, uses: impl Iterator<Item = PageUse>) {
+        let (front, quarter) = (self.left << TAG_BITS | FRONT, self.quarter);
+        let into_old = self.blocks << TAG_BITS | OLD;
+        let has_old = self.old_share > 0.0;
+        let Self { pages, young, old, changing, changing_pages, .. } = self;
+        let (pages, places, changing) = (&mut pages[..], &mut young.places[..], &mut changing[..]);
+        let mask = places.len() - 1;
+        let (mut end, mut young_pages, mut dirtied) = (young.end, young.pages, *changing_pages);
+        for PageUse { page, is_new, changed } in uses {
+            // Without branches that depend on the page, which the processor would mispredict.
+            let known = &mut pages[page as usize];
+            let Page { put, dirty } = *known;
+            let is_dirtied = changed != 0 && dirty == 0;
+            changing[dirtied] = (page, changed);
+            dirtied += usize::from(is_dirtied);
+            known.dirty = select_unpredictable(is_dirtied, mark(changed), dirty);
+
+            let is_absent = put == ABSENT;
+            if has_old {
+                if is_absent && !is_new {
+                    let place = Place { page, put: into_old };
+                    known.put = place.put;
+                    old.set(old.end, place);
+                    old.end = old.end.wrapping_add(1);
+                    old.pages += 1;
+                    continue;
+                }
+                let is_old = put & TAG == OLD;
+                old.pages -= usize::from(is_old);
+                young_pages += usize::from(is_old);
+            }
+            // Pages that have left since it came to the front: very many with another tag.
+            let is_close = front.wrapping_sub(put).rotate_right(TAG_BITS) <= quarter;
+            known.put = select_unpredictable(is_close, put, front);
+            // If it is close to the front and stays, what is put there does not count.
+            places[end as usize & mask] = Place { page, put: front };
+            end = end.wrapping_add(u32::from(!is_close));
+            young_pages += usize::from(is_absent);
         }
+        (young.end, young.pages, *changing_pages) = (end, young_pages, dirtied);
     }
 
-    /// Pages beyond the capacity: there is room for them, but some have to leave.
-    #[inline]
-    pub(super) fn excess(&self) -> usize {
-        self.length().saturating_sub(self.capacity)
-    }
-
-    #[inline]
-    fn length(&self) -> usize {
-        self.young.pages + self.old.pages
-    }
-
-    /// Lets the page go whose turn it is; returns it if it has changed.
-    pub(super) fn evict(&mut self) -> Option<u32> {
-        if self.length() == 0 {
-            return None;
+    /// Appends the changed pages that are written now to `written`: those whose first change was before
+    /// `limit`, and those of the pages that leave since there are too many. True if these were a batch.
+    pub(super) fn make_room(&mut self, limit: Moment, written: &mut Vec<u32>) -> bool {
+        self.write_changed_before(limit, written);
+        let excess = (self.young.pages + self.old.pages).saturating_sub(self.capacity);
+        let is_batch = self.batch > 0 && excess > 0;
+        if is_batch {
+            self.clean(excess + self.batch, written);
+        } else {
+            self.evict(excess, written);
         }
-        let list = if self.old.pages > 0 { &mut self.old } else { &mut self.young };
-        let frame = list.take_oldest(&self.frames);
-        self.frames.of_page[frame.page as usize] = NONE;
-        self.left = self.left.wrapping_add(1);
+        self.blocks = self.blocks.wrapping_add(1);
         self.balance();
-        (frame.dirty_since != 0).then_some(frame.page)
+        for list in [&mut self.old, &mut self.young] {
+            list.reserve(self.changing.len(), &self.pages);
+        }
+        is_batch
     }
 
-    /// Passes over pages, the oldest first, until `pages` have left or all have been passed: those that
-    /// have changed are given to `write` and stay, and others leave.
-    pub(super) fn clean(&mut self, pages: usize, mut write: impl FnMut(u32)) {
-        let mut leaving = pages;
+    /// Writes pages whose first change was before `limit`, the one with the oldest first: they are not changed
+    /// any more.
+    fn write_changed_before(&mut self, limit: Moment, written: &mut Vec<u32>) {
+        let Self { pages, changed, changing, .. } = self;
+        changed.extend(&changing[..self.changing_pages]);
+        self.changing_pages = 0;
+        let due = changed.iter().take_while(|(_, since)| *since < limit).count();
+        for (page, since) in changed.drain(..due) {
+            let dirty = &mut pages[page as usize].dirty;
+            if *dirty == mark(since) {
+                *dirty = 0;
+                written.push(page);
+            }
+        }
+    }
+
+    /// Lets so many pages go, the oldest first; those that have changed are written.
+    fn evict(&mut self, count: usize, written: &mut Vec<u32>) {
+        let (mut gone, mut changed) = (0, written.len());
+        written.resize(changed + count, 0);
+        let (written_pages, pages) = (&mut written[..], &mut self.pages[..]);
         for list in [&mut self.old, &mut self.young] {
-            let mut place = list.oldest;
-            while place != list.end && leaving > 0 {
-                let frame = &mut self.frames.all[list.frame(place) as usize];
-                place = place.wrapping_add(1);
-                if frame.dirty_since != 0 {
-                    frame.dirty_since = 0;
-                    write(frame.page);
-                } else if frame.page != NONE {
-                    self.frames.of_page[frame.page as usize] = NONE;
-                    *frame = GAP;
+            let end = count.min(gone + list.pages);
+            list.pages -= end - gone;
+            let mut oldest = list.oldest;
+            let next =
+                (0..(end - gone) as u32).map(|number| list.place(oldest.wrapping_add(number)));
+            look_for(pages, next.map(|place| place.page));
+            while gone < end {
+                let Place { page, put } = list.place(oldest);
+                oldest = oldest.wrapping_add(1);
+                let known = &mut pages[page as usize];
+                let is_here = known.put == put;
+                written_pages[changed] = page;
+                changed += usize::from(is_here && known.dirty != 0);
+                gone += usize::from(is_here);
+                known.put = select_unpredictable(is_here, ABSENT, known.put);
+                known.dirty = select_unpredictable(is_here, 0, known.dirty);
+            }
+            list.oldest = oldest;
+        }
+        written.truncate(changed);
+        self.left = self.left.wrapping_add(gone as u32);
+    }
+
+    /// Passes over pages, the oldest first, until `count` have left or all have been passed: those that
+    /// have changed are written and stay, and others leave.
+    fn clean(&mut self, count: usize, written: &mut Vec<u32>) {
+        let mut gone = 0;
+        for list in [&mut self.old, &mut self.young] {
+            let mut number = list.oldest;
+            while number != list.end && gone < count {
+                let Place { page, put } = list.place(number);
+                number = number.wrapping_add(1);
+                let known = &mut self.pages[page as usize];
+                if known.put == put && known.dirty != 0 {
+                    known.dirty = 0;
+                    written.push(page);
+                    continue;
+                }
+                if known.put == put {
+                    known.put = ABSENT;
                     list.pages -= 1;
-                    self.left = self.left.wrapping_add(1);
-                    leaving -= 1;
+                    gone += 1;
                 }
                 // Gaps in front of the oldest that stays are not passed again.
-                if frame.page == NONE && place == list.oldest.wrapping_add(1) {
-                    list.oldest = place;
+                if number == list.oldest.wrapping_add(1) {
+                    list.oldest = number;
                 }
             }
         }
-        self.balance();
-    }
-
-    /// The changed page whose first change is the oldest, if that was before `limit`; it counts as
-    /// written.
-    pub(super) fn pop_changed_before(&mut self, limit: Age) -> Option<u32> {
-        while let Some((page, since)) = self.changed.front().copied() {
-            if since >= limit {
-                return None;
-            }
-            self.changed.pop_front();
-            let frame = self.frames.get_mut(page);
-            if let Some(frame) = frame.filter(|frame| frame.dirty_since == since) {
-                frame.dirty_since = 0;
-                return Some(page);
-            }
-        }
-        None
-    }
-
-    /// Looks for `pages` ahead of their use: the processor waits for memory once for all of them, and not
-    /// for each.
-    #[inline]
-    pub(super) fn look_ahead(&self, pages: &[u32]) {
-        let Frames { all, of_page } = &self.frames;
-        let frame = |page: &u32| all[(of_page[*page as usize] as usize).min(all.len() - 1)];
-        std::hint::black_box(pages.iter().fold(0, |all, page| all ^ frame(page).left_before));
-    }
-
-    /// The frame of `page`.
-    #[inline]
-    fn bring(&mut self, page: u32, is_new: bool) -> u32 {
-        let number = self.frames.of_page[page as usize];
-        let Some(frame) = self.frames.all.get_mut(number as usize) else {
-            return self.load(page, is_new);
-        };
-        if number >= self.old.first_frame {
-            let frame = std::mem::replace(frame, GAP);
-            self.old.pages -= 1;
-            self.push_young(frame);
-            self.balance();
-            return self.frames.of_page[page as usize];
-        }
-        if self.left.wrapping_sub(frame.left_before) > self.quarter {
-            let frame = std::mem::replace(frame, GAP);
-            self.young.pages -= 1;
-            return self.push_young(frame);
-        }
-        number
-    }
-
-    #[inline(never)]
-    fn load(&mut self, page: u32, is_new: bool) -> u32 {
-        let frame = Frame { page, ..GAP };
-        if self.old_share == 0.0 {
-            return self.push_young(frame);
-        }
-        if is_new {
-            self.push_young(frame);
-        } else {
-            self.old.push_newest(frame, &mut self.frames);
-        }
-        self.balance();
-        self.frames.of_page[page as usize]
-    }
-
-    /// Makes a page the newest of all; returns its frame.
-    #[inline]
-    fn push_young(&mut self, frame: Frame) -> u32 {
-        self.young.push_newest(Frame { left_before: self.left, ..frame }, &mut self.frames)
+        self.left = self.left.wrapping_add(gone as u32);
     }
 
     /// Moves the border between the lists, so that the old one has its share.
-    #[inline]
     fn balance(&mut self) {
-        if self.old_share == 0.0 {
-            return;
-        }
-        let old = (self.old_share * self.length() as f64) as usize;
+        let old = (self.old_share * (self.young.pages + self.old.pages) as f64) as usize;
+        let block = self.blocks << TAG_BITS;
         while self.old.pages > old {
-            let frame = self.old.take_newest(&self.frames);
-            self.young.push_oldest(frame, &mut self.frames);
+            let page = self.old.take_newest(&self.pages);
+            self.young.push_oldest(Place { page, put: block | BACK }, &mut self.pages);
         }
         while self.old.pages < old && self.young.pages > 0 {
-            let frame = self.young.take_oldest(&self.frames);
-            self.old.push_newest(frame, &mut self.frames);
+            let page = self.young.take_oldest(&self.pages);
+            self.old.push_newest(Place { page, put: block | OLD }, &mut self.pages);
         }
     }
 }
@@ -356,63 +385,71 @@ mod tests {
         left: u32,
         capacity: usize,
         old_share: f64,
+        batch: usize,
     }
 
     #[derive(Clone, Copy)]
     struct NaivePage {
         page: u32,
-        left_before: u32,
-        since: Age,
+        /// `None` where it did not come to the front.
+        left_before: Option<u32>,
+        since: Moment,
     }
 
     impl Naive {
-        fn use_page(&mut self, page: u32, is_new: bool, now: Option<Age>) {
+        fn use_page(&mut self, PageUse { page, is_new, changed }: PageUse) {
             let touch = |used: &mut NaivePage| {
-                used.since = if used.since == 0 { now.unwrap_or(0) } else { used.since };
+                used.since = if used.since == 0 { changed } else { used.since };
             };
-            let newest = NaivePage { page, left_before: self.left, since: now.unwrap_or(0) };
+            let newest = NaivePage { page, left_before: Some(self.left), since: changed };
             if let Some(place) = self.old.iter().position(|other| other.page == page) {
                 touch(&mut self.old[place]);
                 let used = self.old.remove(place);
-                self.young.insert(0, NaivePage { left_before: self.left, ..used });
+                self.young.insert(0, NaivePage { left_before: Some(self.left), ..used });
             } else if let Some(place) = self.young.iter().position(|other| other.page == page) {
                 touch(&mut self.young[place]);
-                if self.left - self.young[place].left_before > self.quarter() {
+                let close = |before: u32| self.left - before <= self.quarter();
+                if !self.young[place].left_before.is_some_and(close) {
                     let used = self.young.remove(place);
-                    self.young.insert(0, NaivePage { left_before: self.left, ..used });
+                    self.young.insert(0, NaivePage { left_before: Some(self.left), ..used });
                 }
             } else if is_new || self.old_share == 0.0 {
                 self.young.insert(0, newest);
             } else {
-                self.old.insert(0, NaivePage { left_before: 0, ..newest });
+                self.old.insert(0, newest);
             }
-            self.balance();
         }
 
         fn quarter(&self) -> u32 {
             ((1.0 - self.old_share) * self.capacity as f64 / 4.0) as u32
         }
 
-        fn balance(&mut self) {
-            let old = (self.old_share * (self.young.len() + self.old.len()) as f64) as usize;
-            while self.old.len() > old {
-                self.young.push(self.old.remove(0));
+        fn make_room(&mut self, limit: Moment) -> Vec<u32> {
+            let all = self.young.iter_mut().chain(&mut self.old);
+            let mut due: Vec<_> = all.filter(|page| (1..limit).contains(&page.since)).collect();
+            due.sort_by_key(|page| page.since);
+            let mut written: Vec<_> = due.iter().map(|page| page.page).collect();
+            for page in due {
+                page.since = 0;
             }
-            while self.old.len() < old && !self.young.is_empty() {
-                self.old.insert(0, self.young.pop().unwrap());
+            let excess = (self.young.len() + self.old.len()).saturating_sub(self.capacity);
+            if self.batch == 0 {
+                (0..excess).for_each(|_| self.evict(&mut written));
+            } else if excess > 0 {
+                self.clean(excess + self.batch, &mut written);
             }
-        }
-
-        fn evict(&mut self) -> Option<u32> {
-            let oldest = self.old.pop().or_else(|| self.young.pop())?;
-            self.left += 1;
             self.balance();
-            (oldest.since > 0).then_some(oldest.page)
+            written
         }
 
-        fn clean(&mut self, pages: usize) -> Vec<u32> {
-            let mut written = Vec::new();
-            let mut leaving = pages;
+        fn evict(&mut self, written: &mut Vec<u32>) {
+            let oldest = self.old.pop().or_else(|| self.young.pop()).unwrap();
+            self.left += 1;
+            written.extend((oldest.since > 0).then_some(oldest.page));
+        }
+
+        fn clean(&mut self, count: usize, written: &mut Vec<u32>) {
+            let mut leaving = count;
             for list in [&mut self.old, &mut self.young] {
                 let mut place = list.len();
                 while place > 0 && leaving > 0 {
@@ -427,58 +464,69 @@ mod tests {
                     }
                 }
             }
-            self.balance();
-            written
         }
 
-        fn pop_changed_before(&mut self, limit: Age) -> Option<u32> {
-            let all = self.young.iter_mut().chain(&mut self.old);
-            let changed = all.filter(|page| (1..limit).contains(&page.since));
-            let oldest = changed.min_by_key(|page| page.since)?;
-            oldest.since = 0;
-            Some(oldest.page)
+        fn balance(&mut self) {
+            let old = (self.old_share * (self.young.len() + self.old.len()) as f64) as usize;
+            while self.old.len() > old {
+                self.young.push(NaivePage { left_before: None, ..self.old.remove(0) });
+            }
+            while self.old.len() < old && !self.young.is_empty() {
+                self.old.insert(0, self.young.pop().unwrap());
+            }
         }
+    }
+
+    /// What is done at a time: some pages hot, a quarter of them read, an eighth new.
+    fn draw_uses(
+        random: &mut SplitMix64,
+        pages: u64,
+        count: usize,
+        now: &mut Moment,
+    ) -> Vec<PageUse> {
+        let draw = || {
+            *now += 1;
+            let drawn = random.next_u64();
+            PageUse {
+                page: ((drawn % pages) * (drawn / pages % pages) / pages) as u32,
+                is_new: (drawn >> 50).is_multiple_of(8),
+                changed: if drawn >> 62 == 0 { 0 } else { *now },
+            }
+        };
+        std::iter::repeat_with(draw).take(count).collect()
     }
 
     #[test]
     fn the_pool_equals_its_naive_twin() {
-        for (old_share, batch) in [(0.0, 0), (0.375, 0), (0.9, 0), (0.0, 5), (0.375, 5), (0.9, 9)] {
-            let mut random = SplitMix64::seed_from_u64(3);
-            let mut pool = Pool::new(13, old_share, 60);
-            let (young, old) = (Vec::new(), Vec::new());
-            let mut naive = Naive { young, old, left: 0, capacity: 13, old_share };
-            for now in 1..20_000_u64 {
-                let drawn = random.next_u64();
-                // Squared, so that some pages are hot.
-                let page = ((drawn % 60) * (drawn / 60 % 60) / 60) as u32;
-                let is_new = (drawn >> 50).is_multiple_of(8);
-                match drawn >> 62 {
-                    0 | 1 => {
-                        pool.change(page, is_new, now);
-                        naive.use_page(page, is_new, Some(now));
+        for (capacity, pages) in [(13, 60), (300, 1_500)] {
+            for (old_share, batch) in
+                [(0.0, 0), (0.375, 0), (0.9, 0), (0.0, 5), (0.375, 5), (0.9, 9)]
+            {
+                let mut random = SplitMix64::seed_from_u64(3);
+                let mut pool = Pool::new(capacity, old_share, batch, pages);
+                assert_eq!(pool.block_uses(), if capacity == 13 { 1 } else { 4 });
+                let (young, old) = (Vec::new(), Vec::new());
+                let mut naive = Naive { young, old, left: 0, capacity, old_share, batch };
+                let mut now = 0;
+                for turn in 0..20_000 {
+                    // Not as many as possible each time.
+                    let count =
+                        pool.block_uses() - usize::from(pool.block_uses() > 1 && turn % 3 == 0);
+                    let uses = draw_uses(&mut random, pages as u64, count, &mut now);
+                    pool.look_ahead(uses.iter().map(|next| next.page));
+                    pool.use_pages(uses.iter().copied());
+                    for next in uses {
+                        naive.use_page(next);
                     }
-                    2 => {
-                        pool.read(page);
-                        naive.use_page(page, false, None);
-                    }
-                    _ => {
-                        let limit = now.saturating_sub(40);
-                        let expected = naive.pop_changed_before(limit);
-                        assert_eq!(pool.pop_changed_before(limit), expected, "at {now}");
-                    }
-                }
-                let excess = pool.excess();
-                assert_eq!(excess, (naive.young.len() + naive.old.len()).saturating_sub(13));
-                if excess > 0 && batch > 0 {
+                    // Whatever is changed is written late, soon, or after a while.
+                    let limit = now.saturating_sub([3, 40, 4_000][turn / 200 % 3]);
                     let mut written = Vec::new();
-                    pool.clean(excess + batch, |page| written.push(page));
-                    assert_eq!(written, naive.clean(excess + batch), "at {now}, {old_share}");
-                } else {
-                    // Two at a time now and then, as many as have to leave otherwise.
-                    for _ in 0..excess * (1 + usize::from(now.is_multiple_of(3))) {
-                        assert_eq!(pool.evict(), naive.evict(), "at {now}, {old_share}");
-                    }
+                    let is_batch = pool.make_room(limit, &mut written);
+                    assert_eq!(written, naive.make_room(limit), "{turn}, {old_share}, {batch}");
+                    assert!(batch > 0 || !is_batch);
                 }
+                assert_eq!(pool.young.pages, naive.young.len());
+                assert_eq!(pool.old.pages, naive.old.len());
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use super::super::Space;
 use super::super::requests::Steps;
-use super::{Database, Files, Layout};
+use super::ahead::Ahead;
+use super::{Database, Files, Layout, Uses};
 use crate::{RequestBatch, TraceError};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -42,7 +43,7 @@ const POOL_PAGES_MAX: u32 = 1 << 28;
 const LOAD_PAGES: u32 = 64;
 
 /// Requests that a step collects.
-const STEP_REQUESTS: usize = 512;
+const STEP_REQUESTS: usize = 1024;
 
 impl Setup {
     /// Pages of the initial database with everything in it, and where that lies on the drive.
@@ -85,19 +86,15 @@ impl Setup {
 }
 
 /// What a benchmark does.
-pub(in super::super) trait Transactions: Send {
-    /// Whether it loads its rows itself; else the pages are loaded in their order.
+pub(in super::super) trait Transactions: Send + 'static {
+    /// Whether it loads its rows itself, before all else that it does; else the pages of the initial database
+    /// are loaded in their order.
     fn loads_rows(&self) -> bool {
         false
     }
 
-    /// Loads more rows; false, and nothing done, if all are loaded.
-    fn load(&mut self, _database: &mut Database) -> bool {
-        false
-    }
-
     /// Runs the next transaction; false, and nothing done, if the database cannot grow any more.
-    fn run_one(&mut self, database: &mut Database) -> bool;
+    fn run_one(&mut self, uses: &mut Uses) -> bool;
 
     /// The files of the database.
     fn files(&self) -> &Files;
@@ -114,12 +111,15 @@ pub(in super::super) trait Transactions: Send {
 /// The initial load, and then transactions.
 pub(in super::super) struct Benchmark<T> {
     database: Database,
-    transactions: T,
-    /// Database pages of the initial database, and how many of them have been loaded.
-    initial_pages: u32,
+    transactions: Ahead<T>,
+    /// What transactions did last, and how much of it has been played.
+    uses: Uses,
+    played: usize,
+    grows: bool,
+    properties: Vec<(&'static str, String)>,
+    /// Database pages that are loaded in their order, and how many have been.
+    load_pages: u32,
     loaded: u32,
-    /// Drive pages of a database page.
-    page: u32,
 }
 
 impl<T: Transactions> Benchmark<T> {
@@ -145,25 +145,38 @@ impl<T: Transactions> Benchmark<T> {
         if initial_pages > layout.pages {
             return Err(too_small(initial_pages, layout.pages, "end"));
         }
-        Ok(Self { database, transactions, initial_pages, loaded: 0, page: setup.page })
+        let mut properties = transactions.properties();
+        let load_pages = if transactions.loads_rows() { 0 } else { initial_pages };
+        if load_pages > 0 {
+            let page_writes = u64::from(load_pages) * u64::from(setup.page);
+            properties.push(("load_page_writes", page_writes.to_string()));
+        }
+        Ok(Self {
+            database,
+            grows: transactions.grows(),
+            transactions: Ahead::new(transactions, layout.page_bytes),
+            uses: Uses::new(layout.page_bytes),
+            played: 0,
+            properties,
+            load_pages,
+            loaded: 0,
+        })
     }
 
-    /// Loads some of the initial database; false, and nothing done, if all of it is loaded.
-    fn load(&mut self) -> bool {
-        if self.loaded == self.initial_pages {
-            return false;
+    /// Loads more of the initial database, or plays more transactions; false, and nothing done, at the end.
+    fn go_on(&mut self) -> Result<bool, TraceError> {
+        if self.loaded < self.load_pages {
+            let pages = LOAD_PAGES.min(self.load_pages - self.loaded);
+            self.database.load(self.loaded, pages);
+            self.loaded += pages;
+            return Ok(true);
         }
-        if self.transactions.loads_rows() {
-            let goes_on = self.transactions.load(&mut self.database);
-            if !goes_on {
-                self.loaded = self.initial_pages;
-            }
-            return goes_on;
+        if self.played == self.uses.all.len() {
+            let Some(uses) = self.transactions.next()? else { return Ok(false) };
+            (self.uses, self.played) = (uses, 0);
         }
-        let pages = LOAD_PAGES.min(self.initial_pages - self.loaded);
-        self.database.load(self.loaded, pages);
-        self.loaded += pages;
-        true
+        self.played += self.database.play(&self.uses.all[self.played..]);
+        Ok(true)
     }
 }
 
@@ -179,25 +192,16 @@ pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> Trace
 
 impl<T: Transactions> Steps for Benchmark<T> {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
-        while self.database.waiting() < STEP_REQUESTS {
-            if !self.load() && !self.transactions.run_one(&mut self.database) {
-                break;
-            }
-        }
+        while self.database.waiting() < STEP_REQUESTS && self.go_on()? {}
         self.database.take_requests(out);
         Ok(!out.is_empty())
     }
 
     fn has_end(&self) -> bool {
-        self.transactions.grows()
+        self.grows
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        let mut properties = self.transactions.properties();
-        if !self.transactions.loads_rows() {
-            let load = u64::from(self.initial_pages) * u64::from(self.page);
-            properties.push(("load_page_writes", load.to_string()));
-        }
-        properties
+        self.properties.clone()
     }
 }

@@ -1,6 +1,7 @@
 //! The shapes of tables and indexes: which page a row is in.
 
 use super::{File, Files};
+use std::hint::black_box;
 
 /// Of a page of an index, what is not for rows: header, directory and trailer.
 const PAGE_OVERHEAD_BYTES: u32 = 128;
@@ -60,14 +61,28 @@ impl Appended {
     /// Appends a row at `place`; returns its page, and whether that is new.
     #[inline]
     pub(in super::super) fn insert(&mut self, place: usize, files: &mut Files) -> (u32, bool) {
+        let (page, is_new, _) = self.insert_some(place, 1, files);
+        (page, is_new)
+    }
+
+    /// Appends as many of `rows` rows, at least one, at `place` as the page there takes; returns the page,
+    /// whether that is new, and how many.
+    #[inline]
+    pub(in super::super) fn insert_some(
+        &mut self,
+        place: usize,
+        rows: u32,
+        files: &mut Files,
+    ) -> (u32, bool, u32) {
         let is_new = self.tails[place].1 == 0;
         if is_new {
             let page = self.free.pop().unwrap_or_else(|| self.file.grow(files));
             self.tails[place] = (page, self.rows_per_page);
         }
         let (page, left) = &mut self.tails[place];
-        *left -= 1;
-        (*page, is_new)
+        let taken = rows.min(*left);
+        *left -= taken;
+        (*page, is_new, taken)
     }
 
     /// All rows of `page` have been deleted: it is used again.
@@ -171,18 +186,10 @@ impl Index {
         ((key as f64 * self.slots_per_key) as u32 as usize).min(self.leaf_of_slot.len() - 1)
     }
 
-    /// Appends the pages of the rows with these keys to `pages`: the processor waits for memory once for
-    /// all of them.
-    pub(in super::super) fn look_ahead(
-        &self,
-        keys: impl Iterator<Item = u64>,
-        pages: &mut Vec<u32>,
-    ) {
-        let first = pages.len();
-        pages.extend(keys.map(|key| self.leaf_of_slot[self.slot(key)]));
-        for page in &mut pages[first..] {
-            *page = self.leaves[*page as usize].page;
-        }
+    /// Looks for the leaves of the rows with these keys: the processor waits for memory once for all of
+    /// them, and not for each.
+    pub(in super::super) fn look_ahead(&self, keys: impl Iterator<Item = u64>) {
+        black_box(keys.fold(0, |sum, key| sum ^ self.page(key)));
     }
 
     /// The page of the rows with this key.
@@ -284,9 +291,6 @@ mod tests {
         let (page, other) = index.insert(high, &mut files);
         assert_eq!((page, other), (1, Some(64)));
         assert_eq!((index.page(high), index.page(1 << 31)), (64, 1));
-        let mut ahead = vec![7];
-        index.look_ahead([high, 1 << 31].into_iter(), &mut ahead);
-        assert_eq!(ahead, [7, 64, 1]);
         // Two thirds full on average, where keys are drawn at random.
         let mut key = 1_u32;
         for _ in 0..10_000 {

@@ -40,20 +40,30 @@ impl Undo {
         Self { headers, page_bytes, segments, next: 0, free }
     }
 
-    /// A transaction with `bytes` of records: returns the header of its segment and the page that they
-    /// are in, or end in.
+    /// A transaction with `bytes` of records, which go to another page where they do not fit: `change` is
+    /// given the header of its segment and each page that they are in.
     #[inline]
-    pub(in super::super) fn append(&mut self, bytes: u32) -> (u32, u32) {
+    pub(super) fn append(&mut self, bytes: u32, mut change: impl FnMut(u32)) {
         let number = self.next;
         self.next = if number + 1 == self.segments.len() { 0 } else { number + 1 };
-        let segment = &mut self.segments[number];
+        change(self.headers + number as u32);
+        let Self { segments, free, page_bytes, .. } = self;
+        let segment = &mut segments[number];
+        let mut take_next = |page: &mut u32| {
+            free.push_back(*page);
+            *page = free.pop_front().expect("the page that was pushed, at least");
+        };
         segment.used_bytes += bytes;
-        if segment.used_bytes > self.page_bytes {
-            segment.used_bytes = bytes.min(self.page_bytes);
-            self.free.push_back(segment.page);
-            segment.page = self.free.pop_front().expect("the page that was pushed, at least");
+        if segment.used_bytes > *page_bytes {
+            segment.used_bytes = bytes;
+            take_next(&mut segment.page);
         }
-        (self.headers + number as u32, segment.page)
+        while segment.used_bytes > *page_bytes {
+            change(segment.page);
+            segment.used_bytes -= *page_bytes;
+            take_next(&mut segment.page);
+        }
+        change(segment.page);
     }
 }
 
@@ -66,15 +76,27 @@ mod tests {
         let mut files = Files::new(1000);
         let mut undo = Undo::new(&mut files, 5, 1000);
         // Headers 0 and 1; pages 2 and 3 to begin with, 4 free.
-        let pages: Vec<_> = (0..7).map(|_| undo.append(400)).collect();
-        assert_eq!(pages, [(0, 2), (1, 3), (0, 2), (1, 3), (0, 4), (1, 2), (0, 4)]);
+        let mut append = |bytes| {
+            let mut pages = Vec::new();
+            undo.append(bytes, |page| pages.push(page));
+            pages
+        };
+        for expected in [[0, 2], [1, 3], [0, 2], [1, 3], [0, 4], [1, 2], [0, 4]] {
+            assert_eq!(append(400), expected);
+        }
+        assert_eq!(append(2_100), [1, 3, 2, 3]);
+        assert_eq!(append(201), [0, 2]);
+        assert_eq!(append(900), [1, 3]);
     }
 
     #[test]
     fn of_many_pages_128_are_headers() {
         let mut files = Files::new(2000);
         let mut undo = Undo::new(&mut files, 1000, 1000);
-        let headers: std::collections::BTreeSet<_> = (0..1000).map(|_| undo.append(1).0).collect();
+        let mut headers = std::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            undo.append(1, |page| headers.extend((page < 128).then_some(page)));
+        }
         assert_eq!((headers.len(), headers.last()), (128, Some(&127)));
     }
 }

@@ -1,7 +1,7 @@
 //! What the requests are about: all that is drawn of them.
 //!
-//! It depends on nothing that requests change. So it is drawn ahead, and the pages of many requests can be
-//! looked for at once.
+//! It depends on nothing that requests change. So it is drawn ahead, and the leaves of indexes that many
+//! requests need can be looked for at once.
 
 use super::super::ranks::Ranks;
 use super::super::uniform::{draw_below, scale_below};

@@ -1,6 +1,6 @@
 //! The load: links of chunks of nodes by several loaders, nodes by another, batch by batch.
 
-use super::super::database::{Database, Undo};
+use super::super::database::{Undo, Uses};
 use super::tables::{LINK_TYPES, LinksOf, REDO_BYTES, Tables, UNDO_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -94,52 +94,47 @@ impl Load {
     }
 
     /// A batch of the loader whose turn it is; false, and nothing done, if all is loaded.
-    pub(super) fn step(&mut self, tables: &Tables, database: &mut Database) -> bool {
+    pub(super) fn step(&mut self, tables: &Tables, uses: &mut Uses) -> bool {
         // All loaders of links, and that of nodes.
         for _ in 0..=LOADERS {
             self.turn = (self.turn + 1) % (LOADERS + 1);
             let rows = match self.turn.checked_sub(1) {
-                Some(loader) => self.load_links(loader, tables, database),
-                None => self.load_nodes(tables, database),
+                Some(loader) => self.load_links(loader, tables, uses),
+                None => self.load_nodes(tables, uses),
             };
             if rows > 0 {
-                let mut undo_bytes = UNDO_BYTES * rows;
-                while undo_bytes > 0 {
-                    let bytes = undo_bytes.min(database.page_bytes());
-                    database.write_undo(&mut self.undo, bytes);
-                    undo_bytes -= bytes;
-                }
-                database.commit();
+                uses.write_undo(&mut self.undo, UNDO_BYTES * rows);
+                uses.commit();
                 return true;
             }
         }
         false
     }
 
-    fn load_nodes(&mut self, tables: &Tables, database: &mut Database) -> u32 {
+    fn load_nodes(&mut self, tables: &Tables, uses: &mut Uses) -> u32 {
         let rows = u64::from(BATCH_ROWS).min(tables.nodes - self.nodes_loaded);
         for _ in 0..rows {
-            self.insert(database, tables.node.page(self.nodes_loaded));
+            self.insert(uses, tables.node.page(self.nodes_loaded));
             self.nodes_loaded += 1;
         }
         rows as u32
     }
 
-    fn load_links(&mut self, number: usize, tables: &Tables, database: &mut Database) -> u32 {
+    fn load_links(&mut self, number: usize, tables: &Tables, uses: &mut Uses) -> u32 {
         let mut rows = 0;
         while rows < BATCH_ROWS {
             match self.loaders[number].next(tables, &mut self.left) {
                 None => break,
                 Some(Rows::Link(links, number)) => {
                     let time = links.time(self.random.next_u64());
-                    self.insert(database, tables.link.page(links.key(number)));
-                    self.insert(database, tables.link_by_time.page(time));
+                    self.insert(uses, tables.link.page(links.key(number)));
+                    self.insert(uses, tables.link_by_time.page(time));
                     rows += 1;
                 }
                 Some(Rows::Counts(pages)) => {
                     rows += pages.len() as u32;
                     for page in pages {
-                        self.insert(database, page);
+                        self.insert(uses, page);
                     }
                 }
             }
@@ -148,11 +143,8 @@ impl Load {
     }
 
     #[inline]
-    fn insert(&mut self, database: &mut Database, page: u32) {
-        if std::mem::replace(&mut self.is_made[page as usize], true) {
-            database.change(page, REDO_BYTES);
-        } else {
-            database.make(page, REDO_BYTES);
-        }
+    fn insert(&mut self, uses: &mut Uses, page: u32) {
+        let is_new = !std::mem::replace(&mut self.is_made[page as usize], true);
+        uses.change_or_make(page, is_new, REDO_BYTES);
     }
 }

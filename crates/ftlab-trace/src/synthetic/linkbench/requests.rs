@@ -1,7 +1,7 @@
 //! The load and the requests of LinkBench, as the pages that they read and change.
 
 use super::super::database::tables::{Appended, rows_per_page};
-use super::super::database::{Database, Files, Layout, Transactions, Undo};
+use super::super::database::{Files, Layout, Transactions, Undo, Uses};
 use super::inputs::{Inputs, Link, Request};
 use super::load::Load;
 use super::tables::{LinksOf, REDO_BYTES, Tables, UNDO_BYTES, row_bytes};
@@ -31,8 +31,6 @@ pub(super) struct LinkBench {
     changes: u32,
     /// Links in a page of the index by time.
     links_per_page: u64,
-    /// Pages that are looked for.
-    ahead: Vec<u32>,
 }
 
 impl LinkBench {
@@ -63,14 +61,12 @@ impl LinkBench {
             files,
             marked: VecDeque::new(),
             changes: 0,
-            ahead: Vec::new(),
         })
     }
 
-    /// Looks for the pages of the next requests.
-    fn look_ahead(&mut self, database: &Database) {
-        let Self { inputs, tables, ahead, .. } = self;
-        ahead.clear();
+    /// Looks for the leaves that the next requests need.
+    fn look_ahead(&self) {
+        let Self { inputs, tables, .. } = self;
         let requests = || inputs.requests.iter();
         let written = || {
             requests().filter_map(|request| match request {
@@ -82,92 +78,81 @@ impl LinkBench {
             Request::GetLink(key) => Some(*key),
             _ => None,
         });
-        tables.link.look_ahead(written().map(|link| link.key).chain(read), ahead);
+        tables.link.look_ahead(written().map(|link| link.key).chain(read));
         let listed = requests().filter_map(|request| match request {
             Request::ListLinks(links) => Some(links.newest()),
             _ => None,
         });
         let times = written().flat_map(|link| [link.time, link.newest]);
-        tables.link_by_time.look_ahead(times.chain(listed), ahead);
-        ahead.extend(written().map(|link| tables.count.page(link.node)));
-        ahead.extend(requests().filter_map(|request| match request {
-            Request::CountLinks(node) => Some(tables.count.page(*node)),
-            Request::GetNode(node) | Request::ChangeNode(node) => Some(tables.node.page(*node)),
-            _ => None,
-        }));
-        database.look_ahead(ahead);
+        tables.link_by_time.look_ahead(times.chain(listed));
     }
 
     #[inline]
-    fn change(&mut self, database: &mut Database, page: u32) {
+    fn change(&mut self, uses: &mut Uses, page: u32) {
         self.changes += 1;
-        database.change(page, REDO_BYTES);
+        uses.change(page, REDO_BYTES);
     }
 
-    fn change_leaf(&mut self, database: &mut Database, (page, other): (u32, Option<u32>)) {
-        self.change(database, page);
-        if let Some(other) = other {
-            database.make_half(other);
-        }
+    fn change_leaf(&mut self, uses: &mut Uses, leaf: (u32, Option<u32>)) {
+        self.changes += 1;
+        uses.change_leaf(leaf, REDO_BYTES);
     }
 
     /// Adds a link or, if it exists, changes it and shows it.
-    fn put_link(&mut self, database: &mut Database, link: &Link) {
+    fn put_link(&mut self, uses: &mut Uses, link: &Link) {
         if link.exists {
-            self.change_link(database, link);
+            self.change_link(uses, link);
         } else {
             let leaf = self.tables.link.insert(link.key, &mut self.files);
-            self.change_leaf(database, leaf);
+            self.change_leaf(uses, leaf);
             let leaf = self.tables.link_by_time.insert(link.newest, &mut self.files);
-            self.change_leaf(database, leaf);
+            self.change_leaf(uses, leaf);
         }
         if !link.exists || link.is_hidden {
-            self.change(database, self.tables.count.page(link.node));
+            self.change(uses, self.tables.count.page(link.node));
         }
     }
 
     /// Hides a link if it is there.
-    fn hide_link(&mut self, database: &mut Database, link: &Link) {
+    fn hide_link(&mut self, uses: &mut Uses, link: &Link) {
         if link.exists && !link.is_hidden {
-            self.change_link(database, link);
-            self.change(database, self.tables.count.page(link.node));
+            self.change_link(uses, link);
+            self.change(uses, self.tables.count.page(link.node));
         } else {
-            database.read(self.tables.link.page(link.key));
+            uses.read(self.tables.link.page(link.key));
         }
     }
 
     /// Changes a link. In the index by time, the old entry is marked, and a new one made.
-    fn change_link(&mut self, database: &mut Database, link: &Link) {
-        self.change(database, self.tables.link.page(link.key));
-        self.change(database, self.tables.link_by_time.page(link.time));
+    fn change_link(&mut self, uses: &mut Uses, link: &Link) {
+        self.change(uses, self.tables.link.page(link.key));
+        self.change(uses, self.tables.link_by_time.page(link.time));
         self.marked.push_back(link.time);
         let leaf = self.tables.link_by_time.insert(link.newest, &mut self.files);
-        self.change_leaf(database, leaf);
+        self.change_leaf(uses, leaf);
     }
 
     /// Deletes the entry of the index that has been marked for longest.
-    fn purge(&mut self, database: &mut Database) {
+    fn purge(&mut self, uses: &mut Uses) {
         if let Some(key) = self.marked.pop_front() {
             let page = self.tables.link_by_time.delete(key);
-            database.change(page, REDO_BYTES);
+            uses.change(page, REDO_BYTES);
         }
     }
 
     /// Reads the newest links of a node.
-    fn list_links(&self, database: &mut Database, links: &LinksOf) {
+    fn list_links(&self, uses: &mut Uses, links: &LinksOf) {
         let listed = links.loaded.clamp(1, LIST_MAX);
         for number in (0..listed).step_by(self.links_per_page as usize) {
             let time = links.newest() - number * LinksOf::TIMES_PER_LINK;
-            database.read(self.tables.link_by_time.page(time));
+            uses.read(self.tables.link_by_time.page(time));
         }
     }
 
-    fn add_node(&mut self, database: &mut Database) {
+    fn add_node(&mut self, uses: &mut Uses) {
         let (page, is_new) = self.new_node.insert(0, &mut self.files);
-        if is_new {
-            database.make(page, 0);
-        }
-        self.change(database, page);
+        self.changes += 1;
+        uses.change_or_make(page, is_new, REDO_BYTES);
     }
 }
 
@@ -176,41 +161,38 @@ impl Transactions for LinkBench {
         true
     }
 
-    fn load(&mut self, database: &mut Database) -> bool {
-        let Some(load) = &mut self.load else { return false };
-        let goes_on = load.step(&self.tables, database);
-        if !goes_on {
+    #[inline]
+    fn run_one(&mut self, uses: &mut Uses) -> bool {
+        if let Some(load) = &mut self.load {
+            if load.step(&self.tables, uses) {
+                return true;
+            }
             self.load = None;
         }
-        goes_on
-    }
-
-    #[inline]
-    fn run_one(&mut self, database: &mut Database) -> bool {
         if self.files.is_full() || !self.has_requests {
             return false;
         }
         if self.inputs.requests.is_empty() {
             self.inputs.draw(&self.tables);
-            self.look_ahead(database);
+            self.look_ahead();
         }
         match self.inputs.requests.pop_front().expect("just drawn") {
-            Request::ListLinks(links) => self.list_links(database, &links),
-            Request::GetLink(key) => database.read(self.tables.link.page(key)),
-            Request::CountLinks(node) => database.read(self.tables.count.page(node)),
-            Request::PutLink(link) => self.put_link(database, &link),
-            Request::HideLink(link) => self.hide_link(database, &link),
-            Request::GetNode(node) => database.read(self.tables.node.page(node)),
-            Request::AddNode => self.add_node(database),
-            Request::ChangeNode(node) => self.change(database, self.tables.node.page(node)),
+            Request::ListLinks(links) => self.list_links(uses, &links),
+            Request::GetLink(key) => uses.read(self.tables.link.page(key)),
+            Request::CountLinks(node) => uses.read(self.tables.count.page(node)),
+            Request::PutLink(link) => self.put_link(uses, &link),
+            Request::HideLink(link) => self.hide_link(uses, &link),
+            Request::GetNode(node) => uses.read(self.tables.node.page(node)),
+            Request::AddNode => self.add_node(uses),
+            Request::ChangeNode(node) => self.change(uses, self.tables.node.page(node)),
         }
         if self.changes > 0 {
-            database.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
+            uses.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
             self.changes = 0;
             if self.marked.len() > PURGE_LAG {
-                self.purge(database);
+                self.purge(uses);
             }
-            database.commit();
+            uses.commit();
         }
         true
     }

@@ -1,7 +1,7 @@
 //! What the transactions are about: all that is drawn of them.
 //!
 //! It depends on no table but for the orders that wait for delivery, which are counted here. So it is drawn
-//! ahead, and the pages of many transactions can be looked for at once.
+//! ahead, and the leaves of indexes that many transactions need can be looked for at once.
 
 use super::super::uniform::draw_below;
 use super::scale::{DISTRICTS, SPECIFIED_ITEMS, Scale};

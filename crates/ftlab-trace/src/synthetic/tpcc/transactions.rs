@@ -1,8 +1,8 @@
 //! The five transactions of TPC-C, as the pages that they read and change.
 
 use super::super::database::tables::{Appended, Fixed, Index, Loaded};
-use super::super::database::{Database, Files, Transactions, Undo};
-use super::inputs::{Customer, Inputs, Line, Transaction, warehouse_of};
+use super::super::database::{Files, Transactions, Undo, Uses};
+use super::inputs::{Customer, Inputs, Transaction, warehouse_of};
 use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, row_bytes};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -22,12 +22,6 @@ struct Order {
     orders: u32,
     first_line: u32,
     last_line: u32,
-}
-
-impl Order {
-    fn pages(&self) -> [u32; 4] {
-        [self.new_orders, self.orders, self.first_line, self.last_line]
-    }
 }
 
 /// All tables and indexes, and what is drawn.
@@ -57,8 +51,6 @@ pub(super) struct Tpcc {
     recent_stock: Vec<VecDeque<u32>>,
     /// Rows changed by the transaction that runs.
     changes: u32,
-    /// Pages that the next transactions will use, to look for.
-    ahead: Vec<u32>,
 }
 
 impl Tpcc {
@@ -138,204 +130,182 @@ impl Tpcc {
             new_orders,
             files,
             changes: 0,
-            ahead: Vec::new(),
         }
     }
 
     #[inline]
-    fn change(&mut self, database: &mut Database, page: u32) {
+    fn change(&mut self, uses: &mut Uses, page: u32) {
         self.changes += 1;
-        database.change(page, REDO_BYTES);
+        uses.change(page, REDO_BYTES);
     }
 
     /// Changes the page that a row was appended to, which may be a new one.
     #[inline]
-    fn append(&mut self, database: &mut Database, (page, is_new): (u32, bool)) -> u32 {
-        self.changes += 1;
-        if is_new {
-            database.make(page, REDO_BYTES);
-        } else {
-            database.change(page, REDO_BYTES);
-        }
+    fn append(&mut self, uses: &mut Uses, page: (u32, bool)) -> u32 {
+        self.append_rows(uses, page, 1)
+    }
+
+    /// Changes the page that rows were appended to.
+    #[inline]
+    fn append_rows(&mut self, uses: &mut Uses, (page, is_new): (u32, bool), rows: u32) -> u32 {
+        self.changes += rows;
+        uses.change_or_make(page, is_new, rows * REDO_BYTES);
         page
     }
 
-    /// Changes the page into which an index entry went, and the other half of a leaf that split.
+    /// Changes the leaf that an index entry went into.
     #[inline]
-    fn change_leaf(&mut self, database: &mut Database, (page, other): (u32, Option<u32>)) {
-        self.change(database, page);
-        if let Some(other) = other {
-            database.make_half(other);
-        }
+    fn change_leaf(&mut self, uses: &mut Uses, leaf: (u32, Option<u32>)) {
+        self.changes += 1;
+        uses.change_leaf(leaf, REDO_BYTES);
     }
 
-    /// Looks for the pages of the next transactions that may be far apart.
-    fn look_ahead(&mut self, database: &Database) {
-        let Self { inputs, ahead, .. } = self;
-        let drawn = || inputs.transactions.iter();
-        let stock = || inputs.lines.iter().map(|line| line.stock);
-        ahead.clear();
-        self.order_line_by_item.look_ahead(stock(), ahead);
+    /// Looks for the leaves that the next transactions need.
+    fn look_ahead(&self) {
+        let drawn = || self.inputs.transactions.iter();
+        self.order_line_by_item.look_ahead(self.inputs.lines.iter().map(|line| line.stock));
         let ordering = drawn().filter_map(|(_, transaction)| match transaction {
             Transaction::NewOrder { customer, .. } => Some(*customer),
             _ => None,
         });
-        self.orders_by_customer.look_ahead(ordering.clone(), ahead);
+        self.orders_by_customer.look_ahead(ordering.clone());
         let paying = drawn().filter_map(|(_, transaction)| match transaction {
             Transaction::Payment(customer) => Some(customer.row),
             _ => None,
         });
-        self.history_by_customer.look_ahead(paying, ahead);
-        ahead.extend(stock().map(|row| self.stock.page(row)));
-        let delivered = inputs.delivered.iter().copied();
-        ahead.extend(ordering.chain(delivered).map(|customer| self.customer.page(customer)));
-        for (district, transaction) in drawn() {
-            match transaction {
-                Transaction::Payment(customer) | Transaction::OrderStatus(customer) => {
-                    ahead.push(self.customer.page(customer.row));
-                    if let Some(name) = customer.by_name {
-                        ahead.push(self.customer_by_name.page(name.row));
-                        ahead.extend(name.customers().map(|row| self.customer.page(row)));
-                    }
-                }
-                Transaction::Delivery => {
-                    let orders =
-                        self.waiting[warehouse_of(*district)].iter().filter_map(VecDeque::front);
-                    ahead.extend(orders.flat_map(Order::pages));
-                }
-                Transaction::NewOrder { .. } | Transaction::StockLevel => {}
-            }
-        }
-        database.look_ahead(ahead);
+        self.history_by_customer.look_ahead(paying);
     }
 
-    fn new_order(&mut self, database: &mut Database, district: usize, customer: u64, lines: u32) {
+    fn new_order(&mut self, uses: &mut Uses, district: usize, customer: u64, lines: u32) {
         let home = district as u64 / u64::from(DISTRICTS);
-        database.read(self.warehouse.page(home));
-        database.read(self.customer.page(customer));
-        self.change(database, self.district.page(district as u64));
+        uses.read(self.warehouse.page(home));
+        uses.read(self.customer.page(customer));
+        self.change(uses, self.district.page(district as u64));
         let orders = self.orders.insert(district, &mut self.files);
-        let orders = self.append(database, orders);
+        let orders = self.append(uses, orders);
         let leaf = self.orders_by_customer.insert(customer, &mut self.files);
-        self.change_leaf(database, leaf);
+        self.change_leaf(uses, leaf);
         let new_orders = self.new_orders.insert(district, &mut self.files);
-        let new_orders = self.append(database, new_orders);
-        let mut pages = (0, 0);
-        for index in 0..lines {
-            let line = self.inputs.lines.pop_front().expect("drawn with the order");
-            let page = self.order_line(database, district, line);
-            pages = (if index == 0 { page } else { pages.0 }, page);
-        }
-        let order = Order { new_orders, orders, first_line: pages.0, last_line: pages.1 };
-        self.waiting[district].push_back(order);
+        let new_orders = self.append(uses, new_orders);
+        let (first_line, last_line) = self.order_lines(uses, district, lines);
+        self.waiting[district].push_back(Order { new_orders, orders, first_line, last_line });
     }
 
-    /// A line of a new order; returns the page that it is in.
-    #[inline]
-    fn order_line(&mut self, database: &mut Database, district: usize, line: Line) -> u32 {
-        database.read(self.item.page(line.item));
-        let stock = self.stock.page(line.stock);
-        self.change(database, stock);
+    /// The lines of a new order; returns the pages that the first and the last of them are in.
+    fn order_lines(&mut self, uses: &mut Uses, district: usize, lines: u32) -> (u32, u32) {
+        let mut pages = None;
+        let mut left = lines;
+        while left > 0 {
+            let (page, is_new, rows) = self.order_line.insert_some(district, left, &mut self.files);
+            self.append_rows(uses, (page, is_new), rows);
+            pages.get_or_insert((page, page)).1 = page;
+            left -= rows;
+        }
+        // A row of stock and an entry of the index each.
+        self.changes += 2 * lines;
         let recent = &mut self.recent_stock[district];
-        if recent.len() == STOCK_LEVEL_ORDERS * LINES_MEAN as usize {
-            recent.pop_front();
+        for line in self.inputs.lines.drain(..lines as usize) {
+            let stock = self.stock.page(line.stock);
+            uses.read(self.item.page(line.item));
+            uses.change(stock, REDO_BYTES);
+            if recent.len() == STOCK_LEVEL_ORDERS * LINES_MEAN as usize {
+                recent.pop_front();
+            }
+            recent.push_back(stock);
+            let leaf = self.order_line_by_item.insert(line.stock, &mut self.files);
+            uses.change_leaf(leaf, REDO_BYTES);
         }
-        recent.push_back(stock);
-        let page = self.order_line.insert(district, &mut self.files);
-        let page = self.append(database, page);
-        let leaf = self.order_line_by_item.insert(line.stock, &mut self.files);
-        self.change_leaf(database, leaf);
-        page
+        pages.expect("an order has lines")
     }
 
-    fn payment(&mut self, database: &mut Database, district: usize, customer: Customer) {
+    fn payment(&mut self, uses: &mut Uses, district: usize, customer: Customer) {
         let home = district as u64 / u64::from(DISTRICTS);
-        self.change(database, self.warehouse.page(home));
-        self.change(database, self.district.page(district as u64));
-        self.find_by_name(database, customer);
-        self.change(database, self.customer.page(customer.row));
+        self.change(uses, self.warehouse.page(home));
+        self.change(uses, self.district.page(district as u64));
+        self.find_by_name(uses, customer);
+        self.change(uses, self.customer.page(customer.row));
         let history = self.history.insert(0, &mut self.files);
-        self.append(database, history);
+        self.append(uses, history);
         let leaf = self.history_by_customer.insert(customer.row, &mut self.files);
-        self.change_leaf(database, leaf);
+        self.change_leaf(uses, leaf);
         let page = self.history_by_district.insert(district, &mut self.files);
-        self.append(database, page);
+        self.append(uses, page);
     }
 
     /// Looks at the customers who have the name that is asked for, if one is.
-    fn find_by_name(&self, database: &mut Database, customer: Customer) {
+    fn find_by_name(&self, uses: &mut Uses, customer: Customer) {
         if let Some(name) = customer.by_name {
-            database.read(self.customer_by_name.page(name.row));
+            uses.read(self.customer_by_name.page(name.row));
             for row in name.customers() {
-                database.read(self.customer.page(row));
+                uses.read(self.customer.page(row));
             }
         }
     }
 
-    fn delivery(&mut self, database: &mut Database, district: usize) {
+    fn delivery(&mut self, uses: &mut Uses, district: usize) {
         for district in warehouse_of(district) {
             let Some(order) = self.waiting[district].pop_front() else { continue };
-            self.change(database, order.new_orders);
+            self.change(uses, order.new_orders);
             let next = self.waiting[district].front();
             let is_last = next.is_none_or(|next| next.new_orders != order.new_orders);
             if is_last && !self.new_orders.is_open(district, order.new_orders) {
                 self.new_orders.release(order.new_orders);
             }
-            self.change(database, order.orders);
+            self.change(uses, order.orders);
             // Ten lines, in one page or in two.
-            database.change(order.first_line, REDO_BYTES * LINES_MEAN as u32 / 2);
-            database.change(order.last_line, REDO_BYTES * LINES_MEAN as u32 / 2);
+            uses.change(order.first_line, REDO_BYTES * LINES_MEAN as u32 / 2);
+            uses.change(order.last_line, REDO_BYTES * LINES_MEAN as u32 / 2);
             self.changes += LINES_MEAN as u32;
             let customer = self.inputs.delivered.pop_front().expect("drawn with the delivery");
-            self.change(database, self.customer.page(customer));
+            self.change(uses, self.customer.page(customer));
         }
     }
 
-    fn order_status(&mut self, database: &mut Database, district: usize, customer: Customer) {
-        self.find_by_name(database, customer);
-        database.read(self.customer.page(customer.row));
-        database.read(self.orders_by_customer.page(customer.row));
+    fn order_status(&mut self, uses: &mut Uses, district: usize, customer: Customer) {
+        self.find_by_name(uses, customer);
+        uses.read(self.customer.page(customer.row));
+        uses.read(self.orders_by_customer.page(customer.row));
         if let Some(order) = self.waiting[district].back() {
-            database.read(order.orders);
-            database.read(order.last_line);
+            uses.read(order.orders);
+            uses.read(order.last_line);
         }
     }
 
-    fn stock_level(&mut self, database: &mut Database, district: usize) {
-        database.read(self.district.page(district as u64));
+    fn stock_level(&mut self, uses: &mut Uses, district: usize) {
+        uses.read(self.district.page(district as u64));
         if let Some(order) = self.waiting[district].back() {
-            database.read(order.last_line);
+            uses.read(order.last_line);
         }
         for page in &self.recent_stock[district] {
-            database.read(*page);
+            uses.read(*page);
         }
     }
 }
 
 impl Transactions for Tpcc {
     #[inline]
-    fn run_one(&mut self, database: &mut Database) -> bool {
+    fn run_one(&mut self, uses: &mut Uses) -> bool {
         if self.files.is_full() {
             return false;
         }
         if self.inputs.transactions.is_empty() {
             self.inputs.draw();
-            self.look_ahead(database);
+            self.look_ahead();
         }
         let (district, transaction) = self.inputs.transactions.pop_front().expect("just drawn");
         match transaction {
             Transaction::NewOrder { customer, lines } => {
-                self.new_order(database, district, customer, lines);
+                self.new_order(uses, district, customer, lines);
             }
-            Transaction::Payment(customer) => self.payment(database, district, customer),
-            Transaction::Delivery => self.delivery(database, district),
-            Transaction::OrderStatus(customer) => self.order_status(database, district, customer),
-            Transaction::StockLevel => self.stock_level(database, district),
+            Transaction::Payment(customer) => self.payment(uses, district, customer),
+            Transaction::Delivery => self.delivery(uses, district),
+            Transaction::OrderStatus(customer) => self.order_status(uses, district, customer),
+            Transaction::StockLevel => self.stock_level(uses, district),
         }
         if self.changes > 0 {
-            database.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
+            uses.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
             self.changes = 0;
-            database.commit();
+            uses.commit();
         }
         true
     }

@@ -1,0 +1,139 @@
+//! Transactions on a thread of their own, which runs ahead of the database by a few batches: two cores
+//! make a sequence sooner than one. Which sequence does not depend on it.
+
+use super::{Transactions, Uses};
+use crate::TraceError;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Uses of the first batch, and of the largest: the larger batches are, the less often threads wake one
+/// another.
+const FIRST_USES: usize = 1 << 10;
+const MOST_USES: usize = 1 << 16;
+
+/// Batches that wait at most.
+const BATCHES: usize = 2;
+
+/// Transactions that wait to be run, that run, or that are over.
+pub(super) struct Ahead<T> {
+    page_bytes: u32,
+    waiting: Option<T>,
+    running: Option<(Receiver<Uses>, JoinHandle<()>)>,
+}
+
+impl<T: Transactions> Ahead<T> {
+    /// Transactions on pages of so many bytes; they run from the first call of [`Ahead::next`] on.
+    pub(super) fn new(transactions: T, page_bytes: u32) -> Self {
+        Self { page_bytes, waiting: Some(transactions), running: None }
+    }
+
+    /// What the next transactions do; `None` when they are over.
+    pub(super) fn next(&mut self) -> Result<Option<Uses>, TraceError> {
+        if let Some(transactions) = self.waiting.take() {
+            self.running = Some(start(transactions, self.page_bytes)?);
+        }
+        if let Some(uses) = self.running.as_ref().and_then(|(batches, _)| batches.recv().ok()) {
+            return Ok(Some(uses));
+        }
+        if let Some((_, thread)) = self.running.take() {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        Ok(None)
+    }
+}
+
+fn start(
+    transactions: impl Transactions,
+    page_bytes: u32,
+) -> Result<(Receiver<Uses>, JoinHandle<()>), TraceError> {
+    let (send, receive) = sync_channel(BATCHES);
+    let thread = thread::Builder::new()
+        .name("transactions".to_owned())
+        .spawn(move || run(transactions, page_bytes, &send))
+        .map_err(|error| TraceError::io("a thread for transactions", error))?;
+    Ok((receive, thread))
+}
+
+/// Runs transactions until they are over or nobody wants more.
+fn run(mut transactions: impl Transactions, page_bytes: u32, batches: &SyncSender<Uses>) {
+    let (mut goes_on, mut most) = (true, FIRST_USES);
+    while goes_on {
+        let mut uses = Uses::with_room(page_bytes, most);
+        while goes_on && uses.all.len() < most {
+            goes_on = transactions.run_one(&mut uses);
+        }
+        if batches.send(uses).is_err() {
+            return;
+        }
+        most = MOST_USES.min(2 * most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Files;
+    use super::*;
+    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+    use std::time::Duration;
+
+    /// Reads page after page up to the last, and panics at a bad one.
+    struct Reading {
+        next: u32,
+        last: u32,
+        bad: u32,
+        _alive: Sender<()>,
+    }
+
+    impl Transactions for Reading {
+        fn run_one(&mut self, uses: &mut Uses) -> bool {
+            assert_ne!(self.next, self.bad, "a bad page");
+            if self.next > self.last {
+                return false;
+            }
+            uses.read(self.next);
+            self.next += 1;
+            true
+        }
+
+        fn files(&self) -> &Files {
+            unimplemented!()
+        }
+
+        fn properties(&self) -> Vec<(&'static str, String)> {
+            Vec::new()
+        }
+    }
+
+    fn reading(last: u32, bad: u32) -> (Ahead<Reading>, Receiver<()>) {
+        let (alive, dropped) = channel();
+        (Ahead::new(Reading { next: 0, last, bad, _alive: alive }, 4096), dropped)
+    }
+
+    #[test]
+    fn all_that_transactions_do_comes_in_order_and_once() {
+        let (mut ahead, _) = reading(300_000, u32::MAX);
+        let mut pages = Vec::new();
+        while let Some(uses) = ahead.next().unwrap() {
+            pages.extend(uses.all.iter().map(|next| next.page));
+        }
+        assert!(pages.into_iter().eq(0..=300_000));
+        assert!(ahead.next().unwrap().is_none());
+    }
+
+    #[test]
+    fn the_thread_ends_when_nobody_wants_more() {
+        let (mut ahead, dropped) = reading(u32::MAX - 1, u32::MAX);
+        ahead.next().unwrap();
+        drop(ahead);
+        let over = dropped.recv_timeout(Duration::from_secs(60));
+        assert_eq!(over, Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    #[should_panic(expected = "a bad page")]
+    fn a_panic_of_transactions_is_passed_on() {
+        let (mut ahead, _) = reading(300_000, 200_000);
+        while ahead.next().unwrap().is_some() {}
+    }
+}
