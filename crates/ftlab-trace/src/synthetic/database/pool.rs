@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::hint::{black_box, select_unpredictable};
 
-/// Uses of pages in a block, behind which room is made: one for so many pages of the pool, and at most so many.
+/// Uses in a block, behind which room is made: one for so many pages of the pool, and at most so many.
 const PAGES_PER_USE: usize = 64;
 const BLOCK_USES_MAX: usize = 256;
 
@@ -53,7 +53,8 @@ fn look_for(pages: &[Page], numbers: impl Iterator<Item = u32>) {
     black_box(numbers.fold(0, |sum, number| sum ^ pages[number as usize].put));
 }
 
-/// A page that came to a place, and how; it is still there if that is what is known of it.
+/// A page that came to a place, and how. It is still there if that is what is known of it: no page comes to a
+/// list twice in the same way at the same time.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     page: u32,
