@@ -19,16 +19,26 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Running {
     child: Option<Child>,
     exit: Option<ExitStatus>,
-    signals: SignalsInfo<WithOrigin>,
+    signals: Signals,
     interrupts: u32,
     /// Whether children that the command leaves behind are ours, and waited for.
     adopts: bool,
 }
 
+/// The signals that end a recording, and who sends them.
+pub(crate) type Signals = SignalsInfo<WithOrigin>;
+
+/// Listens to them.
+pub(crate) fn signals() -> Result<Signals, RecordError> {
+    SignalsInfo::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| RecordError::io("listening to signals", error))
+}
+
 impl Running {
-    /// Listens to signals, and starts `command`, which is called `name` in messages. With `adopts`,
-    /// signals reach the children that it leaves behind.
+    /// Starts `command`, which is called `name` in messages, and passes `signals` on to it. With `adopts`,
+    /// they reach the children that it leaves behind.
     pub(crate) fn start(
+        signals: Signals,
         command: Option<Command>,
         name: &str,
         adopts: bool,
@@ -37,8 +47,6 @@ impl Running {
             set_child_subreaper(Some(getpid()))
                 .map_err(|error| RecordError::io("adopting children", error))?;
         }
-        let signals = SignalsInfo::new([SIGINT, SIGTERM, SIGHUP])
-            .map_err(|error| RecordError::io("listening to signals", error))?;
         let child = command.map(|mut command| command.spawn()).transpose();
         let child =
             child.map_err(|source| RecordError::Command { command: name.to_owned(), source })?;

@@ -1,7 +1,7 @@
 //! A recording from start to end.
 
 use crate::capture::{Captured, Stop};
-use crate::command::{self, Running};
+use crate::command::{self, Running, Signals};
 use crate::footprint::Footprint;
 use crate::phases::{self, Phases};
 use crate::summary::Summary;
@@ -91,6 +91,8 @@ pub trait Observer {
 pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
     let sink = create(&options.out, &CreateOptions::default())?;
     let (sender, receiver) = channel();
+    // Before anything can be seen of the recording, so that none is missed.
+    let signals = command::signals()?;
     let start = Instant::now();
     let (mut capture, command) = match &options.target {
         Target::Device { path, buffer_bytes, reads, sync } => {
@@ -104,7 +106,7 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
         }
         Target::Directory(path) => files::start(path, start, sender, &options.command)?,
     };
-    let recording = Recording::start(options, start, sink, command);
+    let recording = Recording::start(options, start, sink, signals, command);
     let recording = recording
         .and_then(|recording| recording.follow(&receiver, capture.stop.as_mut(), observer));
     // Whatever happened, the capture ends and leaves nothing behind.
@@ -139,12 +141,13 @@ impl Recording {
         options: &Options,
         start: Instant,
         sink: Box<dyn TraceSink>,
+        signals: Signals,
         command: Option<Command>,
     ) -> Result<Self, RecordError> {
         let named_phases = Phases::new(start)?;
         let command = command.map(|command| prepared(command, options, &named_phases));
         let adopts = matches!(options.target, Target::Directory(_));
-        let running = Running::start(command, &first_word(&options.command), adopts)?;
+        let running = Running::start(signals, command, &first_word(&options.command), adopts)?;
         let begins_us = start.elapsed().as_micros() as u64;
         Ok(Self {
             sink,
