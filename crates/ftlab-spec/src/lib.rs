@@ -30,10 +30,12 @@ mod error;
 mod parameters;
 mod quantity;
 mod spec;
+mod value;
 
 pub use auto::OrAuto;
 pub use domain::Domain;
 pub use error::SpecError;
-pub use parameters::{Parameter, Parameters, Value, check_range, parse_value};
+pub use parameters::{NoParameters, Parameter, Parameters};
 pub use quantity::{ByteSize, Share};
-pub use spec::{NoParameters, Spec};
+pub use spec::Spec;
+pub use value::{Value, check_range, parse_value};
