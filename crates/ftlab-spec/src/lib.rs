@@ -34,7 +34,7 @@ mod value;
 
 pub use auto::OrAuto;
 pub use domain::Domain;
-pub use error::SpecError;
+pub use error::{SpecError, did_you_mean};
 pub use parameters::{NoParameters, Parameter, Parameters};
 pub use quantity::{ByteSize, Share};
 pub use spec::Spec;
