@@ -6,8 +6,8 @@
 
 use crate::Failure;
 use ftlab_flash::Lpn;
-use ftlab_ftl::page::Hotness;
-use ftlab_ftl::page::placement::{Lru, Mbf};
+use ftlab_ftl::algorithms::placement::{Lru, Mbf};
+use ftlab_ftl::algorithms::tools::Hotness;
 use ftlab_ftl::registry::{PlacementEntry, Setting, Size};
 use ftlab_ftl::{Archive, Metadata, State, StateError};
 use ftlab_spec::{Parameters, Spec};

@@ -182,7 +182,7 @@ macro_rules! wrapped_numbers {
     )+};
 }
 
-wrapped_numbers!(BlockId, Lpn, crate::page::StreamId);
+wrapped_numbers!(BlockId, Lpn);
 
 impl State for bool {
     fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
@@ -220,6 +220,12 @@ impl<T: State> State for Option<T> {
             *self = T::blank();
         }
         self.iter_mut().try_for_each(|one| one.transfer(archive))
+    }
+}
+
+impl<T: State + ?Sized> State for Box<T> {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        (**self).transfer(archive)
     }
 }
 

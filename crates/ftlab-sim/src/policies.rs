@@ -113,7 +113,7 @@ impl fmt::Debug for OwnPolicies {
 mod tests {
     use super::*;
     use crate::{DriveOptions, Experiment, Logical, Workload};
-    use ftlab_ftl::page::policy::TwoRGreedy;
+    use ftlab_ftl::algorithms::two_r::TwoRGreedy;
     use ftlab_ftl::registry::PolicyEntry;
     use ftlab_spec::NoParameters;
 

@@ -32,7 +32,7 @@
 use crate::Observer;
 use crate::hybrid::sequential::SequentialBlock;
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
-use crate::page::{Stream, StreamId};
+use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
 

@@ -23,7 +23,7 @@
 
 use crate::Observer;
 use crate::hybrid::{Drive, LogSize, LogSpace, LogicalBlock, Outcome};
-use crate::page::{Stream, StreamId};
+use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Flash, Lpn};
 use ftlab_spec::NoParameters;
 

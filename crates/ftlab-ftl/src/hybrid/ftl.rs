@@ -1,10 +1,11 @@
 //! A hybrid-mapped drive as an [`Ftl`].
 
+use crate::hybrid::entry::FtlEntry;
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::page::{ConfigError, DriveConfig};
-use crate::registry::{DynFtl, FtlEntry};
 use crate::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, StreamUse,
+    BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer,
+    StreamUse,
 };
 use ftlab_flash::{Flash, Lpn, Ppn};
 

@@ -2,7 +2,7 @@
 
 use crate::Observer;
 use crate::hybrid::{Drive, FasterParameters, IsolationKind, Outcome};
-use crate::page::StreamId;
+use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
 //! What the engine knows of a hybrid-mapped FTL.
 
-use crate::Metadata;
-use crate::Observer;
 use crate::hybrid::{Drive, Outcome};
-use crate::page::{ConfigError, DriveConfig, Stream};
+use crate::page::{ConfigError, DriveConfig};
+use crate::stream::Stream;
+use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
 use ftlab_spec::Parameters;
 

@@ -20,6 +20,7 @@
 
 mod check;
 mod drive;
+mod entry;
 mod fast;
 mod faster;
 mod fmax;
@@ -32,6 +33,7 @@ mod page;
 mod sequential;
 
 pub use drive::{Drive, LogicalBlock, Outcome};
+pub use entry::FtlEntry;
 pub use fast::{Fast, FastParameters};
 pub use faster::{Faster, FasterParameters, IsolationKind};
 pub use fmax::Fmax;

@@ -21,11 +21,12 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section V;
 //! Kawaguchi, Nishioka and Motoda, "A Flash-Memory Based File System", USENIX 1995.
 
-use crate::Observer;
-use crate::page::placement::Single;
-use crate::page::victim::Greedy;
+use crate::algorithms::placement::Single;
+use crate::algorithms::victim::Greedy;
+use crate::hybrid::entry::FtlEntry;
+use crate::page::entry::{PlacementEntry, Size, VictimEntry};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
-use crate::registry::{DynFtl, FtlEntry, PlacementEntry, Size, VictimEntry};
+use crate::{DynFtl, Observer};
 use ftlab_flash::Flash;
 use ftlab_spec::NoParameters;
 

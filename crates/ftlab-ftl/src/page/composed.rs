@@ -1,9 +1,8 @@
 //! A placement and a victim rule make a policy.
 
 use crate::page::Drive;
-use crate::page::placement::Placement;
-use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
-use crate::page::victim::VictimRule;
+use crate::page::policy::{Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};
+use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
 

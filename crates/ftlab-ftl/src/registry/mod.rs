@@ -1,24 +1,25 @@
 //! Every FTL by name: the one place where names are resolved, and from which help and docs derive.
 
 mod macros;
-mod setting;
 
-use crate::hybrid;
-use crate::page::placement::{self, Placement};
-use crate::page::policy::{self, Hints, Policy};
-use crate::page::victim::{self, VictimRule};
+use crate::algorithms::{groups, hazard, midas, placement, two_r, victim};
+use crate::page::policy::{Hints, Policy, VictimRule};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped, Resume};
-use crate::{Ftl, Observer};
+use crate::{Observer, hybrid};
 use ftlab_flash::{Flash, NoPayload};
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
 use macros::{entry_of, registry};
 use thiserror::Error;
 
-pub use setting::{OracleGroup, Setting, Size};
+pub use crate::ftl::DynFtl;
+pub use crate::hybrid::FtlEntry;
+pub use crate::page::entry::{
+    OracleGroup, PlacementEntry, PolicyEntry, Setting, Size, VictimEntry,
+};
 
 registry! {
-    policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus, policy::Wolf,
-              policy::FdpFreq, policy::Hazard, policy::Midas;
+    policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
+              groups::FdpFreq, hazard::Hazard, midas::Midas;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
@@ -34,62 +35,6 @@ registry! {
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
-}
-
-macro_rules! entry_traits {
-    ($($(#[$doc:meta])+ $entry:ident: $kind:ident;)+) => {$(
-        $(#[$doc])+
-        pub trait $entry: $kind + Sized + 'static {
-            /// Its parameters.
-            type Parameters: Parameters;
-            /// Its name in commands, files and figures.
-            const NAME: &'static str;
-            /// One line for lists.
-            const SUMMARY: &'static str;
-            /// Paper and section.
-            const SOURCE: &'static str;
-
-            /// Works out the parameters that are `auto`, and refuses what does not go together.
-            fn fit(
-                _parameters: &mut Self::Parameters,
-                _setting: &Setting,
-            ) -> Result<(), SpecError> {
-                Ok(())
-            }
-
-            /// Makes one, with parameters that were made to fit, for a drive of the given size.
-            fn new(parameters: &Self::Parameters, size: Size) -> Self;
-        }
-    )+};
-}
-
-entry_traits! {
-    /// A policy that can be registered.
-    PolicyEntry: Policy;
-    /// A placement that can be registered.
-    PlacementEntry: Placement;
-    /// A victim rule that can be registered.
-    VictimEntry: VictimRule;
-}
-
-/// A whole FTL that can be registered: no policy of the page-mapped engine.
-pub trait FtlEntry: Sized + 'static {
-    /// Its parameters.
-    type Parameters: Parameters;
-    /// Its name in commands, files and figures.
-    const NAME: &'static str;
-    /// One line for lists.
-    const SUMMARY: &'static str;
-    /// Paper and section.
-    const SOURCE: &'static str;
-
-    /// Makes one for the given drive, or tells why that is too small.
-    fn build<F: Flash + Send + 'static, O: Observer + 'static>(
-        parameters: &Self::Parameters,
-        config: DriveConfig,
-        flash: F,
-        observer: O,
-    ) -> Result<DynFtl<F, O>, ConfigError>;
 }
 
 /// What a registered name stands for.
@@ -232,9 +177,6 @@ pub enum BuildError {
         source: ConfigError,
     },
 }
-
-/// An FTL of any mapping over `F`, watched by `O`.
-pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
 
 type Builder<F, O> = fn(&Spec, DriveConfig, F, O) -> Result<DynFtl<F, O>, BuildError>;
 
@@ -386,26 +328,24 @@ mod tests {
     use super::*;
     use ftlab_flash::Geometry;
     use std::fs;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     const NAME: &str = "NAME: &'static str = \"";
 
-    fn sources(folder: &str) -> Vec<(String, String)> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let apart = ["mod.rs", "boxed.rs"];
-        let files = files.filter(|path| {
-            path.is_file() && !apart.contains(&path.file_name().unwrap().to_str().unwrap())
-        });
-        files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
+    fn sources(folder: &Path) -> Vec<(String, String)> {
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+        let text = |path: &PathBuf| fs::read_to_string(path).unwrap();
+        let files = files.iter().map(|path| (path.display().to_string(), text(path)));
+        files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
     }
 
-    /// Files of FTLs and of parts of them; beside the hybrid-mapped ones lies what they share.
+    /// Files of FTLs and of parts of them; beside them lies what they share.
     fn policy_files() -> Vec<(String, String)> {
-        let policies =
-            ["page/policy", "page/placement", "page/victim"].into_iter().flat_map(sources);
-        let hybrids = sources("hybrid").into_iter().filter(|(_, text)| text.contains(NAME));
-        policies.chain(hybrids).collect()
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let folders = ["algorithms", "hybrid"].map(|folder| src.join(folder));
+        let files = folders.iter().flat_map(|folder| sources(folder));
+        files.filter(|(_, text)| text.contains(NAME)).collect()
     }
 
     #[test]
