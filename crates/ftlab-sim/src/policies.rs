@@ -4,12 +4,12 @@ use crate::SimError;
 use ftlab_flash::Flash;
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::{DriveConfig, Hints, PageMapped, Policy};
-use ftlab_ftl::registry::{self, BuildError, DynFtl, OracleGroup, Size};
+use ftlab_ftl::registry::{self, BuildError, DriveShape, DynFtl, OracleGroup};
 use ftlab_spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
-type Make = dyn Fn(Size) -> Result<Box<dyn Policy>, String> + Send + Sync;
+type Make = dyn Fn(DriveShape) -> Result<Box<dyn Policy>, String> + Send + Sync;
 
 /// Policies of the page-mapped engine that a program names itself. They have no parameters, and ask for no
 /// hints.
@@ -22,7 +22,7 @@ impl OwnPolicies {
     pub fn add(
         &mut self,
         name: &str,
-        make: impl Fn(Size) -> Result<Box<dyn Policy>, String> + Send + Sync + 'static,
+        make: impl Fn(DriveShape) -> Result<Box<dyn Policy>, String> + Send + Sync + 'static,
     ) -> Result<(), SimError> {
         let spec: Spec = name.parse()?;
         if !spec.arguments.is_empty() || spec.name != name {
@@ -62,7 +62,7 @@ impl OwnPolicies {
     pub(crate) fn fit(
         &self,
         spec: &Spec,
-        size: Size,
+        size: DriveShape,
         oracle: &[OracleGroup],
     ) -> Result<Spec, SpecError> {
         if self.find(spec).is_some() {
@@ -83,7 +83,7 @@ impl OwnPolicies {
             return Ok(registry::build(spec, config, flash, observer)?);
         };
         let ftl = spec.to_string();
-        let policy = make(Size::new(&config))
+        let policy = make(DriveShape::new(&config))
             .map_err(|reason| SimError::Ftl { ftl: ftl.clone(), reason })?;
         match PageMapped::new(policy, config, flash, observer) {
             Ok(built) => Ok(Box::new(built)),

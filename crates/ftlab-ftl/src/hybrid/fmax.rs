@@ -114,7 +114,7 @@ impl LogSpace for Fmax {
         drive.write_to(block, lpn, data)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         size_of_val(&self.replacements[..]) + size_of_val(&self.order.neighbours[..])
     }
 

@@ -124,7 +124,7 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
     }
 
     fn memory_bytes(&self) -> MemoryBytes {
-        MemoryBytes { drive: self.drive.bytes(), policy: self.log.metadata_bytes() }
+        MemoryBytes { drive: self.drive.bytes(), policy: self.log.memory_bytes() }
     }
 
     fn metadata(&self) -> Metadata {

@@ -24,7 +24,7 @@
 use crate::algorithms::placement::Single;
 use crate::algorithms::victim::Greedy;
 use crate::hybrid::entry::FtlEntry;
-use crate::page::entry::{PlacementEntry, Size, VictimEntry};
+use crate::page::entry::{DriveShape, PlacementEntry, VictimEntry};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
 use crate::{DynFtl, Observer};
 use ftlab_flash::Flash;
@@ -46,10 +46,10 @@ impl FtlEntry for Page {
         flash: F,
         observer: O,
     ) -> Result<DynFtl<F, O>, ConfigError> {
-        let size = Size::new(&config);
+        let shape = DriveShape::new(&config);
         let policy = Composed {
-            placement: Single::new(parameters, size),
-            victim: <Greedy as VictimEntry>::new(parameters, size),
+            placement: Single::new(parameters, shape),
+            victim: <Greedy as VictimEntry>::new(parameters, shape),
         };
         let config = DriveConfig { reserve_blocks: 1, ..config };
         Ok(Box::new(PageMapped::new(policy, config, flash, observer)?))

@@ -121,13 +121,13 @@ mod tests {
     use super::NaiveHotness;
     use crate::algorithms::placement::{Lru, LruParameters, Mbf, MbfParameters};
     use crate::algorithms::tools::hotness::Hotness;
-    use crate::page::entry::{PlacementEntry, Setting, Size};
+    use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
     use ftlab_flash::Lpn;
     use ftlab_spec::{Parameters, Spec};
     use proptest::prelude::*;
 
-    const SIZE: Size =
-        Size { blocks: 40, pages_per_block: 16, logical_pages: 500, reserve_blocks: 4 };
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 40, pages_per_block: 16, logical_pages: 500, reserve_blocks: 4 };
 
     /// Writes, and now and then a trim, of pages of which low ones come more often.
     fn steps() -> impl Strategy<Value = Vec<(bool, Lpn)>> {
@@ -141,10 +141,10 @@ mod tests {
         steps: &[(bool, Lpn)],
     ) -> Result<(), TestCaseError> {
         let mut parameters = H::Parameters::from_spec(spec).unwrap();
-        let setting = Setting { ftl: &spec.name, size: SIZE, oracle: &[] };
-        H::fit(&mut parameters, &setting).unwrap();
-        let mut fast = H::new(&parameters, SIZE);
-        let mut naive = NaiveHotness::new(spec, SIZE.logical_pages).unwrap();
+        let context = FitContext { ftl: &spec.name, shape: SHAPE, oracle: &[] };
+        H::fit(&mut parameters, &context).unwrap();
+        let mut fast = H::new(&parameters, SHAPE);
+        let mut naive = NaiveHotness::new(spec, SHAPE.logical_pages).unwrap();
         for (step, &(is_trim, lpn)) in steps.iter().enumerate() {
             if is_trim {
                 fast.forget(lpn);
@@ -153,7 +153,7 @@ mod tests {
                 fast.record(lpn);
                 naive.write(lpn);
             }
-            let probe = Lpn(step as u32 * 7 % SIZE.logical_pages);
+            let probe = Lpn(step as u32 * 7 % SHAPE.logical_pages);
             for lpn in [lpn, probe] {
                 prop_assert_eq!(fast.is_hot(lpn), naive.is_hot(lpn), "{}, step {}", spec, step);
             }

@@ -38,7 +38,7 @@ struct NaiveFtl {
     erases: u64,
     trims: u64,
     /// The stream of the last host write that found no room.
-    asking: StreamId,
+    requester: StreamId,
     /// Since a block was borrowed for it, relocated pages went to that stream.
     has_served: bool,
     /// Victims of a collection in steps that are not erased yet.
@@ -71,7 +71,7 @@ impl NaiveFtl {
             relocations: 0,
             erases: 0,
             trims: 0,
-            asking: StreamId(0),
+            requester: StreamId(0),
             has_served: false,
             victims: VecDeque::new(),
             left_pages: 0,
@@ -125,7 +125,7 @@ impl NaiveFtl {
         let drive = self.drive();
         let stream = self.policy.place_host(HostWrite::new(lpn, hint), &drive);
         while !self.has_room(stream) {
-            self.asking = stream;
+            self.requester = stream;
             if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {
                 self.open(stream);
             } else if self.victims.is_empty() {
@@ -249,7 +249,7 @@ impl NaiveFtl {
     fn choose(&mut self, valid_pages_max: u32) {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
-        victims.begin(self.asking, valid_pages_max);
+        victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
         self.victims = victims.blocks().iter().copied().collect();
         for victim in &self.victims {
@@ -275,7 +275,7 @@ impl NaiveFtl {
             let held = &self.blocks[victim.index()].pages;
             let page = held.iter().position(Option::is_some).expect("a valid page");
             let lpn = held[page].expect("a valid page");
-            self.has_served |= self.relocate(lpn, victim) == self.asking;
+            self.has_served |= self.relocate(lpn, victim) == self.requester;
             self.blocks[victim.index()].pages[page] = None;
             self.left_pages = self.left_pages.saturating_sub(1);
             pages -= 1;
@@ -331,7 +331,7 @@ impl NaiveFtl {
     fn collect(&mut self, valid_pages_max: u32) -> bool {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
-        victims.begin(self.asking, valid_pages_max);
+        victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
         for &victim in victims.blocks() {
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {

@@ -396,7 +396,7 @@ impl Policy for NaivePolicy {
         crate::Metadata::NONE
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         0
     }
 }

@@ -2,7 +2,7 @@
 
 use super::NaiveFtl;
 use super::policies::NaivePolicy;
-use crate::page::entry::Size;
+use crate::page::entry::DriveShape;
 use crate::page::policy::{Hint, Policy};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, WearLeveling};
 use crate::registry::{PolicyVisitor, policy_names, with_policy};
@@ -242,8 +242,8 @@ impl PolicyVisitor for Boxed {
 fn policy(name: &str, scenario: &Scenario) -> (DriveConfig, Box<dyn Policy>) {
     let spec: Spec = name.parse().unwrap();
     let build = |config: &DriveConfig| {
-        let size = Size::new(config);
-        with_policy(&spec, size, Boxed).unwrap()
+        let shape = DriveShape::new(config);
+        with_policy(&spec, shape, Boxed).unwrap()
     };
     let config = scenario.config(&build(&scenario.config).streams());
     (config, build(&config))
@@ -255,9 +255,9 @@ fn against_twin(
     twin: Box<dyn Policy>,
 ) -> Result<(), TestCaseError> {
     let (config, _) = policy(name, scenario);
-    let size = Size::new(&config);
+    let shape = DriveShape::new(&config);
     let test = AgainstTwin { config, operations: &scenario.operations, twin };
-    with_policy(&name.parse().unwrap(), size, test)
+    with_policy(&name.parse().unwrap(), shape, test)
         .unwrap()
         .map_err(|error| TestCaseError::fail(format!("{name}: {error}")))
 }

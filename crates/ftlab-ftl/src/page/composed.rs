@@ -82,8 +82,8 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.metadata() + self.victim.metadata()
     }
 
-    fn metadata_bytes(&self) -> usize {
-        self.placement.metadata_bytes() + self.victim.metadata_bytes()
+    fn memory_bytes(&self) -> usize {
+        self.placement.memory_bytes() + self.victim.memory_bytes()
     }
 
     fn check(&self, drive: &Drive) -> Result<(), String> {

@@ -20,13 +20,13 @@ macro_rules! entry_traits {
             /// Works out the parameters that are `auto`, and refuses what does not go together.
             fn fit(
                 _parameters: &mut Self::Parameters,
-                _setting: &Setting,
+                _context: &FitContext,
             ) -> Result<(), SpecError> {
                 Ok(())
             }
 
             /// Makes one, with parameters that were made to fit, for a drive of the given size.
-            fn new(parameters: &Self::Parameters, size: Size) -> Self;
+            fn new(parameters: &Self::Parameters, shape: DriveShape) -> Self;
         }
     )+};
 }
@@ -42,7 +42,7 @@ entry_traits! {
 
 /// What a policy may know of the drive when it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct DriveShape {
     /// Erase blocks.
     pub blocks: u32,
     /// Pages in each.
@@ -53,7 +53,7 @@ pub struct Size {
     pub reserve_blocks: u32,
 }
 
-impl Size {
+impl DriveShape {
     /// The size of a drive.
     pub fn new(config: &DriveConfig) -> Self {
         Self {
@@ -89,17 +89,17 @@ impl OracleGroup {
 
 /// What values may be worked out from where a parameter is `auto`.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
+pub struct FitContext<'a> {
     /// The FTL as it is named, for messages.
     pub ftl: &'a str,
     /// The drive.
-    pub size: Size,
+    pub shape: DriveShape,
     /// What is known of the workload before its first write: groups that lie behind each other in the
     /// address space and fill it; none where nothing is known.
     pub oracle: &'a [OracleGroup],
 }
 
-impl<'a> Setting<'a> {
+impl<'a> FitContext<'a> {
     /// What the oracle knows; an error if it knows nothing that tells pages apart. `key` is the
     /// parameter that asks, `example` a value to give it instead.
     pub fn ask_oracle(&self, key: &str, example: &str) -> Result<&'a [OracleGroup], SpecError> {

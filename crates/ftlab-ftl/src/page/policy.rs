@@ -72,29 +72,29 @@ impl Relocation {
 pub struct Victims {
     blocks: Vec<BlockId>,
     pages_per_block: u32,
-    asking: StreamId,
+    requester: StreamId,
     valid_pages_max: u32,
     invalid_pages: u32,
 }
 
-state!(Victims { blocks, asking, valid_pages_max, invalid_pages } constant pages_per_block);
+state!(Victims { blocks, requester, valid_pages_max, invalid_pages } constant pages_per_block);
 
 impl Victims {
     pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
         Self {
             blocks: Vec::with_capacity(blocks as usize),
             pages_per_block,
-            asking: StreamId(0),
+            requester: StreamId(0),
             valid_pages_max: pages_per_block,
             invalid_pages: 0,
         }
     }
 
-    /// Starts a choice for `asking` among blocks with at most `valid_pages_max` valid pages.
-    pub(crate) fn begin(&mut self, asking: StreamId, valid_pages_max: u32) {
+    /// Starts a choice for `requester` among blocks with at most `valid_pages_max` valid pages.
+    pub(crate) fn begin(&mut self, requester: StreamId, valid_pages_max: u32) {
         self.blocks.clear();
         self.invalid_pages = 0;
-        self.asking = asking;
+        self.requester = requester;
         self.valid_pages_max = valid_pages_max;
     }
 
@@ -106,8 +106,8 @@ impl Victims {
     }
 
     /// The stream that asks for a block: that of the last host write that found no room.
-    pub fn asking(&self) -> StreamId {
-        self.asking
+    pub fn requester(&self) -> StreamId {
+        self.requester
     }
 
     /// The most valid pages that a victim may have: fewer than a block holds if this collection is
@@ -204,7 +204,7 @@ boxable! {
         fn metadata(&self) -> Metadata;
 
         /// Bytes of memory that the policy takes here beside the drive's own tables.
-        fn metadata_bytes(&self) -> usize;
+        fn memory_bytes(&self) -> usize;
 
         /// Verifies the policy's own invariants; the message says what is broken.
         fn check(&self, _drive: &Drive) -> Result<(), String> {
@@ -257,7 +257,7 @@ pub trait Placement: State + Send {
     fn metadata(&self) -> Metadata;
 
     /// Bytes of memory that the placement takes here.
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         0
     }
 
@@ -290,7 +290,7 @@ boxable! {
         fn metadata(&self) -> Metadata;
 
         /// Bytes of memory that the rule takes here.
-        fn metadata_bytes(&self) -> usize;
+        fn memory_bytes(&self) -> usize;
 
         /// Verifies the rule's own invariants.
         fn check(&self, drive: &Drive) -> Result<(), String>;

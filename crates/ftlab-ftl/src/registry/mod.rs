@@ -14,7 +14,7 @@ use thiserror::Error;
 pub use crate::ftl::DynFtl;
 pub use crate::hybrid::FtlEntry;
 pub use crate::page::entry::{
-    OracleGroup, PlacementEntry, PolicyEntry, Setting, Size, VictimEntry,
+    DriveShape, FitContext, OracleGroup, PlacementEntry, PolicyEntry, VictimEntry,
 };
 
 registry! {
@@ -76,10 +76,11 @@ pub trait PolicyVisitor {
 /// `visitor`.
 pub fn with_policy<V: PolicyVisitor>(
     spec: &Spec,
-    size: Size,
+    shape: DriveShape,
     visitor: V,
 ) -> Result<V::Output, SpecError> {
-    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &[] }, visitor).map(|made| made.output)
+    dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &[] }, visitor)
+        .map(|made| made.output)
 }
 
 /// Names of parameters with their values.
@@ -113,28 +114,29 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 
 /// The policy that `spec` names, for what depends neither on the drive nor on the workload.
 fn on_any_drive<V: PolicyVisitor>(spec: &Spec, visitor: V) -> Result<Made<V::Output>, SpecError> {
-    let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512, reserve_blocks: 4 };
+    let shape =
+        DriveShape { blocks: 64, pages_per_block: 16, logical_pages: 512, reserve_blocks: 4 };
     let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &oracle }, visitor)
+    dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &oracle }, visitor)
 }
 
 /// `spec` with what its parameters that are `auto` come to on a drive of this size, under a workload of
 /// which these groups are known; an error if a parameter asks for groups and none are known.
 ///
 /// ```
-/// use ftlab_ftl::registry::{OracleGroup, Size, fit};
-/// let size = Size { blocks: 72, pages_per_block: 128, logical_pages: 8192, reserve_blocks: 4 };
+/// use ftlab_ftl::registry::{OracleGroup, DriveShape, fit};
+/// let shape = DriveShape { blocks: 72, pages_per_block: 128, logical_pages: 8192, reserve_blocks: 4 };
 /// let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-/// let oracle = fit(&"oracle/greedy".parse()?, size, &groups)?;
+/// let oracle = fit(&"oracle/greedy".parse()?, shape, &groups)?;
 /// assert_eq!(oracle.to_string(), "oracle/greedy:hot=0..0.25");
 /// assert!(fit(&"oracle/greedy".parse()?, size, &[]).is_err());
 /// # Ok::<(), ftlab_spec::SpecError>(())
 /// ```
-pub fn fit(spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
+pub fn fit(spec: &Spec, shape: DriveShape, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
     if let Some(values) = resolve_hybrid(spec) {
         return values.map(|_| spec.clone());
     }
-    let made = dispatch(spec, &Setting { ftl: &spec.name, size, oracle }, Nothing)?;
+    let made = dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle }, Nothing)?;
     let worked_out = made.fitted.into_iter().zip(&made.given).filter(|(new, old)| new != *old);
     let mut spec = spec.clone();
     for ((key, value), _) in worked_out {
@@ -211,8 +213,8 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     if let Some(build) = hybrid_builder(&spec.name) {
         return build(spec, config, flash, observer);
     }
-    let size = Size::new(&config);
-    with_policy(spec, size, Build(config, flash, observer))?
+    let shape = DriveShape::new(&config);
+    with_policy(spec, shape, Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }
 
@@ -241,7 +243,7 @@ pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     if hybrid_builder::<NoPayload, ()>(&spec.name).is_some() {
         return Err(unknown("page-mapped FTL", &spec.name, policy_names()).into());
     }
-    with_policy(spec, Size::new(&config), Build(config, flash, observer))?
+    with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }
 
@@ -267,14 +269,14 @@ fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
 /// A placement and a victim rule from one spec, and their parameters as given and as fitted.
 fn compose<P: PlacementEntry, V: VictimEntry>(
     spec: &Spec,
-    setting: &Setting,
+    context: &FitContext,
 ) -> Result<(Composed<P, V>, Values, Values), SpecError> {
     let (mut placement, mut victim) = split_parameters::<P::Parameters, V::Parameters>(spec)?;
     let given = [placement.values(), victim.values()].concat();
-    P::fit(&mut placement, setting)?;
-    V::fit(&mut victim, setting)?;
+    P::fit(&mut placement, context)?;
+    V::fit(&mut victim, context)?;
     let fitted = [placement.values(), victim.values()].concat();
-    let (placement, victim) = (P::new(&placement, setting.size), V::new(&victim, setting.size));
+    let (placement, victim) = (P::new(&placement, context.shape), V::new(&victim, context.shape));
     Ok((Composed { placement, victim }, given, fitted))
 }
 

@@ -4,7 +4,7 @@ use crate::algorithms::groups::group::{GROUPS_MAX, Groups};
 use crate::algorithms::tools::hash::{below, hash};
 use crate::hardware::prefetch;
 use crate::page::Drive;
-use crate::page::entry::Setting;
+use crate::page::entry::FitContext;
 use crate::state::state;
 use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::Lpn;
@@ -34,15 +34,15 @@ pub struct AddressShares(Vec<f64>);
 
 impl AddressShares {
     /// The groups that the workload's oracle knows; an error if there are none, or too many.
-    fn ask(setting: &Setting) -> Result<Self, SpecError> {
-        let groups = setting.ask_oracle("oracle", "0.1+0.9")?;
+    fn ask(context: &FitContext) -> Result<Self, SpecError> {
+        let groups = context.ask_oracle("oracle", "0.1+0.9")?;
         if groups.len() > GROUPS_MAX {
             let expects = format!(
                 "possible: the workload has {} groups of pages, and there can be {GROUPS_MAX}; join \
                  some, and give their shares of the address space, as in oracle=0.1+0.9",
                 groups.len()
             );
-            return Err(setting.refuse("oracle", &"auto", expects));
+            return Err(context.refuse("oracle", &"auto", expects));
         }
         Ok(Self(groups.iter().map(|group| group.pages).collect()))
     }
@@ -68,10 +68,10 @@ impl DetectorChoice {
     pub(crate) fn fit(
         self,
         oracle: &mut OrAuto<AddressShares>,
-        setting: &Setting,
+        context: &FitContext,
     ) -> Result<(), SpecError> {
         if self == Self::Oracle && *oracle == OrAuto::Auto {
-            *oracle = OrAuto::Given(AddressShares::ask(setting)?);
+            *oracle = OrAuto::Given(AddressShares::ask(context)?);
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ use crate::algorithms::groups::group::{GROUPS_MAX, Groups};
 use crate::algorithms::groups::grouped::{GroupRule, Grouped};
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::Drive;
-use crate::page::entry::{OracleGroup, PolicyEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, OracleGroup, PolicyEntry};
 use crate::state::state;
 use ftlab_spec::{OrAuto, SpecError};
 
@@ -99,27 +99,27 @@ impl PolicyEntry for FdpFreq {
         "groups in a fixed order, each taken to be twice as hot as the next";
     const SOURCE: &'static str = "Wolf (2015), section 6, after Stoica and Ailamaki (PVLDB 2013)";
 
-    fn fit(parameters: &mut FdpFreqParameters, setting: &Setting) -> Result<(), SpecError> {
+    fn fit(parameters: &mut FdpFreqParameters, context: &FitContext) -> Result<(), SpecError> {
         if parameters.detector == DetectorChoice::Oracle && parameters.hottest == End::Auto {
             let heat = |group: Option<&OracleGroup>| group.map_or(0.0, OracleGroup::heat);
-            let first_is_hotter = heat(setting.oracle.first()) > heat(setting.oracle.last());
+            let first_is_hotter = heat(context.oracle.first()) > heat(context.oracle.last());
             parameters.hottest = if first_is_hotter { End::First } else { End::Last };
         }
-        parameters.detector.fit(&mut parameters.oracle, setting)
+        parameters.detector.fit(&mut parameters.oracle, context)
     }
 
-    fn new(parameters: &FdpFreqParameters, size: Size) -> Self {
+    fn new(parameters: &FdpFreqParameters, shape: DriveShape) -> Self {
         let known = parameters.detector.groups(&parameters.oracle);
         let count = known.map_or(parameters.groups as usize, AddressShares::count);
-        let mut detector = Detector::new(known, count, size.logical_pages);
+        let mut detector = Detector::new(known, count, shape.logical_pages);
         if parameters.hottest == End::First {
             detector.reverse();
         }
         Self::from_parts(
-            Groups::new(size, count, count, 1),
+            Groups::new(shape, count, count, 1),
             detector,
             parameters.cleaning,
-            size.logical_pages.div_ceil(INTERVALS),
+            shape.logical_pages.div_ceil(INTERVALS),
             FdpFreqRule {
                 allocator: Allocator::new(Allocation::Optimum, VeryCold::Off),
                 swap_at: (parameters.swap_at > 0).then_some(parameters.swap_at),
@@ -141,7 +141,7 @@ impl GroupRule for FdpFreqRule {
         });
     }
 
-    fn may_give(groups: &Groups, group: u8, asking: u8) -> bool {
-        [groups.colder(asking), asking, groups.hotter(asking)].contains(&group)
+    fn may_give(groups: &Groups, group: u8, requester: u8) -> bool {
+        [groups.colder(requester), requester, groups.hotter(requester)].contains(&group)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::algorithms::tools::block_list::BlockList;
 use crate::page::Drive;
-use crate::page::entry::Size;
+use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, bits_for};
@@ -82,8 +82,8 @@ state!(Groups { slots, group_of, order, hotter, colder, owners, merging } consta
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.
-    pub(crate) fn new(size: Size, slots: usize, active: usize, units: usize) -> Self {
-        let blocks = size.blocks;
+    pub(crate) fn new(shape: DriveShape, slots: usize, active: usize, units: usize) -> Self {
+        let blocks = shape.blocks;
         let group = || Group {
             blocks: BlockList::new(blocks),
             size: 0,
@@ -105,7 +105,7 @@ impl Groups {
             units,
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             merging: Vec::with_capacity(blocks as usize),
-            blocks_max: blocks.saturating_sub(size.reserve_blocks),
+            blocks_max: blocks.saturating_sub(shape.reserve_blocks),
         };
         groups.change_order(|order| order.extend(0..active as u8));
         groups

@@ -15,7 +15,7 @@ pub trait GroupRule: State + Send + 'static {
     fn end_interval(&mut self, groups: &mut Groups, detector: &mut Detector, drive: &Drive);
 
     /// Whether `group` may give a block to the one that asks for it.
-    fn may_give(groups: &Groups, group: u8, asking: u8) -> bool;
+    fn may_give(groups: &Groups, group: u8, requester: u8) -> bool;
 }
 
 /// The policy of a rule: the detector tells the group of a page, the group farthest above its target
@@ -119,7 +119,7 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.metadata() + self.detector.metadata()
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.groups.bytes() + self.detector.bytes()
     }
 

@@ -25,14 +25,14 @@ impl Groups {
         may_give: impl Fn(&Self, u8, u8) -> bool,
     ) {
         let limit = victims.valid_pages_max().min(drive.pages_per_block() - 1);
-        let asking = self.owner(victims.asking());
-        let wants_block = !drive.has_room(victims.asking());
+        let requester = self.owner(victims.requester());
+        let wants_block = !drive.has_room(victims.requester());
         let mut best: Option<(f64, u8, u32)> = None;
         for &group in self.order() {
-            if may_give(self, group, asking)
+            if may_give(self, group, requester)
                 && let Some(slot) = self.get(group).victim(cleaning, limit)
             {
-                let surplus = self.surplus(group, wants_block && group == asking, drive);
+                let surplus = self.surplus(group, wants_block && group == requester, drive);
                 if best.is_none_or(|(most, ..)| surplus > most) {
                     best = Some((surplus, group, slot));
                 }

@@ -52,7 +52,7 @@ use crate::algorithms::groups::grouped::{GroupRule, Grouped};
 use crate::algorithms::groups::life::Life;
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::Drive;
-use crate::page::entry::{PolicyEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PolicyEntry};
 use crate::state::state;
 use ftlab_spec::{OrAuto, SpecError};
 
@@ -102,28 +102,28 @@ impl PolicyEntry for Wolf {
         "groups by measured update frequency; spare space moves to where it is worth most";
     const SOURCE: &'static str = "Wolf (2015), section 5";
 
-    fn fit(parameters: &mut WolfParameters, setting: &Setting) -> Result<(), SpecError> {
-        parameters.detector.fit(&mut parameters.oracle, setting)
+    fn fit(parameters: &mut WolfParameters, context: &FitContext) -> Result<(), SpecError> {
+        parameters.detector.fit(&mut parameters.oracle, context)
     }
 
-    fn new(parameters: &WolfParameters, size: Size) -> Self {
+    fn new(parameters: &WolfParameters, shape: DriveShape) -> Self {
         let known = parameters.detector.groups(&parameters.oracle);
         let (slots, active) = known
             .map_or((parameters.groups_max as usize, 2), |shares| (shares.count(), shares.count()));
         let interval =
-            (parameters.interval * f64::from(size.logical_pages)).round().max(1.0) as u32;
+            (parameters.interval * f64::from(shape.logical_pages)).round().max(1.0) as u32;
         let life = Life {
             weight: parameters.weight,
             interval,
-            pages_min: size.pages_per_block * parameters.units,
+            pages_min: shape.pages_per_block * parameters.units,
             ratio: parameters.q,
             settle: parameters.w,
             changes: known.is_none(),
             hold: 0,
         };
         Self::from_parts(
-            Groups::new(size, slots, active, parameters.units as usize),
-            Detector::new(known, slots, size.logical_pages),
+            Groups::new(shape, slots, active, parameters.units as usize),
+            Detector::new(known, slots, shape.logical_pages),
             parameters.cleaning,
             interval,
             WolfRule {

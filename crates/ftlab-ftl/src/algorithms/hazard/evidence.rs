@@ -2,7 +2,7 @@
 
 use crate::algorithms::hazard::parameters::HazardParameters;
 use crate::algorithms::hazard::spread::Spread;
-use crate::page::entry::Size;
+use crate::page::entry::DriveShape;
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
@@ -56,18 +56,18 @@ struct Snapshot {
 state!(Snapshot { write_clock, allocations });
 
 impl Evidence {
-    pub(super) fn new(parameters: &HazardParameters, streams: usize, size: Size) -> Self {
+    pub(super) fn new(parameters: &HazardParameters, streams: usize, shape: DriveShape) -> Self {
         Self {
-            stamps: vec![0; size.blocks as usize],
-            valid_then: vec![[0; 2]; size.blocks as usize],
-            shift: bits_for(size.pages_per_block + 1).saturating_sub(16),
+            stamps: vec![0; shape.blocks as usize],
+            valid_then: vec![[0; 2]; shape.blocks as usize],
+            shift: bits_for(shape.pages_per_block + 1).saturating_sub(16),
             snapshots: [Snapshot::default(); 2],
             open: vec![OpenPages::default(); streams],
             spread: Spread::new(parameters.common),
-            common_lifetime: size.logical_pages as f32,
-            epoch_writes: (parameters.epoch * f64::from(size.logical_pages)).round().max(1.0)
+            common_lifetime: shape.logical_pages as f32,
+            epoch_writes: (parameters.epoch * f64::from(shape.logical_pages)).round().max(1.0)
                 as u64,
-            prior_pages: (parameters.prior * f64::from(size.pages_per_block)) as f32,
+            prior_pages: (parameters.prior * f64::from(shape.pages_per_block)) as f32,
         }
     }
 

@@ -42,7 +42,7 @@ use crate::algorithms::hazard::rungs::Rungs;
 use crate::algorithms::hazard::runs::Runs;
 use crate::algorithms::hazard::score_board::ScoreBoard;
 use crate::algorithms::hazard::sharing::Sharing;
-use crate::page::entry::{PolicyEntry, Size};
+use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
@@ -89,16 +89,16 @@ impl PolicyEntry for Hazard {
         "classes of update rates, corrected by what each block lost lately; least decline first";
     const SOURCE: &'static str = "ours";
 
-    fn new(parameters: &HazardParameters, size: Size) -> Self {
-        let rungs = Rungs::new(parameters.rungs, size);
+    fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
+        let rungs = Rungs::new(parameters.rungs, shape);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
-        let lowest = size.logical_pages as f32 / 1_048_576.0;
+        let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, rungs.streams().len(), size),
-            board: ScoreBoard::new(size.blocks, lowest),
+            evidence: Evidence::new(parameters, rungs.streams().len(), shape),
+            board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             runs: Runs::new(parameters.run),
-            sharing: Sharing::new(rungs.count(), parameters, size),
+            sharing: Sharing::new(rungs.count(), parameters, shape),
             destination: StreamId(0),
             victim: None,
             rungs,
@@ -283,7 +283,7 @@ impl Policy for Hazard {
         Evidence::metadata() + Metadata::per_block(bits_for(streams) + 8)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.evidence.bytes() + self.board.bytes()
     }
 

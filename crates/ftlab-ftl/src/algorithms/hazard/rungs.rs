@@ -1,6 +1,6 @@
 //! Classes of update rates.
 
-use crate::page::entry::Size;
+use crate::page::entry::DriveShape;
 use crate::stream::{Stream, StreamId};
 
 /// The most rungs that there can be.
@@ -25,10 +25,10 @@ pub(super) struct Rungs {
 
 impl Rungs {
     /// `count` of them, or as many as the spare blocks allow.
-    pub(super) fn new(count: u32, size: Size) -> Self {
-        let count = if count == 0 { (size.spare_blocks() / 3).clamp(2, 8) } else { count };
+    pub(super) fn new(count: u32, shape: DriveShape) -> Self {
+        let count = if count == 0 { (shape.spare_blocks() / 3).clamp(2, 8) } else { count };
         let spacing = (OCTAVES / f64::from(count)).max(1.0);
-        let logical_pages = f64::from(size.logical_pages);
+        let logical_pages = f64::from(shape.logical_pages);
         let lifetime = |rung: f64| (logical_pages / 128.0 * (spacing * rung).exp2()) as f32;
         let mut lifetimes = [logical_pages as f32; RUNGS_MAX + 1];
         let mut ends = [f32::INFINITY; RUNGS_MAX];
@@ -81,9 +81,13 @@ mod tests {
 
     #[test]
     fn rungs_are_evenly_spaced_in_octaves() {
-        let size =
-            Size { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
-        let rungs = Rungs::new(0, size);
+        let shape = DriveShape {
+            blocks: 576,
+            pages_per_block: 128,
+            logical_pages: 65_536,
+            reserve_blocks: 4,
+        };
+        let rungs = Rungs::new(0, shape);
         assert_eq!((rungs.count, rungs.streams().len()), (8, 9));
         let spacing = 11.0 / 8.0;
         for rung in 0..8_u8 {
@@ -93,7 +97,7 @@ mod tests {
         }
         assert_eq!((rungs.rung_of(1.0), rungs.rung_of(1e12)), (StreamId(0), StreamId(7)));
         assert!((rungs.lifetime(rungs.first_writes()) - 65_536.0).abs() < 0.5);
-        let small = Size { blocks: 520, ..size };
+        let small = DriveShape { blocks: 520, ..shape };
         assert_eq!(Rungs::new(0, small).count, 2);
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::algorithms::hazard::parameters::HazardParameters;
 use crate::algorithms::hazard::rungs::RUNGS_MAX;
-use crate::page::entry::Size;
+use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::stream::StreamId;
 
@@ -34,8 +34,8 @@ state!(Sharing { pages, moved, leaders, streams } constant rungs, pages_per_move
 
 impl Sharing {
     /// For so many rungs, each alone at first.
-    pub(super) fn new(rungs: usize, parameters: &HazardParameters, size: Size) -> Self {
-        let half_blocks = 2 * size.spare_blocks().max(1);
+    pub(super) fn new(rungs: usize, parameters: &HazardParameters, shape: DriveShape) -> Self {
+        let half_blocks = 2 * shape.spare_blocks().max(1);
         let alone = std::array::from_fn(|rung| StreamId(rung as u8));
         Self {
             pages: [0.0; RUNGS_MAX],
@@ -110,9 +110,9 @@ mod tests {
 
     #[test]
     fn thin_rungs_go_with_slower_ones_and_the_slowest_with_the_last_that_is_kept() {
-        let size =
-            Size { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
-        let mut sharing = Sharing::new(6, &HazardParameters::default(), size);
+        let shape =
+            DriveShape { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
+        let mut sharing = Sharing::new(6, &HazardParameters::default(), shape);
         let streams = |sharing: &Sharing| -> Vec<u8> {
             (0..6).map(|rung| sharing.stream_of(StreamId(rung)).0).collect()
         };
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     fn rungs_that_go_together_fill_what_is_open_first() {
-        let size =
-            Size { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
-        let mut sharing = Sharing::new(3, &HazardParameters::default(), size);
+        let shape =
+            DriveShape { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
+        let mut sharing = Sharing::new(3, &HazardParameters::default(), shape);
         sharing.on_moved_pages(StreamId(1), 200);
         sharing.on_epoch(|stream| stream == StreamId(0));
         let streams = |sharing: &Sharing| [0, 1, 2].map(|rung| sharing.stream_of(StreamId(rung)).0);

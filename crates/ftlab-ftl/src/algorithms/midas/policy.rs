@@ -38,7 +38,7 @@
 
 use crate::algorithms::midas::groups::{FIRST, Groups, HOT, STREAMS};
 use crate::algorithms::midas::model::{Demand, Intervals};
-use crate::page::entry::{PolicyEntry, Size};
+use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
@@ -112,17 +112,17 @@ impl PolicyEntry for Midas {
         "a chain of queues by age, their sizes by a model of sampled update intervals";
     const SOURCE: &'static str = "MiDAS (FAST 2024)";
 
-    fn new(parameters: &MidasParameters, size: Size) -> Self {
-        let pages = f64::from(size.logical_pages);
+    fn new(parameters: &MidasParameters, shape: DriveShape) -> Self {
+        let pages = f64::from(shape.logical_pages);
         let epoch = (parameters.epoch * pages).ceil() as u64;
         // Odd, so that pages of every place in an aligned request are sampled.
         let stride = (1.0 / parameters.sample).round() as u32 | 1;
-        let sampled = size.logical_pages.div_ceil(stride);
+        let sampled = shape.logical_pages.div_ceil(stride);
         Self {
-            counters: hardware::table(size.logical_pages.div_ceil(4) as usize, 0),
+            counters: hardware::table(shape.logical_pages.div_ceil(4) as usize, 0),
             sampled: hardware::table(sampled as usize, NOT_MEASURED),
             stride,
-            intervals: Intervals::new(epoch, size.pages_per_block),
+            intervals: Intervals::new(epoch, shape.pages_per_block),
             groups: Groups::unknown(),
             last: parameters.last,
             tolerance: parameters.tolerance,
@@ -130,7 +130,7 @@ impl PolicyEntry for Midas {
             next_epoch: epoch,
             next_check: u64::MAX,
             first_writes: 0,
-            reserve_blocks: size.reserve_blocks,
+            reserve_blocks: shape.reserve_blocks,
         }
     }
 }
@@ -370,7 +370,7 @@ impl Policy for Midas {
             + Metadata::fixed(tables as u64)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.counters.len() + size_of_val(&self.sampled[..]) + self.intervals.bytes()
     }
 

@@ -19,7 +19,7 @@
 
 use crate::Metadata;
 use crate::algorithms::tools::hotness::Hotness;
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::NoParameters;
@@ -35,7 +35,7 @@ impl PlacementEntry for Baseline {
     const SUMMARY: &'static str = "all pages are cold: the same as single";
     const SOURCE: &'static str = "Lee and Kim (SYSTOR 2013), section 4.2";
 
-    fn new(_parameters: &NoParameters, _size: Size) -> Self {
+    fn new(_parameters: &NoParameters, _shape: DriveShape) -> Self {
         Self
     }
 }

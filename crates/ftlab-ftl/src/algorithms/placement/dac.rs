@@ -22,7 +22,7 @@
 //! Chiang, Lee and Chang, "Using data clustering to improve cleaning performance for flash memory",
 //! Software: Practice and Experience 29(3), 1999; Lee and Kim, SYSTOR 2013, for `level=page`.
 
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::page::{Drive, Phase};
 use crate::state::state;
@@ -72,10 +72,10 @@ impl PlacementEntry for Dac {
     const SUMMARY: &'static str = "a rewritten page goes one region up, a relocated page one down";
     const SOURCE: &'static str = "DAC (SPE 1999)";
 
-    fn new(parameters: &DacParameters, size: Size) -> Self {
+    fn new(parameters: &DacParameters, shape: DriveShape) -> Self {
         let levels = match parameters.level {
             Level::Block => Vec::new(),
-            Level::Page => vec![0; size.logical_pages as usize],
+            Level::Page => vec![0; shape.logical_pages as usize],
         };
         Self { hottest: parameters.regions as u8 - 1, window: parameters.window, levels }
     }
@@ -140,7 +140,7 @@ impl Placement for Dac {
         }
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.levels.len()
     }
 }

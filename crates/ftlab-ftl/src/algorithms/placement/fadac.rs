@@ -31,7 +31,7 @@ use crate::Metadata;
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes, log2};
 use crate::algorithms::tools::intervals::Intervals;
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -106,17 +106,17 @@ impl PlacementEntry for Fadac {
         "equally many rewrites in every class, by fading averages of their update intervals";
     const SOURCE: &'static str = "FADaC (SYSTOR 2019)";
 
-    fn fit(parameters: &mut FadacParameters, setting: &Setting) -> Result<(), SpecError> {
-        let pages = setting.size.logical_pages / PAGES_PER_REWRITE;
+    fn fit(parameters: &mut FadacParameters, context: &FitContext) -> Result<(), SpecError> {
+        let pages = context.shape.logical_pages / PAGES_PER_REWRITE;
         parameters.window.fit(|| NonZeroU32::new(pages).unwrap_or(NonZeroU32::MIN));
         Ok(())
     }
 
-    fn new(parameters: &FadacParameters, size: Size) -> Self {
+    fn new(parameters: &FadacParameters, shape: DriveShape) -> Self {
         let window = parameters.window.given().map_or(1, |window| window.get());
         Self {
-            intervals: Intervals::new(size.logical_pages),
-            bounds: Bounds::new(parameters.classes, size.logical_pages as f32, window),
+            intervals: Intervals::new(shape.logical_pages),
+            bounds: Bounds::new(parameters.classes, shape.logical_pages as f32, window),
             fade: parameters.fade as f32,
         }
     }
@@ -158,7 +158,7 @@ impl Placement for Fadac {
         Metadata::per_page(64.0) + Metadata::fixed(4 * self.bounds.logs.len() as u64)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.intervals.bytes()
     }
 }

@@ -26,7 +26,7 @@
 //! reduction in log-structured storage", FAST 2022, section 4.1.
 
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -84,25 +84,20 @@ impl PlacementEntry for Fk {
         "classes by how long each page will live, which only a first pass over the workload tells";
     const SOURCE: &'static str = "FK of SepBIT (FAST 2022), section 4.1";
 
-    fn new(parameters: &FkParameters, size: Size) -> Self {
+    fn new(parameters: &FkParameters, shape: DriveShape) -> Self {
         let classes = match parameters.classes {
-            0 => (spare_blocks(size) / 3).clamp(2, CLASSES_MAX as u32),
+            0 => (shape.spare_blocks() / 3).clamp(2, CLASSES_MAX as u32),
             classes => classes,
         };
         let bounds = (1..classes).map(|bound| match parameters.spacing {
-            Spacing::Blocks => u64::from(bound) * u64::from(size.pages_per_block),
-            Spacing::Octaves => octave_bound(bound, classes, size.logical_pages),
+            Spacing::Blocks => u64::from(bound) * u64::from(shape.pages_per_block),
+            Spacing::Octaves => octave_bound(bound, classes, shape.logical_pages),
         });
         Self {
-            dies_at: hardware::table(size.logical_pages as usize, NEVER),
+            dies_at: hardware::table(shape.logical_pages as usize, NEVER),
             bounds: bounds.collect(),
         }
     }
-}
-
-fn spare_blocks(size: Size) -> u32 {
-    let data_blocks = size.logical_pages.div_ceil(size.pages_per_block);
-    size.blocks.saturating_sub(data_blocks + size.reserve_blocks)
 }
 
 /// Bound number `bound`, from 1, of so many classes.
@@ -168,7 +163,7 @@ impl Placement for Fk {
         Metadata::per_page(f64::from(STAMP_BITS)) + Metadata::per_block(bits_for(classes))
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         size_of_val(&self.dies_at[..]) + size_of_val(&self.bounds[..])
     }
 }
@@ -177,24 +172,24 @@ impl Placement for Fk {
 mod tests {
     use super::*;
 
-    const SIZE: Size =
-        Size { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
 
     #[test]
     fn bounds_rise_from_the_first_to_the_last() {
-        let octaves = Fk::new(&FkParameters::default(), SIZE);
+        let octaves = Fk::new(&FkParameters::default(), SHAPE);
         assert_eq!(octaves.bounds.len(), 15);
         assert_eq!((octaves.bounds[0], octaves.bounds[14]), (2048, 131_072));
         assert!(octaves.bounds.is_sorted());
         let published = FkParameters { classes: 6, spacing: Spacing::Blocks };
-        assert_eq!(Fk::new(&published, SIZE).bounds, [128, 256, 384, 512, 640]);
+        assert_eq!(Fk::new(&published, SHAPE).bounds, [128, 256, 384, 512, 640]);
         let few = FkParameters { classes: 2, ..FkParameters::default() };
-        assert_eq!(Fk::new(&few, SIZE).bounds, [2048]);
+        assert_eq!(Fk::new(&few, SHAPE).bounds, [2048]);
     }
 
     #[test]
     fn a_life_on_a_bound_belongs_to_the_longer_ones() {
-        let fk = Fk::new(&FkParameters { classes: 6, spacing: Spacing::Blocks }, SIZE);
+        let fk = Fk::new(&FkParameters { classes: 6, spacing: Spacing::Blocks }, SHAPE);
         let classes = [0, 127, 128, 639, 640, NEVER].map(|left| fk.class_of(left).0);
         assert_eq!(classes, [0, 0, 1, 4, 5, 5]);
     }

@@ -28,7 +28,7 @@
 use crate::Metadata;
 use crate::algorithms::tools::hotness::Hotness;
 use crate::algorithms::tools::lru_lists::{LruLists, Place};
-use crate::page::entry::{PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError};
 use std::num::NonZeroU32;
@@ -74,18 +74,18 @@ impl PlacementEntry for Lru {
         "hot pages, on the upper of two LRU lists, have an open block of their own";
     const SOURCE: &'static str = "Lee and Kim (SYSTOR 2013), section 3.1";
 
-    fn fit(parameters: &mut LruParameters, setting: &Setting) -> Result<(), SpecError> {
+    fn fit(parameters: &mut LruParameters, context: &FitContext) -> Result<(), SpecError> {
         let at_least_1 = |entries| NonZeroU32::new(entries).unwrap_or(NonZeroU32::MIN);
-        let pages = setting.size.logical_pages;
+        let pages = context.shape.logical_pages;
         let hot = *parameters.hot.fit(|| at_least_1(pages / PAGES_PER_HOT_ENTRY));
         let candidates = hot.get().saturating_mul(CANDIDATES_PER_HOT_ENTRY);
         parameters.candidates.fit(|| at_least_1(candidates));
         Ok(())
     }
 
-    fn new(parameters: &LruParameters, size: Size) -> Self {
+    fn new(parameters: &LruParameters, shape: DriveShape) -> Self {
         // No list is ever longer than there are pages.
-        let pages = size.logical_pages.max(1);
+        let pages = shape.logical_pages.max(1);
         let hot = parameters.hot.given().unwrap_or(&HOT).get();
         let candidates = parameters.candidates.given().unwrap_or(&CANDIDATES).get();
         Self(LruLists::new([hot.min(pages), candidates.min(pages)], pages))

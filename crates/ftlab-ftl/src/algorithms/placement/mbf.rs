@@ -28,7 +28,7 @@
 use crate::Metadata;
 use crate::algorithms::tools::hash::{below, hash};
 use crate::algorithms::tools::hotness::Hotness;
-use crate::page::entry::{PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError};
@@ -91,24 +91,24 @@ impl PlacementEntry for Mbf {
         "hot pages, known to several Bloom filters, have an open block of their own";
     const SOURCE: &'static str = "Lee and Kim (SYSTOR 2013), section 3.2";
 
-    fn fit(parameters: &mut MbfParameters, setting: &Setting) -> Result<(), SpecError> {
+    fn fit(parameters: &mut MbfParameters, context: &FitContext) -> Result<(), SpecError> {
         let at_least_1 = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
-        let pages = setting.size.logical_pages;
+        let pages = context.shape.logical_pages;
         let decay = *parameters.decay.fit(|| at_least_1(pages / PAGES_PER_DECAY));
         let bits = decay.get().saturating_mul(BITS_PER_WRITE).min(BITS_MAX);
         let bits = *parameters.bits.fit(|| at_least_1(bits));
         if bits.get() > BITS_MAX {
             let expects = format!("a whole number in 1..={BITS_MAX}");
-            return Err(setting.refuse("bits", &bits, expects));
+            return Err(context.refuse("bits", &bits, expects));
         }
         if parameters.threshold > parameters.filters {
             let expects = format!("possible: there are only filters={}", parameters.filters);
-            return Err(setting.refuse("threshold", &parameters.threshold, expects));
+            return Err(context.refuse("threshold", &parameters.threshold, expects));
         }
         Ok(())
     }
 
-    fn new(parameters: &MbfParameters, _size: Size) -> Self {
+    fn new(parameters: &MbfParameters, _shape: DriveShape) -> Self {
         let bits = parameters.bits.given().unwrap_or(&BITS).get();
         let decay = parameters.decay.given().unwrap_or(&DECAY).get();
         let places_per_word = u64::BITS / parameters.filters.next_power_of_two();

@@ -32,7 +32,7 @@ use crate::Metadata;
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes};
 use crate::algorithms::tools::intervals::Intervals;
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -66,15 +66,15 @@ impl PlacementEntry for MultiLog {
         "logs whose update frequencies double; a page moves by one at a time";
     const SOURCE: &'static str = "Stoica and Ailamaki (PVLDB 2013)";
 
-    fn new(parameters: &MultiLogParameters, size: Size) -> Self {
-        let coldest = 2.0 * size.logical_pages as f32;
+    fn new(parameters: &MultiLogParameters, shape: DriveShape) -> Self {
+        let coldest = 2.0 * shape.logical_pages as f32;
         let ratio = parameters.ratio as f32;
         Self {
             periods: (0..parameters.logs.cast_signed())
                 .map(|log| coldest / ratio.powi(log))
                 .collect(),
             too_far: ratio.sqrt(),
-            intervals: Intervals::new(size.logical_pages),
+            intervals: Intervals::new(shape.logical_pages),
         }
     }
 }
@@ -118,7 +118,7 @@ impl Placement for MultiLog {
         Metadata::per_page(64.0)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.intervals.bytes()
     }
 }
@@ -129,8 +129,9 @@ mod tests {
 
     #[test]
     fn the_coldest_log_is_rewritten_every_two_drive_writes_and_each_next_twice_as_often() {
-        let size = Size { blocks: 20, pages_per_block: 64, logical_pages: 1000, reserve_blocks: 4 };
-        let logs = MultiLog::new(&MultiLogParameters::default(), size);
+        let shape =
+            DriveShape { blocks: 20, pages_per_block: 64, logical_pages: 1000, reserve_blocks: 4 };
+        let logs = MultiLog::new(&MultiLogParameters::default(), shape);
         assert_eq!(logs.periods, [2000.0, 1000.0, 500.0, 250.0, 125.0, 62.5]);
     }
 }

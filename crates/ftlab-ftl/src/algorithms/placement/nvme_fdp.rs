@@ -23,7 +23,7 @@
 //! NVM Express, TP 4146, flexible data placement, 2022 (in the NVM Express base specification since 2.1).
 
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -135,17 +135,17 @@ impl PlacementEntry for NvmeFdp {
         "an open block for every placement handle that the host names; moved pages mixed or apart";
     const SOURCE: &'static str = "NVMe TP 4146 (2022)";
 
-    fn fit(parameters: &mut NvmeFdpParameters, setting: &Setting) -> Result<(), SpecError> {
+    fn fit(parameters: &mut NvmeFdpParameters, context: &FitContext) -> Result<(), SpecError> {
         if let Handles::Some(numbers) = &parameters.persistent
             && numbers.last() >= Some(&parameters.handles)
         {
             let expects = format!("of handles 0 to {}, as handles says", parameters.handles - 1);
-            return Err(setting.refuse("persistent", &parameters.persistent, expects));
+            return Err(context.refuse("persistent", &parameters.persistent, expects));
         }
         Ok(())
     }
 
-    fn new(parameters: &NvmeFdpParameters, _size: Size) -> Self {
+    fn new(parameters: &NvmeFdpParameters, _shape: DriveShape) -> Self {
         let handles = parameters.handles;
         let host = HOST_NAMES.iter().take(handles as usize);
         let mut streams: Vec<_> =
@@ -202,12 +202,12 @@ impl Placement for NvmeFdp {
 mod tests {
     use super::*;
 
-    const SIZE: Size =
-        Size { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
 
     fn moved(handles: u32, persistent: &str) -> Vec<u8> {
         let persistent = Handles::parse(persistent).unwrap();
-        let fdp = NvmeFdp::new(&NvmeFdpParameters { handles, persistent }, SIZE);
+        let fdp = NvmeFdp::new(&NvmeFdpParameters { handles, persistent }, SHAPE);
         assert_eq!(fdp.streams.len(), fdp.moved_to.len());
         fdp.moved_to.iter().map(|stream| stream.0).collect()
     }

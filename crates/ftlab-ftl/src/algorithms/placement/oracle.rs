@@ -22,7 +22,7 @@
 
 use crate::Metadata;
 use crate::algorithms::tools::hotness::Hotness;
-use crate::page::entry::{OracleGroup, PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, OracleGroup, PlacementEntry};
 use crate::state::state;
 use ftlab_flash::Lpn;
 use ftlab_spec::{OrAuto, SpecError, Value};
@@ -101,22 +101,22 @@ impl PlacementEntry for Oracle {
     const SUMMARY: &'static str = "hot pages, known beforehand, have an open block of their own";
     const SOURCE: &'static str = "Lee and Kim (SYSTOR 2013), section 4.2";
 
-    fn fit(parameters: &mut OracleParameters, setting: &Setting) -> Result<(), SpecError> {
+    fn fit(parameters: &mut OracleParameters, context: &FitContext) -> Result<(), SpecError> {
         if let OrAuto::Auto = parameters.hot {
-            let groups = setting.ask_oracle("hot", "0..0.1")?;
+            let groups = context.ask_oracle("hot", "0..0.1")?;
             let area = HotArea::of_groups(groups).ok_or_else(|| {
                 let expects = "possible: the workload writes all its groups of pages alike; say \
                                yourself which are hot, as in hot=0..0.1";
-                setting.refuse("hot", &"auto", expects.into())
+                context.refuse("hot", &"auto", expects.into())
             })?;
             parameters.hot = OrAuto::Given(area);
         }
         Ok(())
     }
 
-    fn new(parameters: &OracleParameters, size: Size) -> Self {
+    fn new(parameters: &OracleParameters, shape: DriveShape) -> Self {
         let ranges = parameters.hot.given().map_or(&[][..], |area| &area.0[..]);
-        let page = |share: f64| (share * f64::from(size.logical_pages)).round() as u32;
+        let page = |share: f64| (share * f64::from(shape.logical_pages)).round() as u32;
         Self { bounds: ranges.iter().flat_map(|r| [page(r.start), page(r.end)]).collect() }
     }
 }
@@ -144,11 +144,11 @@ impl Hotness for Oracle {
 mod tests {
     use super::*;
 
-    const SIZE: Size =
-        Size { blocks: 20, pages_per_block: 64, logical_pages: 1000, reserve_blocks: 4 };
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 20, pages_per_block: 64, logical_pages: 1000, reserve_blocks: 4 };
 
     fn hot_pages(area: HotArea) -> Vec<u32> {
-        let oracle = Oracle::new(&OracleParameters { hot: OrAuto::Given(area) }, SIZE);
+        let oracle = Oracle::new(&OracleParameters { hot: OrAuto::Given(area) }, SHAPE);
         (0..1000).filter(|&page| oracle.is_hot(Lpn(page))).collect()
     }
 

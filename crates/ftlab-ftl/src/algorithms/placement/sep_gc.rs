@@ -19,7 +19,7 @@
 
 use crate::Metadata;
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -39,7 +39,7 @@ impl PlacementEntry for SepGc {
     const SUMMARY: &'static str = "relocated pages have an open block of their own";
     const SOURCE: &'static str = "Van Houdt (Performance Evaluation 2014)";
 
-    fn new(_parameters: &NoParameters, _size: Size) -> Self {
+    fn new(_parameters: &NoParameters, _shape: DriveShape) -> Self {
         Self
     }
 }

@@ -26,7 +26,7 @@
 //! reduction in log-structured storage", FAST 2022, section 3.
 
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -96,11 +96,11 @@ impl PlacementEntry for SepBit {
     const SUMMARY: &'static str = "six classes by the lifespan that a page's past lets expect";
     const SOURCE: &'static str = "SepBIT (FAST 2022)";
 
-    fn new(parameters: &SepBitParameters, size: Size) -> Self {
+    fn new(parameters: &SepBitParameters, shape: DriveShape) -> Self {
         Self {
             parameters: parameters.clone(),
-            written_at: hardware::table(size.logical_pages as usize, NEVER),
-            opened_at: vec![0; size.blocks as usize],
+            written_at: hardware::table(shape.logical_pages as usize, NEVER),
+            opened_at: vec![0; shape.blocks as usize],
             lifespan: Lifespan { mean: u64::MAX, sum: 0, blocks: 0 },
             oldest_known: 0,
             queue_max: 0,
@@ -212,7 +212,7 @@ impl Placement for SepBit {
             }
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         size_of_val(&self.written_at[..]) + size_of_val(&self.opened_at[..])
     }
 }

@@ -30,7 +30,7 @@
 
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes, log2};
 use crate::algorithms::tools::intervals::writes_since;
-use crate::page::entry::{PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::page::{Drive, Phase};
 use crate::state::state;
@@ -120,17 +120,17 @@ impl PlacementEntry for Sfs {
         "groups of like hotness, writes over age, around centres that blocks tell";
     const SOURCE: &'static str = "SFS (FAST 2012)";
 
-    fn fit(parameters: &mut SfsParameters, setting: &Setting) -> Result<(), SpecError> {
-        let blocks = setting.size.blocks / BLOCKS_PER_SEALED;
+    fn fit(parameters: &mut SfsParameters, context: &FitContext) -> Result<(), SpecError> {
+        let blocks = context.shape.blocks / BLOCKS_PER_SEALED;
         parameters.every.fit(|| NonZeroU32::new(blocks).unwrap_or(NonZeroU32::MIN));
         Ok(())
     }
 
-    fn new(parameters: &SfsParameters, size: Size) -> Self {
+    fn new(parameters: &SfsParameters, shape: DriveShape) -> Self {
         let every = parameters.every.given().map_or(1, |every| every.get());
         Self {
-            pages: hardware::table(size.logical_pages as usize, Page::default()),
-            blocks: vec![Block::default(); size.blocks as usize],
+            pages: hardware::table(shape.logical_pages as usize, Page::default()),
+            blocks: vec![Block::default(); shape.blocks as usize],
             centres: vec![0.0; parameters.groups as usize],
             is_quantized: false,
             every,
@@ -260,7 +260,7 @@ impl Placement for Sfs {
             + Metadata::fixed(4 * self.centres.len() as u64)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         size_of_val(&self.pages[..]) + size_of_val(&self.blocks[..])
     }
 }
@@ -271,8 +271,9 @@ mod tests {
 
     #[test]
     fn pages_go_to_the_nearest_centre() {
-        let size = Size { blocks: 20, pages_per_block: 64, logical_pages: 100, reserve_blocks: 4 };
-        let mut sfs = Sfs::new(&SfsParameters::default(), size);
+        let shape =
+            DriveShape { blocks: 20, pages_per_block: 64, logical_pages: 100, reserve_blocks: 4 };
+        let mut sfs = Sfs::new(&SfsParameters::default(), shape);
         assert_eq!(sfs.group_of(0.3), StreamId(0), "nothing is known");
         sfs.centres = vec![0.0, 0.1, 0.5, 2.0];
         let groups = [0.0, 0.06, 0.2, 0.31, 9.0].map(|hotness| sfs.group_of(hotness).0);

@@ -19,7 +19,7 @@
 
 use crate::Metadata;
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Size};
+use crate::page::entry::{DriveShape, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -38,7 +38,7 @@ impl PlacementEntry for Single {
     const SUMMARY: &'static str = "host writes and relocated pages share one open block";
     const SOURCE: &'static str = "2R (PVLDB 2020), section 2.1";
 
-    fn new(_parameters: &NoParameters, _size: Size) -> Self {
+    fn new(_parameters: &NoParameters, _shape: DriveShape) -> Self {
         Self
     }
 }

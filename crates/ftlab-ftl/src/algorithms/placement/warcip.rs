@@ -27,7 +27,7 @@
 use crate::algorithms::placement::classes::{CLASSES_MAX, classes};
 use crate::algorithms::tools::intervals::writes_since;
 use crate::page::Drive;
-use crate::page::entry::{PlacementEntry, Setting, Size};
+use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
 use crate::page::policy::{HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -138,20 +138,20 @@ impl PlacementEntry for Warcip {
     const SUMMARY: &'static str = "clusters of like rewrite intervals; relocated pages apart";
     const SOURCE: &'static str = "WARCIP (SYSTOR 2019)";
 
-    fn fit(parameters: &mut WarcipParameters, setting: &Setting) -> Result<(), SpecError> {
-        let writes = setting.size.pages_per_block.saturating_mul(PERIOD_BLOCKS);
+    fn fit(parameters: &mut WarcipParameters, context: &FitContext) -> Result<(), SpecError> {
+        let writes = context.shape.pages_per_block.saturating_mul(PERIOD_BLOCKS);
         parameters.period.fit(|| NonZeroU32::new(writes).unwrap_or(NonZeroU32::MIN));
         Ok(())
     }
 
-    fn new(parameters: &WarcipParameters, size: Size) -> Self {
+    fn new(parameters: &WarcipParameters, shape: DriveShape) -> Self {
         let count = parameters.clusters;
-        let centre = |rank: u32| size.logical_pages as f32 * rank as f32 / count as f32;
+        let centre = |rank: u32| shape.logical_pages as f32 * rank as f32 / count as f32;
         let period = parameters.period.given().map_or(1, |period| period.get());
         Self {
-            written_at: hardware::table(size.logical_pages as usize, 0),
+            written_at: hardware::table(shape.logical_pages as usize, 0),
             clusters: (1..=count).rev().map(|rank| Cluster::at(centre(rank))).collect(),
-            weight: 1.0 / size.pages_per_block as f32,
+            weight: 1.0 / shape.pages_per_block as f32,
             period,
             left: period,
         }
@@ -214,7 +214,7 @@ impl Placement for Warcip {
         Metadata::per_page(32.0) + Metadata::fixed(size_of_val(&self.clusters[..]) as u64)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         size_of_val(&self.written_at[..]) + size_of_val(&self.clusters[..])
     }
 

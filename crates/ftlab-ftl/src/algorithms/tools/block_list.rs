@@ -387,7 +387,7 @@ macro_rules! keep_block_list {
             self.list.remove(block);
         }
 
-        fn metadata_bytes(&self) -> usize {
+        fn memory_bytes(&self) -> usize {
             self.list.bytes()
         }
 

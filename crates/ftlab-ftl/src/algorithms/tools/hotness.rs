@@ -67,7 +67,7 @@ impl<H: Hotness> Placement for H {
         Hotness::metadata(self)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.bytes()
     }
 }

@@ -28,7 +28,7 @@
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::algorithms::two_r::scan::{Scan, ScanParameters, region_by_stream};
 use crate::page::Drive;
-use crate::page::entry::{PolicyEntry, Size};
+use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -52,10 +52,10 @@ impl PolicyEntry for TwoRFifo {
         "two regions; relocated pages are cold; oldest blocks under a threshold";
     const SOURCE: &'static str = "2R (PVLDB 2020), section 4.3";
 
-    fn new(parameters: &ScanParameters, size: Size) -> Self {
+    fn new(parameters: &ScanParameters, shape: DriveShape) -> Self {
         Self {
-            list: BlockList::new(size.blocks),
-            scan: Scan::new(parameters.clone(), size.pages_per_block),
+            list: BlockList::new(shape.blocks),
+            scan: Scan::new(parameters.clone(), shape.pages_per_block),
         }
     }
 }

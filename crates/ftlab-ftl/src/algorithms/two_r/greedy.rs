@@ -24,7 +24,7 @@
 use crate::Metadata;
 use crate::algorithms::tools::block_list::BlockList;
 use crate::page::Drive;
-use crate::page::entry::{PolicyEntry, Size};
+use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -48,8 +48,8 @@ impl PolicyEntry for TwoRGreedy {
     const SUMMARY: &'static str = "two regions; relocated pages are cold; greedy multi-block merge";
     const SOURCE: &'static str = "2R (PVLDB 2020), section 4.2";
 
-    fn new(_parameters: &NoParameters, size: Size) -> Self {
-        Self { regions: [BlockList::new(size.blocks), BlockList::new(size.blocks)] }
+    fn new(_parameters: &NoParameters, shape: DriveShape) -> Self {
+        Self { regions: [BlockList::new(shape.blocks), BlockList::new(shape.blocks)] }
     }
 }
 
@@ -123,7 +123,7 @@ impl Policy for TwoRGreedy {
         Metadata::per_block(1)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.regions.iter().map(BlockList::bytes).sum()
     }
 

@@ -27,7 +27,7 @@ use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::algorithms::tools::emptiest::take_emptiest;
 use crate::algorithms::two_r::scan::{Fallback, Scan, ScanParameters};
 use crate::page::Drive;
-use crate::page::entry::{PolicyEntry, Size};
+use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -84,13 +84,13 @@ impl PolicyEntry for TwoRPlusPlus {
         "2r-fifo, and pages get a second chance before they count as cold";
     const SOURCE: &'static str = "2R++ (KTCCS 2022), figure 7";
 
-    fn new(parameters: &TwoRPlusPlusParameters, size: Size) -> Self {
+    fn new(parameters: &TwoRPlusPlusParameters, shape: DriveShape) -> Self {
         let TwoRPlusPlusParameters { victims, regions, blk_util, scan_depth, fallback } =
             parameters.clone();
         let scan = ScanParameters { blk_util, scan_depth, fallback };
         Self {
-            list: BlockList::new(size.blocks),
-            scan: Scan::new(scan, size.pages_per_block),
+            list: BlockList::new(shape.blocks),
+            scan: Scan::new(scan, shape.pages_per_block),
             victims,
             region_of_stream: if regions == 2 { [0, 0, 1] } else { [0, 1, 2] },
         }

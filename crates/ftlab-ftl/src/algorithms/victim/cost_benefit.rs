@@ -23,7 +23,7 @@
 
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::page::Drive;
-use crate::page::entry::{Size, VictimEntry};
+use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
 use crate::{Metadata, STAMP_BITS};
@@ -66,9 +66,9 @@ impl VictimEntry for CostBenefit {
     const SUMMARY: &'static str = "the block with the highest age x (1 - u) / u";
     const SOURCE: &'static str = "LFS (TOCS 1992), section 3.6";
 
-    fn new(parameters: &CostBenefitParameters, size: Size) -> Self {
+    fn new(parameters: &CostBenefitParameters, shape: DriveShape) -> Self {
         Self {
-            list: BlockList::new(size.blocks),
+            list: BlockList::new(shape.blocks),
             parameters: parameters.clone(),
             linear: (parameters.age_power - 1.0).abs() < f64::EPSILON,
         }

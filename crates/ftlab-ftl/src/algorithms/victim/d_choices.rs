@@ -21,7 +21,7 @@
 use crate::Metadata;
 use crate::algorithms::tools::sealed_blocks::SealedBlocks;
 use crate::page::Drive;
-use crate::page::entry::{Size, VictimEntry};
+use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
 use ftlab_flash::BlockId;
@@ -52,8 +52,8 @@ impl VictimEntry for DChoices {
     const SUMMARY: &'static str = "the emptiest of d blocks taken at random";
     const SOURCE: &'static str = "Van Houdt (SIGMETRICS 2013)";
 
-    fn new(parameters: &DChoicesParameters, size: Size) -> Self {
-        Self { sealed: SealedBlocks::new(size.blocks, parameters.seed), d: parameters.d }
+    fn new(parameters: &DChoicesParameters, shape: DriveShape) -> Self {
+        Self { sealed: SealedBlocks::new(shape.blocks, parameters.seed), d: parameters.d }
     }
 }
 
@@ -86,7 +86,7 @@ impl VictimRule for DChoices {
         Metadata::NONE
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.sealed.bytes()
     }
 

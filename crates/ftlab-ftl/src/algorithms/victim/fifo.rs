@@ -18,7 +18,7 @@
 
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::page::Drive;
-use crate::page::entry::{Size, VictimEntry};
+use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
 use crate::{LINK_BITS, Metadata};
@@ -37,8 +37,8 @@ impl VictimEntry for Fifo {
     const SUMMARY: &'static str = "the oldest block";
     const SOURCE: &'static str = "Desnoyers (ACM TOS 2014), section 3";
 
-    fn new(_parameters: &NoParameters, size: Size) -> Self {
-        Self { list: BlockList::new(size.blocks) }
+    fn new(_parameters: &NoParameters, shape: DriveShape) -> Self {
+        Self { list: BlockList::new(shape.blocks) }
     }
 }
 

@@ -21,7 +21,7 @@
 use crate::Metadata;
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::page::Drive;
-use crate::page::entry::{Size, VictimEntry};
+use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
 use ftlab_spec::NoParameters;
@@ -39,8 +39,8 @@ impl VictimEntry for Greedy {
     const SUMMARY: &'static str = "the block with the fewest valid pages";
     const SOURCE: &'static str = "2R (PVLDB 2020), section 2.1";
 
-    fn new(_parameters: &NoParameters, size: Size) -> Self {
-        Self { list: BlockList::new(size.blocks) }
+    fn new(_parameters: &NoParameters, shape: DriveShape) -> Self {
+        Self { list: BlockList::new(shape.blocks) }
     }
 }
 

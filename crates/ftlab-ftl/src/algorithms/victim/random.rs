@@ -19,7 +19,7 @@
 use crate::Metadata;
 use crate::algorithms::victim::d_choices::{DChoices, DChoicesParameters};
 use crate::page::Drive;
-use crate::page::entry::{Size, VictimEntry};
+use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use ftlab_flash::BlockId;
 
@@ -46,8 +46,8 @@ impl VictimEntry for Random {
     const SUMMARY: &'static str = "any sealed block";
     const SOURCE: &'static str = "Van Houdt (SIGMETRICS 2013)";
 
-    fn new(parameters: &RandomParameters, size: Size) -> Self {
-        Self(DChoices::new(&DChoicesParameters { d: 1, seed: parameters.seed }, size))
+    fn new(parameters: &RandomParameters, shape: DriveShape) -> Self {
+        Self(DChoices::new(&DChoicesParameters { d: 1, seed: parameters.seed }, shape))
     }
 }
 
@@ -76,8 +76,8 @@ impl VictimRule for Random {
         self.0.metadata()
     }
 
-    fn metadata_bytes(&self) -> usize {
-        self.0.metadata_bytes()
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
     }
 
     fn check(&self, drive: &Drive) -> Result<(), String> {

@@ -20,7 +20,7 @@
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::algorithms::tools::emptiest::take_emptiest_one;
 use crate::page::Drive;
-use crate::page::entry::{Size, VictimEntry};
+use crate::page::entry::{DriveShape, VictimEntry};
 use crate::page::policy::{VictimRule, Victims};
 use crate::state::state;
 use crate::{LINK_BITS, Metadata};
@@ -47,8 +47,8 @@ impl VictimEntry for WindowedGreedy {
     const SUMMARY: &'static str = "the emptiest of the oldest blocks";
     const SOURCE: &'static str = "Hu et al. (SYSTOR 2009)";
 
-    fn new(parameters: &WindowedGreedyParameters, size: Size) -> Self {
-        Self { list: BlockList::new(size.blocks), window: parameters.w }
+    fn new(parameters: &WindowedGreedyParameters, shape: DriveShape) -> Self {
+        Self { list: BlockList::new(shape.blocks), window: parameters.w }
     }
 }
 

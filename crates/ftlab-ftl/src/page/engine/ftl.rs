@@ -70,7 +70,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn memory_bytes(&self) -> MemoryBytes {
-        MemoryBytes { drive: self.drive.bytes(), policy: self.policy.metadata_bytes() }
+        MemoryBytes { drive: self.drive.bytes(), policy: self.policy.memory_bytes() }
     }
 
     fn metadata(&self) -> Metadata {

@@ -213,14 +213,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
         let from = self.drive.stream_of(victim);
         let frontier = |drive: &Drive, stream| (drive.open_block(stream), drive.room(stream));
-        let asking = frontier(&self.drive, self.asking);
+        let requester = frontier(&self.drive, self.requester);
         let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
         pages().for_each(|page| self.fetch(page, victim));
         for page in pages() {
             self.relocate(page, victim, from).inspect_err(|_| self.drive.recount(victim))?;
         }
         self.drive.clear_valid(victim, word, bits);
-        self.progress.has_served |= frontier(&self.drive, self.asking) != asking;
+        self.progress.has_served |= frontier(&self.drive, self.requester) != requester;
         let moved = bits.count_ones();
         self.counters.streams[from.index()].relocations += u64::from(moved);
         self.progress.left_pages = self.progress.left_pages.saturating_sub(moved);

@@ -32,7 +32,7 @@ pub struct PageMapped<P, F, O> {
     pub(crate) config: DriveConfig,
     pub(crate) victims: Victims,
     /// The stream of the last host write that found no room.
-    pub(crate) asking: StreamId,
+    pub(crate) requester: StreamId,
     /// Of a collection in steps.
     pub(crate) progress: Progress,
     /// While fewer blocks are free, something is due behind a host write: see `background.rs`.
@@ -73,7 +73,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             reserve_min,
             counters: Counters::new(streams.len()),
             drive,
-            asking: StreamId(0),
+            requester: StreamId(0),
             victims: Victims::new(geometry.blocks(), geometry.pages_per_block()),
             policy,
             flash,
@@ -149,7 +149,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Opens a block for a host write to `stream`, after as many collections as that takes.
     #[cold]
     fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        self.asking = stream;
+        self.requester = stream;
         while self.drive.free_blocks() <= self.config.reserve_blocks && !self.may_borrow(stream)? {
             self.collect()?;
             if self.drive.has_room(stream) {
@@ -181,7 +181,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         valid_pages_max: u32,
         needed: bool,
     ) -> Result<(), FtlError<F::Error>> {
-        self.victims.begin(self.asking, valid_pages_max);
+        self.victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive, &mut self.victims);
         if needed && self.victims.invalid_pages() == 0 {
             return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });

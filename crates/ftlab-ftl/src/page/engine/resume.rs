@@ -30,7 +30,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
             drive,
             counters,
             victims,
-            asking,
+            requester,
             progress,
             background_below,
             failing,
@@ -45,7 +45,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
         drive.transfer(archive)?;
         counters.transfer(archive)?;
         victims.transfer(archive)?;
-        asking.transfer(archive)?;
+        requester.transfer(archive)?;
         progress.transfer(archive)?;
         background_below.transfer(archive)?;
         failing.transfer(archive)?;
