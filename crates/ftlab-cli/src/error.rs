@@ -1,8 +1,8 @@
 //! What the command says when it fails, and its exit code.
 
 use crate::output::say;
+use ftlab_lab::sweep::SweepError;
 use ftlab_sim::SimError;
-use ftlab_sim::sweep::SweepError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use std::process::ExitCode;

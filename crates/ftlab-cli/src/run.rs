@@ -10,9 +10,10 @@ use crate::report::{check_report, command, write_report};
 use crate::table::{faults, fdp, notes, table, times, wear};
 use clap::Args;
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
+use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, StreamMap,
-    Workload, check_results, summary, write_results,
+    Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::NonZeroU32;

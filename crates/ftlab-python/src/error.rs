@@ -1,7 +1,7 @@
 //! Errors as the exceptions of `ftlab.errors`.
 
+use ftlab_lab::sweep::{FileError, SweepError};
 use ftlab_sim::SimError;
-use ftlab_sim::sweep::{FileError, SweepError};
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use pyo3::PyErr;

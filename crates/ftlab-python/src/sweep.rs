@@ -5,8 +5,8 @@
 //! result, so a worker with another version or another trace runs nothing instead of something else.
 
 use crate::error::{Error, Result, experiment_error, in_python};
-use ftlab_sim::sweep as rust;
-use ftlab_sim::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
+use ftlab_lab::sweep as rust;
+use ftlab_lab::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

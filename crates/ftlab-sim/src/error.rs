@@ -4,6 +4,7 @@ use crate::format::grouped;
 use crate::schedule::INTERVALS_MAX;
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
+use ftlab_machine::MachineError;
 use ftlab_spec::{ByteSize, SpecError};
 use ftlab_trace::TraceError;
 use std::io;
@@ -150,6 +151,17 @@ pub enum SimError {
     /// No threads.
     #[error("the threads cannot be started: {0}; try --threads 1")]
     Threads(String),
+}
+
+impl From<MachineError> for SimError {
+    fn from(error: MachineError) -> Self {
+        match error {
+            MachineError::Spec(error) => Self::Spec(error),
+            MachineError::Build(error) => Self::Build(error),
+            MachineError::Name { what, remedy } => Self::Unusable { what, remedy: remedy.into() },
+            MachineError::Refused { ftl, reason } => Self::Ftl { ftl, reason },
+        }
+    }
 }
 
 impl SimError {

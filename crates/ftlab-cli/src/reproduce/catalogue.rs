@@ -1,7 +1,7 @@
 //! The experiments that come with ftlab, and those of a user.
 
 use crate::error::CliError;
-use ftlab_sim::sweep::ExperimentFile;
+use ftlab_lab::sweep::ExperimentFile;
 use std::path::Path;
 
 /// An experiment that comes with ftlab: its name, and the text of its file.
@@ -55,8 +55,8 @@ fn parse((id, text): &Shipped) -> Result<Named, CliError> {
     Ok(((*id).to_owned(), ExperimentFile::parse(Path::new(&path), *text).map_err(from)?))
 }
 
-fn from(error: ftlab_sim::sweep::FileError) -> CliError {
-    ftlab_sim::sweep::SweepError::from(error).into()
+fn from(error: ftlab_lab::sweep::FileError) -> CliError {
+    ftlab_lab::sweep::SweepError::from(error).into()
 }
 
 /// Every experiment that comes with ftlab.
@@ -93,7 +93,7 @@ pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_sim::sweep::{Plan, Scale};
+    use ftlab_lab::sweep::{Plan, Scale};
     use std::fs;
     use std::path::PathBuf;
 
