@@ -4,13 +4,13 @@ use crate::error::MachineError;
 use ftlab_flash::Flash;
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::{DriveConfig, Hints, PageMapped, Policy};
-use ftlab_ftl::registry::{self, BuildError, DynFtl, OracleGroup, Size};
+use ftlab_ftl::registry::{self, BuildError, DriveShape, DynFtl, OracleGroup};
 use ftlab_spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
 /// Makes a policy for a drive of a given size, or tells why it cannot.
-pub type MakePolicy = dyn Fn(Size) -> Result<Box<dyn Policy>, String> + Send + Sync;
+pub type MakePolicy = dyn Fn(DriveShape) -> Result<Box<dyn Policy>, String> + Send + Sync;
 
 /// Policies of the page-mapped engine that a program names itself. They have no parameters, and ask for no
 /// hints.
@@ -55,7 +55,12 @@ impl OwnPolicies {
     }
 
     /// [`registry::fit`], of these too.
-    pub fn fit(&self, spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
+    pub fn fit(
+        &self,
+        spec: &Spec,
+        size: DriveShape,
+        oracle: &[OracleGroup],
+    ) -> Result<Spec, SpecError> {
         if self.find(spec).is_some() {
             return Ok(spec.clone());
         }
@@ -74,7 +79,7 @@ impl OwnPolicies {
             return Ok(registry::build(spec, config, flash, observer)?);
         };
         let ftl = spec.to_string();
-        let policy = make(Size::new(&config))
+        let policy = make(DriveShape::new(&config))
             .map_err(|reason| MachineError::Refused { ftl: ftl.clone(), reason })?;
         match PageMapped::new(policy, config, flash, observer) {
             Ok(built) => Ok(Box::new(built)),
@@ -103,7 +108,7 @@ impl fmt::Debug for OwnPolicies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_ftl::page::policy::TwoRGreedy;
+    use ftlab_ftl::algorithms::two_r::TwoRGreedy;
     use ftlab_ftl::registry::PolicyEntry;
     use ftlab_spec::NoParameters;
 

@@ -16,7 +16,7 @@ use crate::workload::Workload;
 use crate::{SimError, memory, steady};
 use ftlab_flash::{Arrivals, Faults, Timing};
 use ftlab_ftl::page::{DriveConfig, Hints};
-use ftlab_ftl::registry::{self, OracleGroup, Size};
+use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::synthetic::Space;
@@ -354,7 +354,7 @@ impl Experiment {
         timing: Option<&Timing>,
         oracle: &[OracleGroup],
     ) -> Result<Vec<FtlRun>, SimError> {
-        let size = Size::new(&drive);
+        let size = DriveShape::new(&drive);
         let policies = &self.policies;
         self.ftls
             .par_iter()

@@ -1,7 +1,7 @@
 //! Policies that a program brings along, beside those of the registry.
 
+use ftlab_ftl::algorithms::two_r::TwoRGreedy;
 use ftlab_ftl::page::Policy;
-use ftlab_ftl::page::policy::TwoRGreedy;
 use ftlab_ftl::registry::PolicyEntry;
 use ftlab_sim::{DriveOptions, Experiment, Logical, OwnPolicies, Workload};
 use ftlab_spec::NoParameters;

@@ -1,9 +1,8 @@
 //! A placement and a victim rule make a policy.
 
 use crate::page::Drive;
-use crate::page::placement::Placement;
-use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
-use crate::page::victim::VictimRule;
+use crate::page::policy::{Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};
+use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
 
@@ -83,8 +82,8 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.metadata() + self.victim.metadata()
     }
 
-    fn metadata_bytes(&self) -> usize {
-        self.placement.metadata_bytes() + self.victim.metadata_bytes()
+    fn memory_bytes(&self) -> usize {
+        self.placement.memory_bytes() + self.victim.memory_bytes()
     }
 
     fn check(&self, drive: &Drive) -> Result<(), String> {

@@ -43,21 +43,21 @@ macro_rules! registry {
         /// What `visitor` makes of the policy that `spec` names, and all parameters of that.
         fn dispatch<V: PolicyVisitor>(
             spec: &Spec,
-            setting: &Setting,
+            context: &FitContext,
             visitor: V,
         ) -> Result<Made<V::Output>, SpecError> {
             match spec.name.as_str() {
                 $($preset => {
                     let spec = with_preset(spec, $arguments);
                     let (policy, given, fitted) =
-                        compose::<$preset_placement, $preset_victim>(&spec, setting)?;
+                        compose::<$preset_placement, $preset_victim>(&spec, context)?;
                     return Ok(Made { output: visitor.visit(policy), given, fitted });
                 })+
                 $(<$policy as PolicyEntry>::NAME => {
                     let mut parameters = <$policy as PolicyEntry>::Parameters::from_spec(spec)?;
                     let given = parameters.values();
-                    <$policy as PolicyEntry>::fit(&mut parameters, setting)?;
-                    let policy = <$policy as PolicyEntry>::new(&parameters, setting.size);
+                    <$policy as PolicyEntry>::fit(&mut parameters, context)?;
+                    let policy = <$policy as PolicyEntry>::new(&parameters, context.shape);
                     let fitted = parameters.values();
                     return Ok(Made { output: visitor.visit(policy), given, fitted });
                 })+
@@ -69,7 +69,7 @@ macro_rules! registry {
             match placement {
                 $(<$placement as PlacementEntry>::NAME => {
                     let (policy, given, fitted) =
-                        placement_and_rule::<$placement>(spec, victim, setting)?;
+                        placement_and_rule::<$placement>(spec, victim, context)?;
                     Ok(Made { output: visitor.visit(policy), given, fitted })
                 })+
                 _ => Err(unknown(
@@ -103,11 +103,11 @@ macro_rules! registry {
         fn placement_and_rule<P: PlacementEntry>(
             spec: &Spec,
             victim: &str,
-            setting: &Setting,
+            context: &FitContext,
         ) -> Result<(Composed<P, Box<dyn VictimRule>>, Values, Values), SpecError> {
             match victim {
                 $(<$victim as VictimEntry>::NAME => {
-                    let (policy, given, fitted) = compose::<P, $victim>(spec, setting)?;
+                    let (policy, given, fitted) = compose::<P, $victim>(spec, context)?;
                     let Composed { placement, victim } = policy;
                     Ok((Composed { placement, victim: Box::new(victim) }, given, fitted))
                 })+

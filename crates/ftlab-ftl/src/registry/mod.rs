@@ -1,24 +1,25 @@
 //! Every FTL by name: the one place where names are resolved, and from which help and docs derive.
 
 mod macros;
-mod setting;
 
-use crate::hybrid;
-use crate::page::placement::{self, Placement};
-use crate::page::policy::{self, Hints, Policy};
-use crate::page::victim::{self, VictimRule};
+use crate::algorithms::{groups, hazard, midas, placement, two_r, victim};
+use crate::page::policy::{Hints, Policy, VictimRule};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped, Resume};
-use crate::{Ftl, Observer};
+use crate::{Observer, hybrid};
 use ftlab_flash::{Flash, NoPayload};
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
 use macros::{entry_of, registry};
 use thiserror::Error;
 
-pub use setting::{OracleGroup, Setting, Size};
+pub use crate::ftl::DynFtl;
+pub use crate::hybrid::FtlEntry;
+pub use crate::page::entry::{
+    DriveShape, FitContext, OracleGroup, PlacementEntry, PolicyEntry, VictimEntry,
+};
 
 registry! {
-    policies: policy::TwoRGreedy, policy::TwoRFifo, policy::TwoRPlusPlus, policy::Wolf,
-              policy::FdpFreq, policy::Hazard, policy::Midas;
+    policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
+              groups::FdpFreq, hazard::Hazard, midas::Midas;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
@@ -34,62 +35,6 @@ registry! {
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
-}
-
-macro_rules! entry_traits {
-    ($($(#[$doc:meta])+ $entry:ident: $kind:ident;)+) => {$(
-        $(#[$doc])+
-        pub trait $entry: $kind + Sized + 'static {
-            /// Its parameters.
-            type Parameters: Parameters;
-            /// Its name in commands, files and figures.
-            const NAME: &'static str;
-            /// One line for lists.
-            const SUMMARY: &'static str;
-            /// Paper and section.
-            const SOURCE: &'static str;
-
-            /// Works out the parameters that are `auto`, and refuses what does not go together.
-            fn fit(
-                _parameters: &mut Self::Parameters,
-                _setting: &Setting,
-            ) -> Result<(), SpecError> {
-                Ok(())
-            }
-
-            /// Makes one, with parameters that were made to fit, for a drive of the given size.
-            fn new(parameters: &Self::Parameters, size: Size) -> Self;
-        }
-    )+};
-}
-
-entry_traits! {
-    /// A policy that can be registered.
-    PolicyEntry: Policy;
-    /// A placement that can be registered.
-    PlacementEntry: Placement;
-    /// A victim rule that can be registered.
-    VictimEntry: VictimRule;
-}
-
-/// A whole FTL that can be registered: no policy of the page-mapped engine.
-pub trait FtlEntry: Sized + 'static {
-    /// Its parameters.
-    type Parameters: Parameters;
-    /// Its name in commands, files and figures.
-    const NAME: &'static str;
-    /// One line for lists.
-    const SUMMARY: &'static str;
-    /// Paper and section.
-    const SOURCE: &'static str;
-
-    /// Makes one for the given drive, or tells why that is too small.
-    fn build<F: Flash + Send + 'static, O: Observer + 'static>(
-        parameters: &Self::Parameters,
-        config: DriveConfig,
-        flash: F,
-        observer: O,
-    ) -> Result<DynFtl<F, O>, ConfigError>;
 }
 
 /// What a registered name stands for.
@@ -131,10 +76,11 @@ pub trait PolicyVisitor {
 /// `visitor`.
 pub fn with_policy<V: PolicyVisitor>(
     spec: &Spec,
-    size: Size,
+    shape: DriveShape,
     visitor: V,
 ) -> Result<V::Output, SpecError> {
-    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &[] }, visitor).map(|made| made.output)
+    dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &[] }, visitor)
+        .map(|made| made.output)
 }
 
 /// Names of parameters with their values.
@@ -168,28 +114,29 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 
 /// The policy that `spec` names, for what depends neither on the drive nor on the workload.
 fn on_any_drive<V: PolicyVisitor>(spec: &Spec, visitor: V) -> Result<Made<V::Output>, SpecError> {
-    let size = Size { blocks: 64, pages_per_block: 16, logical_pages: 512, reserve_blocks: 4 };
+    let shape =
+        DriveShape { blocks: 64, pages_per_block: 16, logical_pages: 512, reserve_blocks: 4 };
     let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    dispatch(spec, &Setting { ftl: &spec.name, size, oracle: &oracle }, visitor)
+    dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &oracle }, visitor)
 }
 
 /// `spec` with what its parameters that are `auto` come to on a drive of this size, under a workload of
 /// which these groups are known; an error if a parameter asks for groups and none are known.
 ///
 /// ```
-/// use ftlab_ftl::registry::{OracleGroup, Size, fit};
-/// let size = Size { blocks: 72, pages_per_block: 128, logical_pages: 8192, reserve_blocks: 4 };
+/// use ftlab_ftl::registry::{OracleGroup, DriveShape, fit};
+/// let shape = DriveShape { blocks: 72, pages_per_block: 128, logical_pages: 8192, reserve_blocks: 4 };
 /// let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-/// let oracle = fit(&"oracle/greedy".parse()?, size, &groups)?;
+/// let oracle = fit(&"oracle/greedy".parse()?, shape, &groups)?;
 /// assert_eq!(oracle.to_string(), "oracle/greedy:hot=0..0.25");
 /// assert!(fit(&"oracle/greedy".parse()?, size, &[]).is_err());
 /// # Ok::<(), ftlab_spec::SpecError>(())
 /// ```
-pub fn fit(spec: &Spec, size: Size, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
+pub fn fit(spec: &Spec, shape: DriveShape, oracle: &[OracleGroup]) -> Result<Spec, SpecError> {
     if let Some(values) = resolve_hybrid(spec) {
         return values.map(|_| spec.clone());
     }
-    let made = dispatch(spec, &Setting { ftl: &spec.name, size, oracle }, Nothing)?;
+    let made = dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle }, Nothing)?;
     let worked_out = made.fitted.into_iter().zip(&made.given).filter(|(new, old)| new != *old);
     let mut spec = spec.clone();
     for ((key, value), _) in worked_out {
@@ -233,9 +180,6 @@ pub enum BuildError {
     },
 }
 
-/// An FTL of any mapping over `F`, watched by `O`.
-pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
-
 type Builder<F, O> = fn(&Spec, DriveConfig, F, O) -> Result<DynFtl<F, O>, BuildError>;
 
 fn build_entry<E: FtlEntry, F: Flash + Send + 'static, O: Observer + 'static>(
@@ -269,8 +213,8 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     if let Some(build) = hybrid_builder(&spec.name) {
         return build(spec, config, flash, observer);
     }
-    let size = Size::new(&config);
-    with_policy(spec, size, Build(config, flash, observer))?
+    let shape = DriveShape::new(&config);
+    with_policy(spec, shape, Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }
 
@@ -299,7 +243,7 @@ pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
     if hybrid_builder::<NoPayload, ()>(&spec.name).is_some() {
         return Err(unknown("page-mapped FTL", &spec.name, policy_names()).into());
     }
-    with_policy(spec, Size::new(&config), Build(config, flash, observer))?
+    with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
 }
 
@@ -325,14 +269,14 @@ fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> SpecError {
 /// A placement and a victim rule from one spec, and their parameters as given and as fitted.
 fn compose<P: PlacementEntry, V: VictimEntry>(
     spec: &Spec,
-    setting: &Setting,
+    context: &FitContext,
 ) -> Result<(Composed<P, V>, Values, Values), SpecError> {
     let (mut placement, mut victim) = split_parameters::<P::Parameters, V::Parameters>(spec)?;
     let given = [placement.values(), victim.values()].concat();
-    P::fit(&mut placement, setting)?;
-    V::fit(&mut victim, setting)?;
+    P::fit(&mut placement, context)?;
+    V::fit(&mut victim, context)?;
     let fitted = [placement.values(), victim.values()].concat();
-    let (placement, victim) = (P::new(&placement, setting.size), V::new(&victim, setting.size));
+    let (placement, victim) = (P::new(&placement, context.shape), V::new(&victim, context.shape));
     Ok((Composed { placement, victim }, given, fitted))
 }
 
@@ -386,26 +330,24 @@ mod tests {
     use super::*;
     use ftlab_flash::Geometry;
     use std::fs;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     const NAME: &str = "NAME: &'static str = \"";
 
-    fn sources(folder: &str) -> Vec<(String, String)> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let apart = ["mod.rs", "boxed.rs"];
-        let files = files.filter(|path| {
-            path.is_file() && !apart.contains(&path.file_name().unwrap().to_str().unwrap())
-        });
-        files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
+    fn sources(folder: &Path) -> Vec<(String, String)> {
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+        let text = |path: &PathBuf| fs::read_to_string(path).unwrap();
+        let files = files.iter().map(|path| (path.display().to_string(), text(path)));
+        files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
     }
 
-    /// Files of FTLs and of parts of them; beside the hybrid-mapped ones lies what they share.
+    /// Files of FTLs and of parts of them; beside them lies what they share.
     fn policy_files() -> Vec<(String, String)> {
-        let policies =
-            ["page/policy", "page/placement", "page/victim"].into_iter().flat_map(sources);
-        let hybrids = sources("hybrid").into_iter().filter(|(_, text)| text.contains(NAME));
-        policies.chain(hybrids).collect()
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let folders = ["algorithms", "hybrid"].map(|folder| src.join(folder));
+        let files = folders.iter().flat_map(|folder| sources(folder));
+        files.filter(|(_, text)| text.contains(NAME)).collect()
     }
 
     #[test]
