@@ -1,7 +1,7 @@
 //! What the command says when it fails, and its exit code.
 
 use crate::output::say;
-use ftlab_lab::sweep::SweepError;
+use ftlab_lab::LabError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
@@ -38,8 +38,8 @@ impl From<SimError> for CliError {
     }
 }
 
-impl From<SweepError> for CliError {
-    fn from(error: SweepError) -> Self {
+impl From<LabError> for CliError {
+    fn from(error: LabError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
     }
 }

@@ -56,7 +56,7 @@ fn parse((id, text): &Shipped) -> Result<Named, CliError> {
 }
 
 fn from(error: ftlab_lab::sweep::FileError) -> CliError {
-    ftlab_lab::sweep::SweepError::from(error).into()
+    ftlab_lab::LabError::from(error).into()
 }
 
 /// Every experiment that comes with ftlab.
