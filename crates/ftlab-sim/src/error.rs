@@ -4,7 +4,7 @@ use crate::format::grouped;
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
 use ftlab_machine::MachineError;
-use ftlab_spec::{ByteSize, SpecError};
+use ftlab_spec::{ByteSize, SpecError, did_you_mean};
 use ftlab_trace::TraceError;
 use thiserror::Error;
 
@@ -171,13 +171,7 @@ impl SimError {
 
 /// Proposes a generator that was mistyped.
 fn near(text: &str, generators: &[String]) -> String {
-    let name = text.split(':').next().unwrap_or(text).to_owned();
-    let unknown = SpecError::UnknownName { kind: "generator", name, known: generators.to_vec() };
-    let message = unknown.to_string();
-    match (message.find(" ("), message.find("; known")) {
-        (Some(start), Some(end)) if start < end => message[start..end].to_owned(),
-        _ => String::new(),
-    }
+    did_you_mean(text.split(':').next().unwrap_or(text), generators)
 }
 
 /// A size that has `page`.

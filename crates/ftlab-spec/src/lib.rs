@@ -27,6 +27,7 @@
 mod auto;
 mod domain;
 mod error;
+mod near;
 mod parameters;
 mod quantity;
 mod spec;
@@ -34,7 +35,8 @@ mod value;
 
 pub use auto::OrAuto;
 pub use domain::Domain;
-pub use error::{SpecError, did_you_mean};
+pub use error::SpecError;
+pub use near::{NamesAndPairs, did_you_mean};
 pub use parameters::{NoParameters, Parameter, Parameters};
 pub use quantity::{ByteSize, Share};
 pub use spec::Spec;

@@ -5,7 +5,7 @@ use crate::observer::Observer;
 use crate::page::entry::{DriveShape, FitContext, Hinted};
 use crate::page::{ConfigError, DriveConfig, PageMapped, Resume};
 use crate::registry::error::BuildError;
-use crate::registry::list::{HYBRIDS, PolicyVisitor, dispatch, hybrid_builder, policy_names};
+use crate::registry::list::{HYBRIDS, PolicyVisitor, dispatch, hybrid_builder, known_policies};
 use ftlab_flash::Flash;
 use ftlab_spec::{Spec, SpecError};
 
@@ -68,8 +68,8 @@ pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
 
     if HYBRIDS.iter().any(|row| row.name == spec.name) {
         let name = spec.name.clone();
-        let known = policy_names();
-        return Err(SpecError::UnknownName { kind: "page-mapped FTL", name, known }.into());
+        let known = Box::new(known_policies());
+        return Err(SpecError::UnknownPair { kind: "page-mapped FTL", name, known }.into());
     }
     with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })

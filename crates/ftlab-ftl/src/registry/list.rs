@@ -12,7 +12,7 @@ use crate::registry::error::BuildError;
 use crate::registry::macros::{make, registry, row};
 use crate::registry::row::{Row, find};
 use ftlab_flash::Flash;
-use ftlab_spec::{Parameters, Spec, SpecError};
+use ftlab_spec::{NamesAndPairs, Parameters, Spec, SpecError};
 
 registry! {
     policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
@@ -60,11 +60,8 @@ pub(super) fn pair(name: &str) -> Result<Pair, SpecError> {
         (Some(preset), _) => (preset.placement, preset.victim, preset.arguments),
         (None, Some((placement, victim))) => (placement, victim, ""),
         (None, None) => {
-            return Err(SpecError::UnknownName {
-                kind: "FTL",
-                name: name.into(),
-                known: ftl_names(),
-            });
+            let known = Box::new(known_ftls());
+            return Err(SpecError::UnknownPair { kind: "FTL", name: name.into(), known });
         }
     };
     Ok(Pair {
@@ -80,9 +77,27 @@ pub fn ftl_names() -> Vec<String> {
     let pairs = PLACEMENTS.iter().flat_map(|placement| {
         VICTIMS.iter().map(|victim| format!("{}/{}", placement.name, victim.name))
     });
+    known_ftls().names.into_iter().chain(pairs).collect()
+}
+
+/// The same for a reader: pairs by their parts.
+pub fn known_ftls() -> NamesAndPairs {
     let presets = PRESETS.iter().map(|preset| preset.name);
     let whole = presets.chain(POLICIES.iter().chain(HYBRIDS).map(|row| row.name));
-    whole.map(str::to_owned).chain(pairs).collect()
+    NamesAndPairs {
+        names: whole.map(str::to_owned).collect(),
+        parts: [
+            ("placements", PLACEMENTS.iter().map(|row| row.name.to_owned()).collect()),
+            ("victim rules", VICTIMS.iter().map(|row| row.name.to_owned()).collect()),
+        ],
+    }
+}
+
+/// Of [`known_ftls`], those that the page-mapped engine runs.
+pub(super) fn known_policies() -> NamesAndPairs {
+    let mut known = known_ftls();
+    known.names.retain(|name| HYBRIDS.iter().all(|row| row.name != name));
+    known
 }
 
 /// Of [`ftl_names`], those that the page-mapped engine runs: presets, policies and pairs.

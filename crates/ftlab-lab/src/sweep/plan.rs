@@ -213,7 +213,7 @@ fn expand(file: &ExperimentFile, scale: Scale) -> Result<Expansion, Wrong> {
             )));
         }
         if part.ftls.is_empty() && file.kind == Kind::Runs {
-            let known = registry::ftl_names().join(", ");
+            let known = registry::known_ftls();
             return Err(Wrong::anywhere(format!(
                 "{of}no FTL is named; add ftls = [\"1r-greedy\"]; known: {known}"
             )));
