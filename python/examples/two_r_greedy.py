@@ -31,7 +31,7 @@ class TwoRGreedy(ftlab.Policy):
         """A page that is still valid when its block is collected is taken for cold."""
         return COLD
 
-    def select_victims(self, drive: ftlab.DriveView, asking: int, valid_pages_max: int) -> list[int]:
+    def select_victims(self, drive: ftlab.DriveView, requester: int, valid_pages_max: int) -> list[int]:
         """Blocks of the emptiest region."""
         emptiest = drive.emptiest_blocks()
         victims, invalid_pages = [], 0

@@ -60,7 +60,7 @@ class Policy:
 
     >>> import ftlab
     >>> class Greedy(ftlab.Policy):
-    ...     def select_victims(self, drive, asking, valid_pages_max):
+    ...     def select_victims(self, drive, requester, valid_pages_max):
     ...         victim = drive.emptiest_blocks()[0]
     ...         return [victim] if drive.valid_pages(victim) <= valid_pages_max else []
     >>> drive = ftlab.Drive(logical_pages=4096, pages_per_block=32)
@@ -132,14 +132,14 @@ class Policy:
         """
         return len(self.streams) - 1
 
-    def select_victims(self, drive: DriveView, asking: int, valid_pages_max: int) -> Iterable[int]:
+    def select_victims(self, drive: DriveView, requester: int, valid_pages_max: int) -> Iterable[int]:
         """Choose the blocks of one collection, which are all collected before the next choice.
 
         Parameters
         ----------
         drive : DriveView
             The drive.
-        asking : int
+        requester : int
             The stream that needs a block.
         valid_pages_max : int
             The most valid pages that a victim may have. If that is a whole block, the choice must

@@ -59,7 +59,7 @@ def test_the_example_runs(example, capsys):
 
 
 class Greedy(ftlab.Policy):
-    def select_victims(self, drive, asking, valid_pages_max):
+    def select_victims(self, drive, requester, valid_pages_max):
         return [min(drive.sealed_blocks(), key=drive.valid_pages)]
 
 
