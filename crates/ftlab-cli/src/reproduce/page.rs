@@ -232,10 +232,10 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
 /// Writes `README.md`: every experiment that has a page in `out`, those of ftlab and `own`.
 pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
     let mut text = String::from(
-        "# Reproduction\n\nEvery table and figure of the literature that ftlab makes again, with the \
-         command `ftlab reproduce ID`:\npublished beside measured. A number agrees if it is within the \
-         tolerance of its experiment (10% where\nnothing else is said), a statement if it holds \
-         everywhere.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
+        "# Reproduction\n\nEvery table and figure of the literature that `ftlab reproduce ID` reproduces: \
+         published values\ncompared with measured ones. A number agrees if it is within the tolerance of \
+         its experiment (10% unless\nit says otherwise), a statement if it holds in every \
+         case.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
     );
     let mut ids: Vec<String> = super::catalogue::all()?.into_iter().map(|(id, _)| id).collect();
     for page in own {
