@@ -34,9 +34,9 @@ class Drive:
         needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages after each host write;
         ``"garbage:share=S"``, while at least that share of the programmed pages is invalid.
     gc_start : str or float, optional
-        Collects in the background while less than this share of the blocks is free.
+        Collects early, after host writes, while less than this share of the blocks is free.
     gc_min_invalid : str or float, optional
-        Share of a block that must be invalid for background collection; by default an eighth.
+        Share of a block that must be invalid for early collection; by default an eighth.
     free_block : {"fifo", "least-worn"}
         Which free block is opened next: the one that has been free longest, or the least worn.
     wear_threshold : int, default 0

@@ -76,7 +76,7 @@ def test_a_sweep_goes_on_where_it_stopped(experiment):
     assert str(done.directory) == "exp.results"
     again = ftlab.sweep(experiment, "exp.results", threads=1)
     assert (again.ran, again.reused) == (0, RUNS)
-    assert repr(again) == ("<Sweep: 0 runs carried out, 16 were there before, 0 failed; in exp.results>")
+    assert repr(again) == ("<Sweep: 0 runs carried out, 16 reused, 0 failed; in exp.results>")
 
 
 def test_a_point_is_what_a_run_gives(experiment):
