@@ -106,7 +106,7 @@ def test_what_a_policy_raises_comes_out_as_it_is(method, small):
 @pytest.mark.parametrize(
     ("method", "answer", "message"),
     [
-        ("place_host", 7, "placed a page in stream 7, and has 1"),
+        ("place_host", 7, "placed a page in stream 7, but has 1"),
         ("place_relocation", 7, "placed a page in stream 7"),
         ("select_victims", [10_000], "chose block 10000"),
         ("select_victims", [], "chose no victim with an invalid page"),
