@@ -1,7 +1,8 @@
-//! Generators of database workloads compared with traces captured from the databases that they
-//! imitate, //! with the parameters of the captured setup: profiles of the writes, and the write
-//! amplification of //! three FTLs on both. //! //! The captured traces are expected in
-//! `$FTLAB_SHARED/traces`.
+//! Generators of database workloads compared with traces captured from the databases that they imitate,
+//! with the parameters of the captured setup: profiles of the writes, and the write amplification of
+//! three FTLs on both.
+//!
+//! The captured traces are expected in `$FTLAB_SHARED/traces`.
 
 mod figure;
 mod profile;

@@ -1,5 +1,5 @@
-//! The cost of a flash page program: nanoseconds per host write and relocation, for every FTL and
-//! for a //! plain greedy loop in the same run, with the results checked.
+//! The cost of a flash page program: nanoseconds per host write and relocation, for every FTL and for a
+//! plain greedy loop in the same run, with the results checked.
 //!
 //! ```text
 //! cargo run --release -p ftlab-bench            the 8 GiB drive
@@ -13,8 +13,8 @@
 //! cargo run --release -p ftlab-bench -- sweep     the overhead of a sweep of 1,000 small runs
 //! cargo run --release -p ftlab-bench -- peers     placements compared with an independent simulator's numbers
 //! ```
-//! Times are processor times. Machines differ and are noisy: compare the ratio to the reference
-//! loop.
+//!
+//! Times are processor times. Machines differ and are noisy: compare the ratio to the reference loop.
 
 mod calibrate;
 mod hot_cold;

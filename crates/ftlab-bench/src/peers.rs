@@ -1,7 +1,8 @@
-//! Placements, compared with what an independent simulator prints for them. //! //! 262,144 pages
-//! of 4 KiB, 512 per block, written in order and followed by ten times as many writes by //! zipf
-//! 0.99. The store takes as much space as it needs: garbage is collected while it is at least 9.09%
-//! //! of the programmed pages. The fill is counted.
+//! Placements, compared with what an independent simulator prints for them.
+//!
+//! 262,144 pages of 4 KiB, 512 per block, written in order and followed by ten times as many writes by
+//! zipf 0.99. The store takes as much space as it needs: garbage is collected while it is at least 9.09%
+//! of the programmed pages. The fill is counted.
 
 use crate::{BATCH_WRITES, Failure, PAGE_BYTES};
 use ftlab_flash::{Geometry, Lpn, NoPayload};

@@ -1,6 +1,7 @@
-//! Section 4.3.4 of the 2R paper: collecting several blocks at once makes some host writes wait
-//! very long, and collecting in the background should not. Response times under both schedules. //!
-//! //! The captured trace is expected in `$FTLAB_SHARED/traces`.
+//! Section 4.3.4 of the 2R paper: collecting several blocks at once makes some host writes wait very
+//! long, and collecting in the background should not. Response times under both schedules.
+//!
+//! The captured trace is expected in `$FTLAB_SHARED/traces`.
 
 mod figure;
 

@@ -9,9 +9,10 @@ use pyo3::prelude::*;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The drive as seen by a policy during a call; using it at any other time raises an exception. ///
-/// /// Blocks and logical pages are numbered from 0, streams by their index in `Policy.streams`; a
-/// number /// out of range raises `IndexError`.
+/// The drive as seen by a policy during a call; using it at any other time raises an exception.
+///
+/// Blocks and logical pages are numbered from 0, streams by their index in `Policy.streams`; a number
+/// out of range raises `IndexError`.
 #[pyclass(frozen, module = "ftlab._core")]
 pub(crate) struct DriveView(AtomicPtr<Drive>);
 
