@@ -163,7 +163,7 @@ def _format(total: float | None) -> str | None:
     return "{desc:<10} {percentage:3.0f}% |{bar:20}| {remaining} left{postfix}"
 
 
-def _somebody_looks() -> bool:
+def _is_interactive() -> bool:
     """Whether standard error is a terminal, or this is a notebook."""
     shell = sys.modules.get("IPython")
     if shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell":
@@ -176,7 +176,7 @@ def reporter(progress: Progress, ftls: list[str]) -> AbstractContextManager[Tell
     if callable(progress):
         return _Callback(ftls, progress)
     if progress is None:
-        progress = _somebody_looks()
+        progress = _is_interactive()
     return _Bar(ftls) if progress else nullcontext()
 
 
@@ -213,7 +213,7 @@ def sweep_reporter(progress: SweepProgress) -> AbstractContextManager[TellOfSwee
     if callable(progress):
         return nullcontext(_told_of_sweep(progress))
     if progress is None:
-        progress = _somebody_looks()
+        progress = _is_interactive()
     return _SweepBar() if progress else nullcontext()
 
 
@@ -242,5 +242,5 @@ def tune_reporter(
     if callable(progress):
         return nullcontext(progress)
     if progress is None:
-        progress = _somebody_looks()
+        progress = _is_interactive()
     return _TuneBar() if progress else nullcontext()

@@ -1,4 +1,4 @@
-"""Searches of parameters: what they find, that they repeat, and how they are stopped and go on."""
+"""Parameter searches: what they find, that they repeat, and how they stop and resume."""
 
 import json
 import shlex
@@ -75,11 +75,11 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tuned, tmp_path
 
 
 def test_one_process_at_a_time_searches_in_a_directory(tmp_path):
-    def search_beside(status):
+    def search_too(status):
         with pytest.raises(ftlab.errors.FileError, match="another process is searching"):
             tune(out=tmp_path)
 
-    tune(out=tmp_path, trials=2, progress=search_beside)
+    tune(out=tmp_path, trials=2, progress=search_too)
     assert len(tune(out=tmp_path, trials=3).trials) == 3
 
 

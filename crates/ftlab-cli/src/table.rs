@@ -123,7 +123,7 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
 /// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, and missing
 /// streams.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten();
+    let runs = result.runs.iter().flat_map(|run| [stopped(run), lagging(run)]).flatten();
     runs.chain(nameless(result)).chain(watched(result)).collect()
 }
 
@@ -153,12 +153,12 @@ fn stopped(run: &RunResult) -> Option<String> {
 }
 
 /// In an open loop, how much longer than the arrival of its requests a drive may take.
-const BEHIND: f64 = 1.05;
+const LAG_MAX: f64 = 1.05;
 
-fn behind(run: &RunResult) -> Option<String> {
+fn lagging(run: &RunResult) -> Option<String> {
     let time = run.timing.as_ref()?;
     let (asked, taken) = (time.arrived_seconds?, time.elapsed_seconds);
-    (taken > BEHIND * asked).then(|| {
+    (taken > LAG_MAX * asked).then(|| {
         format!(
             "{}: the drive falls behind the trace's clock: the last page write comes after {} s and \
              the flash is busy until {} s. Response times then reflect the length of the run, not the \

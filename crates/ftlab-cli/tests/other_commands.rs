@@ -40,7 +40,7 @@ fn the_examples_of_generators_in_generators_run() {
     let examples: Vec<_> = examples.collect();
     assert_eq!(examples.len(), 2, "{text}");
     for example in examples {
-        // Nobody here takes the quotes off, and nobody waits for 8 GiB.
+        // There is no shell here to remove the quotes, and 8 GiB would take too long.
         let small =
             example.replace('\'', "").replace("8GiB", "16MiB --pages-per-block 64 --op 20% --json");
         assert_eq!(place.ftlab(&format!("run {small}")).json()["runs"][0]["host_writes"], 16_384);

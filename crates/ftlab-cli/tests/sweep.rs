@@ -45,7 +45,7 @@ fn a_sweep_that_is_killed_loses_no_finished_run_and_repeats_none() {
             .count()
     };
     let mut kept = 0;
-    // Killed three times, each time behind a few more finished runs.
+    // Killed three times, each time after a few more finished runs.
     while kills < 3 {
         let mut child = place
             .command("sweep exp.toml --out out --jobs 2")

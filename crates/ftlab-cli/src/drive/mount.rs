@@ -1,7 +1,7 @@
 //! `ftlab drive mount`.
 
 use super::serve::stop_fuse;
-use super::serving::{BesideArgs, Interrupts, Serving};
+use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::error::CliError;
 use crate::output::say;
 use clap::{Args, ValueEnum};
@@ -29,7 +29,7 @@ pub(crate) struct MountArgs {
     #[arg(long, short, value_name = "OPTION,...")]
     options: Option<String>,
     #[command(flatten)]
-    beside: BesideArgs,
+    companions: CompanionArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -62,7 +62,7 @@ pub(crate) fn mount(args: &MountArgs) -> Result<(), CliError> {
     // may.
     let _ = rustix::process::configure_io_flusher_behavior(true);
     let mut interrupts = Interrupts::listen()?;
-    let serving = Serving::start(&args.file, &args.beside)?;
+    let serving = Serving::start(&args.file, &args.companions)?;
     let mounted = Stack::build(args, &serving).map(|stack| {
         say(&format!("mounted on {}; Ctrl-C unmounts it\n", args.directory.display()));
         interrupts.wait(|| !is_mounted(&args.directory));

@@ -1,6 +1,6 @@
 //! `ftlab drive serve`.
 
-use super::serving::{BesideArgs, Interrupts, Serving};
+use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
@@ -30,7 +30,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     fuse_threads: u8,
     #[command(flatten)]
-    beside: BesideArgs,
+    companions: CompanionArgs,
 }
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
@@ -41,7 +41,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let addresses = args.nbd.iter().map(|text| allowed(text, args.allow_remote));
     let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
     let mut interrupts = Interrupts::listen()?;
-    let serving = Serving::start(&args.file, &args.beside)?;
+    let serving = Serving::start(&args.file, &args.companions)?;
     let fronts = Fronts::start(args, &addresses, &serving);
     let served = fronts.map(|fronts| {
         // If somebody unmounts the file, the other front ends continue.

@@ -26,7 +26,7 @@ const PACED_THREADS: usize = 32;
 
 /// Companions of the drive.
 #[derive(Debug, Args)]
-pub(crate) struct BesideArgs {
+pub(crate) struct CompanionArgs {
     /// Serves a dashboard at http://HOST:PORT, with /metrics for Prometheus and /api.
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
@@ -86,18 +86,18 @@ pub(crate) struct Serving {
 
 impl Serving {
     /// Opens the drive, and starts its companions.
-    pub(crate) fn start(file: &Path, beside: &BesideArgs) -> Result<Self, CliError> {
-        let address = beside.http.as_deref().map(http_address).transpose()?;
-        if let Some(trace) = &beside.record {
+    pub(crate) fn start(file: &Path, args: &CompanionArgs) -> Result<Self, CliError> {
+        let address = args.http.as_deref().map(http_address).transpose()?;
+        if let Some(trace) = &args.record {
             PartialFile::check(trace)?;
         }
         let options = CompanionOptions {
-            record: beside.record.clone(),
-            shadows: beside.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
-            emulated_latency: beside.emulate_latency.as_ref().map(ToString::to_string),
+            record: args.record.clone(),
+            shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+            emulated_latency: args.emulate_latency.as_ref().map(ToString::to_string),
         };
         let (prepared, observer) = options.prepare();
-        let timing = beside.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
+        let timing = args.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
         let is_paced = timing.is_some();
         let drive = Drive::open(file, OpenOptions { observer, timing, ..OpenOptions::default() })?;
         say_recovery(file, &drive);
@@ -111,7 +111,7 @@ impl Serving {
             let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
             let company = Arc::clone(&serving.companions) as _;
             let monitor = Arc::new(Monitor::new(observed, watched, company));
-            let dashboard = Dashboard::start(address, beside.token.clone(), monitor)?;
+            let dashboard = Dashboard::start(address, args.token.clone(), monitor)?;
             say(&format!("dashboard at http://{}\n", dashboard.address()));
             serving.dashboard = Some(dashboard);
         }

@@ -159,11 +159,11 @@ pub(super) fn chart<'a, 'b>(
     x: &Axis,
     y: &Axis,
 ) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
-    chart_beside(72, area, caption, x, y)
+    chart_with_labels(72, area, caption, x, y)
 }
 
 /// The same with this many pixels for the labels of the vertical axis.
-pub(super) fn chart_beside<'a, 'b>(
+pub(super) fn chart_with_labels<'a, 'b>(
     labels: u32,
     area: &'a Area<'b>,
     caption: &str,

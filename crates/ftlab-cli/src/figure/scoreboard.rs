@@ -1,6 +1,6 @@
 //! The scoreboard as a figure: a row for every FTL, a dot for every cell.
 
-use super::chart::{Area, Axis, Chart, chart_beside};
+use super::chart::{Area, Axis, Chart, chart_with_labels};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
 use ftlab_sim::compare::{Score, Scoreboard, short};
@@ -39,7 +39,7 @@ fn draw(board: &Scoreboard, svg: &mut String) -> Drawn {
     area.fill(&WHITE)?;
     let (above, below) = area.split_vertically(legend);
     let (plot, columns) = below.split_horizontally(WIDTH - COLUMNS);
-    let mut rows = chart_beside(LABELS, &plot, "", &ratios(board), &names(board))?;
+    let mut rows = chart_with_labels(LABELS, &plot, "", &ratios(board), &names(board))?;
     let top = board.scores.len() as f64;
     rows.draw_series(LineSeries::new([(0.0, 0.0), (0.0, top)], BLACK.mix(0.4)))?;
     let mut lines = Vec::new();
