@@ -68,7 +68,7 @@ enum Command {
     Man(completions::ManArgs),
 }
 
-/// Leaves out the reports of panics that become errors, which say it better.
+/// Suppresses the reports of panics that become errors, which say it better.
 fn report_only_bugs() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
-        // It reads what was typed, which it hands on.
+        // It takes the arguments as typed, to pass them on.
         Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
             (Some(command), Some((_, matches))) => tune::tune(command, matches),
             _ => unreachable!("clap has just found it"),

@@ -21,7 +21,7 @@ mod exceptions {
     import_exception!(ftlab.errors, WorkloadError);
 }
 
-/// An error on its way to Python.
+/// An error to be raised in Python.
 pub(crate) struct Error(PyErr);
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -99,12 +99,12 @@ pub(crate) fn experiment_error(message: String) -> PyErr {
     exceptions::ExperimentError::new_err(message)
 }
 
-/// The error that the policy of that name did what no policy may do.
+/// The error that the policy of that name broke a rule.
 pub(crate) fn policy_error(name: &str, what: &str) -> PyErr {
     exceptions::PolicyError::new_err(format!("the policy {name} {what}"))
 }
 
-/// The message, its options of the command line as arguments of Python: `--gc-start` as `gc_start`.
+/// The message, with command-line options written as Python arguments: `--gc-start` as `gc_start`.
 pub(crate) fn in_python(error: &impl ToString) -> String {
     let message = error.to_string();
     let mut parts = message.split("--");
