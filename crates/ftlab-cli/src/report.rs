@@ -7,6 +7,7 @@ use clap::Args;
 use ftlab_report::ReportError;
 use ftlab_sim::{ExperimentResult, read_results};
 use ftlab_trace::PartialFile;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -54,10 +55,9 @@ pub(crate) fn write_report(result: &ExperimentResult, path: &Path) -> Result<(),
     Ok(partial.complete()?)
 }
 
-/// The command that is running, as it may be typed again.
-pub(crate) fn command() -> String {
-    let arguments = std::env::args_os().skip(1);
-    let texts: Vec<_> = arguments.map(|text| text.to_string_lossy().into_owned()).collect();
+/// The command of which this was typed after its name, as it may be typed again.
+pub(crate) fn command(typed: &[OsString]) -> String {
+    let texts: Vec<_> = typed.iter().map(|text| text.to_string_lossy().into_owned()).collect();
     quoted(texts.iter().map(String::as_str))
 }
 
