@@ -5,7 +5,6 @@ use ftlab_lab::LabError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
-use std::process::ExitCode;
 
 /// A message and an exit code: 2 if the command line was wrong, 1 if its execution failed.
 #[derive(Debug)]
@@ -26,9 +25,9 @@ impl CliError {
     }
 
     /// Prints the message and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> u8 {
         say(&format!("error: {}\n", self.message));
-        ExitCode::from(self.code)
+        self.code
     }
 }
 
