@@ -62,6 +62,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+        self.placement.on_invalidate(block, drive);
         self.victim.on_invalidate(block, drive);
     }
 

@@ -117,7 +117,7 @@ pub struct FitContext<'a> {
     pub ftl: &'a str,
     /// The drive.
     pub shape: DriveShape,
-    /// What is known of the workload before its first write: groups that lie behind each other in the
+    /// What is known of the workload before its first write: groups that follow one another in the
     /// address space and fill it; none where nothing is known.
     pub oracle: &'a [OracleGroup],
 }

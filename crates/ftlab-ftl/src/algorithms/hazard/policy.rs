@@ -26,7 +26,7 @@
 //! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
 //! spread; `run` is how many pages of a run count at most, so that 1 is every page for itself and 0 no
 //! limit; `merge` is how many pages a rung has to take for a stream of its own, 1 being what an open block
-//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and made anew
+//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and renewed
 //! when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are
 //! highest are then compared by their present ones.
 //!
@@ -114,11 +114,11 @@ impl Hazard {
         Estimate { age, hazard_rate, factor: (prior / hazard_rate).sqrt() }
     }
 
-    /// Scores `block` anew.
+    /// Scores `block` again.
     ///
     /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
     /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
-    /// are not made anew err on the high side, and do not hide the best.
+    /// are not renewed err on the high side, and do not hide the best.
     fn refresh(&mut self, block: BlockId, drive: &Drive) {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
             return;
@@ -191,7 +191,7 @@ fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
     invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
 }
 
-/// True at those counts of valid pages at which a block is estimated anew: every thirty-second of them at least.
+/// True at those counts of valid pages at which a block is estimated again: every thirty-second of them at least.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
     let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);

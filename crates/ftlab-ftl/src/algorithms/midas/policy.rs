@@ -12,10 +12,10 @@
 //! oldest is the victim, whose valid pages go to the next group (those of the hot group to group 1). The
 //! last group has all other blocks, and collects within itself.
 //!
-//! Behind every epoch the groups are chosen anew: the intervals between writes of sampled pages, hot ones
+//! After every epoch the groups are chosen again: the intervals between writes of sampled pages, hot ones
 //! left out, give the share of pages that outlive each group; groups are added for as long as the
 //! relocations of the chain fall by 0.5% at least. Half an epoch later, if blocks left a group with a
-//! valid share that is more than `tolerance` off what was expected, that group and those behind it are
+//! valid share that is more than `tolerance` off what was expected, that group and those after it are
 //! merged into the last.
 //!
 //! # Parameters
@@ -59,7 +59,7 @@ ftlab_spec::choices! {
 ftlab_spec::parameters! {
     /// Parameters of MiDAS.
     pub struct MidasParameters {
-        /// Drive writes after which the groups are chosen anew.
+        /// Drive writes after which the groups are chosen again.
         epoch: f64 = 4.0, "epoch" in 0.01..=1000.0, from "MiDAS (FAST 2024), artifact";
         /// The share of the logical pages whose intervals are measured.
         sample: f64 = 0.01, "sample" in 0.000_1..=1.0, from "MiDAS (FAST 2024), artifact";
@@ -95,7 +95,7 @@ pub struct Midas {
     last: LastGroup,
     tolerance: f64,
     epoch: u64,
-    /// The write clock at which the groups are chosen anew, and at which they are checked.
+    /// The write clock at which the groups are chosen again, and at which they are checked.
     next_epoch: u64,
     next_check: u64,
     /// Host writes to group 1 in this epoch.
@@ -172,7 +172,7 @@ impl Midas {
         cold * f64::from(drive.logical_pages()) / self.sampled.len() as f64
     }
 
-    /// Chooses the groups anew.
+    /// Chooses the groups again.
     #[cold]
     fn configure(&mut self, drive: &Drive) {
         let pages_per_block = drive.pages_per_block();
@@ -195,7 +195,7 @@ impl Midas {
                 inflow: self.first_writes as f64 / self.epoch as f64,
                 blocks: blocks.saturating_sub(taken),
                 pages_per_block,
-                valid_pages: f64::from(drive.mapped_pages),
+                valid_pages: f64::from(drive.mapped_pages()),
                 cold_pages: self.cold_pages(drive),
             };
             let chain = demand.best_chain();
