@@ -41,7 +41,7 @@ fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
         model.live(&mut random, Life::UntilPowerCut);
     }
-    assert!(repeated > cuts, "{ftl}: {repeated} operations repeated in {cuts} recoveries");
+    assert!(repeated > cuts, "{ftl}: {repeated} operations replayed in {cuts} recoveries");
 }
 
 /// Repeats a failure, whose message says which: `FTLAB_CRASH="2r++ incremental 7"`.
