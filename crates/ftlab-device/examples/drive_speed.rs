@@ -155,7 +155,7 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let drive = open()?;
     println!(
         "64 GiB: {per_page:.2} bytes of memory per flash page; started in {:.2} s ({:.2} s of processor \
-         time) behind {} operations (WAF so far {:.2})",
+         time) after {} operations (WAF so far {:.2})",
         start.elapsed().as_secs_f64(),
         (cpu_us() - cpu) / 1e6,
         drive.recovery().repeated,

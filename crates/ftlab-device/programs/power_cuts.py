@@ -1,6 +1,6 @@
 """Power cuts: qemu logs all writes of the backing file, and images of possible remains are built.
 
-What a cut leaves is everything up to some flush, and of the writes behind it any subset, each whole
+What a cut leaves is everything up to some flush, and any subset of the writes after it, each whole
 or torn between sectors. Every such image must open, and hold for each page the version at the last
 flush that had been acknowledged by then, or a later one.
 """

@@ -55,7 +55,7 @@ impl Pages {
     }
 
     /// The page of the tail.
-    fn behind(&self) -> Lpn {
+    fn after(&self) -> Lpn {
         Lpn(self.first.0 + self.count)
     }
 }
@@ -182,8 +182,8 @@ impl Drive {
         if pages.head > 0 && is_mapped(pages.before()) {
             self.write_part(pages.before(), pages.skipped, &zeros[..pages.head])?;
         }
-        if pages.tail > 0 && is_mapped(pages.behind()) {
-            self.write_part(pages.behind(), 0, &zeros[..pages.tail])?;
+        if pages.tail > 0 && is_mapped(pages.after()) {
+            self.write_part(pages.after(), 0, &zeros[..pages.tail])?;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Store for Drive {
             read_part(pages.before(), pages.skipped, head)?;
         }
         if !tail.is_empty() {
-            read_part(pages.behind(), 0, tail)?;
+            read_part(pages.after(), 0, tail)?;
         }
         self.read_pages(pages.first, whole)
     }
@@ -227,7 +227,7 @@ impl Store for Drive {
         }
         self.write_pages(pages.first, whole)?;
         if !tail.is_empty() {
-            self.write_part(pages.behind(), 0, tail)?;
+            self.write_part(pages.after(), 0, tail)?;
         }
         Ok(())
     }
@@ -246,8 +246,8 @@ impl Store for Drive {
         self.zero_edges(&pages)?;
         let page_bytes = self.shared.page_bytes;
         let zeros = vec![0; PAGES_AT_ONCE * page_bytes as usize];
-        for first in (pages.first.0..pages.behind().0).step_by(PAGES_AT_ONCE) {
-            let count = (PAGES_AT_ONCE as u32).min(pages.behind().0 - first);
+        for first in (pages.first.0..pages.after().0).step_by(PAGES_AT_ONCE) {
+            let count = (PAGES_AT_ONCE as u32).min(pages.after().0 - first);
             self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize])?;
         }
         Ok(())

@@ -26,7 +26,7 @@ fn families() -> Vec<String> {
 /// Lives of one drive: comparing it with a simulation takes longer the older it is.
 const LIVES_MAX: u64 = 100;
 
-/// Lets drives live through so many power cuts and kills.
+/// Subjects drives to this many power cuts and kills.
 fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
     let mut model = Model::new(ftl, gc);
     let mut random = Random::new(seed);
