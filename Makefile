@@ -42,7 +42,7 @@ test-python: python ## runs lints, type checks and tests of the Python package
 	$(VENV)/bin/ruff check python
 	$(VENV)/bin/pytest --quiet
 
-check: setup-system ## lints and the Rust documentation
+check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
@@ -88,7 +88,7 @@ fmt: ## formats the code
 bench: ## measures nanoseconds per flash page program, on an 8 GiB drive
 	$(CARGO) run --release --locked --package ftlab-bench
 
-bench-large: ## the same on a 512 GiB drive; needs 1.5 GB of memory
+bench-large: ## measures the same on a 512 GiB drive; needs 1.5 GB of memory
 	$(CARGO) run --release --locked --package ftlab-bench -- large
 
 bench-sweep: ## measures the processor utilisation and the overhead per run of 1,000 small runs
