@@ -6,9 +6,9 @@
 
 use crate::Failure;
 use ftlab_flash::Lpn;
-use ftlab_ftl::page::Hotness;
-use ftlab_ftl::page::placement::{Lru, Mbf};
-use ftlab_ftl::registry::{PlacementEntry, Setting, Size};
+use ftlab_ftl::algorithms::placement::{Lru, Mbf};
+use ftlab_ftl::algorithms::tools::Hotness;
+use ftlab_ftl::registry::{DriveShape, FitContext, PlacementEntry};
 use ftlab_ftl::{Archive, Metadata, State, StateError};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::RequestBatch;
@@ -62,11 +62,12 @@ fn space(logical_pages: u32) -> Space {
 fn test<H: PlacementEntry>(ftl: &str, logical_pages: u32) -> Result<H, Failure> {
     let spec: Spec = ftl.parse()?;
     let blocks = logical_pages.div_ceil(PAGES_PER_BLOCK);
-    let size = Size { blocks, pages_per_block: PAGES_PER_BLOCK, logical_pages, reserve_blocks: 4 };
+    let shape =
+        DriveShape { blocks, pages_per_block: PAGES_PER_BLOCK, logical_pages, reserve_blocks: 4 };
     // Arguments of the test only: the victim rule has none here.
     let mut parameters = H::Parameters::from_spec(&spec)?;
-    H::fit(&mut parameters, &Setting { ftl: &spec.name, size, oracle: &[] })?;
-    Ok(H::new(&parameters, size))
+    H::fit(&mut parameters, &FitContext { ftl: &spec.name, shape, oracle: &[] })?;
+    Ok(H::new(&parameters, shape))
 }
 
 /// The share of the hot writes that a test classifies as hot, and that of the cold ones, in

@@ -2,8 +2,8 @@
 //! per run compared with the same experiments one after the other without a sweep.
 
 use crate::Failure;
+use ftlab_lab::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
 use ftlab_sim::Threads;
-use ftlab_sim::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::ops::ControlFlow;
 use std::path::Path;

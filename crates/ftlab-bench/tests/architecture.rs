@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 14] = [
     ("ftlab-spec", &[]),
     ("ftlab-flash", &[]),
     ("ftlab-ftl", &["ftlab-flash"]),
     ("ftlab-trace", &[]),
     ("ftlab-model", &[]),
-    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
+    ("ftlab-machine", &["ftlab-flash", "ftlab-ftl"]),
+    ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-machine", "ftlab-trace"]),
+    ("ftlab-lab", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
     ("ftlab-record", &["ftlab-trace"]),
     ("ftlab-report", &["ftlab-sim"]),
     ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
@@ -20,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
         &[
             "ftlab-device",
             "ftlab-ftl",
+            "ftlab-lab",
             "ftlab-model",
             "ftlab-record",
             "ftlab-report",
@@ -29,9 +32,17 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ),
     (
         "ftlab-python",
-        &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-report", "ftlab-sim", "ftlab-trace"],
+        &[
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-lab",
+            "ftlab-model",
+            "ftlab-report",
+            "ftlab-sim",
+            "ftlab-trace",
+        ],
     ),
-    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
+    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-lab", "ftlab-sim", "ftlab-trace"]),
 ];
 
 #[test]

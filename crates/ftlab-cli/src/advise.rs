@@ -7,7 +7,7 @@ use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::table::ruled;
 use clap::Args;
-use ftlab_sim::advise::{Advice, Point, Question, Target, tbw_of_dwpd};
+use ftlab_lab::advise::{Advice, Point, Question, Target, tbw_of_dwpd};
 use ftlab_sim::format::{bytes, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};

@@ -5,7 +5,7 @@ use crate::figure::{check, write_scoreboard};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use clap::Args;
-use ftlab_sim::compare::{
+use ftlab_lab::compare::{
     CellStore, Comparison, Outcome, Scoreboard, csv, markdown, standard_ftls,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};

@@ -1,11 +1,10 @@
 //! Error messages of the command, and its exit code.
 
 use crate::output::say;
+use ftlab_lab::LabError;
 use ftlab_sim::SimError;
-use ftlab_sim::sweep::SweepError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
-use std::process::ExitCode;
 
 /// A message and an exit code: 2 if the command line was wrong, 1 if its execution failed.
 #[derive(Debug)]
@@ -26,9 +25,9 @@ impl CliError {
     }
 
     /// Prints the message and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> u8 {
         say(&format!("error: {}\n", self.message));
-        ExitCode::from(self.code)
+        self.code
     }
 }
 
@@ -38,8 +37,8 @@ impl From<SimError> for CliError {
     }
 }
 
-impl From<SweepError> for CliError {
-    fn from(error: SweepError) -> Self {
+impl From<LabError> for CliError {
+    fn from(error: LabError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
     }
 }

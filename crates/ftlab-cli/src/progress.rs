@@ -1,7 +1,7 @@
 //! The progress bar, or a counter if the end is not known; on a terminal only.
 
+use ftlab_lab::sweep::SweepStatus;
 use ftlab_sim::format::{grouped, significant};
-use ftlab_sim::sweep::SweepStatus;
 use ftlab_sim::{Phase, Prepared, Progress, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;

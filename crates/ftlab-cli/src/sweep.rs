@@ -5,11 +5,11 @@ use crate::output::{print, say};
 use crate::progress::SweepBar;
 use crate::table::ruled;
 use clap::Args;
-use ftlab_sim::format::{grouped, significant};
-use ftlab_sim::sweep::{
+use ftlab_lab::sweep::{
     ExperimentFile, Kind, Metric, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions,
     read_runs_of, sweep as run_sweep,
 };
+use ftlab_sim::format::{grouped, significant};
 use ftlab_trace::PartialFile;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -179,7 +179,7 @@ pub(crate) fn write_csv(
     path: &Path,
 ) -> Result<(), CliError> {
     let axes = plan.axes();
-    let metrics = ftlab_sim::sweep::METRICS;
+    let metrics = ftlab_lab::sweep::METRICS;
     let names = axes.iter().copied().chain(metrics.iter().map(|metric| metric.name));
     let mut text = line(names.map(str::to_owned));
     for point in &plan.points {

@@ -1,7 +1,7 @@
 //! What every FTL can do, whatever its mapping.
 
-use crate::page::{Stream, StreamId};
 use crate::state::state;
+use crate::stream::{Stream, StreamId};
 use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn, Ppn};
 use std::fmt;
@@ -104,6 +104,9 @@ pub trait Ftl: Send {
     /// The same, to tell it something.
     fn observer_mut(&mut self) -> &mut Self::Observer;
 }
+
+/// An FTL of any mapping over `F`, watched by `O`.
+pub type DynFtl<F, O> = Box<dyn Ftl<Flash = F, Observer = O>>;
 
 /// The error of an FTL over its flash.
 pub type ErrorOf<T> = FtlError<<<T as Ftl>::Flash as Flash>::Error>;

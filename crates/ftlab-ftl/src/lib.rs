@@ -23,19 +23,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod algorithms;
 mod bits;
+mod boxable;
+mod ensure;
 mod ftl;
 pub mod hardware;
 pub mod hybrid;
 mod metadata;
 mod metadata_budget;
+#[cfg(test)]
+mod naive;
 mod observer;
 pub mod page;
 pub mod registry;
 mod state;
+mod stream;
 
 pub use ftl::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
+    BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
     StreamCounters, StreamUse, Trim,
 };
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};

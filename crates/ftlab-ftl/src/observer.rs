@@ -1,6 +1,6 @@
 //! Watching an FTL at work.
 
-use crate::page::StreamId;
+use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// Is told what an FTL does, as it happens. The default methods do nothing and compile away; `()` is

@@ -83,7 +83,7 @@ pub enum StateError {
         expected: u64,
     },
     /// A value that nothing stands for.
-    #[error("{0} stands for nothing here")]
+    #[error("{0} is not a valid value in the saved state")]
     Value(u64),
 }
 
@@ -182,7 +182,7 @@ macro_rules! wrapped_numbers {
     )+};
 }
 
-wrapped_numbers!(BlockId, Lpn, crate::page::StreamId);
+wrapped_numbers!(BlockId, Lpn);
 
 impl State for bool {
     fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
@@ -220,6 +220,12 @@ impl<T: State> State for Option<T> {
             *self = T::blank();
         }
         self.iter_mut().try_for_each(|one| one.transfer(archive))
+    }
+}
+
+impl<T: State + ?Sized> State for Box<T> {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        (**self).transfer(archive)
     }
 }
 
@@ -306,7 +312,7 @@ mod tests {
         assert_eq!(error(&u64::MAX.to_le_bytes()), "failed to fill whole buffer");
         assert_eq!(error(&[1]), "failed to fill whole buffer");
         let error = true.transfer(&mut Restored::new(&[2])).unwrap_err().to_string();
-        assert_eq!(error, "2 stands for nothing here");
+        assert_eq!(error, "2 is not a valid value in the saved state");
         let error = restored(vec![1_usize], vec![]).unwrap_err().to_string();
         assert_eq!(error, "a table of 1 entries was saved, and this FTL has 0");
     }

@@ -2,7 +2,7 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, WearLeveling};
-use ftlab_ftl::registry::{self, DynPageMapped, OracleGroup, Size};
+use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
 use ftlab_ftl::{Restored, Saved};
 
 const LOGICAL_PAGES: u32 = 48 * 16;
@@ -13,7 +13,7 @@ fn config() -> DriveConfig {
 
 fn build(name: &str, config: DriveConfig) -> DynPageMapped<NoPayload, ()> {
     let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    let spec = registry::fit(&name.parse().unwrap(), Size::new(&config), &groups).unwrap();
+    let spec = registry::fit(&name.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
     registry::build_page_mapped(&spec, config, NoPayload, ()).unwrap()
 }
 
@@ -86,7 +86,7 @@ fn the_state_of_another_drive_is_refused() {
     let error = other.set_mapping(Lpn(LOGICAL_PAGES), &[0]).unwrap_err().to_string();
     assert_eq!(error, "a table of 769 entries was saved, and this FTL has 768");
     let error = other.set_mapping(Lpn(0), &[80 * 16]).unwrap_err().to_string();
-    assert_eq!(error, "1280 stands for nothing here");
+    assert_eq!(error, "1280 is not a valid value in the saved state");
     let hybrid = registry::build_page_mapped(&"fast".parse().unwrap(), config(), NoPayload, ());
     let error = hybrid.err().unwrap().to_string();
     assert!(error.contains("unknown page-mapped FTL \"fast\""), "{error}");

@@ -3,7 +3,7 @@
 use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{DynFtl, OracleGroup, Size, build, fit, ftl_names, policy_names};
+use ftlab_ftl::registry::{DriveShape, DynFtl, OracleGroup, build, fit, ftl_names, policy_names};
 
 const PAGES: u32 = 2000;
 
@@ -21,8 +21,8 @@ fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()>
     let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);
     let groups = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    let size = Size::new(&config);
-    let ftl = fit(&ftl.parse().unwrap(), size, &groups).unwrap();
+    let shape = DriveShape::new(&config);
+    let ftl = fit(&ftl.parse().unwrap(), shape, &groups).unwrap();
     let mut ftl = build(&ftl, config, flash, ()).unwrap();
     let mut random = 1_u32;
     let mut batch = PageBatch::default();

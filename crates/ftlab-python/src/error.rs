@@ -1,7 +1,8 @@
 //! Errors as the exceptions of `ftlab.errors`.
 
+use ftlab_lab::LabError;
+use ftlab_lab::sweep::FileError;
 use ftlab_sim::SimError;
-use ftlab_sim::sweep::{FileError, SweepError};
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use pyo3::PyErr;
@@ -64,9 +65,6 @@ impl From<SimError> for Error {
             SimError::Build(_) | SimError::Geometry(_) => exceptions::DriveError::new_err(message),
             SimError::Ftl { .. } => exceptions::FtlError::new_err(message),
             SimError::Memory { .. } => exceptions::MemoryLimitError::new_err(message),
-            SimError::Output { .. } | SimError::Results { .. } => {
-                exceptions::FileError::new_err(message)
-            }
             SimError::BeyondDrive { .. }
             | SimError::NothingCounted { .. }
             | SimError::NoWrites { .. }
@@ -79,19 +77,19 @@ impl From<SimError> for Error {
 
 impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
-        SweepError::from(error).into()
+        LabError::from(error).into()
     }
 }
 
-impl From<SweepError> for Error {
-    fn from(error: SweepError) -> Self {
+impl From<LabError> for Error {
+    fn from(error: LabError) -> Self {
         let message = in_python(&error);
         Self(match error {
-            SweepError::Sim(error) => return error.into(),
-            SweepError::Read { .. } | SweepError::Store { .. } => {
+            LabError::Sim(error) => return error.into(),
+            LabError::Read { .. } | LabError::Store { .. } | LabError::Results { .. } => {
                 exceptions::FileError::new_err(message)
             }
-            SweepError::File(_) => exceptions::ExperimentError::new_err(message),
+            LabError::File(_) => exceptions::ExperimentError::new_err(message),
         })
     }
 }

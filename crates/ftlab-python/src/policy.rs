@@ -5,7 +5,7 @@ use crate::error::policy_error;
 use crate::workload::{Raised, keep};
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_ftl::page::{Drive, HostWrite, Phase, Policy, Relocation, Stream, StreamId, Victims};
-use ftlab_ftl::registry::Size;
+use ftlab_ftl::registry::DriveShape;
 use ftlab_ftl::{Archive, Metadata, State, StateError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -36,7 +36,7 @@ impl PythonPolicy {
     /// Prepares the policy for a drive of this size; an exception is kept, and named in the error.
     pub(crate) fn make(
         policy: &Py<PyAny>,
-        size: Size,
+        size: DriveShape,
         raised: &Raised,
     ) -> Result<Box<dyn Policy>, String> {
         let made = Python::attach(|py| Self::new(policy.bind(py), size, raised));
@@ -47,7 +47,7 @@ impl PythonPolicy {
         })
     }
 
-    fn new(policy: &Bound<'_, PyAny>, size: Size, raised: &Raised) -> PyResult<Self> {
+    fn new(policy: &Bound<'_, PyAny>, size: DriveShape, raised: &Raised) -> PyResult<Self> {
         let py = policy.py();
         let name: String = policy.getattr("name")?.extract()?;
         let streams = streams(policy, &name)?;
@@ -220,7 +220,7 @@ impl Policy for PythonPolicy {
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
         self.ask(drive, |this, policy, view| {
             let name = intern!(policy.py(), "select_victims");
-            let asked = (view, victims.asking().index(), victims.valid_pages_max());
+            let asked = (view, victims.requester().index(), victims.valid_pages_max());
             for block in policy.call_method1(name, asked)?.try_iter()? {
                 let block: u32 = block?.extract()?;
                 let valid_pages = this.check_victim(block, victims, drive)?;
@@ -260,7 +260,7 @@ impl Policy for PythonPolicy {
     }
 
     /// Memory held by Python is not counted.
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         0
     }
 }

@@ -1,7 +1,8 @@
 //! Results to files and pages.
 
 use crate::error::{Error, Result};
-use ftlab_sim::{ExperimentResult, read_results, summary, write_results};
+use ftlab_lab::{read_results, write_results};
+use ftlab_sim::{ExperimentResult, summary};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;

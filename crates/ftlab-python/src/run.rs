@@ -48,7 +48,8 @@ fn own(policies: Vec<(String, Py<PyAny>)>, raised: &Raised) -> Result<OwnPolicie
     let mut own = OwnPolicies::default();
     for (name, policy) in policies {
         let raised = Arc::clone(raised);
-        own.add(&name, move |size| PythonPolicy::make(&policy, size, &raised))?;
+        let make = move |size| PythonPolicy::make(&policy, size, &raised);
+        own.add(&name, Arc::new(make)).map_err(SimError::from)?;
     }
     Ok(own)
 }

@@ -6,8 +6,9 @@
 //! nothing instead of something else.
 
 use crate::error::{Error, Result, experiment_error, in_python};
-use ftlab_sim::sweep as rust;
-use ftlab_sim::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
+use ftlab_lab::LabError;
+use ftlab_lab::sweep as rust;
+use ftlab_lab::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -74,7 +75,7 @@ impl Plan {
         })?;
         let (bytes, failures) = py.detach(|| {
             let outcome = job.run()?;
-            Ok::<_, rust::SweepError>((outcome.encode()?, outcome.failures))
+            Ok::<_, LabError>((outcome.encode()?, outcome.failures))
         })?;
         Ok((PyBytes::new(py, &bytes), named(failures)))
     }

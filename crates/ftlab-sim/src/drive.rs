@@ -138,7 +138,7 @@ impl DriveOptions {
     }
 
     /// The logical pages, where they are asked for.
-    pub(crate) fn asked_pages(&self) -> Option<u64> {
+    pub fn asked_pages(&self) -> Option<u64> {
         match self.logical {
             Logical::Pages(pages) => Some(pages),
             Logical::Bytes(size) => Some(size.0 / u64::from(self.page_bytes.max(1))),

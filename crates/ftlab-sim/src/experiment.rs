@@ -1,21 +1,23 @@
 //! What to simulate, and getting it ready.
 
 use crate::drive::DriveOptions;
-use crate::feed::{Bounds, Feed};
+use crate::expander::Bounds;
+use crate::feed::Feed;
 use crate::format::grouped;
-use crate::lane::Lane;
-use crate::machine::Machine;
-use crate::policies::OwnPolicies;
+use crate::ftl_run::FtlRun;
+use crate::parameters::named;
 use crate::precondition::{Fill, fill};
+use crate::progress::Progress;
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
-use crate::run::{Prepared, Progress};
+use crate::run::Prepared;
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::threads::Threads;
-use crate::workload::{Workload, named};
+use crate::workload::Workload;
 use crate::{SimError, memory, steady};
 use ftlab_flash::{Arrivals, Faults, Timing};
 use ftlab_ftl::page::{DriveConfig, Hints};
-use ftlab_ftl::registry::{self, OracleGroup, Size};
+use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
+use ftlab_machine::{AnyFtl, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
@@ -169,7 +171,7 @@ impl Experiment {
         let pool = threads.clone();
         let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
-        let lanes = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
+        let runs = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
         let requests = source.metadata().requests;
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
@@ -196,7 +198,7 @@ impl Experiment {
         if self.asks_for(Hints::Streams)? {
             feeds.iter_mut().for_each(Feed::keep_streams);
         }
-        Ok(Prepared { config, requests, memory_bytes, ahead, feeds, lanes, pool })
+        Ok(Prepared { config, requests, memory_bytes, ahead, feeds, runs, pool })
     }
 
     /// The fill, if there is one, and then the workload.
@@ -250,7 +252,7 @@ impl Experiment {
                 what: "no FTL is named".into(),
                 remedy: format!(
                     "add --ftl NAME, once for each FTL to compare; known: {}",
-                    registry::ftl_names().join(", ")
+                    registry::known_ftls()
                 ),
             });
         }
@@ -290,7 +292,7 @@ impl Experiment {
     }
 
     /// Refuses numbers that are wrong whatever the workload is, before a pass over it.
-    pub(crate) fn check_numbers(&self) -> Result<(), SimError> {
+    pub fn check_numbers(&self) -> Result<(), SimError> {
         if self.length == Length::Writes(0) {
             return Err(no_writes());
         }
@@ -351,21 +353,20 @@ impl Experiment {
         drive: DriveConfig,
         timing: Option<&Timing>,
         oracle: &[OracleGroup],
-    ) -> Result<Vec<Lane>, SimError> {
-        let size = Size::new(&drive);
+    ) -> Result<Vec<FtlRun>, SimError> {
+        let size = DriveShape::new(&drive);
         let policies = &self.policies;
         self.ftls
             .par_iter()
             .map(|spec| {
                 let fitted = policies.fit(spec, size, oracle)?;
-                let ftl =
-                    Machine::new(&fitted, policies, drive, timing, self.faults, self.observe)?;
+                let ftl = AnyFtl::new(&fitted, policies, drive, timing, self.faults, self.observe)?;
                 let parameters = named(policies.resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 let takes_streams = policies.hints(spec)? == Hints::Streams;
-                let lane =
-                    Lane::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults);
-                Ok(if takes_streams { lane.with_fdp_statistics() } else { lane })
+                let run =
+                    FtlRun::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults);
+                Ok(if takes_streams { run.with_fdp_statistics() } else { run })
             })
             .collect()
     }

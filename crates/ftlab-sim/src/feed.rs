@@ -1,9 +1,8 @@
 //! Turns requests into batches of page writes, cut where the schedule says.
 
 use crate::SimError;
-use crate::expander::Expander;
-pub(crate) use crate::expander::{Bounds, Segment};
-use crate::foresight::Foresight;
+use crate::expander::{Bounds, Expander, Segment};
+use crate::lifetimes::Lifetimes;
 use crate::schedule::Schedule;
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
@@ -58,7 +57,7 @@ pub(crate) struct Feed {
     /// Whether any request named one.
     has_streams: bool,
     /// Of all page writes, if they are known.
-    foresight: Option<Foresight>,
+    lifetimes: Option<Lifetimes>,
 }
 
 impl Feed {
@@ -80,7 +79,7 @@ impl Feed {
             operations: [0; 4],
             wants_streams: false,
             has_streams: false,
-            foresight: None,
+            lifetimes: None,
         })
     }
 
@@ -95,8 +94,8 @@ impl Feed {
     }
 
     /// Tells of each page write how long it lives.
-    pub(crate) fn tell_lifetimes(&mut self, foresight: Foresight) {
-        self.foresight = Some(foresight);
+    pub(crate) fn tell_lifetimes(&mut self, lifetimes: Lifetimes) {
+        self.lifetimes = Some(lifetimes);
     }
 
     /// Fills `chunk`; false, and an empty chunk, at the end.
@@ -129,8 +128,8 @@ impl Feed {
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
-        if let Some(foresight) = &mut self.foresight {
-            foresight.tell(&mut segment.batch);
+        if let Some(lifetimes) = &mut self.lifetimes {
+            lifetimes.tell(&mut segment.batch);
         }
         Ok(is_full)
     }
@@ -204,6 +203,16 @@ impl Feed {
 
     pub(crate) fn source(&self) -> &dyn TraceSource {
         self.source.as_ref()
+    }
+
+    /// Share of it that has been decoded, where that is known.
+    pub(crate) fn share(&self) -> Option<f64> {
+        let by_writes = self.schedule.end().map(|end| self.schedule.done() as f64 / end as f64);
+        match (by_writes, self.source.progress()) {
+            // A trace may end before the writes that were asked for.
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        }
     }
 
     /// Requests so far, by operation.

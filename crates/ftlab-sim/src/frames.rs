@@ -1,10 +1,11 @@
 //! Pictures of the flash, at a bounded number of moments.
 
-use crate::lifetimes::{Lifetimes, Moves};
+use crate::moves::Moves;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use ftlab_flash::{BlockOf, Flash, Geometry, Lpn};
-use ftlab_ftl::{BlockUse, Ftl, Observer};
+use ftlab_flash::Geometry;
+use ftlab_ftl::BlockUse;
+use ftlab_machine::{BlockPages, Picture};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -95,51 +96,19 @@ pub(crate) fn blocks_per_cell(geometry: &Geometry) -> u32 {
     geometry.blocks().div_ceil(CELLS_MAX)
 }
 
-/// Pages of an erase block.
-#[derive(Debug, Clone, Copy, Default)]
-struct Pages {
-    valid: u32,
-    cold: u32,
-}
-
-/// Takes a picture of the flash; a walk over all logical pages.
-pub(crate) fn take<F: Flash, O: Observer>(
-    ftl: &dyn Ftl<Flash = F, Observer = O>,
-    geometry: &Geometry,
-    lifetimes: &Lifetimes,
-    host_writes: u64,
-) -> Frame {
-    let uses = ftl.block_uses();
-    let mut blocks = vec![Pages::default(); uses.len()];
-    let block_of: BlockOf = geometry.block_of();
-    for lpn in (0..lifetimes.logical_pages()).map(Lpn) {
-        if let Some(page) = ftl.flash_page(lpn) {
-            let block = &mut blocks[block_of.page(page).index()];
-            block.valid += 1;
-            block.cold += u32::from(lifetimes.is_cold(lpn));
-        }
-    }
-    let streams = ftl.streams().len();
-    draw(&uses, &blocks, geometry, streams, host_writes)
-}
-
-fn draw(
-    uses: &[BlockUse],
-    blocks: &[Pages],
-    geometry: &Geometry,
-    streams: usize,
-    host_writes: u64,
-) -> Frame {
+/// The frame of a picture that was taken after `host_writes` counted host page writes.
+pub(crate) fn draw(picture: &Picture, geometry: &Geometry, host_writes: u64) -> Frame {
+    let Picture { uses, pages: blocks, streams } = picture;
     let pages_per_block = geometry.pages_per_block();
     let per_cell = blocks_per_cell(geometry) as usize;
-    let share = |pages: fn(&Pages) -> u32| {
+    let share = |pages: fn(&BlockPages) -> u32| {
         let cells = blocks.chunks(per_cell).map(|cell| {
             let sum: u64 = cell.iter().map(|block| u64::from(pages(block))).sum();
             in_255ths(sum, cell.len() as u64 * u64::from(pages_per_block))
         });
         Bytes(cells.collect())
     };
-    let mut by_valid_share = vec![vec![0; BINS]; streams];
+    let mut by_valid_share = vec![vec![0; BINS]; *streams];
     let mut cold = Vec::new();
     for (block, block_use) in blocks.iter().zip(uses) {
         if let BlockUse::Holds(stream) = block_use {
@@ -149,7 +118,7 @@ fn draw(
     }
     Frame {
         host_writes,
-        region: Bytes(uses.chunks(per_cell).map(|cell| region(cell, streams)).collect()),
+        region: Bytes(uses.chunks(per_cell).map(|cell| region(cell, *streams)).collect()),
         valid: share(|block| block.valid),
         cold: share(|block| block.cold),
         blocks_by_valid_share: by_valid_share,
@@ -204,16 +173,16 @@ mod tests {
     const NORMAL: BlockUse = BlockUse::Holds(StreamId(0));
     const COLD: BlockUse = BlockUse::Holds(StreamId(1));
 
-    fn pages(valid: u32, cold: u32) -> Pages {
-        Pages { valid, cold }
+    fn pages(valid: u32, cold: u32) -> BlockPages {
+        BlockPages { valid, cold }
     }
 
     #[test]
     fn a_frame_shows_each_block_where_there_are_few() {
         let geometry = Geometry::new(4, 100, 4096).unwrap();
-        let uses = [NORMAL, COLD, BlockUse::Free, BlockUse::Retired];
-        let blocks = [pages(50, 1), pages(100, 100), pages(0, 0), pages(0, 0)];
-        let frame = draw(&uses, &blocks, &geometry, 2, 7);
+        let uses = vec![NORMAL, COLD, BlockUse::Free, BlockUse::Retired];
+        let blocks = vec![pages(50, 1), pages(100, 100), pages(0, 0), pages(0, 0)];
+        let frame = draw(&Picture { uses, pages: blocks, streams: 2 }, &geometry, 7);
         assert_eq!(frame.host_writes, 7);
         assert_eq!(frame.region.0, [0, 1, FREE, RETIRED]);
         assert_eq!(frame.valid.0, [128, 255, 0, 0]);
@@ -238,7 +207,7 @@ mod tests {
         (blocks[0], blocks[1], blocks[4]) = (pages(100, 50), pages(0, 0), pages(100, 0));
         let last = uses.len() - 1;
         (uses[last], blocks[last]) = (NORMAL, pages(100, 100));
-        let frame = draw(&uses, &blocks, &geometry, 2, 0);
+        let frame = draw(&Picture { uses, pages: blocks, streams: 2 }, &geometry, 0);
         assert_eq!(frame.region.0.len(), CELLS_MAX as usize / 2 + 2);
         assert_eq!(frame.region.0[..3], [0, FREE, 1]);
         assert_eq!((frame.valid.0[0], frame.cold.0[0]), (128, 64));

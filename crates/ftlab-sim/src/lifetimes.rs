@@ -1,135 +1,110 @@
-//! Which pages are moved: those that the host soon overwrites, or those that it never does.
+//! How long every page write will live, which only a first pass over the workload tells.
+//!
+//! A write lives until its page is written again or trimmed, counted in host writes, fill and warm-up
+//! included; one that outlives the run lives for [`u32::MAX`]. The pass takes 4 bytes for every page
+//! write of the run, and 8 for every logical page while it lasts.
 
-use ftlab_flash::{Lpn, Ppn};
-use ftlab_ftl::Observer;
-use ftlab_ftl::page::StreamId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::SimError;
+use crate::format::grouped;
+use crate::memory::available_bytes;
+use ftlab_flash::Lpn;
+use ftlab_ftl::PageBatch;
+use std::sync::Arc;
 
-/// The window that parts hot pages from others is the drive's logical pages divided by this, as that of
-/// `ftlab inspect`.
-const WINDOWS_PER_DRIVE: u64 = 10;
+/// Bytes per page write that is looked at.
+const WRITE_BYTES: u64 = 4;
 
-/// Windows that a page has to last to be cold: FASTer's second chance doubles the first.
-const WINDOWS_COLD: u64 = 2;
-
-/// Pages that collections and merges moved, by how long the version that was moved lasted: host page
-/// writes from the one that wrote it to the one that overwrote it, or to its trim.
-///
-/// The bounds are those of `ftlab inspect` (after FASTer, section III). It takes the mean of a page, and
-/// this each version by itself, since a page may be hot for a while and cold from then on (2R, section 2.2).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Moves {
-    /// Host page writes: a tenth of the drive's logical pages, and 1 at least.
-    pub window_writes: u64,
-    /// Moves of versions that lasted less than the window.
-    pub hot: u64,
-    /// Of those that lasted less than two windows.
-    pub warm: u64,
-    /// Of those that lasted longer, and were overwritten or trimmed at last.
-    pub cold: u64,
-    /// Of those that had lasted two windows or longer at the end of the run, and were still valid.
-    pub frozen: u64,
-    /// Of those that were valid at the end of the run, but too young to tell.
-    pub undecided: u64,
-}
-
-/// Follows every logical page, at 16 bytes each.
-#[derive(Debug)]
+/// The lifetimes of all page writes, and how many of them have been told.
+#[derive(Debug, Clone)]
 pub(crate) struct Lifetimes {
-    window_writes: u64,
-    /// Host writes so far.
-    clock: u64,
-    versions: Vec<Version>,
-    /// Moves of versions that are over: hot, warm, cold.
-    moved: [u64; 3],
+    all: Arc<Vec<u32>>,
+    told: usize,
 }
-
-/// The newest version of a logical page.
-#[derive(Debug, Clone, Copy)]
-struct Version {
-    /// The clock when it was written.
-    written_at: u64,
-    /// How often it was moved.
-    moves: u64,
-}
-
-/// Bytes that a logical page takes.
-pub(crate) const PAGE_BYTES: u64 = size_of::<Version>() as u64;
 
 impl Lifetimes {
-    pub(crate) fn new(logical_pages: u32) -> Self {
-        Self {
-            window_writes: (u64::from(logical_pages) / WINDOWS_PER_DRIVE).max(1),
-            clock: 0,
-            versions: vec![Version { written_at: 0, moves: 0 }; logical_pages as usize],
-            moved: [0; 3],
-        }
+    /// The same from the page write after the first `writes` on.
+    pub(crate) fn after(&self, writes: usize) -> Self {
+        Self { told: writes, ..self.clone() }
     }
 
-    pub(crate) fn logical_pages(&self) -> u32 {
-        self.versions.len() as u32
-    }
-
-    /// Forgets all moves so far; how old pages are is kept.
-    pub(crate) fn begin(&mut self) {
-        self.moved = [0; 3];
-        self.versions.iter_mut().for_each(|version| version.moves = 0);
-    }
-
-    /// Whether `lpn`, which holds data, has lasted so long that it is cold or frozen.
-    #[inline]
-    pub(crate) fn is_cold(&self, lpn: Lpn) -> bool {
-        self.is_over(self.versions[lpn.index()].written_at, WINDOWS_COLD)
-    }
-
-    /// Whether a version has lasted so many windows.
-    fn is_over(&self, written_at: u64, windows: u64) -> bool {
-        self.clock - written_at >= windows * self.window_writes
-    }
-
-    /// Moves so far, as if the run ended now.
-    pub(crate) fn moves(&self) -> Moves {
-        let [hot, warm, cold] = self.moved;
-        let (mut frozen, mut undecided) = (0, 0);
-        for version in &self.versions {
-            let is_old = self.is_over(version.written_at, WINDOWS_COLD);
-            *(if is_old { &mut frozen } else { &mut undecided }) += version.moves;
-        }
-        Moves { window_writes: self.window_writes, hot, warm, cold, frozen, undecided }
-    }
-
-    /// Ends the present version of `lpn`, if it has one.
-    #[inline]
-    fn end(&mut self, lpn: Lpn) {
-        let Version { written_at, moves } = self.versions[lpn.index()];
-        if moves > 0 {
-            let windows = (self.clock - written_at) / self.window_writes;
-            self.moved[windows.min(WINDOWS_COLD) as usize] += moves;
-        }
-        self.versions[lpn.index()] = Version { written_at: self.clock, moves: 0 };
+    /// Tells those of the writes of `batch`, the next ones.
+    pub(crate) fn tell(&mut self, batch: &mut PageBatch) {
+        let end = (self.told + batch.writes.len()).min(self.all.len());
+        batch.lifetimes.extend_from_slice(&self.all[self.told..end]);
+        self.told = end;
     }
 }
 
-impl Observer for Lifetimes {
-    #[inline]
-    fn host_write(&mut self, lpn: Lpn, _to: Ppn, _stream: StreamId) {
-        self.end(lpn);
-        self.clock += 1;
+/// The pass, as far as it is.
+pub(crate) struct Pass {
+    /// Of every page write.
+    lifetimes: Vec<u32>,
+    /// Page -> the number of its latest write, from 1; 0 if it holds nothing.
+    written: Vec<u64>,
+    writes_max: u64,
+}
+
+impl Pass {
+    /// A pass over the writes of a drive that is empty.
+    pub(crate) fn new(logical_pages: u32) -> Self {
+        Self {
+            lifetimes: Vec::new(),
+            written: vec![0; logical_pages as usize],
+            // A growing table takes up to twice its size, and once more while it moves.
+            writes_max: available_bytes().map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES)),
+        }
     }
 
-    #[inline]
-    fn relocation(&mut self, lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {
-        self.versions[lpn.index()].moves += 1;
+    /// Page writes so far.
+    pub(crate) fn writes(&self) -> u64 {
+        self.lifetimes.len() as u64
     }
 
-    #[inline]
-    fn merge_copy(&mut self, lpn: Lpn) {
-        self.versions[lpn.index()].moves += 1;
+    /// The lifetimes of all of them.
+    pub(crate) fn finish(self) -> Lifetimes {
+        Lifetimes { all: Arc::new(self.lifetimes), told: 0 }
     }
 
-    fn trim(&mut self, lpn: Lpn) {
-        self.end(lpn);
+    /// Refuses more page writes than memory has room for.
+    pub(crate) fn check_memory(&self) -> Result<(), SimError> {
+        if self.writes() <= self.writes_max {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!(
+                "the lifetimes of more than {} page writes do not fit into memory",
+                grouped(self.writes_max)
+            ),
+            remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk"
+                .into(),
+        })
+    }
+
+    /// Adds the writes and trims of `batch`, the next ones.
+    pub(crate) fn add(&mut self, batch: &PageBatch) {
+        let PageBatch { writes, trims, .. } = batch;
+        let mut written = 0;
+        for trim in trims {
+            let before = trim.after_writes as usize;
+            writes[written..before].iter().for_each(|lpn| self.write(*lpn));
+            written = before;
+            (trim.first.0..trim.first.0 + trim.pages).for_each(|lpn| self.end(Lpn(lpn), 0));
+        }
+        writes[written..].iter().for_each(|lpn| self.write(*lpn));
+    }
+
+    fn write(&mut self, lpn: Lpn) {
+        self.lifetimes.push(u32::MAX);
+        self.end(lpn, self.writes());
+    }
+
+    /// The present version of a page ends, and `next` is the number of the one that replaces it.
+    fn end(&mut self, lpn: Lpn, next: u64) {
+        let ended = std::mem::replace(&mut self.written[lpn.index()], next);
+        if ended > 0 {
+            let lived = self.writes() - ended;
+            self.lifetimes[ended as usize - 1] = u32::try_from(lived).unwrap_or(u32::MAX);
+        }
     }
 }
 
@@ -138,76 +113,47 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[derive(Debug, Clone, Copy)]
-    enum Event {
-        Write(u32),
-        Move(u32),
-        Trim(u32),
-    }
-
-    fn observe(lifetimes: &mut Lifetimes, event: Event) {
-        match event {
-            Event::Write(page) => lifetimes.host_write(Lpn(page), Ppn(0), StreamId(0)),
-            Event::Move(page) => lifetimes.relocation(Lpn(page), Ppn(0), Ppn(1), StreamId(0)),
-            Event::Trim(page) => lifetimes.trim(Lpn(page)),
-        }
-    }
-
-    /// Looks for the next write or trim of the page behind each move, and for the last before it.
-    fn naive(events: &[Event], from: usize, window: u64) -> Moves {
-        let mut found = Moves { window_writes: window, ..Moves::default() };
-        let writes = |events: &[Event]| {
-            events.iter().filter(|event| matches!(event, Event::Write(_))).count() as u64
-        };
-        for (at, event) in events.iter().enumerate().skip(from) {
-            let Event::Move(page) = *event else { continue };
-            let ends = |other: &Event| matches!(*other, Event::Write(other) | Event::Trim(other) if other == page);
-            let born =
-                events[..at].iter().rposition(ends).map_or(0, |born| writes(&events[..born]));
-            let end = events[at..].iter().position(ends).map(|end| at + end);
-            let lasted = writes(&events[..end.unwrap_or(events.len())]) - born;
-            let class = match (end, lasted / window) {
-                (Some(_), 0) => &mut found.hot,
-                (Some(_), 1) => &mut found.warm,
-                (Some(_), _) => &mut found.cold,
-                (None, 0 | 1) => &mut found.undecided,
-                (None, _) => &mut found.frozen,
-            };
-            *class += 1;
-        }
-        found
+    /// The naive twin: looks for the end of every write from there on.
+    fn naive(operations: &[(bool, u32)]) -> Vec<u32> {
+        let writes = operations.iter().enumerate().filter(|(_, (is_trim, _))| !is_trim);
+        writes
+            .map(|(index, (_, page))| {
+                let rest = &operations[index + 1..];
+                let end = rest.iter().position(|(_, other)| other == page);
+                end.map_or(u32::MAX, |end| {
+                    let between = rest[..=end].iter().filter(|(is_trim, _)| !is_trim);
+                    between.count() as u32
+                })
+            })
+            .collect()
     }
 
     proptest! {
         #[test]
-        fn classes_equal_those_of_the_definition(
-            events in prop::collection::vec(
-                prop_oneof![
-                    6 => (0u32..40).prop_map(Event::Write),
-                    4 => (0u32..40).prop_map(Event::Move),
-                    1 => (0u32..40).prop_map(Event::Trim),
-                ],
-                0..300,
-            ),
-            from in 0usize..100,
+        fn one_pass_finds_every_end(
+            operations in prop::collection::vec((prop::bool::weighted(0.1), 0u32..20), 0..200),
+            cut in 0usize..200,
         ) {
-            let mut lifetimes = Lifetimes::new(40);
-            let from = from.min(events.len());
-            events[..from].iter().for_each(|event| observe(&mut lifetimes, *event));
-            lifetimes.begin();
-            events[from..].iter().for_each(|event| observe(&mut lifetimes, *event));
-            prop_assert_eq!(lifetimes.moves(), naive(&events, from, 4));
+            let mut pass = Pass::new(20);
+            let mut batches = [PageBatch::default(), PageBatch::default()];
+            for (index, (is_trim, page)) in operations.iter().enumerate() {
+                let batch = &mut batches[usize::from(index >= cut)];
+                if *is_trim { batch.trim(Lpn(*page), 1) } else { batch.writes.push(Lpn(*page)) }
+            }
+            batches.iter().for_each(|batch| pass.add(batch));
+            prop_assert_eq!(pass.lifetimes, naive(&operations));
         }
     }
 
     #[test]
-    fn a_page_is_cold_once_it_has_lasted_two_windows() {
-        let mut lifetimes = Lifetimes::new(40);
-        observe(&mut lifetimes, Event::Write(7));
-        for page in 0..7 {
-            assert!(!lifetimes.is_cold(Lpn(7)), "{page}");
-            observe(&mut lifetimes, Event::Write(page));
-        }
-        assert!(lifetimes.is_cold(Lpn(7)) && !lifetimes.is_cold(Lpn(1)));
+    fn lifetimes_are_told_in_order_to_both_feeds() {
+        let all = Lifetimes { all: Arc::new(vec![1, 2, 3, 4, 5]), told: 0 };
+        let told = |mut from: Lifetimes, writes: usize| {
+            let mut batch = PageBatch { writes: vec![Lpn(0); writes], ..PageBatch::default() };
+            from.tell(&mut batch);
+            batch.lifetimes
+        };
+        assert_eq!(told(all.clone(), 3), [1, 2, 3]);
+        assert_eq!(told(all.after(3), 2), [4, 5]);
     }
 }

@@ -1,7 +1,8 @@
 //! How much memory a drive takes, and how much there is.
 
-use crate::{SimError, lifetimes};
+use crate::SimError;
 use ftlab_ftl::page::DriveConfig;
+use ftlab_machine::AnyFtl;
 
 /// Bytes per logical page: its place on the flash.
 const LOGICAL_PAGE_BYTES: u64 = 4;
@@ -20,7 +21,7 @@ pub(crate) fn needed_bytes(config: &DriveConfig) -> u64 {
 
 /// Bytes that watching the pages of one FTL takes besides.
 fn watch_bytes(config: &DriveConfig) -> u64 {
-    u64::from(config.logical_pages) * lifetimes::PAGE_BYTES
+    u64::from(config.logical_pages) * AnyFtl::WATCH_PAGE_BYTES
 }
 
 /// Refuses drives that do not fit into memory, with what watching pages takes.
@@ -59,8 +60,8 @@ pub(crate) fn available_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_flash::{Geometry, NoPayload};
-    use ftlab_ftl::registry;
+    use ftlab_flash::Geometry;
+    use ftlab_machine::OwnPolicies;
 
     fn config() -> DriveConfig {
         DriveConfig::new(Geometry::new(1200, 1000, 4096).unwrap(), 1_000_000, 4)
@@ -68,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_estimate_is_close() {
-        let ftl = registry::build(&"2r++".parse().unwrap(), config(), NoPayload, ()).unwrap();
+        let (spec, own) = ("2r++".parse().unwrap(), OwnPolicies::default());
+        let ftl = AnyFtl::new(&spec, &own, config(), None, None, false).unwrap();
         let real = (ftl.memory_bytes().drive + ftl.memory_bytes().policy) as f64;
         let estimated = needed_bytes(&config()) as f64;
         assert!((estimated / real - 1.0).abs() < 0.05, "{estimated} for {real}");

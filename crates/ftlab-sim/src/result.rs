@@ -3,8 +3,9 @@
 //! Counts are whole numbers of pages, blocks or requests, shares are in 0..=1, sizes in bytes. Counts
 //! of a run exclude fill and warm-up.
 
+pub use crate::erase_counts::EraseCounts;
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
-pub use crate::lifetimes::Moves;
+pub use crate::moves::Moves;
 pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
 
 use schemars::JsonSchema;
@@ -247,19 +248,6 @@ pub struct StreamResult {
     /// Mean valid share of its collected blocks; none if there were none, as of data blocks, which are
     /// merged.
     pub victim_valid_share: Option<f64>,
-}
-
-/// Erases of each block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EraseCounts {
-    /// Of the block with fewest.
-    pub min: u32,
-    /// The mean over all blocks.
-    pub mean: f64,
-    /// Of the block with most.
-    pub max: u32,
-    /// The Gini coefficient over all blocks: 0 if all have as many, towards 1 if few have all.
-    pub gini: f64,
 }
 
 /// How much can be written before the flash is worn out, at the write amplification of the run.

@@ -1,5 +1,6 @@
 //! What time a run took on its simulated flash.
 
+use crate::parameters::named;
 use ftlab_flash::{Arrivals, Interval, Measured, ResponseTimes, Timing};
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ pub struct TimingSummary {
 
 impl TimingSummary {
     pub(crate) fn new(spec: &Spec, timing: &Timing) -> Self {
-        Self { timing: spec.to_string(), parameters: crate::workload::named(timing.values()) }
+        Self { timing: spec.to_string(), parameters: named(timing.values()) }
     }
 
     /// Whether page writes arrive by the clock of the trace.

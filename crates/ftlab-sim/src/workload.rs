@@ -2,6 +2,7 @@
 
 use crate::SimError;
 use crate::drive::{Logical, Origin, Wanted};
+use crate::parameters::named;
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{GENERATORS, Space};
@@ -125,7 +126,7 @@ impl Workload {
     }
 
     /// Whether it cannot be read a second time: standard input, or a pipe.
-    pub(crate) fn is_read_once(&self) -> bool {
+    pub fn is_read_once(&self) -> bool {
         match self {
             Self::Trace { path, .. } => path == Path::new("-") || is_pipe(path),
             Self::Generator(_) => false,
@@ -142,7 +143,7 @@ impl Workload {
     }
 
     /// Opens the trace; `None` for a generator, which needs to know the drive first.
-    pub(crate) fn open_trace(
+    pub fn open_trace(
         &self,
         page_bytes: u32,
         need_time: bool,
@@ -158,7 +159,7 @@ impl Workload {
     }
 
     /// The generator's requests for this drive, or those of the trace.
-    pub(crate) fn generate(&self, space: &Space) -> Result<Box<dyn TraceSource>, SimError> {
+    pub fn generate(&self, space: &Space) -> Result<Box<dyn TraceSource>, SimError> {
         Ok(match self {
             Self::Generator(spec) => synthetic::build(spec, space)?,
             Self::Trace { path, options } => open(path, &reading(options, space.page_bytes))?,
@@ -219,11 +220,6 @@ impl Workload {
 /// A file that is there, and is neither a regular file nor a directory.
 fn is_pipe(path: &Path) -> bool {
     path.exists() && !path.is_file() && !path.is_dir()
-}
-
-/// Parameters as they are in results.
-pub(crate) fn named(values: Vec<(&'static str, String)>) -> BTreeMap<String, String> {
-    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// What says how a trace is read says nothing of a generator.

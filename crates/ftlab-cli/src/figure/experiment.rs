@@ -3,7 +3,7 @@
 use super::chart::{Area, Axis, Line, bars, chart, emptiest_corner, legend, lines};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
-use ftlab_sim::sweep::{
+use ftlab_lab::sweep::{
     AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, measured, places,
 };
 use plotters::prelude::*;

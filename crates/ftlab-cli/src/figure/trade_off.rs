@@ -3,7 +3,7 @@
 use super::chart::{Axis, Line, chart, lines};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
-use ftlab_sim::advise::{Advice, Point, Target};
+use ftlab_lab::advise::{Advice, Point, Target};
 use ftlab_sim::format::percent;
 use plotters::prelude::*;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The experiments included in ftlab, and those of the user.
 
 use crate::error::CliError;
-use ftlab_sim::sweep::ExperimentFile;
+use ftlab_lab::sweep::ExperimentFile;
 use std::path::Path;
 
 /// An experiment included in ftlab: its name, and the text of its file.
@@ -10,7 +10,7 @@ type Shipped = (&'static str, &'static str);
 /// Names experiments, whose files are `experiments/NAME.toml`.
 macro_rules! shipped {
     ($($id:literal),+ $(,)?) => {
-        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml")))),+]
+        &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),+]
     };
 }
 
@@ -55,8 +55,8 @@ fn parse((id, text): &Shipped) -> Result<Named, CliError> {
     Ok(((*id).to_owned(), ExperimentFile::parse(Path::new(&path), *text).map_err(from)?))
 }
 
-fn from(error: ftlab_sim::sweep::FileError) -> CliError {
-    ftlab_sim::sweep::SweepError::from(error).into()
+fn from(error: ftlab_lab::sweep::FileError) -> CliError {
+    ftlab_lab::LabError::from(error).into()
 }
 
 /// Every experiment included in ftlab.
@@ -93,7 +93,7 @@ pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_sim::sweep::{Plan, Scale};
+    use ftlab_lab::sweep::{Plan, Scale};
     use std::fs;
     use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
-use ftlab_sim::sweep::{
+use ftlab_lab::sweep::{
     ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs_of,
 };
 use page::{Page, Took};

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::figure::{self, experiment};
 use crate::sweep::line;
 use crate::table::ruled;
-use ftlab_sim::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
+use ftlab_lab::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
 use ftlab_trace::PartialFile;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
@@ -196,7 +196,7 @@ fn agreement(line: &Comparison) -> &'static str {
     }
 }
 
-fn alternative(spec: &ftlab_sim::sweep::FigureSpec, plan: &Plan) -> String {
+fn alternative(spec: &ftlab_lab::sweep::FigureSpec, plan: &Plan) -> String {
     if spec.title.is_empty() { plan.file.title.clone() } else { spec.title.clone() }
 }
 

@@ -1,9 +1,9 @@
 //! Wolf's study of rules for dividing the spare pages, over all workloads of a few groups.
 
 use crate::error::CliError;
+use ftlab_lab::sweep::{Curve, Numbers, Plan, Point};
 use ftlab_model::exhaustive::{Excess, excesses, workloads};
 use ftlab_model::split::Allocation;
-use ftlab_sim::sweep::{Curve, Numbers, Plan, Point};
 use ftlab_spec::SpecError;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

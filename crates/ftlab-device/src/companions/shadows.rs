@@ -4,7 +4,7 @@ use super::queue::{AbandonOnDrop, Queue};
 use crate::{FlashCounters, MediaError, ServeError, ShadowStatus};
 use ftlab_flash::{Lpn, NoPayload};
 use ftlab_ftl::page::{DriveConfig, Hints};
-use ftlab_ftl::registry::{self, DynFtl, Size};
+use ftlab_ftl::registry::{self, DriveShape, DynFtl};
 use ftlab_ftl::{Counters, PageBatch};
 use ftlab_spec::Spec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,8 @@ impl Shadow {
         if registry::hints(spec).is_ok_and(|hints| hints == Hints::Lifetimes) {
             return Err(refused(&MediaError::Future(spec.to_string())));
         }
-        let spec = registry::fit(spec, Size::new(&config), &[]).map_err(|error| refused(&error))?;
+        let spec =
+            registry::fit(spec, DriveShape::new(&config), &[]).map_err(|error| refused(&error))?;
         let built = registry::build(&spec, config, NoPayload, ());
         let mut ftl = built.map_err(|error| refused(&error))?;
         fill(&mut ftl, mapping).map_err(|error| refused(&error))?;

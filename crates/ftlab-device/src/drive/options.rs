@@ -4,7 +4,7 @@ use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max
 use ftlab_flash::{Lpn, NoPayload, Timing};
 use ftlab_ftl::Archive;
 use ftlab_ftl::page::{DriveConfig, Hints};
-use ftlab_ftl::registry::{self, BuildError, Size};
+use ftlab_ftl::registry::{self, BuildError, DriveShape};
 use ftlab_spec::Spec;
 use std::io;
 use uuid::Uuid;
@@ -71,8 +71,8 @@ impl CreateOptions {
         if registry::hints(&self.ftl).map_err(BuildError::from)? == Hints::Lifetimes {
             return Err(MediaError::Future(self.ftl.to_string()));
         }
-        let ftl =
-            registry::fit(&self.ftl, Size::new(&self.config), &[]).map_err(BuildError::from)?;
+        let ftl = registry::fit(&self.ftl, DriveShape::new(&self.config), &[])
+            .map_err(BuildError::from)?;
         let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
         let mut state = Count(0);
         built.transfer(&mut state)?;

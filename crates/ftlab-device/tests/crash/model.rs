@@ -3,7 +3,7 @@
 use ftlab_device::{CreateOptions, Drive, MediaError, OpenOptions, PowerCut, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{self, DynPageMapped, OracleGroup, Size};
+use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
 use std::sync::Arc;
 
 const PAGE_BYTES: usize = 512;
@@ -66,7 +66,7 @@ impl Model {
         let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, 9);
         config.gc = gc.parse().unwrap();
         let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-        let ftl = registry::fit(&ftl.parse().unwrap(), Size::new(&config), &groups).unwrap();
+        let ftl = registry::fit(&ftl.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
         let options = CreateOptions { ftl, config, checkpoint_every: Some(200) };
         let bytes = Drive::backing_bytes(&options).unwrap() as usize;
         let backing = Arc::new(PowerCut::new(vec![0; bytes]));

@@ -1,19 +1,11 @@
 //! The invariants of a hybrid-mapped drive.
 
 use crate::Observer;
+use crate::ensure::ensure;
 use crate::hybrid::Drive;
 use crate::hybrid::drive::DATA;
-use crate::page::StreamId;
+use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Flash, Lpn};
-
-/// Fails with a message unless the condition holds.
-macro_rules! ensure {
-    ($condition:expr, $($message:tt)+) => {
-        if !$condition {
-            return Err(format!($($message)+));
-        }
-    };
-}
 
 impl<F: Flash, O: Observer> Drive<F, O> {
     /// Verifies that both maps, the state of pages, streams and the free list agree.

@@ -1,9 +1,9 @@
 //! Both maps of a hybrid-mapped drive, its erase blocks, and merges.
 
 use crate::bits::Bits;
-use crate::hardware;
-use crate::page::{DriveConfig, Stream, StreamId};
-use crate::{Counters, FtlError, Observer};
+use crate::page::DriveConfig;
+use crate::stream::{Stream, StreamId};
+use crate::{Counters, FtlError, Observer, hardware};
 use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, Ppn};
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -30,9 +30,9 @@
 //! Enterprise-Class Flash Memory SSDs", SNAPI 2010, section III.
 
 use crate::Observer;
-use crate::hybrid::sequential::SequentialBlock;
+use crate::hybrid::sequential::{SEQUENTIAL, SequentialBlock};
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
-use crate::page::{Stream, StreamId};
+use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
 
@@ -46,7 +46,6 @@ ftlab_spec::parameters! {
 }
 
 const LOG: StreamId = StreamId(1);
-pub(super) const SEQUENTIAL: StreamId = StreamId(2);
 
 /// One queue of log blocks.
 pub struct Fast {
@@ -141,7 +140,7 @@ impl LogSpace for Fast {
         drive.write_to(block, lpn, data)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.log.capacity() * size_of::<BlockId>()
     }
 

@@ -31,23 +31,11 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section IV.
 
 use crate::Observer;
-use crate::hybrid::isolation::Isolation;
+use crate::hybrid::isolation::{Isolation, IsolationKind};
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
-use crate::page::{Stream, StreamId};
+use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
-
-ftlab_spec::choices! {
-    /// How cold pages are kept until they are merged.
-    pub enum IsolationKind {
-        /// Copied to blocks of the isolation area.
-        Copy = "copy",
-        /// Left in their block, which joins the isolation area.
-        InPlace = "inplace",
-        /// Not at all: they are merged at once.
-        Off = "off",
-    }
-}
 
 ftlab_spec::parameters! {
     /// Parameters of `faster`.
@@ -166,7 +154,11 @@ impl LogSpace for Faster {
             queue: VecDeque::with_capacity(size.log_blocks as usize),
             host: None,
             second_chance: None,
-            isolation: Isolation::new(parameters),
+            isolation: Isolation::new(
+                parameters.isolation,
+                parameters.isolation_blocks,
+                parameters.merge_step,
+            ),
         }
     }
 
@@ -192,7 +184,7 @@ impl LogSpace for Faster {
         drive.write_to(block, lpn, data)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         (self.queue.capacity() + self.isolation.blocks().capacity()) * size_of::<BlockId>()
     }
 

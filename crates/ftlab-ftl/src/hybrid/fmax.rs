@@ -23,7 +23,7 @@
 
 use crate::Observer;
 use crate::hybrid::{Drive, LogSize, LogSpace, LogicalBlock, Outcome};
-use crate::page::{Stream, StreamId};
+use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Flash, Lpn};
 use ftlab_spec::NoParameters;
 
@@ -114,7 +114,7 @@ impl LogSpace for Fmax {
         drive.write_to(block, lpn, data)
     }
 
-    fn metadata_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         size_of_val(&self.replacements[..]) + size_of_val(&self.order.neighbours[..])
     }
 

@@ -1,10 +1,11 @@
 //! A hybrid-mapped drive as an [`Ftl`].
 
+use crate::hybrid::entry::FtlEntry;
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::page::{ConfigError, DriveConfig};
-use crate::registry::{DynFtl, FtlEntry};
 use crate::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer, StreamUse,
+    BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Metadata, Observer,
+    StreamUse,
 };
 use ftlab_flash::{Flash, Lpn, Ppn};
 
@@ -123,7 +124,7 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
     }
 
     fn memory_bytes(&self) -> MemoryBytes {
-        MemoryBytes { drive: self.drive.bytes(), policy: self.log.metadata_bytes() }
+        MemoryBytes { drive: self.drive.bytes(), policy: self.log.memory_bytes() }
     }
 
     fn metadata(&self) -> Metadata {

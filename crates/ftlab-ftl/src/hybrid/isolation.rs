@@ -1,10 +1,22 @@
 //! The isolation area of FASTer: pages that are cold, on their way to their data blocks.
 
 use crate::Observer;
-use crate::hybrid::{Drive, FasterParameters, IsolationKind, Outcome};
-use crate::page::StreamId;
+use crate::hybrid::{Drive, Outcome};
+use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::collections::VecDeque;
+
+ftlab_spec::choices! {
+    /// How cold pages are kept until they are merged.
+    pub enum IsolationKind {
+        /// Copied to blocks of the isolation area.
+        Copy = "copy",
+        /// Left in their block, which joins the isolation area.
+        InPlace = "inplace",
+        /// Not at all: they are merged at once.
+        Off = "off",
+    }
+}
 
 pub(super) const ISOLATION: StreamId = StreamId(3);
 
@@ -23,15 +35,9 @@ pub(super) struct Isolation {
 }
 
 impl Isolation {
-    pub(super) fn new(parameters: &FasterParameters) -> Self {
-        let blocks_max = parameters.isolation_blocks as usize;
-        Self {
-            kind: parameters.isolation,
-            blocks_max,
-            merge_step: parameters.merge_step,
-            blocks: VecDeque::with_capacity(blocks_max),
-            done: 0,
-        }
+    pub(super) fn new(kind: IsolationKind, blocks_max: u32, merge_step: u32) -> Self {
+        let blocks_max = blocks_max as usize;
+        Self { kind, blocks_max, merge_step, blocks: VecDeque::with_capacity(blocks_max), done: 0 }
     }
 
     /// Its blocks, the oldest first.

@@ -1,9 +1,9 @@
 //! What the engine knows of a hybrid-mapped FTL.
 
-use crate::Metadata;
-use crate::Observer;
 use crate::hybrid::{Drive, Outcome};
-use crate::page::{ConfigError, DriveConfig, Stream};
+use crate::page::{ConfigError, DriveConfig};
+use crate::stream::Stream;
+use crate::{Metadata, Observer};
 use ftlab_flash::{Flash, Lpn};
 use ftlab_spec::Parameters;
 
@@ -47,11 +47,11 @@ pub trait LogSpace: Send + Sized + 'static {
     ) -> Outcome<(), F>;
 
     /// Bytes of memory that it takes beside the drive's own tables.
-    fn metadata_bytes(&self) -> usize;
+    fn memory_bytes(&self) -> usize;
 
     /// What it has to remember beside both maps: block numbers only, as here.
     fn metadata(&self) -> Metadata {
-        Metadata::fixed(self.metadata_bytes() as u64)
+        Metadata::fixed(self.memory_bytes() as u64)
     }
 
     /// Verifies its own invariants; the message says what is broken.

@@ -20,6 +20,7 @@
 
 mod check;
 mod drive;
+mod entry;
 mod fast;
 mod faster;
 mod fmax;
@@ -32,9 +33,11 @@ mod page;
 mod sequential;
 
 pub use drive::{Drive, LogicalBlock, Outcome};
+pub use entry::FtlEntry;
 pub use fast::{Fast, FastParameters};
-pub use faster::{Faster, FasterParameters, IsolationKind};
+pub use faster::{Faster, FasterParameters};
 pub use fmax::Fmax;
 pub use ftl::Hybrid;
+pub use isolation::IsolationKind;
 pub use log::{LogSize, LogSpace};
 pub use page::Page;

@@ -21,11 +21,12 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section V;
 //! Kawaguchi, Nishioka and Motoda, "A Flash-Memory Based File System", USENIX 1995.
 
-use crate::Observer;
-use crate::page::placement::Single;
-use crate::page::victim::Greedy;
+use crate::algorithms::placement::Single;
+use crate::algorithms::victim::Greedy;
+use crate::hybrid::entry::FtlEntry;
+use crate::page::entry::{DriveShape, PlacementEntry, VictimEntry};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
-use crate::registry::{DynFtl, FtlEntry, PlacementEntry, Size, VictimEntry};
+use crate::{DynFtl, Observer};
 use ftlab_flash::Flash;
 use ftlab_spec::NoParameters;
 
@@ -45,10 +46,10 @@ impl FtlEntry for Page {
         flash: F,
         observer: O,
     ) -> Result<DynFtl<F, O>, ConfigError> {
-        let size = Size::new(&config);
+        let shape = DriveShape::new(&config);
         let policy = Composed {
-            placement: Single::new(parameters, size),
-            victim: <Greedy as VictimEntry>::new(parameters, size),
+            placement: Single::new(parameters, shape),
+            victim: <Greedy as VictimEntry>::new(parameters, shape),
         };
         let config = DriveConfig { reserve_blocks: 1, ..config };
         Ok(Box::new(PageMapped::new(policy, config, flash, observer)?))

@@ -1,9 +1,11 @@
 //! The log block of FAST that takes pages written in sequence.
 
 use crate::Observer;
-use crate::hybrid::fast::SEQUENTIAL;
 use crate::hybrid::{Drive, LogicalBlock, Outcome};
+use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Flash, Lpn};
+
+pub(super) const SEQUENTIAL: StreamId = StreamId(2);
 
 /// Takes the pages of one logical block while they are written in order, so that it may become the
 /// data block with few copies or none.

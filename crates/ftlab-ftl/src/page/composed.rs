@@ -1,9 +1,9 @@
 //! A placement and a victim rule make a policy.
 
 use crate::page::Drive;
-use crate::page::placement::Placement;
-use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Stream, StreamId, Victims};
-use crate::page::victim::VictimRule;
+use crate::page::entry::{Hinted, PlacementEntry};
+use crate::page::policy::{Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};
+use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
 
@@ -34,11 +34,6 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);
-    }
-
-    #[inline]
-    fn hints(&self) -> Hints {
-        self.placement.hints()
     }
 
     #[inline]
@@ -83,12 +78,17 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.metadata() + self.victim.metadata()
     }
 
-    fn metadata_bytes(&self) -> usize {
-        self.placement.metadata_bytes() + self.victim.metadata_bytes()
+    fn memory_bytes(&self) -> usize {
+        self.placement.memory_bytes() + self.victim.memory_bytes()
     }
 
     fn check(&self, drive: &Drive) -> Result<(), String> {
         self.placement.check(drive)?;
         self.victim.check(drive)
     }
+}
+
+/// A victim rule is told nothing of a write.
+impl<P: PlacementEntry, V: VictimRule> Hinted for Composed<P, V> {
+    const HINTS: Hints = P::HINTS;
 }

@@ -1,7 +1,7 @@
 //! How large a page-mapped drive is, when it collects, and whether that can work.
 
-use crate::page::policy::Stream;
 use crate::page::{GcSchedule, WearLeveling};
+use crate::stream::Stream;
 use ftlab_flash::Geometry;
 use thiserror::Error;
 

@@ -1,8 +1,9 @@
 //! Hybrid-mapped FTLs equal their naive twins, operation by operation, and keep data.
 
 use super::{Counts, NaiveHybrid, Rule};
-use crate::hybrid::FastParameters;
-use crate::hybrid::{Fast, Faster, FasterParameters, Fmax, Hybrid, IsolationKind, LogSpace};
+use crate::hybrid::{
+    Fast, FastParameters, Faster, FasterParameters, Fmax, Hybrid, IsolationKind, LogSpace,
+};
 use crate::page::DriveConfig;
 use crate::{Counters, Ftl, PageBatch, registry};
 use ftlab_flash::{Geometry, Lpn, Memory, NoPayload};

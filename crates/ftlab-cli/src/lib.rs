@@ -1,0 +1,134 @@
+//! The command `ftlab` as a function: the program of that name calls it, and so does the Python package,
+//! whose compiled part brings the command along.
+
+#![forbid(unsafe_code)]
+
+mod advise;
+mod compare;
+mod completions;
+mod convert;
+#[cfg(target_os = "linux")]
+mod drive;
+mod error;
+mod figure;
+mod header;
+mod inspect;
+mod list;
+mod model;
+mod options;
+mod output;
+mod progress;
+#[cfg(target_os = "linux")]
+mod record;
+mod report;
+mod reproduce;
+mod run;
+mod sweep;
+mod table;
+mod tune;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::{OsStr, OsString};
+
+/// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
+/// amplification.
+#[derive(Parser)]
+#[command(name = "ftlab", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
+  ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
+  ftlab sweep experiment.toml
+  ftlab tune 2r++ trace.parquet --metadata-budget 4B/page
+  ftlab inspect trace.parquet
+  ftlab model uniform --op 7%,15%,28%
+  ftlab list ftls";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Box<run::RunArgs>),
+    Compare(Box<compare::CompareArgs>),
+    Advise(Box<advise::AdviseArgs>),
+    Sweep(sweep::SweepArgs),
+    Tune(Box<tune::TuneArgs>),
+    Reproduce(reproduce::ReproduceArgs),
+    List(list::ListArgs),
+    Inspect(inspect::InspectArgs),
+    Convert(convert::ConvertArgs),
+    #[cfg(target_os = "linux")]
+    Record(record::RecordArgs),
+    #[cfg(target_os = "linux")]
+    Drive(drive::DriveArgs),
+    Model(model::ModelArgs),
+    Report(report::ReportArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
+}
+
+/// Suppresses the reports of panics that become errors, which say it better.
+fn report_only_bugs() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !ftlab_trace::panic_becomes_error() {
+            report(panic);
+        }
+    }));
+}
+
+/// Runs the command with what was typed after its name, and yields the exit status: 2 if the command was
+/// wrong, 1 if its execution failed.
+///
+/// `python` is the interpreter that `ftlab tune` runs where FTLAB_PYTHON names none; `python3` if `None`.
+pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) -> u8 {
+    report_only_bugs();
+    let typed: Vec<_> = typed.into_iter().collect();
+    let mut commands = Cli::command();
+    let words = std::iter::once("ftlab".into()).chain(typed.iter().cloned());
+    let parsed = commands.try_get_matches_from_mut(words).and_then(|matches| {
+        let parsed = Cli::from_arg_matches(&matches)?;
+        Ok((matches, parsed))
+    });
+    let (matches, parsed) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help that was asked for comes this way, too. Nothing can be done where printing fails.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let result = match parsed.command {
+        // The exit status is the command's.
+        #[cfg(target_os = "linux")]
+        Command::Record(args) => match record::record_command(&args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Command::Run(args) => run::run(&args, &typed),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Advise(args) => advise::advise(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        // It takes the arguments as typed, to pass them on.
+        Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
+            (Some(command), Some((_, matches))) => tune::tune(command, matches, python),
+            _ => unreachable!("clap has just found it"),
+        },
+        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::List(args) => list::list(&args),
+        Command::Inspect(args) => inspect::inspect(&args),
+        Command::Convert(args) => convert::convert(&args),
+        #[cfg(target_os = "linux")]
+        Command::Drive(args) => drive::drive(&args),
+        Command::Model(args) => model::model(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => completions::man(&args),
+    };
+    match result {
+        Ok(()) => 0,
+        Err(error) => error.report(),
+    }
+}

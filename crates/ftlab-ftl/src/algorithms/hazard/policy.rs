@@ -1,0 +1,293 @@
+//! `hazard`: classes of update rates, corrected by how fast each block has been losing pages.
+//!
+//! # Idea
+//! A stream, or rung, is a class of update rates. A page that survives to an age looks slower than its
+//! class; one that is rewritten at that age looks as fast as the mean of its class's lifetime and the
+//! age. A page's class is that of the block that holds it, corrected by how fast that very block has
+//! been losing pages lately. The victim is the block whose emptying gains least by waiting, for the
+//! pages that it makes garbage collection move.
+//!
+//! # Rule
+//! Rung r stands for lifetimes around T_r = (L / 128) 2^(s (r + 1/2)) host writes, L being the logical
+//! pages. A block whose pages were written a host writes ago on average has the prior hazard rate
+//! h = 1 / (T_r + 2 a). What it lost since the older of two snapshots makes the posterior
+//! h_b = (lost + c + k) / (exposure + c / h + k L), with c = B / 20 pages and k = 1 / (the spread of the
+//! blocks' rates, as a squared coefficient of variation: see `spread.rs`), and the factor f = sqrt(h / h_b).
+//! Under uniform writes k grows beyond all that a block could lose, and the victim is that of greedy.
+//!
+//! A host write of a page that lies in a block of rung r expects it to live for (f T_r + a) / 2, a first
+//! write for L, on a stream of its own; the pages of a sequential run share what is expected of them, in
+//! the geometric mean over the run so far. The victim has the highest (1 - u)^2 / (u h_b); its pages are
+//! expected to live for f (T_r + 2 a), and go to one rung. A rung that takes few pages shares the stream
+//! of its neighbour: see `sharing.rs`.
+//!
+//! # Parameters
+//! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
+//! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
+//! spread; `run` is how many pages of a run count at most, so that 1 is every page for itself and 0 no
+//! limit; `merge` is how many pages a rung has to take for a stream of its own, 1 being what an open block
+//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and made anew
+//! when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are
+//! highest are then compared by their present ones.
+//!
+//! # Where the paper is silent
+//! It is our own. A hazard rate is per page and host write; a is at least 1.
+//!
+//! # Reference
+//! ftlab, 2026.
+
+use crate::algorithms::hazard::evidence::Evidence;
+use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
+use crate::algorithms::hazard::rungs::Rungs;
+use crate::algorithms::hazard::runs::Runs;
+use crate::algorithms::hazard::score_board::ScoreBoard;
+use crate::algorithms::hazard::sharing::Sharing;
+use crate::page::entry::{DriveShape, PolicyEntry};
+use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
+use crate::page::{Drive, Phase};
+use crate::state::state;
+use crate::stream::{Stream, StreamId};
+use crate::{Metadata, bits_for};
+use ftlab_flash::BlockId;
+
+/// Blocks with the highest kept score whose present scores are compared.
+const CANDIDATES: usize = 64;
+
+/// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
+const ROUNDS: usize = 8;
+
+/// Rungs, and what is known of every block.
+pub struct Hazard {
+    rungs: Rungs,
+    evidence: Evidence,
+    board: ScoreBoard,
+    estimates: Estimates,
+    runs: Runs,
+    sharing: Sharing,
+    /// The rung to which all pages of the present victim go.
+    destination: StreamId,
+    victim: Option<BlockId>,
+}
+
+state!(Hazard { evidence, board, runs, sharing, destination, victim } constant rungs, estimates);
+
+/// What is known of a block's update rate.
+#[derive(Debug, Clone, Copy)]
+struct Estimate {
+    /// Mean age of its pages.
+    age: f32,
+    /// Pages lost per page and host write.
+    hazard_rate: f32,
+    /// Root of what was expected over that: how much slower it is than its rung.
+    factor: f32,
+}
+
+impl PolicyEntry for Hazard {
+    type Parameters = HazardParameters;
+    const NAME: &'static str = "hazard";
+    const SUMMARY: &'static str =
+        "classes of update rates, corrected by what each block lost lately; least decline first";
+    const SOURCE: &'static str = "ours";
+
+    fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
+        let rungs = Rungs::new(parameters.rungs, shape);
+        // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
+        let lowest = shape.logical_pages as f32 / 1_048_576.0;
+        Self {
+            evidence: Evidence::new(parameters, rungs.streams().len(), shape),
+            board: ScoreBoard::new(shape.blocks, lowest),
+            estimates: parameters.estimates,
+            runs: Runs::new(parameters.run),
+            sharing: Sharing::new(rungs.count(), parameters, shape),
+            destination: StreamId(0),
+            victim: None,
+            rungs,
+        }
+    }
+}
+
+impl Hazard {
+    fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
+        let age = self.evidence.age(block, drive);
+        let prior = 1.0 / (self.rungs.lifetime(drive.stream_of(block)) + 2.0 * age);
+        let hazard_rate = self.evidence.hazard_rate(block, prior, drive);
+        Estimate { age, hazard_rate, factor: (prior / hazard_rate).sqrt() }
+    }
+
+    /// Scores `block` anew.
+    ///
+    /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
+    /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
+    /// are not made anew err on the high side, and do not hide the best.
+    fn refresh(&mut self, block: BlockId, drive: &Drive) {
+        if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
+            return;
+        }
+        match score(&self.estimate(block, drive), block, drive) {
+            0.0 => self.board.clear(block),
+            score => self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive))),
+        }
+    }
+
+    #[cold]
+    fn take_snapshot(&mut self, drive: &Drive) {
+        self.evidence.take_snapshot(drive);
+        self.sharing.on_epoch(|stream| drive.has_room(stream));
+        for block in (0..drive.geometry().blocks()).map(BlockId) {
+            self.refresh(block, drive);
+        }
+    }
+
+    /// How long a page will live that the host rewrites, its present version lying in `block`.
+    #[inline]
+    fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
+        let Estimate { age, factor, .. } = self.estimate(block, drive);
+        0.5 * (factor * self.rungs.lifetime(drive.stream_of(block)) + age)
+    }
+
+    /// The best of the blocks that have at most `most` valid pages, by their present scores.
+    fn best_of(
+        &self,
+        blocks: impl Iterator<Item = BlockId>,
+        most: u32,
+        drive: &Drive,
+    ) -> Option<(f32, BlockId)> {
+        let fitting = blocks.filter(|&block| drive.valid_pages(block) <= most);
+        let scored =
+            fitting.map(|block| (score(&self.estimate(block, drive), block, drive), block));
+        let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
+        scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| earlier(a.1, b.1)))
+    }
+
+    /// The best by kept scores, those at the top being corrected.
+    fn best_candidate(&mut self, most: u32, drive: &Drive) -> Option<BlockId> {
+        let mut candidates = [BlockId(0); CANDIDATES];
+        for round in 0..ROUNDS {
+            let highest = self.board.highest();
+            if highest == 0 {
+                return None;
+            }
+            let mut count = 0;
+            for block in self.board.with_byte(highest).take(CANDIDATES) {
+                candidates[count] = block;
+                count += 1;
+            }
+            for &block in &candidates[..count] {
+                self.refresh(block, drive);
+            }
+            if self.board.highest() >= highest || round + 1 == ROUNDS {
+                let candidates = candidates[..count].iter().copied();
+                return self.best_of(candidates, most, drive).map(|(_, block)| block);
+            }
+        }
+        None
+    }
+}
+
+/// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
+fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
+    let valid = drive.valid_pages(block) as f32;
+    let invalid = drive.pages_per_block() as f32 - valid;
+    invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
+}
+
+/// True at those counts of valid pages at which a block is estimated anew: every thirty-second of them at least.
+#[inline]
+fn refresh_is_due(pages: u32) -> bool {
+    let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);
+    pages & (step - 1) == 0
+}
+
+impl Policy for Hazard {
+    fn streams(&self) -> Vec<Stream> {
+        self.rungs.streams()
+    }
+
+    /// The pages of a victim fill what rungs that go together have open, and then open one block at most.
+    fn reserve_blocks_min(&self) -> u32 {
+        1
+    }
+
+    #[inline]
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        if self.evidence.snapshot_is_due(drive) {
+            self.take_snapshot(drive);
+        }
+        let stream = match drive.flash_page(write.lpn) {
+            None => self.rungs.first_writes(),
+            Some(page) => {
+                let alone = self.expected_lifetime(drive.block_of(page), drive);
+                let rung = self.rungs.rung_of(self.runs.expected(write.lpn, alone));
+                self.sharing.on_host_page(rung);
+                self.sharing.stream_of(rung)
+            }
+        };
+        self.evidence.on_page(stream, drive);
+        stream
+    }
+
+    #[inline]
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+        if self.victim != Some(page.victim) {
+            self.victim = Some(page.victim);
+            let block = self.estimate(page.victim, drive);
+            let lifetime = self.rungs.lifetime(page.from);
+            self.destination = self.rungs.rung_of(block.factor * (lifetime + 2.0 * block.age));
+            self.sharing.on_moved_pages(self.destination, drive.valid_pages(page.victim));
+        }
+        let stream = self.sharing.stream_of(self.destination);
+        self.evidence.on_page(stream, drive);
+        stream
+    }
+
+    fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
+        self.victim = None;
+        let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
+        let kept = match self.estimates {
+            Estimates::Kept => self.best_candidate(most, drive),
+            Estimates::Fresh => None,
+        };
+        // Blocks that have lost few pages may have no score yet.
+        let is_urgent = most + 1 == drive.pages_per_block();
+        let all = || {
+            let blocks = (0..drive.geometry().blocks()).map(BlockId);
+            let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
+            self.best_of(sealed, most, drive).map(|(_, block)| block)
+        };
+        let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
+        if let Some(block) = best {
+            victims.push(block, drive.valid_pages(block));
+        }
+    }
+
+    fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+        self.evidence.on_sealed(block, drive);
+        self.sharing.on_sealed(drive.stream_of(block), |stream| drive.has_room(stream));
+        self.refresh(block, drive);
+    }
+
+    #[inline]
+    fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+        if refresh_is_due(drive.valid_pages(block)) {
+            self.refresh(block, drive);
+        }
+    }
+
+    fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
+        self.board.clear(block);
+    }
+
+    fn metadata(&self) -> Metadata {
+        let streams = self.rungs.streams().len() as u32;
+        // The stream, and the score.
+        Evidence::metadata() + Metadata::per_block(bits_for(streams) + 8)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.evidence.bytes() + self.board.bytes()
+    }
+
+    fn check(&self, _drive: &Drive) -> Result<(), String> {
+        self.board.check()
+    }
+}

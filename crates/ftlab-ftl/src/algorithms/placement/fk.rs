@@ -1,0 +1,192 @@
+//! `fk`: future knowledge, pages apart by the time at which they will in fact be rewritten.
+//!
+//! # Idea
+//! Every test of hotness guesses when a page will be written again. One that knows shows how much a
+//! better guess can bring: the floor under all placements that guess.
+//!
+//! # Rule
+//! The lifetime of every host write, until the page is written again or trimmed, is known. N classes,
+//! each with one open block that takes host writes and relocated pages alike; a page goes to the class
+//! of the time that is left of its life. Between the class of the shortest lives and that of the longest,
+//! which also takes pages that are never rewritten, the bounds rise by equal factors (`octaves`) or by a
+//! block each (`blocks`).
+//!
+//! # Parameters
+//! `classes` 0 is as many as a third of the spare blocks, 2 to 16; `spacing=blocks,classes=6` is what the
+//! paper compares with.
+//!
+//! # Where the paper is silent
+//! Its classes are a block (segment) of host writes wide, so that on a drive of thousands of blocks
+//! almost all pages live longer than five of them and share the last class. `octaves` is ours: bounds
+//! from a 32nd of the logical pages to twice all of them. Lifetimes are of the run that is simulated;
+//! what comes behind its end is not known. Where nobody says how long pages live, all go to the last class.
+//!
+//! # Reference
+//! Wang et al., "Separating data via block invalidation time inference for write amplification
+//! reduction in log-structured storage", FAST 2022, section 4.1.
+
+use crate::page::Drive;
+use crate::page::entry::{DriveShape, PlacementEntry};
+use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
+use crate::state::state;
+use crate::stream::{Stream, StreamId};
+use crate::{Metadata, STAMP_BITS, bits_for, hardware};
+use ftlab_flash::{BlockId, Lpn};
+
+ftlab_spec::choices! {
+    /// How the bounds between classes rise.
+    pub enum Spacing {
+        /// By equal factors.
+        Octaves = "octaves",
+        /// By a block of host writes.
+        Blocks = "blocks",
+    }
+}
+
+ftlab_spec::parameters! {
+    /// Parameters of FK.
+    pub struct FkParameters {
+        /// Classes; 0: a third of the spare blocks, at least 2 and at most 16.
+        classes: u32 = 0, "classes" in 0..=CLASSES_MAX as u32, from "ours";
+        /// How the bounds between classes rise.
+        spacing: Spacing = Spacing::Octaves, "spacing", from "ours; SepBIT (FAST 2022), section 4.1, has blocks";
+    }
+}
+
+/// The most classes that there can be.
+const CLASSES_MAX: usize = 16;
+
+const NAMES: [&str; CLASSES_MAX] = [
+    "life 0", "life 1", "life 2", "life 3", "life 4", "life 5", "life 6", "life 7", "life 8",
+    "life 9", "life 10", "life 11", "life 12", "life 13", "life 14", "life 15",
+];
+
+/// With `octaves`, the first and the last bound between classes in host writes per logical page.
+const BOUNDS: [f64; 2] = [1.0 / 32.0, 2.0];
+
+/// "Never": the page will not be rewritten, or nobody knows when.
+const NEVER: u64 = u64::MAX;
+
+/// Classes by the time that is left.
+pub struct Fk {
+    /// Logical page -> write clock at which its content dies.
+    dies_at: Vec<u64>,
+    /// Bounds between classes in host writes, rising.
+    bounds: Vec<u64>,
+}
+
+state!(Fk { dies_at } constant bounds);
+
+impl PlacementEntry for Fk {
+    type Parameters = FkParameters;
+    const NAME: &'static str = "fk";
+    const SUMMARY: &'static str =
+        "classes by how long each page will live, which only a first pass over the workload tells";
+    const SOURCE: &'static str = "FK of SepBIT (FAST 2022), section 4.1";
+    const HINTS: Hints = Hints::Lifetimes;
+
+    fn new(parameters: &FkParameters, shape: DriveShape) -> Self {
+        let classes = match parameters.classes {
+            0 => (shape.spare_blocks() / 3).clamp(2, CLASSES_MAX as u32),
+            classes => classes,
+        };
+        let bounds = (1..classes).map(|bound| match parameters.spacing {
+            Spacing::Blocks => u64::from(bound) * u64::from(shape.pages_per_block),
+            Spacing::Octaves => octave_bound(bound, classes, shape.logical_pages),
+        });
+        Self {
+            dies_at: hardware::table(shape.logical_pages as usize, NEVER),
+            bounds: bounds.collect(),
+        }
+    }
+}
+
+/// Bound number `bound`, from 1, of so many classes.
+fn octave_bound(bound: u32, classes: u32, logical_pages: u32) -> u64 {
+    let [first, last] = BOUNDS;
+    let steps = classes.saturating_sub(2).max(1);
+    let factor = (last / first).powf(f64::from(bound - 1) / f64::from(steps));
+    (first * factor * f64::from(logical_pages)).round().max(1.0) as u64
+}
+
+impl Fk {
+    /// The class of a page that has so many host writes to live.
+    #[inline]
+    fn class_of(&self, left: u64) -> StreamId {
+        StreamId(self.bounds.iter().map(|&bound| u8::from(left >= bound)).sum())
+    }
+}
+
+impl Placement for Fk {
+    fn streams(&self) -> Vec<Stream> {
+        let last = self.bounds.len();
+        let classes = NAMES.iter().take(last + 1).enumerate();
+        let stream = |(class, &name)| Stream { name, takes_relocations: true, cold: class == last };
+        classes.map(stream).collect()
+    }
+
+    /// Where free blocks run out, classes share one.
+    fn reserve_blocks_min(&self) -> u32 {
+        1
+    }
+
+    #[inline]
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
+        hardware::prefetch(&self.dies_at, lpn.index());
+    }
+
+    #[inline]
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        let lifetime = write.hint.lifetime;
+        let (dies_at, left) = if lifetime == u32::MAX {
+            (NEVER, NEVER)
+        } else {
+            (drive.write_clock() + u64::from(lifetime), u64::from(lifetime))
+        };
+        self.dies_at[write.lpn.index()] = dies_at;
+        self.class_of(left)
+    }
+
+    #[inline]
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+        let dies_at = self.dies_at[page.lpn.index()];
+        self.class_of(dies_at.saturating_sub(drive.write_clock()))
+    }
+
+    /// When every page dies, and the class of every block.
+    fn metadata(&self) -> Metadata {
+        let classes = self.bounds.len() as u32 + 1;
+        Metadata::per_page(f64::from(STAMP_BITS)) + Metadata::per_block(bits_for(classes))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&self.dies_at[..]) + size_of_val(&self.bounds[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
+
+    #[test]
+    fn bounds_rise_from_the_first_to_the_last() {
+        let octaves = Fk::new(&FkParameters::default(), SHAPE);
+        assert_eq!(octaves.bounds.len(), 15);
+        assert_eq!((octaves.bounds[0], octaves.bounds[14]), (2048, 131_072));
+        assert!(octaves.bounds.is_sorted());
+        let published = FkParameters { classes: 6, spacing: Spacing::Blocks };
+        assert_eq!(Fk::new(&published, SHAPE).bounds, [128, 256, 384, 512, 640]);
+        let few = FkParameters { classes: 2, ..FkParameters::default() };
+        assert_eq!(Fk::new(&few, SHAPE).bounds, [2048]);
+    }
+
+    #[test]
+    fn a_life_on_a_bound_belongs_to_the_longer_ones() {
+        let fk = Fk::new(&FkParameters { classes: 6, spacing: Spacing::Blocks }, SHAPE);
+        let classes = [0, 127, 128, 639, 640, NEVER].map(|left| fk.class_of(left).0);
+        assert_eq!(classes, [0, 0, 1, 4, 5, 5]);
+    }
+}

@@ -1,0 +1,27 @@
+//! How an FTL that is no policy of the page-mapped engine presents itself.
+
+use crate::Observer;
+use crate::ftl::DynFtl;
+use crate::page::{ConfigError, DriveConfig};
+use ftlab_flash::Flash;
+use ftlab_spec::Parameters;
+
+/// A whole FTL that can be registered: no policy of the page-mapped engine.
+pub trait FtlEntry: Sized + 'static {
+    /// Its parameters.
+    type Parameters: Parameters;
+    /// Its name in commands, files and figures.
+    const NAME: &'static str;
+    /// One line for lists.
+    const SUMMARY: &'static str;
+    /// Paper and section.
+    const SOURCE: &'static str;
+
+    /// Makes one for the given drive, or tells why that is too small.
+    fn build<F: Flash + Send + 'static, O: Observer + 'static>(
+        parameters: &Self::Parameters,
+        config: DriveConfig,
+        flash: F,
+        observer: O,
+    ) -> Result<DynFtl<F, O>, ConfigError>;
+}

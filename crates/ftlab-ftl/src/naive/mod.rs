@@ -1,0 +1,373 @@
+//! The engine and its policies once more, without cleverness: what the fast ones must equal.
+//!
+//! Hash maps, linear scans and whole copies; every operation is slow and easy to believe.
+
+mod hotness;
+mod policies;
+mod tests;
+
+use crate::page::drive::tables::Frontier;
+use crate::page::policy::{Hint, HostWrite, Policy, Relocation, Victims};
+use crate::page::{Drive, DriveConfig, GcSchedule, Phase};
+use crate::stream::StreamId;
+use ftlab_flash::{BlockId, Lpn, Ppn};
+use std::collections::{HashMap, VecDeque};
+
+/// An erase block as a list of what it holds.
+#[derive(Clone)]
+struct Block {
+    phase: Phase,
+    stream: StreamId,
+    allocated: u64,
+    sealed_at: u64,
+    /// What was programmed, in order; `None` once it is invalid.
+    pages: Vec<Option<Lpn>>,
+}
+
+/// A page-mapped FTL that keeps everything in the obvious way.
+struct NaiveFtl {
+    policy: Box<dyn Policy>,
+    config: DriveConfig,
+    mapping: HashMap<Lpn, (BlockId, usize)>,
+    blocks: Vec<Block>,
+    free: VecDeque<BlockId>,
+    open: Vec<Option<BlockId>>,
+    write_clock: u64,
+    allocations: u64,
+    relocations: u64,
+    erases: u64,
+    trims: u64,
+    /// The stream of the last host write that found no room.
+    requester: StreamId,
+    /// Since a block was borrowed for it, relocated pages went to that stream.
+    has_served: bool,
+    /// Victims of a collection in steps that are not erased yet.
+    victims: VecDeque<BlockId>,
+    /// Pages that were left when its present victim came to be the first, less those moved since.
+    left_pages: u32,
+    left_writes: u32,
+    /// Of the victims as they were chosen.
+    invalid_pages: u32,
+}
+
+impl NaiveFtl {
+    fn new(policy: Box<dyn Policy>, config: DriveConfig) -> Self {
+        let erased = Block {
+            phase: Phase::Free,
+            stream: StreamId(0),
+            allocated: 0,
+            sealed_at: 0,
+            pages: Vec::new(),
+        };
+        Self {
+            open: vec![None; policy.streams().len()],
+            blocks: vec![erased; config.geometry.blocks() as usize],
+            free: (0..config.geometry.blocks()).map(BlockId).collect(),
+            mapping: HashMap::new(),
+            policy,
+            config,
+            write_clock: 0,
+            allocations: 0,
+            relocations: 0,
+            erases: 0,
+            trims: 0,
+            requester: StreamId(0),
+            has_served: false,
+            victims: VecDeque::new(),
+            left_pages: 0,
+            left_writes: 0,
+            invalid_pages: 0,
+        }
+    }
+
+    /// The drive as a policy sees it, built from nothing.
+    fn drive(&self) -> Drive {
+        let geometry = self.config.geometry;
+        let mut drive = Drive::new(geometry, self.config.logical_pages, self.policy.streams());
+        (0..self.write_clock).for_each(|_| drive.tick());
+        drive.mapped_pages = self.mapping.len() as u32;
+        for (&lpn, &(block, page)) in &self.mapping {
+            let page = geometry.first_page(block).0 + page as u32;
+            drive.flash_page_of[lpn.index()] = page;
+            drive.owner_of[page as usize] = lpn.0;
+            drive.valid_bits[page as usize / 64] |= 1 << (page % 64);
+        }
+        for (index, block) in self.blocks.iter().enumerate() {
+            let invalid = block.pages.iter().filter(|page| page.is_none()).count() as u32;
+            if block.phase != Phase::Free {
+                drive.valid_pages[index] = geometry.pages_per_block() - invalid;
+                drive.stream_blocks[block.stream.index()] += 1;
+            }
+            drive.stream_of[index] = block.stream;
+            drive.blocks[index].phase = block.phase;
+            drive.blocks[index].allocated = block.allocated;
+            drive.blocks[index].sealed_at = block.sealed_at;
+        }
+        for (frontier, open) in drive.frontiers.iter_mut().zip(&self.open) {
+            if let Some(block) = open {
+                let first = geometry.first_page(*block).0;
+                let next = first + self.blocks[block.index()].pages.len() as u32;
+                *frontier = Frontier { next, end: first + geometry.pages_per_block() };
+            }
+        }
+        drive.free.clone_from(&self.free);
+        drive.allocations = self.allocations;
+        drive
+    }
+
+    fn has_room(&self, stream: StreamId) -> bool {
+        let pages = self.config.geometry.pages_per_block() as usize;
+        self.open[stream.index()].is_some_and(|b| self.blocks[b.index()].pages.len() < pages)
+    }
+
+    fn write(&mut self, lpn: Lpn, hint: Hint) {
+        self.write_clock += 1;
+        let drive = self.drive();
+        let stream = self.policy.place_host(HostWrite::new(lpn, hint), &drive);
+        while !self.has_room(stream) {
+            self.requester = stream;
+            if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {
+                self.open(stream);
+            } else if self.victims.is_empty() {
+                self.collect(self.config.geometry.pages_per_block());
+            } else {
+                self.advance(u32::MAX);
+            }
+        }
+        self.invalidate(lpn);
+        self.program(stream, lpn);
+        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+            self.step(stream, pages_max);
+            return;
+        }
+        if let GcSchedule::Garbage { per_million } = self.config.gc {
+            self.collect_garbage(per_million);
+        }
+        if (self.free.len() as u32) < self.config.gc_start_blocks {
+            self.collect(self.config.early_valid_pages_max);
+        }
+    }
+
+    /// Collection in steps: whether a host write may open a block of the reserve.
+    fn may_borrow(&mut self, stream: StreamId) -> bool {
+        let pages_per_block = self.config.geometry.pages_per_block();
+        let is_in_debt = (self.free.len() as u32) < self.config.reserve_blocks;
+        if !matches!(self.config.gc, GcSchedule::Incremental { .. })
+            || !self.victims.is_empty()
+            || is_in_debt
+        {
+            return false;
+        }
+        self.has_served = false;
+        self.choose(pages_per_block);
+        if !self.takes_relocations(stream) {
+            self.left_writes = self.left_writes.min(pages_per_block / 16);
+        }
+        if self.open.len() == 1 && self.invalid_pages >= 2 * pages_per_block {
+            return false;
+        }
+        self.free.len() as u32 > self.blocks_needed(Some(stream))
+    }
+
+    fn takes_relocations(&self, stream: StreamId) -> bool {
+        self.policy.streams()[stream.index()].takes_relocations
+    }
+
+    fn room(&self, stream: StreamId) -> u32 {
+        self.open[stream.index()].map_or(0, |block| {
+            let programmed = self.blocks[block.index()].pages.len() as u32;
+            self.config.geometry.pages_per_block() - programmed
+        })
+    }
+
+    /// Free blocks that suffice for the rest of a collection in steps.
+    fn blocks_needed(&self, opened: Option<StreamId>) -> u32 {
+        let pages_per_block = self.config.geometry.pages_per_block();
+        let mut pages = self.victims.front().map_or(0, |&victim| self.valid_pages(victim));
+        for stream in (0..self.open.len() as u8).map(StreamId) {
+            if self.takes_relocations(stream) && opened != Some(stream) {
+                pages += pages_per_block - self.room(stream);
+            }
+        }
+        (pages / pages_per_block).min(self.policy.reserve_blocks_min())
+    }
+
+    /// Whole collections until the invalid pages are few enough, or none can be collected.
+    fn collect_garbage(&mut self, per_million: u32) {
+        let pages = || self.blocks.iter().flat_map(|block| &block.pages);
+        let share = |invalid: u64, all: u64| invalid * 1_000_000 >= u64::from(per_million) * all;
+        let invalid = pages().filter(|page| page.is_none()).count() as u64;
+        let most = self.config.geometry.pages_per_block() - 1;
+        if share(invalid, pages().count() as u64) && self.collect(most) {
+            self.collect_garbage(per_million);
+        }
+    }
+
+    /// Collection in steps: the step behind a host write.
+    fn step(&mut self, stream: StreamId, pages_max: u32) {
+        let (pages_per_block, reserve) =
+            (self.config.geometry.pages_per_block(), self.config.reserve_blocks);
+        let own = self.takes_relocations(stream);
+        let free = self.free.len() as u32;
+        let room = self.room(stream) + free.saturating_sub(reserve) * pages_per_block;
+        if self.victims.is_empty() {
+            let owes = free < reserve && !self.has_served;
+            if owes {
+                self.choose(pages_per_block);
+            } else if free < self.config.gc_start_blocks {
+                self.choose(self.config.early_valid_pages_max);
+            }
+            if owes {
+                self.left_writes /= 2;
+            }
+            if !own {
+                self.left_writes = self.left_writes.min(room / 16);
+            }
+        }
+        if self.victims.is_empty() {
+            return;
+        }
+        let mut writes = self.left_writes;
+        self.left_writes = writes.saturating_sub(1);
+        if !own {
+            writes = writes.min(room);
+        }
+        let mut pages = self.left_pages.div_ceil(writes.max(1));
+        if pages_max > 0 {
+            pages = pages.min(pages_max);
+        }
+        self.advance(pages);
+        if (self.free.len() as u32) < self.blocks_needed(None) {
+            self.advance(u32::MAX);
+        }
+    }
+
+    fn valid_pages(&self, block: BlockId) -> u32 {
+        self.blocks[block.index()].pages.iter().flatten().count() as u32
+    }
+
+    fn choose(&mut self, valid_pages_max: u32) {
+        let geometry = self.config.geometry;
+        let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+        victims.begin(self.requester, valid_pages_max);
+        self.policy.select_victims(&self.drive(), &mut victims);
+        self.victims = victims.blocks().iter().copied().collect();
+        for victim in &self.victims {
+            self.blocks[victim.index()].phase = Phase::Victim;
+        }
+        self.left_writes = victims.invalid_pages();
+        self.invalid_pages = victims.invalid_pages();
+        self.left_pages = self.victims.iter().map(|&victim| self.valid_pages(victim)).sum();
+    }
+
+    /// Moves the next `pages` pages of victims, and erases victims that have none left.
+    fn advance(&mut self, mut pages: u32) {
+        while let Some(&victim) = self.victims.front() {
+            if self.valid_pages(victim) == 0 {
+                self.erase(victim);
+                self.victims.pop_front();
+                self.left_pages = self.victims.iter().map(|&victim| self.valid_pages(victim)).sum();
+                continue;
+            }
+            if pages == 0 {
+                return;
+            }
+            let held = &self.blocks[victim.index()].pages;
+            let page = held.iter().position(Option::is_some).expect("a valid page");
+            let lpn = held[page].expect("a valid page");
+            self.has_served |= self.relocate(lpn, victim) == self.requester;
+            self.blocks[victim.index()].pages[page] = None;
+            self.left_pages = self.left_pages.saturating_sub(1);
+            pages -= 1;
+        }
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        if self.mapping.contains_key(&lpn) {
+            self.trims += 1;
+            self.invalidate(lpn);
+            self.policy.on_trim(lpn, &self.drive());
+        }
+    }
+
+    fn invalidate(&mut self, lpn: Lpn) {
+        if let Some((block, page)) = self.mapping.remove(&lpn) {
+            self.blocks[block.index()].pages[page] = None;
+            self.policy.on_invalidate(block, &self.drive());
+        }
+    }
+
+    fn program(&mut self, stream: StreamId, lpn: Lpn) {
+        let id = self.open[stream.index()].expect("an open block");
+        let pages = &mut self.blocks[id.index()].pages;
+        self.mapping.insert(lpn, (id, pages.len()));
+        pages.push(Some(lpn));
+        if !self.has_room(stream) {
+            self.seal(stream);
+        }
+    }
+
+    fn seal(&mut self, stream: StreamId) {
+        if let Some(id) = self.open[stream.index()].take() {
+            let block = &mut self.blocks[id.index()];
+            block.phase = Phase::Sealed;
+            block.sealed_at = self.write_clock;
+            self.policy.on_block_sealed(id, &self.drive());
+        }
+    }
+
+    fn open(&mut self, stream: StreamId) {
+        let id = self.free.pop_front().expect("a free block");
+        let allocated = self.allocations;
+        self.allocations += 1;
+        let sealed_at = self.blocks[id.index()].sealed_at;
+        self.blocks[id.index()] =
+            Block { phase: Phase::Open, stream, allocated, sealed_at, pages: Vec::new() };
+        self.open[stream.index()] = Some(id);
+        self.policy.on_block_opened(id, &self.drive());
+    }
+
+    /// One collection; whether it gains anything.
+    fn collect(&mut self, valid_pages_max: u32) -> bool {
+        let geometry = self.config.geometry;
+        let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+        victims.begin(self.requester, valid_pages_max);
+        self.policy.select_victims(&self.drive(), &mut victims);
+        for &victim in victims.blocks() {
+            for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
+                self.relocate(lpn, victim);
+            }
+            self.erase(victim);
+        }
+        victims.invalid_pages() > 0
+    }
+
+    /// Returns the stream that took the page.
+    fn relocate(&mut self, lpn: Lpn, victim: BlockId) -> StreamId {
+        let page = Relocation::new(lpn, victim, self.blocks[victim.index()].stream);
+        let mut stream = self.policy.place_relocation(page, &self.drive());
+        if !self.has_room(stream) && self.free.is_empty() {
+            let mut streams = (0..self.open.len() as u8).map(StreamId);
+            stream = streams.find(|&other| self.has_room(other)).unwrap();
+        } else if !self.has_room(stream) {
+            self.open(stream);
+        }
+        self.program(stream, lpn);
+        self.relocations += 1;
+        stream
+    }
+
+    fn erase(&mut self, victim: BlockId) {
+        let block = &mut self.blocks[victim.index()];
+        block.phase = Phase::Free;
+        block.pages.clear();
+        self.erases += 1;
+        self.free.push_back(victim);
+        self.policy.on_block_erased(victim, &self.drive());
+    }
+
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
+        let (block, page) = *self.mapping.get(&lpn)?;
+        Some(Ppn(self.config.geometry.first_page(block).0 + page as u32))
+    }
+}

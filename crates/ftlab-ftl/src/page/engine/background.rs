@@ -1,0 +1,101 @@
+//! What is done behind a host write, if something is due.
+//!
+//! ```text
+//! run_background:
+//!     blocks that failed: collect and retire them               (retire.rs)
+//!     blocks worn unevenly: collect the least worn one          (level.rs)
+//!     collection ahead of need, once; or a step of a collection (incremental.rs);
+//!     or collections for as long as there is too much garbage   (../gc_schedule.rs)
+//! ```
+//!
+//! Most writes have nothing to do here. They find out by one comparison: `background_below` is the
+//! number of free blocks at which collection begins, or beyond all numbers while anything else is due.
+
+use crate::page::policy::Policy;
+use crate::page::{GcSchedule, PageMapped};
+use crate::stream::StreamId;
+use crate::{FtlError, Observer};
+use ftlab_flash::{BlockId, Flash};
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Does what is due behind a host write to `stream`.
+    #[cold]
+    pub(crate) fn run_background(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT {
+            self.retire_failing()?;
+        }
+        self.level()?;
+        if self.drive.free_blocks() >= self.collection_start() && !self.progress.is_under_way() {
+            return Ok(());
+        }
+        if let GcSchedule::Garbage { per_million } = self.config.gc {
+            self.collect_garbage(per_million)?;
+            if self.drive.free_blocks() >= self.config.gc_start_blocks {
+                return Ok(());
+            }
+        }
+        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+            self.observer.step_begins();
+            self.step(stream, pages_max)?;
+            self.observer.step_ends();
+        } else {
+            self.observer.collection_begins();
+            self.select(self.config.early_valid_pages_max, false)?;
+            self.reclaim_victims()?;
+            self.observer.collection_ends();
+        }
+        Ok(())
+    }
+
+    /// Collects while at least `per_million` of a million programmed pages are invalid, and a sealed block
+    /// has an invalid page.
+    fn collect_garbage(&mut self, per_million: u32) -> Result<(), FtlError<F::Error>> {
+        while self.drive.has_garbage(per_million) {
+            // A block without an invalid page is never worth collecting.
+            self.select(self.drive.pages_per_block() - 1, false)?;
+            if self.victims.is_empty() {
+                break;
+            }
+            self.observer.collection_begins();
+            self.reclaim_victims()?;
+            self.observer.collection_ends();
+        }
+        Ok(())
+    }
+
+    /// Sets `background_below`, after a change of what is due.
+    pub(crate) fn schedule_background(&mut self) {
+        let is_due =
+            self.progress.is_under_way() || !self.failing.is_empty() || self.is_worn_unevenly;
+        self.background_below = if is_due { u32::MAX } else { self.collection_start() };
+    }
+
+    /// Free blocks below which a collection begins behind a host write.
+    fn collection_start(&self) -> u32 {
+        match self.config.gc {
+            GcSchedule::Foreground => self.config.gc_start_blocks,
+            GcSchedule::Incremental { .. } => {
+                self.config.gc_start_blocks.max(self.config.reserve_blocks)
+            }
+            // The number of free blocks says nothing of garbage.
+            GcSchedule::Garbage { .. } => u32::MAX,
+        }
+    }
+
+    /// Collects `block`, whatever the policy would choose.
+    pub(crate) fn collect_block(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+        self.observer.collection_begins();
+        self.reclaim(block)?;
+        self.observer.collection_ends();
+        Ok(())
+    }
+
+    /// Collects until free blocks suffice for the relocations of the next collection.
+    pub(crate) fn refill_reserve(&mut self) -> Result<(), FtlError<F::Error>> {
+        while self.drive.free_blocks() < self.reserve_min {
+            self.collect()?;
+        }
+        self.schedule_background();
+        Ok(())
+    }
+}

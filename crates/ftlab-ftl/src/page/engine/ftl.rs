@@ -1,0 +1,130 @@
+//! The page-mapped engine as an [`Ftl`].
+
+use crate::page::entry::Hinted;
+use crate::page::policy::{Hint, Hints};
+use crate::page::{PageMapped, Phase};
+use crate::{
+    BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
+};
+use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+use std::ops::Range;
+
+/// How many writes ahead a mapping entry is fetched: the wait for memory, in writes.
+const FETCH_MAPPING_AHEAD: usize = 24;
+
+/// How many writes ahead the valid bit of the old version is fetched, its mapping entry being there.
+const FETCH_VALID_BIT_AHEAD: usize = 12;
+
+impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
+    type Flash = F;
+    type Observer = O;
+
+    fn write(&mut self, lpn: Lpn, data: &[u8]) -> Result<(), ErrorOf<Self>> {
+        self.write_page(lpn, Hint::NONE, data)
+    }
+
+    fn trim(&mut self, lpn: Lpn) -> Result<(), ErrorOf<Self>> {
+        self.trim_page(lpn);
+        Ok(())
+    }
+
+    fn read(&mut self, lpn: Lpn, data: &mut [u8]) -> Result<bool, ErrorOf<Self>> {
+        self.read_page(lpn, data)
+    }
+
+    fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
+        self.write_in_order(pages, &[], &[])
+    }
+
+    fn write_some(&mut self, batch: &PageBatch, which: Range<usize>) -> Result<(), ErrorOf<Self>> {
+        let lifetimes = batch.lifetimes.get(which.clone()).unwrap_or_default();
+        let streams = batch.streams.get(which.clone()).unwrap_or_default();
+        self.write_in_order(&batch.writes[which], lifetimes, streams)
+    }
+
+    fn counters(&self) -> Counters {
+        Counters { host_writes: self.drive.write_clock(), ..self.counters.clone() }
+    }
+
+    fn streams(&self) -> Vec<StreamUse> {
+        StreamUse::of(self.drive.streams(), &self.drive.stream_blocks)
+    }
+
+    fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
+        self.drive.flash_page(lpn)
+    }
+
+    fn block_uses(&self) -> Vec<BlockUse> {
+        let blocks = (0..self.drive.geometry().blocks()).map(BlockId);
+        let block_use = |block| match self.drive.phase(block) {
+            Phase::Free => BlockUse::Free,
+            Phase::Retired => BlockUse::Retired,
+            Phase::Open | Phase::Sealed | Phase::Victim => {
+                BlockUse::Holds(self.drive.stream_of(block))
+            }
+        };
+        blocks.map(block_use).collect()
+    }
+
+    fn retired_blocks(&self) -> u32 {
+        self.drive.retired_blocks()
+    }
+
+    fn memory_bytes(&self) -> MemoryBytes {
+        MemoryBytes { drive: self.drive.bytes(), policy: self.policy.memory_bytes() }
+    }
+
+    fn metadata(&self) -> Metadata {
+        self.policy.metadata()
+    }
+
+    fn check(&self) -> Result<(), Broken> {
+        self.drive.check().and_then(|()| self.policy.check(&self.drive)).map_err(Broken)
+    }
+
+    fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
+    fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+}
+
+impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
+    /// Writes pages over a medium that keeps no data, what is needed being fetched ahead; hints, where
+    /// there are any, have one element for each. What no policy asks for costs nothing: its answer is a
+    /// constant.
+    fn write_in_order(
+        &mut self,
+        pages: &[Lpn],
+        lifetimes: &[u32],
+        streams: &[u16],
+    ) -> Result<(), ErrorOf<Self>> {
+        for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
+            self.drive.prefetch_mapping(lpn);
+        }
+        for (index, &lpn) in pages.iter().enumerate() {
+            if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
+                self.drive.prefetch_mapping(soon);
+            }
+            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
+                && let Some(block) = self.drive.prefetch_valid_bit(soon)
+            {
+                self.policy.fetch_ahead(soon, block);
+            }
+            let mut hint = Hint::NONE;
+            match P::HINTS {
+                Hints::None => {}
+                Hints::Lifetimes => hint.lifetime = *lifetimes.get(index).unwrap_or(&u32::MAX),
+                Hints::Streams => hint.stream = *streams.get(index).unwrap_or(&0),
+            }
+            self.write_page(lpn, hint, &[])?;
+        }
+        Ok(())
+    }
+}

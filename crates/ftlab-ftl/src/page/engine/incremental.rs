@@ -1,0 +1,255 @@
+//! Garbage collection in steps: a few relocations behind each host write, instead of a whole
+//! collection before one.
+//!
+//! ```text
+//! a host write finds no room, and no more blocks are free than the reserve:
+//!     choose victims (policy.select_victims)
+//!     open a block out of the reserve, and go on
+//! behind this host write and those that follow:
+//!     relocate the next pages of the victims, erase those that are empty
+//!     all are erased, and fewer blocks are free than the reserve: choose victims again,
+//!         unless relocated pages went to the stream that asked for a block
+//! ```
+//!
+//! # When it begins
+//! When a whole collection would: the policy then chooses among the same blocks as it would for that,
+//! and a drive in steps has as many free blocks at that moment as any other. Only, the host write does
+//! not wait. It borrows a block of the reserve, which the collection pays back.
+//!
+//! # When it ends
+//! When whole collections would: when as many blocks are free as before, or as soon as relocated pages
+//! brought the stream that asked a block with room. What is still owed then, the next host write that
+//! finds no room collects before it goes on.
+//!
+//! # Pace
+//! A collection that gains g pages is spread over the next g host writes, which would use them up; over
+//! half of that if the drive is still in debt behind an earlier one. Where relocations do not go to the
+//! stream of the host write, it is spread over no more than a sixteenth of the writes for which that has
+//! room: the rest is for further collections, if the first leaves debts, and the longer a page waits to be
+//! moved, the likelier the host writes it before, which whole collections cannot hope for. The next step
+//! relocates the pages left, divided by the host writes left. `pages` limits a step.
+//!
+//! # What stays whole
+//! A collection that gains two blocks or more for the only stream, as that of `lfs-cb`, lays cleaned pages
+//! together in blocks of their own. Steps would put host writes between them.
+//!
+//! # What it must not break
+//! - All victims of a selection are collected before the next selection. A host write that finds no
+//!   room completes the collection that is under way, and only then begins another.
+//! - Pages of a victim that are overwritten or trimmed between two steps are not relocated; the policy
+//!   is told as of any other block. A victim is [`Phase::Victim`](crate::page::Phase::Victim), which
+//!   no policy can choose.
+//! - Free blocks suffice for the rest: see `blocks_needed`. No block is borrowed beyond that, and if a
+//!   step leaves fewer, the collection is completed at once. So a reserve of one block more than
+//!   relocations may need lets collections proceed in steps, and a smaller one makes some of them whole.
+//!
+//! # Reference
+//! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
+//! background; the pace is our choice.
+
+use crate::page::engine::progress::Progress;
+use crate::page::policy::Policy;
+use crate::page::{Drive, GcSchedule, PageMapped};
+use crate::stream::StreamId;
+use crate::{FtlError, Observer};
+use ftlab_flash::{BlockId, Flash, Ppn};
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Whether a host write to `stream`, which has no room, may open a block of the reserve, because the
+    /// collection that begins now pays it back.
+    pub(crate) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
+        let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
+        if !matches!(self.config.gc, GcSchedule::Incremental { .. })
+            || self.progress.is_under_way
+            || is_in_debt
+        {
+            return Ok(false);
+        }
+        self.progress.has_served = false;
+        self.begin(self.drive.pages_per_block(), true)?;
+        self.spread(stream, self.victims.invalid_pages(), self.drive.pages_per_block());
+        Ok(!self.would_mix() && self.drive.free_blocks() > self.blocks_needed(Some(stream)))
+    }
+
+    /// The step behind a host write to `stream`; `pages_max` relocations at most, 0 being no limit.
+    pub(crate) fn step(
+        &mut self,
+        stream: StreamId,
+        pages_max: u32,
+    ) -> Result<(), FtlError<F::Error>> {
+        if !self.progress.is_under_way {
+            let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
+            if is_in_debt && !self.progress.has_served {
+                self.begin(self.drive.pages_per_block(), true)?;
+                self.spread(stream, self.victims.invalid_pages() / 2, self.room(stream));
+            } else if self.drive.free_blocks() < self.config.gc_start_blocks {
+                self.begin(self.config.early_valid_pages_max, false)?;
+                self.spread(stream, self.victims.invalid_pages(), self.room(stream));
+            }
+        }
+        if !self.progress.is_under_way {
+            return Ok(());
+        }
+        let pages = self.pages_now(stream);
+        self.advance(if pages_max > 0 { pages.min(pages_max) } else { pages })?;
+        let free_blocks = self.drive.free_blocks();
+        if free_blocks < self.reserve_min && free_blocks < self.blocks_needed(None) {
+            self.complete()?;
+        }
+        Ok(())
+    }
+
+    /// Chooses the victims of the next collection, if there are any; there have to be if it is `needed`.
+    fn begin(&mut self, valid_pages_max: u32, needed: bool) -> Result<(), FtlError<F::Error>> {
+        self.select(valid_pages_max, needed)?;
+        if self.victims.is_empty() {
+            return Ok(());
+        }
+        for &victim in self.victims.blocks() {
+            self.drive.mark_victim(victim);
+        }
+        self.counters.collections += 1;
+        let has_served = self.progress.has_served;
+        self.progress = Progress { is_under_way: true, has_served, ..Progress::default() };
+        self.schedule_background();
+        self.enter_victim();
+        Ok(())
+    }
+
+    /// Spreads the collection over `writes` host writes, or a sixteenth of the `room` of `stream`.
+    fn spread(&mut self, stream: StreamId, writes: u32, room: u32) {
+        let most = if self.takes_relocations(stream) { u32::MAX } else { room / 16 };
+        self.progress.left_writes = writes.min(most);
+    }
+
+    /// How many pages this step relocates for the collection to end in time.
+    fn pages_now(&mut self, stream: StreamId) -> u32 {
+        let mut writes = self.progress.left_writes;
+        self.progress.left_writes = writes.saturating_sub(1);
+        if !self.takes_relocations(stream) {
+            writes = writes.min(self.room(stream));
+        }
+        self.progress.left_pages.div_ceil(writes.max(1))
+    }
+
+    /// Whether host writes would come between pages that several victims bring together.
+    fn would_mix(&self) -> bool {
+        let is_alone = self.drive.streams().len() == 1;
+        is_alone && self.victims.invalid_pages() >= 2 * self.drive.pages_per_block()
+    }
+
+    fn takes_relocations(&self, stream: StreamId) -> bool {
+        self.drive.streams()[stream.index()].takes_relocations
+    }
+
+    /// Host writes to `stream` until it needs a collection, unless relocations bring it room.
+    fn room(&self, stream: StreamId) -> u32 {
+        let blocks = self.drive.free_blocks().saturating_sub(self.config.reserve_blocks);
+        self.drive.room(stream) + blocks * self.drive.pages_per_block()
+    }
+
+    /// Free blocks that suffice for the rest of the collection and one host write; `opened` is a stream
+    /// that is about to get a new open block.
+    ///
+    /// Let v pages of the present victim be left to move, and let the open blocks of the streams that
+    /// take relocations hold f pages, a missing block counting as a full one. Until e more victims are
+    /// erased, at most v + e B pages move, with B pages per block. A stream opens its first block when
+    /// its old one is full and each further one B pages later, so that the o blocks opened by then are
+    /// (o - e) B < v + f. A policy may know that it needs fewer.
+    fn blocks_needed(&self, opened: Option<StreamId>) -> u32 {
+        let pages_per_block = self.drive.pages_per_block();
+        let streams = (0..self.drive.streams().len() as u8).map(StreamId);
+        let room = |stream| {
+            if opened == Some(stream) { pages_per_block } else { self.drive.room(stream) }
+        };
+        let filled: u32 = streams
+            .filter(|&stream| self.takes_relocations(stream))
+            .map(|stream| pages_per_block - room(stream))
+            .sum();
+        let victim = self.victims.blocks()[self.progress.victim..].first();
+        let left = victim.map_or(0, |&victim| self.drive.valid_pages(victim));
+        ((left + filled) / pages_per_block).min(self.reserve_min)
+    }
+
+    /// Does all that is left of the collection that is under way.
+    pub(crate) fn complete(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.advance(u32::MAX)
+    }
+
+    /// Relocates the next `pages` valid pages, and erases the victims that are empty then.
+    fn advance(&mut self, mut pages: u32) -> Result<(), FtlError<F::Error>> {
+        while self.progress.is_under_way {
+            let victim = self.victims.blocks()[self.progress.victim];
+            if self.drive.valid_pages(victim) == 0 {
+                self.erase(victim)?;
+                self.progress.victim += 1;
+                self.enter_victim();
+            } else if pages == 0 {
+                break;
+            } else {
+                pages -= self.relocate_some(victim, pages)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns to the next victim, or ends the collection.
+    fn enter_victim(&mut self) {
+        let rest = &self.victims.blocks()[self.progress.victim..];
+        let Some(&victim) = rest.first() else {
+            self.progress.is_under_way = false;
+            self.schedule_background();
+            return;
+        };
+        self.progress.page = self.drive.geometry().first_page(victim).0;
+        self.progress.left_pages = rest.iter().map(|&block| self.drive.valid_pages(block)).sum();
+        let from = self.drive.stream_of(victim);
+        self.observer.collection(victim, from, self.drive.valid_pages(victim));
+    }
+
+    /// Relocates valid pages of `victim`, up to `most` of the next 64; returns how many.
+    fn relocate_some(&mut self, victim: BlockId, most: u32) -> Result<u32, FtlError<F::Error>> {
+        let word = self.progress.page / 64;
+        let bits = lowest(self.drive.valid_word_of(victim, word), most);
+        let from = self.drive.stream_of(victim);
+        let frontier = |drive: &Drive, stream| (drive.open_block(stream), drive.room(stream));
+        let requester = frontier(&self.drive, self.requester);
+        let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
+        pages().for_each(|page| self.fetch(page, victim));
+        for page in pages() {
+            self.relocate(page, victim, from).inspect_err(|_| self.drive.recount(victim))?;
+        }
+        self.drive.clear_valid(victim, word, bits);
+        self.progress.has_served |= frontier(&self.drive, self.requester) != requester;
+        let moved = bits.count_ones();
+        self.counters.streams[from.index()].relocations += u64::from(moved);
+        self.progress.left_pages = self.progress.left_pages.saturating_sub(moved);
+        self.progress.page = word * 64 + if moved < most { 64 } else { 64 - bits.leading_zeros() };
+        Ok(moved)
+    }
+}
+
+/// The lowest `count` bits that are set.
+fn lowest(bits: u64, count: u32) -> u64 {
+    let mut rest = bits;
+    for _ in 0..count.min(64) {
+        rest &= rest.wrapping_sub(1);
+    }
+    bits & !rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_bits_are_taken() {
+        for (bits, count, expected) in
+            [(0b1011, 2, 0b0011), (0b1011, 9, 0b1011), (0, 3, 0), (u64::MAX, 64, u64::MAX)]
+        {
+            assert_eq!(lowest(bits, count), expected);
+        }
+        assert_eq!(lowest(1 << 63, 1), 1 << 63);
+        assert_eq!(lowest(0b110, 0), 0);
+    }
+}

@@ -1,0 +1,288 @@
+//! What the engine knows of an algorithm.
+
+use crate::boxable::boxable;
+use crate::page::Drive;
+use crate::state::state;
+use crate::stream::{Stream, StreamId};
+use crate::{Metadata, State};
+use ftlab_flash::{BlockId, Lpn};
+
+/// A page that the host writes.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HostWrite {
+    /// Which page.
+    pub lpn: Lpn,
+    /// What is known beside; [`Hint::NONE`] unless the policy asks for hints where it
+    /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
+    pub hint: Hint,
+}
+
+/// What is known of a page write beside its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hint {
+    /// Host writes until the page is written again or trimmed; [`u32::MAX`] if that comes later, never,
+    /// or is not known.
+    pub lifetime: u32,
+    /// The stream that the host names; 0 if it names none.
+    pub stream: u16,
+}
+
+impl Hint {
+    /// Nothing is known.
+    pub const NONE: Self = Self { lifetime: u32::MAX, stream: 0 };
+}
+
+/// The hints that a policy asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hints {
+    /// None: like any drive that is told an address only.
+    None,
+    /// How long pages will live, which only an oracle knows: the workload has to be read ahead.
+    Lifetimes,
+    /// The streams that the host names.
+    Streams,
+}
+
+/// A valid page that garbage collection moves out of a victim.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Relocation {
+    /// Which page.
+    pub lpn: Lpn,
+    /// The block that it leaves.
+    pub victim: BlockId,
+    /// The stream of that block.
+    pub from: StreamId,
+}
+
+impl HostWrite {
+    pub(crate) fn new(lpn: Lpn, hint: Hint) -> Self {
+        Self { lpn, hint }
+    }
+}
+
+impl Relocation {
+    pub(crate) fn new(lpn: Lpn, victim: BlockId, from: StreamId) -> Self {
+        Self { lpn, victim, from }
+    }
+}
+
+/// The blocks that a policy has chosen for one collection.
+#[derive(Debug)]
+pub struct Victims {
+    blocks: Vec<BlockId>,
+    pages_per_block: u32,
+    requester: StreamId,
+    valid_pages_max: u32,
+    invalid_pages: u32,
+}
+
+state!(Victims { blocks, requester, valid_pages_max, invalid_pages } constant pages_per_block);
+
+impl Victims {
+    pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
+        Self {
+            blocks: Vec::with_capacity(blocks as usize),
+            pages_per_block,
+            requester: StreamId(0),
+            valid_pages_max: pages_per_block,
+            invalid_pages: 0,
+        }
+    }
+
+    /// Starts a choice for `requester` among blocks with at most `valid_pages_max` valid pages.
+    pub(crate) fn begin(&mut self, requester: StreamId, valid_pages_max: u32) {
+        self.blocks.clear();
+        self.invalid_pages = 0;
+        self.requester = requester;
+        self.valid_pages_max = valid_pages_max;
+    }
+
+    /// Chooses `block`, which has `valid_pages` valid pages.
+    pub fn push(&mut self, block: BlockId, valid_pages: u32) {
+        debug_assert!(valid_pages <= self.valid_pages_max);
+        self.blocks.push(block);
+        self.invalid_pages += self.pages_per_block - valid_pages;
+    }
+
+    /// The stream that asks for a block: that of the last host write that found no room.
+    pub fn requester(&self) -> StreamId {
+        self.requester
+    }
+
+    /// The most valid pages that a victim may have: fewer than a block holds if this collection is
+    /// not urgent, and fuller blocks had better wait.
+    pub fn valid_pages_max(&self) -> u32 {
+        self.valid_pages_max
+    }
+
+    /// True if the invalid pages of the victims make up a block.
+    pub fn free_a_block(&self) -> bool {
+        self.invalid_pages >= self.pages_per_block
+    }
+
+    /// Invalid pages of the victims: what the collection gains.
+    pub fn invalid_pages(&self) -> u32 {
+        self.invalid_pages
+    }
+
+    /// True if no block is chosen.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Blocks chosen, in the order in which they are collected.
+    pub fn blocks(&self) -> &[BlockId] {
+        &self.blocks
+    }
+}
+
+boxable! {
+    /// An FTL algorithm: it decides, the engine carries out.
+    ///
+    /// The engine guarantees that every hook is called with the drive as it stands after the event, that
+    /// `place_*` and `select_victims` see a consistent drive, and that all victims of a selection are
+    /// collected before the next selection.
+    pub trait Policy: State + Send {
+        /// The streams, in order of their ids; constant over the life of the policy.
+        fn streams(&self) -> Vec<Stream>;
+
+        /// The fewest free blocks that have to be in reserve for relocations not to run out of them: one
+        /// for each stream that takes relocations, since in the worst case each opens one before the
+        /// first collection has freed a block. A policy that lets pages of different streams share a
+        /// block when free blocks run out needs fewer.
+        fn reserve_blocks_min(&self) -> u32 {
+            self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+        }
+
+
+        /// Which open block takes a page that the host writes. Called before the old version becomes
+        /// invalid.
+        fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
+
+        /// Which open block takes a valid page of a victim.
+        fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+
+        /// Fetches, from memory to the cache, what `place_*` will ask about a page that is written or moved
+        /// soon. It is in `block` now.
+        #[inline]
+        fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
+
+        /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
+        ///
+        /// If that limit is a whole block, the choice must contain at least one invalid page wherever
+        /// any sealed block has one: that is what makes collection come to an end.
+        fn select_victims(&mut self, drive: &Drive, victims: &mut Victims);
+
+        /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
+        fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+
+        /// `block` is full; from now on it may be a victim.
+        fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
+
+        /// One more page of `block` is invalid.
+        fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
+
+        /// So many pages of the open `block` will never be programmed, and count as invalid from now on: the
+        /// flash failed.
+        fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
+            (0..pages).for_each(|_| self.on_invalidate(block, drive));
+        }
+
+        /// `block` has been collected, and erased or taken out of use.
+        fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
+
+        /// The host trimmed `lpn`, which held data.
+        fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
+
+        /// What the algorithm has to remember beside what every page-mapped FTL keeps, as a formula.
+        fn metadata(&self) -> Metadata;
+
+        /// Bytes of memory that the policy takes here beside the drive's own tables.
+        fn memory_bytes(&self) -> usize;
+
+        /// Verifies the policy's own invariants; the message says what is broken.
+        fn check(&self, _drive: &Drive) -> Result<(), String> {
+            Ok(())
+        }
+    }
+}
+
+/// Chooses the stream of every page; any victim rule goes with it.
+pub trait Placement: State + Send {
+    /// The streams, in order of their ids.
+    fn streams(&self) -> Vec<Stream>;
+
+    /// The fewest free blocks that have to be in reserve, as of
+    /// [`Policy::reserve_blocks_min`](crate::page::Policy::reserve_blocks_min).
+    fn reserve_blocks_min(&self) -> u32 {
+        self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
+    }
+
+    /// Fetches what the placement keeps of `lpn`, whose present version lies in `block` and which is
+    /// about to be written or moved; changes speed only.
+    #[inline]
+    fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
+
+    /// Which open block takes a page that the host writes.
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
+
+    /// Which open block takes a valid page of a victim.
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+
+    /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
+    fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// `block` is full; from now on it may be a victim.
+    fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// `block` has been collected and erased.
+    fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// The host trimmed `lpn`, which held data.
+    fn on_trim(&mut self, _lpn: Lpn, _drive: &Drive) {}
+
+    /// What the placement has to remember, as a formula.
+    fn metadata(&self) -> Metadata;
+
+    /// Bytes of memory that the placement takes here.
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+
+    /// Verifies the placement's own invariants.
+    fn check(&self, _drive: &Drive) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+boxable! {
+    /// Chooses the blocks to collect; any placement goes with it.
+    pub trait VictimRule: State + Send {
+        /// Chooses sealed blocks under the contract of
+        /// [`Policy::select_victims`](crate::page::Policy::select_victims).
+        fn select(&mut self, drive: &Drive, victims: &mut Victims);
+
+        /// `block` has been opened.
+        fn on_block_opened(&mut self, block: BlockId, drive: &Drive);
+
+        /// `block` is full; from now on it may be a victim.
+        fn on_block_sealed(&mut self, block: BlockId, drive: &Drive);
+
+        /// One more page of `block` is invalid.
+        fn on_invalidate(&mut self, block: BlockId, drive: &Drive);
+
+        /// `block` has been collected and erased.
+        fn on_block_erased(&mut self, block: BlockId, drive: &Drive);
+
+        /// What the rule has to remember, as a formula.
+        fn metadata(&self) -> Metadata;
+
+        /// Bytes of memory that the rule takes here.
+        fn memory_bytes(&self) -> usize;
+
+        /// Verifies the rule's own invariants.
+        fn check(&self, drive: &Drive) -> Result<(), String>;
+    }
+}

@@ -1,0 +1,399 @@
+//! Which FTL, and how much over-provisioning, for a target: the trade-off curve, and a bisection on it.
+//!
+//! More spare flash lowers write amplification, and costs. Every FTL runs over the workload on drives
+//! with more and more over-provisioning; between the last drive that misses the target and the first
+//! that meets it, the number of erase blocks is halved until it is known to a quarter of a percent of the
+//! logical capacity. Curves fall, but for the noise of a few blocks.
+
+use crate::parallel::parallel;
+use ftlab_ftl::registry;
+use ftlab_sim::Physical;
+use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::{Experiment, SimError};
+use ftlab_spec::{Share, Spec};
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// What the over-provisioning is known to, as a share of the logical capacity.
+const RESOLUTION: f64 = 0.0025;
+
+/// Terabytes are 10^12 bytes.
+const TERABYTE: f64 = 1e12;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The workload, and how it is run; its FTLs and its over-provisioning do not count.
+    pub base: Experiment,
+    /// The FTLs to choose from.
+    pub ftls: Vec<Spec>,
+    /// Over-provisioning for which the curve is drawn, rising.
+    pub op_ratios: Vec<Share>,
+    /// What is to be reached, if anything is.
+    pub target: Option<Target>,
+}
+
+/// What is to be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// A write amplification of so much at most.
+    Waf(f64),
+    /// So many terabytes written by the host, at least, before the blocks have gone through so many
+    /// program/erase cycles on average.
+    Endurance {
+        /// Terabytes, 10^12 bytes.
+        tbw: f64,
+        /// Program/erase cycles of a block.
+        cycles: u32,
+    },
+}
+
+/// The answer, and what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// What was asked for.
+    pub target: Option<Target>,
+    /// Bytes that the host can address.
+    pub logical_bytes: u64,
+    /// A curve for each FTL; those that meet the target come first, the cheapest of them on top.
+    pub curves: Vec<Curve>,
+}
+
+/// What an FTL makes of more and more flash.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// The FTL as it was named.
+    pub ftl: String,
+    /// Drives from small to large.
+    pub points: Vec<Point>,
+    /// The smallest drive on which it meets the target, if it does on any.
+    pub needs: Option<Point>,
+    /// Why there is no point on the smallest drives, if there is none.
+    pub refused: Option<String>,
+}
+
+/// An FTL on a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// Erase blocks.
+    pub blocks: u32,
+    /// (physical - logical) / logical.
+    pub op_ratio: f64,
+    /// Bytes of flash.
+    pub physical_bytes: u64,
+    /// Write amplification.
+    pub waf: f64,
+    /// Terabytes that the host can write, if the endurance of a block is given.
+    pub tbw: Option<f64>,
+    /// Bytes that the FTL has to remember beside what every FTL of its kind keeps.
+    pub metadata_bytes: u64,
+    #[serde(skip)]
+    logical_bytes: u64,
+    /// It is no step of a bisection.
+    #[serde(skip)]
+    is_of_grid: bool,
+}
+
+impl Target {
+    fn cycles(self) -> Option<u32> {
+        match self {
+            Self::Waf(_) => None,
+            Self::Endurance { cycles, .. } => Some(cycles),
+        }
+    }
+
+    fn is_met_by(self, point: &Point) -> bool {
+        match self {
+            Self::Waf(waf) => point.waf <= waf,
+            Self::Endurance { tbw, .. } => point.tbw.is_some_and(|reached| reached >= tbw),
+        }
+    }
+}
+
+impl Question {
+    /// Runs everything, on so many threads; `on_run` is told how many runs there were so far.
+    pub fn answer(
+        &self,
+        threads: usize,
+        on_run: &(dyn Fn(usize) + Sync),
+    ) -> Result<Advice, SimError> {
+        for ftl in &self.ftls {
+            registry::resolve(ftl)?;
+        }
+        // What is wrong with the workload is wrong for all FTLs, and better said once.
+        self.experiment(&Spec::bare("1r-greedy"), Physical::OverProvisioning(Share(1.0)))
+            .prepare()?;
+        let runs = AtomicUsize::new(0);
+        let point = |ftl: &Spec, physical: Physical| {
+            let point = self.point(ftl, physical);
+            on_run(runs.fetch_add(1, Relaxed) + 1);
+            point
+        };
+        let drives: Vec<(&Spec, Share)> = self
+            .ftls
+            .iter()
+            .flat_map(|ftl| self.op_ratios.iter().map(move |op| (ftl, *op)))
+            .collect();
+        let points =
+            parallel(threads, &drives, |(ftl, op)| point(ftl, Physical::OverProvisioning(*op)));
+        let rows: Vec<_> = self.ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
+        let mut curves = parallel(threads, &rows, |(ftl, found)| self.curve(ftl, found, &point));
+        curves.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal));
+        let points = curves.iter().flat_map(|curve| &curve.points);
+        let logical_bytes = points.map(|point| point.logical_bytes).next().unwrap_or(0);
+        if logical_bytes == 0 {
+            let reason = curves.into_iter().find_map(|curve| curve.refused);
+            return Err(SimError::Unusable {
+                what: format!("no FTL runs on any of these drives: {}", reason.unwrap_or_default()),
+                remedy: "give more over-provisioning (--op) or smaller blocks (--pages-per-block)"
+                    .into(),
+            });
+        }
+        Ok(Advice { target: self.target, logical_bytes, curves })
+    }
+
+    fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
+        let mut experiment = Experiment {
+            ftls: vec![ftl.clone()],
+            endurance_cycles: self.target.and_then(Target::cycles),
+            threads: Some(1),
+            ..self.base.clone()
+        };
+        experiment.drive.physical = physical;
+        experiment
+    }
+
+    fn point(&self, ftl: &Spec, physical: Physical) -> Result<Point, SimError> {
+        let result = self.experiment(ftl, physical).run(&mut ())?;
+        let (drive, run) = (&result.config.drive, &result.runs[0]);
+        Ok(Point {
+            blocks: drive.blocks,
+            op_ratio: drive.op_ratio,
+            physical_bytes: drive.physical_bytes,
+            waf: run.waf,
+            tbw: run.endurance.map(|endurance| endurance.tbw),
+            metadata_bytes: run.memory.metadata_bytes,
+            logical_bytes: drive.logical_bytes,
+            is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
+        })
+    }
+
+    /// The points that were found, and the smallest drive that meets the target.
+    fn curve(
+        &self,
+        ftl: &Spec,
+        found: &[Result<Point, SimError>],
+        point: &(dyn Fn(&Spec, Physical) -> Result<Point, SimError> + Sync),
+    ) -> Curve {
+        let refused = found.iter().find_map(|found| found.as_ref().err().map(ToString::to_string));
+        let mut points: Vec<Point> =
+            found.iter().filter_map(|found| found.as_ref().ok()).copied().collect();
+        let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
+        let needs = points.iter().position(is_met).map(|first| {
+            let mut met = points[first];
+            // Without spare blocks no FTL works.
+            let data_blocks = f64::from(met.blocks) / (1.0 + met.op_ratio);
+            let mut missed =
+                first.checked_sub(1).map_or(data_blocks as u32, |before| points[before].blocks);
+            let step = (RESOLUTION * data_blocks) as u32;
+            while met.blocks - missed > step.max(1) {
+                let middle = missed + (met.blocks - missed) / 2;
+                match point(ftl, Physical::Blocks(middle)) {
+                    Ok(found) => {
+                        points.push(found);
+                        if is_met(&found) { met = found } else { missed = middle }
+                    }
+                    Err(_) => missed = middle,
+                }
+            }
+            met
+        });
+        points.sort_by_key(|point| point.blocks);
+        points.dedup_by_key(|point| point.blocks);
+        Curve { ftl: ftl.to_string(), points, needs, refused }
+    }
+}
+
+impl Curve {
+    /// Sorts by what the target costs: flash, then metadata. All that miss it come last, in order of
+    /// their write amplification on the largest drive.
+    fn rank(&self) -> (u64, u64, f64) {
+        match (&self.needs, self.points.last()) {
+            (Some(point), _) => (point.physical_bytes, point.metadata_bytes, point.waf),
+            (None, last) => (u64::MAX, 0, last.map_or(f64::INFINITY, |point| point.waf)),
+        }
+    }
+}
+
+impl Advice {
+    /// Points on the drives that were asked for, which most FTLs have in common.
+    pub fn grid(&self) -> impl Iterator<Item = &Point> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        points.filter(|point| point.is_of_grid)
+    }
+
+    /// The answer in one sentence.
+    pub fn sentence(&self) -> String {
+        let Some(target) = self.target else { return self.overview() };
+        let wanted = match target {
+            Target::Waf(waf) => format!("a write amplification of {waf}"),
+            Target::Endurance { tbw, cycles } => {
+                format!("{tbw} terabytes written at {cycles} cycles")
+            }
+        };
+        let met: Vec<(&str, Point)> = self
+            .curves
+            .iter()
+            .filter_map(|curve| Some((curve.ftl.as_str(), curve.needs?)))
+            .collect();
+        let Some((best, point)) = met.first() else { return self.missed(&wanted) };
+        let more = point.physical_bytes.saturating_sub(self.logical_bytes);
+        let mut text = format!(
+            "{best} reaches {wanted} with {} of over-provisioning: {} of flash for {}, {} more than the \
+             host can use, and {} of metadata",
+            percent(point.op_ratio),
+            bytes(point.physical_bytes),
+            bytes(self.logical_bytes),
+            bytes(more),
+            bytes(point.metadata_bytes)
+        );
+        if let Some((second, point)) = met.get(1) {
+            let _ = write!(
+                text,
+                "; next is {second} with {} and {}",
+                percent(point.op_ratio),
+                bytes(point.metadata_bytes)
+            );
+        }
+        let missed: Vec<_> = self
+            .curves
+            .iter()
+            .filter(|curve| curve.needs.is_none())
+            .map(|c| c.ftl.as_str())
+            .collect();
+        if !missed.is_empty() {
+            let most = self.most().map_or(0.0, |point| point.op_ratio);
+            let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
+        }
+        text + "."
+    }
+
+    /// The largest drive of all.
+    fn most(&self) -> Option<Point> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        points.copied().max_by_key(|point| point.blocks)
+    }
+
+    fn missed(&self, wanted: &str) -> String {
+        let last = |curve: &Curve| curve.points.last().copied();
+        let best = self.curves.iter().find_map(|curve| Some((&curve.ftl, last(curve)?)));
+        best.map_or_else(String::new, |(ftl, point)| {
+            let tbw = point.tbw.map_or_else(String::new, |tbw| {
+                format!(", {} terabytes written", significant(tbw, 4))
+            });
+            format!(
+                "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest (write \
+                 amplification {}{tbw}): allow more (--op), or another FTL (--ftl).",
+                percent(point.op_ratio),
+                significant(point.waf, 4)
+            )
+        })
+    }
+
+    fn overview(&self) -> String {
+        let best = self
+            .curves
+            .iter()
+            .find_map(|curve| Some((&curve.ftl, curve.points.first()?, curve.points.last()?)));
+        best.map_or_else(String::new, |(ftl, first, last)| {
+            format!(
+                "With {} of over-provisioning {ftl} amplifies least, {}; with {} it writes {}. Name a target \
+                 (--target-waf, --tbw) for how much is enough.",
+                percent(last.op_ratio),
+                significant(last.waf, 4),
+                percent(first.op_ratio),
+                significant(first.waf, 4)
+            )
+        })
+    }
+}
+
+/// Terabytes that a drive of so many bytes takes at so many drive writes a day for five years.
+pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
+    dwpd * logical_bytes as f64 * 365.0 * 5.0 / TERABYTE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_sim::{DriveOptions, Fill, Length, Logical, Workload};
+
+    fn question(target: Option<Target>) -> Question {
+        let workload = Workload::parse("hotcold", ftlab_trace::OpenOptions::default()).unwrap();
+        let base = Experiment {
+            drive: DriveOptions {
+                logical: Logical::Pages(8192),
+                pages_per_block: 16,
+                ..DriveOptions::default()
+            },
+            fill: Fill::Sequential,
+            length: Length::DriveWrites(3.0),
+            ..Experiment::new(workload, Vec::new())
+        };
+        Question {
+            base,
+            ftls: ["1r-greedy", "sepbit"].map(|ftl| ftl.parse().unwrap()).to_vec(),
+            op_ratios: [0.05, 0.1, 0.2, 0.4, 0.8].map(Share).to_vec(),
+            target,
+        }
+    }
+
+    fn answer(question: &Question) -> Advice {
+        question.answer(2, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn the_smallest_drive_meets_the_target_and_a_step_smaller_misses_it() {
+        let question = question(Some(Target::Waf(1.8)));
+        let advice = answer(&question);
+        assert_eq!(advice.curves[0].ftl, "sepbit", "{}", advice.sentence());
+        for curve in &advice.curves {
+            let needs = curve.needs.unwrap();
+            assert!(needs.waf <= 1.8);
+            let step = (RESOLUTION * 8192.0 / 16.0) as u32 + 1;
+            let below = question
+                .point(&curve.ftl.parse().unwrap(), Physical::Blocks(needs.blocks - 2 * step))
+                .unwrap();
+            assert!(below.waf > 1.79, "{}: {}", curve.ftl, below.waf);
+            assert!(curve.points.is_sorted_by(|a, b| a.blocks < b.blocks));
+        }
+        assert!(advice.sentence().starts_with("sepbit reaches a write amplification of 1.8 with "));
+    }
+
+    #[test]
+    fn endurance_counts_more_flash_and_less_amplification() {
+        let target = Target::Endurance { tbw: 0.07, cycles: 3000 };
+        let advice = answer(&question(Some(target)));
+        for point in advice.curves.iter().flat_map(|curve| &curve.points) {
+            let tbw = 3000.0 * point.physical_bytes as f64 / point.waf / TERABYTE;
+            assert!((point.tbw.unwrap() / tbw - 1.0).abs() < 1e-9);
+        }
+        let needs = advice.curves[0].needs.unwrap();
+        assert!(needs.tbw.unwrap() >= 0.07);
+    }
+
+    #[test]
+    fn what_no_drive_reaches_is_said_with_what_comes_nearest() {
+        let advice = answer(&question(Some(Target::Waf(1.000_1))));
+        let sentence = advice.sentence();
+        assert!(
+            sentence.starts_with("No FTL reaches a write amplification of 1.0001"),
+            "{sentence}"
+        );
+        assert!(sentence.contains("sepbit comes nearest"), "{sentence}");
+        assert!(answer(&question(None)).sentence().contains("Name a target"));
+    }
+}

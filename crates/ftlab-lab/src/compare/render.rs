@@ -1,0 +1,145 @@
+//! The scoreboard as text: Markdown for people, CSV for whatever comes next.
+
+use super::cell::{Cell, Outcome};
+use super::score::Scoreboard;
+use ftlab_sim::format::{bytes, percent, significant};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Two tables: FTLs from best to worst, and the same by workload.
+pub fn markdown(board: &Scoreboard) -> String {
+    let mut text = String::from(
+        "| FTL | relative | best cell | worst cell | metadata | ns per write | cells |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for score in &board.scores {
+        let [best, worst] = score.relative_range;
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} | {} | {} | {} |",
+            score.ftl,
+            significant(score.relative, 3),
+            significant(best, 3),
+            significant(worst, 3),
+            bytes(score.metadata_bytes_max),
+            significant(score.nanoseconds_per_host_write, 3),
+            score.cells
+        );
+    }
+    text + "\n" + &by_workload(board)
+}
+
+/// Relative to the baseline with the mean write amplification behind it, a column for each workload.
+fn by_workload(board: &Scoreboard) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for workload in board.scores.iter().flat_map(|score| &score.workloads) {
+        if !names.contains(&workload.workload.as_str()) {
+            names.push(&workload.workload);
+        }
+    }
+    let headings: Vec<_> = names.iter().map(|name| short(name)).collect();
+    let mut text =
+        format!("| FTL | {} |\n|---|{}\n", headings.join(" | "), "---:|".repeat(names.len()));
+    for score in &board.scores {
+        let of = |name: &&str| {
+            let found = score.workloads.iter().find(|workload| workload.workload == **name);
+            found.map_or_else(
+                || "-".to_owned(),
+                |found| {
+                    format!(
+                        "{} ({})",
+                        significant(found.relative, 3),
+                        significant(found.waf_mean, 4)
+                    )
+                },
+            )
+        };
+        let columns: Vec<_> = names.iter().map(of).collect();
+        let _ = writeln!(text, "| `{}` | {} |", score.ftl, columns.join(" | "));
+    }
+    text
+}
+
+/// A workload without its directory and ending.
+pub fn short(workload: &str) -> String {
+    let stem = Path::new(workload).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    match stem {
+        Some(stem) if Path::new(workload).is_file() => stem,
+        _ => workload.to_owned(),
+    }
+}
+
+/// One line for every cell.
+pub fn csv(outcomes: &[Outcome]) -> String {
+    let mut text = String::from(
+        "workload,fill,op,pages_per_block,ftl,waf,waf_last_tenth,host_writes,relocations,merge_copies,\
+         erases,steady_state,metadata_bytes,nanoseconds_per_host_write,config_hash,error\n",
+    );
+    for Outcome { cell, run } in outcomes {
+        let Cell { workload, fill, op_ratio, pages_per_block, ftl } = cell;
+        let place = [
+            quoted(workload),
+            fill.clone(),
+            percent(*op_ratio),
+            pages_per_block.to_string(),
+            quoted(ftl),
+        ];
+        let rest = match run {
+            Ok(run) => [
+                run.waf.to_string(),
+                run.waf_last_tenth.to_string(),
+                run.host_writes.to_string(),
+                run.relocations.to_string(),
+                run.merge_copies.to_string(),
+                run.erases.to_string(),
+                run.steady_state.to_string(),
+                run.memory.metadata_bytes.to_string(),
+                significant(1e9 * run.seconds / run.host_writes as f64, 4),
+                run.config_hash.clone(),
+                String::new(),
+            ]
+            .join(","),
+            Err(reason) => format!("{}{}", ",".repeat(10), quoted(reason)),
+        };
+        let _ = writeln!(text, "{},{rest}", place.join(","));
+    }
+    text
+}
+
+/// A field of a CSV file, in quotes if it has to be (RFC 4180).
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::score::tests::outcomes;
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_csv_has_all_columns() {
+        let mut outcomes = outcomes(&[("a:b=1,c=2", "x", 1.5), ("b", "x", 2.0)]);
+        outcomes.push(Outcome { run: Err("\"no\", it said".into()), ..outcomes[1].clone() });
+        let text = csv(&outcomes);
+        let mut lines = text.lines();
+        let columns = lines.next().unwrap().split(',').count();
+        assert_eq!(lines.next().unwrap().matches(',').count(), columns, "one is within quotes");
+        assert_eq!(lines.next().unwrap().matches(',').count(), columns - 1);
+        assert!(lines.next().unwrap().ends_with("\"\"\"no\"\", it said\""));
+    }
+
+    #[test]
+    fn tables_have_a_row_for_every_ftl_from_best_to_worst() {
+        let board =
+            Scoreboard::new(&outcomes(&[("a", "x", 1.997), ("b", "x", 1.497)]), &["a".into()]);
+        let text = markdown(&board);
+        let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| `")).collect();
+        assert_eq!(rows.len(), 4);
+        assert!(rows[0].starts_with("| `b` | 0.500 | 0.500 | 0.500 | "), "{}", rows[0]);
+        assert_eq!(rows[3], "| `a` | 1.00 (1.997) |");
+    }
+}

@@ -1,0 +1,19 @@
+//! Questions that take many experiments, and results as files.
+//!
+//! - [`sweep`]: an experiment file is many runs, carried out on all processors, kept, and held against
+//!   what is expected of them.
+//! - [`compare`]: a scoreboard of many FTLs over many workloads and drives.
+//! - [`advise`]: which FTL, and how much over-provisioning, for a target.
+//! - [`write_results`], [`read_results`]: the result of an experiment in a directory.
+
+#![forbid(unsafe_code)]
+
+pub mod advise;
+pub mod compare;
+mod error;
+mod output;
+mod parallel;
+pub mod sweep;
+
+pub use error::LabError;
+pub use output::{check_results, read_results, write_results};

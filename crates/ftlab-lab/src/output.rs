@@ -1,0 +1,197 @@
+//! Results as files: `results.json`, and the running numbers as `series.parquet`.
+
+use crate::error::LabError;
+use ftlab_sim::result::{ExperimentResult, RunResult};
+use ftlab_trace::PartialFile;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// One row for each interval of each run; `host_writes` is the count at the end of the interval, the
+/// other columns are of the interval itself.
+const SCHEMA: &str = "message series {
+    required binary ftl (string);
+    required int64 host_writes (integer(64,false));
+    required int64 relocations (integer(64,false));
+    required int64 erases (integer(64,false));
+    required double waf;
+    optional double cold_region_share;
+    optional double iops;
+    optional double response_mean_ns;
+    optional double response_max_ns;
+}";
+
+/// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
+/// better known before a long run than behind it.
+pub fn check_results(directory: &Path) -> Result<(), LabError> {
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    for path in paths(directory) {
+        PartialFile::check(&path)?;
+    }
+    Ok(())
+}
+
+/// Writes `results.json` and `series.parquet` into `directory`, which is made if it does not exist,
+/// and returns their paths. Files of these names are replaced.
+pub fn write_results(
+    result: &ExperimentResult,
+    directory: &Path,
+) -> Result<Vec<PathBuf>, LabError> {
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    let [json, series] = paths(directory);
+    let text = serde_json::to_string_pretty(result).map_err(|e| at(&json)(e.into()))?;
+    replace(&json, |mut file| writeln!(file, "{text}"))?;
+    replace(&series, |file| write_series(result, file).map_err(io::Error::other))?;
+    Ok(vec![json, series])
+}
+
+/// Reads what [`write_results`] wrote into `directory`.
+pub fn read_results(directory: &Path) -> Result<ExperimentResult, LabError> {
+    let [path, _] = paths(directory);
+    let text = fs::read_to_string(&path)
+        .map_err(|source| LabError::Results { path: path.clone(), reason: source.to_string() })?;
+    serde_json::from_str(&text)
+        .map_err(|error| LabError::Results { path, reason: error.to_string() })
+}
+
+fn paths(directory: &Path) -> [PathBuf; 2] {
+    ["results.json", "series.parquet"].map(|name| directory.join(name))
+}
+
+/// Writes a file so that it is complete or not there.
+fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), LabError> {
+    let partial = PartialFile::create(path)?;
+    partial.handle().and_then(write).map_err(at(path))?;
+    Ok(partial.complete()?)
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> LabError {
+    let path = path.to_owned();
+    move |source| LabError::store(&path, &source)
+}
+
+fn write_series(result: &ExperimentResult, file: File) -> Result<(), ParquetError> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let pairs = [
+        ("version", result.version.clone()),
+        ("trace_hash", result.trace_hash.clone()),
+        ("interval_writes", result.config.interval_writes.to_string()),
+    ];
+    let pairs = pairs.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_created_by(format!("ftlab {}", result.version))
+        .set_key_value_metadata(Some(pairs.collect()))
+        .build();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    for run in &result.runs {
+        write_run(&mut writer, run, result.config.interval_writes)?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// One row group for each run.
+fn write_run(
+    writer: &mut SerializedFileWriter<File>,
+    run: &RunResult,
+    interval_writes: u64,
+) -> Result<(), ParquetError> {
+    let rows = run.running_waf.len();
+    let ends = (1..=rows as u64).map(|interval| interval * interval_writes);
+    let time = run.timing.as_ref();
+    let mean_ns = time.map(|time| time.running_response_mean_ns.clone());
+    let max_ns = time.map(|t| t.running_response_max_ns.iter().map(|ns| *ns as f64).collect());
+    let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
+    let mut columns = [
+        Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
+        Values::Whole(ends.map(u64::cast_signed).collect()),
+        Values::Whole(signed(&run.running_relocations)),
+        Values::Whole(signed(&run.running_erases)),
+        Values::Real(run.running_waf.clone()),
+        Values::Optional(run.running_cold_region_share.clone().unwrap_or_default(), rows),
+        Values::Optional(time.map(|time| time.running_iops.clone()).unwrap_or_default(), rows),
+        Values::Optional(mean_ns.unwrap_or_default(), rows),
+        Values::Optional(max_ns.unwrap_or_default(), rows),
+    ]
+    .into_iter();
+    let mut group = writer.next_row_group()?;
+    while let Some(mut column) = group.next_column()? {
+        match (column.untyped(), columns.next()) {
+            (ColumnWriter::ByteArrayColumnWriter(writer), Some(Values::Text(values))) => {
+                writer.write_batch(&values, None, None)?
+            }
+            (ColumnWriter::Int64ColumnWriter(writer), Some(Values::Whole(values))) => {
+                writer.write_batch(&values, None, None)?
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Real(values))) => {
+                writer.write_batch(&values, None, None)?
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Optional(values, rows))) => {
+                let present = i16::from(!values.is_empty());
+                writer.write_batch(&values, Some(&vec![present; rows]), None)?
+            }
+            _ => {
+                return Err(ParquetError::General(
+                    "the columns are not those of the schema".into(),
+                ));
+            }
+        };
+        column.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+enum Values {
+    Text(Vec<ByteArray>),
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    /// No values at all stand for as many missing ones.
+    Optional(Vec<f64>, usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_sim::{DriveOptions, Experiment, Logical, Workload};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    #[test]
+    fn the_series_reads_back_as_it_is_in_the_result() {
+        let workload = Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
+        let drive = DriveOptions {
+            logical: Logical::Pages(4096),
+            pages_per_block: 32,
+            ..DriveOptions::default()
+        };
+        let ftls = vec!["1r-greedy".parse().unwrap(), "2r++".parse().unwrap()];
+        let experiment = Experiment { drive, ..Experiment::new(workload, ftls) };
+        let result = experiment.run(&mut ()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let files = write_results(&result, &directory.path().join("a/b")).unwrap();
+        let reader = SerializedFileReader::new(File::open(&files[1]).unwrap()).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), 2 * 16);
+        for (index, row) in rows.iter().enumerate() {
+            let (run, interval) = (&result.runs[index / 16], index % 16);
+            assert_eq!(row.get_string(0).unwrap(), &run.ftl);
+            assert_eq!(row.get_ulong(1).unwrap(), 1024 * (interval as u64 + 1));
+            assert_eq!(row.get_ulong(2).unwrap(), run.running_relocations[interval]);
+            assert_eq!(row.get_ulong(3).unwrap(), run.running_erases[interval]);
+            assert!((row.get_double(4).unwrap() - run.running_waf[interval]).abs() < 1e-15);
+            let shares = run.running_cold_region_share.as_ref().map(|shares| shares[interval]);
+            assert_eq!(row.get_double(5).ok(), shares);
+        }
+    }
+}

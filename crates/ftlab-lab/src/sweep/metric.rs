@@ -1,0 +1,133 @@
+//! Numbers of a run by name.
+
+use super::columns::StoredRun;
+use ftlab_sim::result::{Config, Moves, ResponseSummary, RunResult};
+use ftlab_spec::SpecError;
+
+/// A number that a run has.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its name in experiment files and tables.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    value: fn(&RunResult, &Config) -> Option<f64>,
+}
+
+impl Metric {
+    /// The metric with this name.
+    pub fn find(name: &str) -> Result<&'static Self, SpecError> {
+        METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| SpecError::UnknownName {
+            kind: "metric",
+            name: name.into(),
+            known: METRICS.iter().map(|metric| metric.name.to_owned()).collect(),
+        })
+    }
+
+    /// Its value; none where the run does not have it, such as times without a clock.
+    pub fn of(&self, stored: &StoredRun) -> Option<f64> {
+        stored.result.runs.first().and_then(|run| (self.value)(run, &stored.result.config))
+    }
+}
+
+/// Declares metrics.
+macro_rules! metrics {
+    ($($name:literal, $doc:literal: |$run:pat_param, $config:pat_param| $value:expr;)+) => {
+        &[$(Metric { name: $name, doc: $doc, value: |$run, $config| $value }),+]
+    };
+}
+
+/// Every metric.
+pub const METRICS: &[Metric] = metrics! {
+    "waf", "write amplification": |run, _| Some(run.waf);
+    "waf-last-tenth", "write amplification over the last tenth of the host writes":
+        |run, _| Some(run.waf_last_tenth);
+    "host-writes", "page writes of the host": |run, _| Some(run.host_writes as f64);
+    "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
+    "copies-per-write", "the same per host write: write amplification less 1":
+        |run, _| Some(run.waf - 1.0);
+    "copies-per-flash-page", "the same per page of the drive":
+        |run, config| Some(copies(run) / flash_pages(config));
+    "moves-hot", "moves per host write of pages that the host soon overwrites (if observed)":
+        |run, _| moved(run, |moves| moves.hot);
+    "moves-warm", "of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
+    "moves-cold", "of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
+    "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
+    "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
+        |run, _| cold_percentile(run, 0);
+    "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
+    "erases", "blocks erased": |run, _| Some(run.erases as f64);
+    "full-merges", "merges into a fresh block": |run, _| Some(run.full_merges as f64);
+    "merges-per-reclaim", "full merges for each log block that is reclaimed":
+        |run, _| (run.collections > 0).then(|| run.full_merges as f64 / run.collections as f64);
+    "victims-valid", "mean valid share of collected blocks": |run, _| run.victim_valid_share.mean;
+    "normal-victims-valid", "the same of blocks that are not of the cold region":
+        |run, _| normal_victims_valid(run);
+    "cold-region", "share of the blocks that are the cold region at the end":
+        |run, _| run.cold_region_share;
+    "response-mean", "mean response time of a page write, ms": |run, _| ms(run, |time| time.mean);
+    "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
+    "response-p99", "99th percentile of the response time, ms":
+        |run, _| ms(run, |time| time.p99 as f64);
+    "response-p99.9", "99.9th percentile, ms": |run, _| ms(run, |time| time.p99_9 as f64);
+    "response-p99.99", "99.99th percentile, ms": |run, _| ms(run, |time| time.p99_99 as f64);
+    "response-max", "longest response time, ms": |run, _| ms(run, |time| time.max as f64);
+    "elapsed", "simulated seconds": |run, _| run.timing.as_ref().map(|time| time.elapsed_seconds);
+    "writes-per-second", "page writes per simulated second":
+        |run, _| run.timing.as_ref().map(|time| time.iops);
+    "metadata", "bytes that a controller keeps for the policy":
+        |run, _| Some(run.memory.metadata_bytes as f64);
+    "policy-bytes", "bytes that the policy keeps here": |run, _| Some(run.memory.policy_bytes as f64);
+    "erase-gini", "Gini coefficient of the erases of blocks": |run, _| Some(run.erase_counts.gini);
+    "ns-per-program", "nanoseconds here per flash page program":
+        |run, _| Some(run.nanoseconds_per_program);
+    "ns-per-write", "nanoseconds here per host write, collections excluded":
+        |run, _| Some(run.nanoseconds_per_host_write);
+    "seconds", "seconds here": |run, _| Some(run.seconds);
+};
+
+fn copies(run: &RunResult) -> f64 {
+    (run.relocations + run.merge_copies) as f64
+}
+
+fn flash_pages(config: &Config) -> f64 {
+    f64::from(config.drive.blocks) * f64::from(config.drive.pages_per_block)
+}
+
+fn ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Option<f64> {
+    run.timing.as_ref().map(|timing| time(&timing.response_ns) / 1e6)
+}
+
+/// The mean over streams that are not cold, weighted by their erases.
+fn normal_victims_valid(run: &RunResult) -> Option<f64> {
+    let normal = run.streams.iter().filter(|stream| !stream.cold);
+    let shares = normal.filter_map(|s| Some((s.victim_valid_share?, s.erases as f64)));
+    let (sum, erases) =
+        shares.fold((0.0, 0.0), |(sum, all), (share, erases)| (sum + share * erases, all + erases));
+    (erases > 0.0).then(|| sum / erases)
+}
+
+/// Moves of a class per host write.
+fn moved(run: &RunResult, class: fn(&Moves) -> u64) -> Option<f64> {
+    run.observed.as_ref().map(|seen| class(&seen.moves) as f64 / run.host_writes as f64)
+}
+
+/// The share of cold pages in the block at a percentile, in the last frame.
+fn cold_percentile(run: &RunResult, percentile: usize) -> Option<f64> {
+    let frame = run.observed.as_ref()?.frames.last()?;
+    frame.cold_percentiles.0.get(percentile).map(|share| f64::from(*share) / 255.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_a_wrong_one_proposes_the_right_one() {
+        for (index, metric) in METRICS.iter().enumerate() {
+            assert!(METRICS[index + 1..].iter().all(|other| other.name != metric.name));
+        }
+        let error = Metric::find("wafs").unwrap_err().to_string();
+        assert!(error.contains("unknown metric \"wafs\" (did you mean \"waf\"?)"), "{error}");
+    }
+}

@@ -1,0 +1,211 @@
+//! An FTL over flash: with or without a clock, that fails or does not.
+
+use crate::error::MachineError;
+use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
+use crate::picture::{self, Picture};
+use crate::policies::OwnPolicies;
+use crate::watch::{PageWatch, Watch};
+use ftlab_flash::{
+    Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
+};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::DynFtl;
+use ftlab_ftl::{Broken, Counters, FtlError, MemoryBytes, Metadata, PageBatch, StreamUse};
+use ftlab_spec::Spec;
+
+/// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
+/// so does watching pages over it; flash that fails, or whose pages are watched, always has a clock, which
+/// nobody reads if time is not simulated.
+pub struct AnyFtl {
+    kind: Kind,
+    has_clock: bool,
+}
+
+enum Kind {
+    Plain(DynFtl<NoPayload, Watch>),
+    Timed(DynFtl<Timed<NoPayload>, PageWatch>),
+    Faulty(DynFtl<Timed<Faulty<NoPayload>>, PageWatch>),
+}
+
+/// Why an FTL stops.
+#[derive(Debug)]
+pub enum Stop {
+    /// Too many blocks are worn out.
+    ReadOnly(String),
+    /// Anything else: a bug.
+    Error(String),
+}
+
+impl<E: std::error::Error> From<FtlError<E>> for Stop {
+    fn from(error: FtlError<E>) -> Self {
+        match error {
+            FtlError::ReadOnly { .. } => Self::ReadOnly(error.to_string()),
+            _ => Self::Error(error.to_string()),
+        }
+    }
+}
+
+/// Calls the same method of any.
+macro_rules! any {
+    ($kind:expr, $ftl:ident => $call:expr) => {
+        match $kind {
+            Kind::Plain($ftl) => $call,
+            Kind::Timed($ftl) => $call,
+            Kind::Faulty($ftl) => $call,
+        }
+    };
+}
+
+/// Calls the same method of the clock, if there is one.
+macro_rules! clock {
+    ($any_ftl:expr, $clock:ident => $call:expr) => {
+        match $any_ftl {
+            AnyFtl { has_clock: false, .. } | AnyFtl { kind: Kind::Plain(_), .. } => None,
+            AnyFtl { kind: Kind::Timed(ftl), .. } => {
+                let $clock = ftl.flash_mut();
+                Some($call)
+            }
+            AnyFtl { kind: Kind::Faulty(ftl), .. } => {
+                let $clock = ftl.flash_mut();
+                Some($call)
+            }
+        }
+    };
+}
+
+impl AnyFtl {
+    /// Bytes that watching the pages of a drive takes for each logical page.
+    pub const WATCH_PAGE_BYTES: u64 = PAGE_BYTES;
+
+    /// Makes the FTL that `spec` names, of `policies` or the registry; its parameters are fitted to the
+    /// drive. Without `timing` there is no clock, and without `faults` nothing fails.
+    pub fn new(
+        spec: &Spec,
+        policies: &OwnPolicies,
+        config: DriveConfig,
+        timing: Option<&Timing>,
+        faults: Option<Faults>,
+        watches_pages: bool,
+    ) -> Result<Self, MachineError> {
+        let geometry: Geometry = config.geometry;
+        let has_clock = timing.is_some();
+        let watch = Watch::new(geometry.blocks(), geometry.pages_per_block());
+        if !has_clock && faults.is_none() && !watches_pages {
+            let kind = Kind::Plain(policies.build(spec, config, NoPayload, watch)?);
+            return Ok(Self { kind, has_clock });
+        }
+        let timing = timing.cloned().unwrap_or_default();
+        let ages = watches_pages.then(|| PageAges::new(config.logical_pages));
+        let watch = PageWatch { watch, ages };
+        let kind = match faults {
+            None => {
+                let flash = Timed::new(NoPayload, &timing, &geometry);
+                Kind::Timed(policies.build(spec, config, flash, watch)?)
+            }
+            Some(faults) => {
+                let faulty = Faulty::new(NoPayload, &geometry, faults);
+                let flash = Timed::new(faulty, &timing, &geometry);
+                Kind::Faulty(policies.build(spec, config, flash, watch)?)
+            }
+        };
+        Ok(Self { kind, has_clock })
+    }
+
+    /// Carries out the writes and trims of a batch. `arrivals_us` has the arrival of each write; it is
+    /// empty unless writes arrive by the clock of a trace.
+    pub fn apply(&mut self, batch: &PageBatch, arrivals_us: &[u64]) -> Result<(), Stop> {
+        clock!(self, clock => clock.expect(arrivals_us));
+        any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))
+    }
+
+    /// Measures time from here on.
+    pub fn measure(&mut self) {
+        clock!(self, clock => clock.measure());
+    }
+
+    /// The time since the last interval; none without a clock.
+    pub fn end_interval(&mut self) -> Option<Interval> {
+        clock!(self, clock => clock.end_interval())
+    }
+
+    /// The time that was measured; none without a clock.
+    pub fn measured(&mut self) -> Option<Measured> {
+        clock!(self, clock => clock.measured())
+    }
+
+    /// What has failed so far.
+    pub fn failures(&mut self) -> Failures {
+        match &mut self.kind {
+            Kind::Faulty(ftl) => ftl.flash_mut().below().failures(),
+            Kind::Plain(_) | Kind::Timed(_) => Failures::default(),
+        }
+    }
+
+    /// Blocks out of use, those bad from birth included.
+    pub fn retired_blocks(&self) -> u32 {
+        any!(&self.kind, ftl => ftl.retired_blocks())
+    }
+
+    /// What has been counted.
+    pub fn counters(&self) -> Counters {
+        any!(&self.kind, ftl => ftl.counters())
+    }
+
+    /// The streams that the FTL keeps apart, with their blocks.
+    pub fn streams(&self) -> Vec<StreamUse> {
+        any!(&self.kind, ftl => ftl.streams())
+    }
+
+    /// Memory that it takes here.
+    pub fn memory_bytes(&self) -> MemoryBytes {
+        any!(&self.kind, ftl => ftl.memory_bytes())
+    }
+
+    /// What the algorithm has to remember beside what every FTL keeps.
+    pub fn metadata(&self) -> Metadata {
+        any!(&self.kind, ftl => ftl.metadata())
+    }
+
+    /// Whether its tables agree with each other; a walk over all of them.
+    pub fn check(&self) -> Result<(), Broken> {
+        any!(&self.kind, ftl => ftl.check())
+    }
+
+    /// What was watched of victims and erases.
+    pub fn watch(&self) -> &Watch {
+        match &self.kind {
+            Kind::Plain(ftl) => ftl.observer(),
+            Kind::Timed(ftl) => &ftl.observer().watch,
+            Kind::Faulty(ftl) => &ftl.observer().watch,
+        }
+    }
+
+    /// Counts moves of pages from here on, if pages are watched.
+    pub fn count_moves(&mut self) {
+        let ages = match &mut self.kind {
+            Kind::Plain(_) => None,
+            Kind::Timed(ftl) => ftl.observer_mut().ages.as_mut(),
+            Kind::Faulty(ftl) => ftl.observer_mut().ages.as_mut(),
+        };
+        ages.into_iter().for_each(PageAges::begin);
+    }
+
+    /// The moves of pages so far; none if pages are not watched.
+    pub fn moves(&self) -> Option<Moves> {
+        self.ages().map(PageAges::moves)
+    }
+
+    /// The flash as it is now; none if pages are not watched.
+    pub fn picture(&self, geometry: &Geometry) -> Option<Picture> {
+        let ages = self.ages()?;
+        Some(any!(&self.kind, ftl => picture::take(&**ftl, geometry, ages)))
+    }
+
+    fn ages(&self) -> Option<&PageAges> {
+        match &self.kind {
+            Kind::Plain(_) => None,
+            Kind::Timed(ftl) => ftl.observer().ages.as_ref(),
+            Kind::Faulty(ftl) => ftl.observer().ages.as_ref(),
+        }
+    }
+}

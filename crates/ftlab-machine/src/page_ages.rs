@@ -1,0 +1,211 @@
+//! Which pages are moved: those that the host soon overwrites, or those that it never does.
+
+use ftlab_flash::{Lpn, Ppn};
+use ftlab_ftl::Observer;
+use ftlab_ftl::page::StreamId;
+
+/// The window that parts hot pages from others is the drive's logical pages divided by this, as that of
+/// `ftlab inspect`.
+const WINDOWS_PER_DRIVE: u64 = 10;
+
+/// Windows that a page has to last to be cold: FASTer's second chance doubles the first.
+const WINDOWS_COLD: u64 = 2;
+
+/// Pages that collections and merges moved, by how long the version that was moved lasted: host page
+/// writes from the one that wrote it to the one that overwrote it, or to its trim.
+///
+/// The bounds are those of `ftlab inspect` (after FASTer, section III). It takes the mean of a page, and
+/// this each version by itself, since a page may be hot for a while and cold from then on (2R, section 2.2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Host page writes: a tenth of the drive's logical pages, and 1 at least.
+    pub window_writes: u64,
+    /// Moves of versions that lasted less than the window.
+    pub hot: u64,
+    /// Of those that lasted less than two windows.
+    pub warm: u64,
+    /// Of those that lasted longer, and were overwritten or trimmed at last.
+    pub cold: u64,
+    /// Of those that had lasted two windows or longer at the end of the run, and were still valid.
+    pub frozen: u64,
+    /// Of those that were valid at the end of the run, but too young to tell.
+    pub undecided: u64,
+}
+
+/// Follows every logical page, at 16 bytes each.
+#[derive(Debug)]
+pub(crate) struct PageAges {
+    window_writes: u64,
+    /// Host writes so far.
+    clock: u64,
+    versions: Vec<Version>,
+    /// Moves of versions that are over: hot, warm, cold.
+    moved: [u64; 3],
+}
+
+/// The newest version of a logical page.
+#[derive(Debug, Clone, Copy)]
+struct Version {
+    /// The clock when it was written.
+    written_at: u64,
+    /// How often it was moved.
+    moves: u64,
+}
+
+/// Bytes that a logical page takes.
+pub(crate) const PAGE_BYTES: u64 = size_of::<Version>() as u64;
+
+impl PageAges {
+    pub(crate) fn new(logical_pages: u32) -> Self {
+        Self {
+            window_writes: (u64::from(logical_pages) / WINDOWS_PER_DRIVE).max(1),
+            clock: 0,
+            versions: vec![Version { written_at: 0, moves: 0 }; logical_pages as usize],
+            moved: [0; 3],
+        }
+    }
+
+    pub(crate) fn logical_pages(&self) -> u32 {
+        self.versions.len() as u32
+    }
+
+    /// Forgets all moves so far; how old pages are is kept.
+    pub(crate) fn begin(&mut self) {
+        self.moved = [0; 3];
+        self.versions.iter_mut().for_each(|version| version.moves = 0);
+    }
+
+    /// Whether `lpn`, which holds data, has lasted so long that it is cold or frozen.
+    #[inline]
+    pub(crate) fn is_cold(&self, lpn: Lpn) -> bool {
+        self.is_over(self.versions[lpn.index()].written_at, WINDOWS_COLD)
+    }
+
+    /// Whether a version has lasted so many windows.
+    fn is_over(&self, written_at: u64, windows: u64) -> bool {
+        self.clock - written_at >= windows * self.window_writes
+    }
+
+    /// Moves so far, as if the run ended now.
+    pub(crate) fn moves(&self) -> Moves {
+        let [hot, warm, cold] = self.moved;
+        let (mut frozen, mut undecided) = (0, 0);
+        for version in &self.versions {
+            let is_old = self.is_over(version.written_at, WINDOWS_COLD);
+            *(if is_old { &mut frozen } else { &mut undecided }) += version.moves;
+        }
+        Moves { window_writes: self.window_writes, hot, warm, cold, frozen, undecided }
+    }
+
+    /// Ends the present version of `lpn`, if it has one.
+    #[inline]
+    fn end(&mut self, lpn: Lpn) {
+        let Version { written_at, moves } = self.versions[lpn.index()];
+        if moves > 0 {
+            let windows = (self.clock - written_at) / self.window_writes;
+            self.moved[windows.min(WINDOWS_COLD) as usize] += moves;
+        }
+        self.versions[lpn.index()] = Version { written_at: self.clock, moves: 0 };
+    }
+}
+
+impl Observer for PageAges {
+    #[inline]
+    fn host_write(&mut self, lpn: Lpn, _to: Ppn, _stream: StreamId) {
+        self.end(lpn);
+        self.clock += 1;
+    }
+
+    #[inline]
+    fn relocation(&mut self, lpn: Lpn, _from: Ppn, _to: Ppn, _stream: StreamId) {
+        self.versions[lpn.index()].moves += 1;
+    }
+
+    #[inline]
+    fn merge_copy(&mut self, lpn: Lpn) {
+        self.versions[lpn.index()].moves += 1;
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        self.end(lpn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Debug, Clone, Copy)]
+    enum Event {
+        Write(u32),
+        Move(u32),
+        Trim(u32),
+    }
+
+    fn observe(ages: &mut PageAges, event: Event) {
+        match event {
+            Event::Write(page) => ages.host_write(Lpn(page), Ppn(0), StreamId(0)),
+            Event::Move(page) => ages.relocation(Lpn(page), Ppn(0), Ppn(1), StreamId(0)),
+            Event::Trim(page) => ages.trim(Lpn(page)),
+        }
+    }
+
+    /// Looks for the next write or trim of the page behind each move, and for the last before it.
+    fn naive(events: &[Event], from: usize, window: u64) -> Moves {
+        let mut found = Moves { window_writes: window, ..Moves::default() };
+        let writes = |events: &[Event]| {
+            events.iter().filter(|event| matches!(event, Event::Write(_))).count() as u64
+        };
+        for (at, event) in events.iter().enumerate().skip(from) {
+            let Event::Move(page) = *event else { continue };
+            let ends = |other: &Event| matches!(*other, Event::Write(other) | Event::Trim(other) if other == page);
+            let born =
+                events[..at].iter().rposition(ends).map_or(0, |born| writes(&events[..born]));
+            let end = events[at..].iter().position(ends).map(|end| at + end);
+            let lasted = writes(&events[..end.unwrap_or(events.len())]) - born;
+            let class = match (end, lasted / window) {
+                (Some(_), 0) => &mut found.hot,
+                (Some(_), 1) => &mut found.warm,
+                (Some(_), _) => &mut found.cold,
+                (None, 0 | 1) => &mut found.undecided,
+                (None, _) => &mut found.frozen,
+            };
+            *class += 1;
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn classes_equal_those_of_the_definition(
+            events in prop::collection::vec(
+                prop_oneof![
+                    6 => (0u32..40).prop_map(Event::Write),
+                    4 => (0u32..40).prop_map(Event::Move),
+                    1 => (0u32..40).prop_map(Event::Trim),
+                ],
+                0..300,
+            ),
+            from in 0usize..100,
+        ) {
+            let mut ages = PageAges::new(40);
+            let from = from.min(events.len());
+            events[..from].iter().for_each(|event| observe(&mut ages, *event));
+            ages.begin();
+            events[from..].iter().for_each(|event| observe(&mut ages, *event));
+            prop_assert_eq!(ages.moves(), naive(&events, from, 4));
+        }
+    }
+
+    #[test]
+    fn a_page_is_cold_once_it_has_lasted_two_windows() {
+        let mut ages = PageAges::new(40);
+        observe(&mut ages, Event::Write(7));
+        for page in 0..7 {
+            assert!(!ages.is_cold(Lpn(7)), "{page}");
+            observe(&mut ages, Event::Write(page));
+        }
+        assert!(ages.is_cold(Lpn(7)) && !ages.is_cold(Lpn(1)));
+    }
+}

@@ -1,0 +1,249 @@
+//! What is watched besides the counters of the FTL: victims, and erases of each block; for a report, how
+//! long pages last.
+
+use crate::page_ages::PageAges;
+use ftlab_flash::{BlockId, Lpn, Ppn};
+use ftlab_ftl::Observer;
+use ftlab_ftl::page::StreamId;
+use std::time::{Duration, Instant};
+
+/// Bins of the histogram of victims by valid share.
+pub const BINS: usize = 20;
+
+/// One step of a collection in so many is timed, since reading the clock takes as long as moving some
+/// pages. A prime, so that it does not fall in with the steps of a collection.
+const STEPS_PER_SAMPLE: u32 = 61;
+
+/// Watches collections and erases only, so that page writes cost nothing.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    pages_per_block: u32,
+    /// Victims by valid share.
+    victims: [u64; BINS],
+    /// By stream: victims, and valid pages in them.
+    streams: Vec<[u64; 2]>,
+    /// Erases of each block.
+    erases: Vec<u32>,
+    collecting: Duration,
+    collection_began: Instant,
+    /// Steps since the last one that was timed; 0 is one that is timed.
+    step: u32,
+    /// What reading the clock added just before the step.
+    clock: Duration,
+}
+
+impl Watch {
+    pub(crate) fn new(blocks: u32, pages_per_block: u32) -> Self {
+        let erases = vec![0; blocks as usize];
+        Self {
+            pages_per_block,
+            victims: [0; BINS],
+            streams: Vec::new(),
+            erases,
+            collecting: Duration::ZERO,
+            collection_began: Instant::now(),
+            step: 0,
+            clock: Duration::ZERO,
+        }
+    }
+
+    /// What has been seen since `earlier`, a copy of `self` then.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let pairs = self.erases.iter().zip(&earlier.erases);
+        let streams = self.streams.iter().enumerate().map(|(stream, [victims, valid])| {
+            let [victims_then, valid_then] = earlier.stream(stream);
+            [victims - victims_then, valid - valid_then]
+        });
+        Self {
+            pages_per_block: self.pages_per_block,
+            victims: std::array::from_fn(|bin| self.victims[bin] - earlier.victims[bin]),
+            streams: streams.collect(),
+            erases: pairs.map(|(now, then)| now - then).collect(),
+            collecting: self.collecting.saturating_sub(earlier.collecting),
+            collection_began: self.collection_began,
+            step: self.step,
+            clock: self.clock,
+        }
+    }
+
+    /// Time in collections: choosing victims, moving their pages, erasing them. That of steps is
+    /// estimated from a sample.
+    pub fn collecting(&self) -> Duration {
+        self.collecting
+    }
+
+    /// Victims by valid share, in bins of equal width.
+    pub fn victims(&self) -> &[u64; BINS] {
+        &self.victims
+    }
+
+    /// The mean valid share of all victims, if there were any.
+    pub fn valid_share(&self) -> Option<f64> {
+        let all = self
+            .streams
+            .iter()
+            .fold([0, 0], |[victims, valid], stream| [victims + stream[0], valid + stream[1]]);
+        self.share(all)
+    }
+
+    /// The mean valid share of the victims of one stream, if there were any.
+    pub fn stream_valid_share(&self, stream: usize) -> Option<f64> {
+        self.share(self.stream(stream))
+    }
+
+    /// Victims of a stream and valid pages in them; there were none if it is beyond the end.
+    fn stream(&self, stream: usize) -> [u64; 2] {
+        self.streams.get(stream).copied().unwrap_or_default()
+    }
+
+    fn share(&self, [victims, valid_pages]: [u64; 2]) -> Option<f64> {
+        let pages = victims * u64::from(self.pages_per_block);
+        (victims > 0).then(|| valid_pages as f64 / pages as f64)
+    }
+
+    /// Erases of each block.
+    pub fn erases(&self) -> &[u32] {
+        &self.erases
+    }
+}
+
+impl Observer for Watch {
+    fn collection_begins(&mut self) {
+        self.collection_began = Instant::now();
+    }
+
+    fn collection_ends(&mut self) {
+        self.collecting += self.collection_began.elapsed();
+    }
+
+    fn step_begins(&mut self) {
+        self.step = (self.step + 1) % STEPS_PER_SAMPLE;
+        if self.step == 0 {
+            let before = Instant::now();
+            self.collection_began = Instant::now();
+            self.clock = self.collection_began - before;
+        }
+    }
+
+    fn step_ends(&mut self) {
+        if self.step == 0 {
+            let taken = self.collection_began.elapsed().saturating_sub(self.clock);
+            self.collecting += taken * STEPS_PER_SAMPLE;
+        }
+    }
+
+    fn collection(&mut self, _victim: BlockId, stream: StreamId, valid_pages: u32) {
+        let bin = u64::from(valid_pages) * BINS as u64 / u64::from(self.pages_per_block);
+        // A block that is full of valid pages belongs to the last bin.
+        self.victims[(bin as usize).min(BINS - 1)] += 1;
+        if self.streams.len() <= stream.index() {
+            self.streams.resize(stream.index() + 1, [0, 0]);
+        }
+        let [victims, valid] = &mut self.streams[stream.index()];
+        *victims += 1;
+        *valid += u64::from(valid_pages);
+    }
+
+    fn erase(&mut self, block: BlockId) {
+        self.erases[block.index()] += 1;
+    }
+}
+
+/// Watches pages too, if that is wanted.
+#[derive(Debug)]
+pub(crate) struct PageWatch {
+    pub(crate) watch: Watch,
+    pub(crate) ages: Option<PageAges>,
+}
+
+impl Observer for PageWatch {
+    #[inline]
+    fn host_write(&mut self, lpn: Lpn, to: Ppn, stream: StreamId) {
+        if let Some(ages) = &mut self.ages {
+            ages.host_write(lpn, to, stream);
+        }
+    }
+
+    #[inline]
+    fn relocation(&mut self, lpn: Lpn, from: Ppn, to: Ppn, stream: StreamId) {
+        if let Some(ages) = &mut self.ages {
+            ages.relocation(lpn, from, to, stream);
+        }
+    }
+
+    #[inline]
+    fn merge_copy(&mut self, lpn: Lpn) {
+        if let Some(ages) = &mut self.ages {
+            ages.merge_copy(lpn);
+        }
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        if let Some(ages) = &mut self.ages {
+            ages.trim(lpn);
+        }
+    }
+
+    fn collection_begins(&mut self) {
+        self.watch.collection_begins();
+    }
+
+    fn collection_ends(&mut self) {
+        self.watch.collection_ends();
+    }
+
+    fn step_begins(&mut self) {
+        self.watch.step_begins();
+    }
+
+    fn step_ends(&mut self) {
+        self.watch.step_ends();
+    }
+
+    fn collection(&mut self, victim: BlockId, stream: StreamId, valid_pages: u32) {
+        self.watch.collection(victim, stream, valid_pages);
+    }
+
+    fn erase(&mut self, block: BlockId) {
+        self.watch.erase(block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_steps_is_estimated_from_a_few() {
+        let mut watch = Watch::new(1, 2);
+        let start = Instant::now();
+        for _ in 0..4 * STEPS_PER_SAMPLE {
+            watch.step_begins();
+            let step = Instant::now();
+            while step.elapsed() < Duration::from_micros(20) {}
+            watch.step_ends();
+        }
+        let least = 4 * STEPS_PER_SAMPLE * Duration::from_micros(19);
+        assert!(watch.collecting() >= least, "{:?} of {:?}", watch.collecting(), start.elapsed());
+    }
+
+    #[test]
+    fn victims_are_counted_by_valid_share_and_block() {
+        let mut watch = Watch::new(4, 128);
+        watch.collection(BlockId(1), StreamId(0), 0);
+        watch.erase(BlockId(1));
+        let earlier = watch.clone();
+        for (block, valid) in [(1, 6), (1, 7), (2, 128), (1, 64)] {
+            watch.collection(BlockId(block), StreamId(block as u8), valid);
+            watch.erase(BlockId(block));
+        }
+        let seen = watch.since(&earlier);
+        let bins = seen.victims();
+        assert_eq!((bins[0], bins[1], bins[10], bins[19]), (1, 1, 1, 1));
+        assert_eq!(seen.valid_share(), Some((6.0 + 7.0 + 128.0 + 64.0) / 512.0));
+        let shares = [0, 1, 2, 3].map(|stream| seen.stream_valid_share(stream));
+        assert_eq!(shares, [None, Some(77.0 / 384.0), Some(1.0), None]);
+        assert_eq!(seen.erases(), [0, 3, 1, 0]);
+        assert_eq!(Watch::new(1, 2).valid_share(), None);
+    }
+}

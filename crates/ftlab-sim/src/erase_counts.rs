@@ -1,0 +1,66 @@
+//! How erases are spread over blocks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Erases of each block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EraseCounts {
+    /// Of the block with fewest.
+    pub min: u32,
+    /// The mean over all blocks.
+    pub mean: f64,
+    /// Of the block with most.
+    pub max: u32,
+    /// The Gini coefficient over all blocks: 0 if all have as many, towards 1 if few have all.
+    pub gini: f64,
+}
+
+impl EraseCounts {
+    /// Those of blocks with these erases each.
+    pub(crate) fn of(erases: &[u32]) -> Self {
+        let total: u64 = erases.iter().map(|count| u64::from(*count)).sum();
+        Self {
+            min: erases.iter().copied().min().unwrap_or(0),
+            mean: total as f64 / erases.len().max(1) as f64,
+            max: erases.iter().copied().max().unwrap_or(0),
+            gini: gini(erases),
+        }
+    }
+}
+
+/// The Gini coefficient: with x sorted ascending and i from 1, sum (2 i - n - 1) x / (n sum x).
+fn gini(counts: &[u32]) -> f64 {
+    let mut sorted = counts.to_vec();
+    sorted.sort_unstable();
+    let n = sorted.len() as i128;
+    let total: i128 = sorted.iter().map(|&count| i128::from(count)).sum();
+    let weights = (1..=n).map(|rank| 2 * rank - n - 1);
+    let weighted: i128 = weights.zip(&sorted).map(|(weight, &x)| weight * i128::from(x)).sum();
+    if total == 0 { 0.0 } else { weighted as f64 / (n * total) as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gini_coefficient_is_that_of_its_definition() {
+        // Half the mean difference of all pairs, over the mean.
+        let naive = |counts: &[u32]| {
+            let pairs = counts.iter().flat_map(|a| counts.iter().map(move |b| a.abs_diff(*b)));
+            let sum: u32 = counts.iter().sum();
+            f64::from(pairs.sum::<u32>()) / (2.0 * counts.len() as f64 * f64::from(sum))
+        };
+        for counts in [&[3, 3, 3][..], &[0, 0, 9], &[5, 1, 7, 2], &[1]] {
+            assert!((gini(counts) - naive(counts)).abs() < 1e-12, "{counts:?}");
+        }
+        assert_eq!((gini(&[0, 0]), gini(&[])), (0.0, 0.0));
+    }
+
+    #[test]
+    fn counts_are_those_of_all_blocks() {
+        let expected = EraseCounts { min: 0, mean: 1.0, max: 3, gini: 0.625 };
+        assert_eq!(EraseCounts::of(&[0, 3, 1, 0]), expected);
+    }
+}

@@ -1,0 +1,386 @@
+//! One FTL on its way through the workload.
+
+use crate::SimError;
+use crate::expander::Segment;
+use crate::feed::Chunk;
+use crate::frames::{self, blocks_per_cell};
+use crate::result::{
+    Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Frame, Memory, Observed,
+    RunResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
+};
+use crate::steady::Rounds;
+use crate::stopwatch::Spent;
+use ftlab_flash::{Faults, Geometry, Interval};
+use ftlab_ftl::Counters;
+use ftlab_ftl::page::DriveConfig;
+use ftlab_machine::{AnyFtl, Stop, Watch};
+use std::collections::BTreeMap;
+
+/// An FTL, and what is recorded of it.
+pub(crate) struct FtlRun {
+    name: String,
+    parameters: BTreeMap<String, String>,
+    config_hash: String,
+    geometry: Geometry,
+    logical_pages: u32,
+    ftl: AnyFtl,
+    faults: Option<Faults>,
+    has_fdp_statistics: bool,
+    /// Why the drive became read-only, if it did: it takes no more writes.
+    read_only: Option<String>,
+    /// As it was when counting began.
+    base: Option<(Counters, Watch)>,
+    series: Series,
+    rounds: Rounds,
+    round_start: Totals,
+    /// Totals at even distances, for the last tenth.
+    checkpoints: Vec<Totals>,
+    /// Pictures of the flash at even distances; none unless pages are watched.
+    frames: Vec<Frame>,
+    spent: Spent,
+}
+
+/// Counts since counting began.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    host_writes: u64,
+    relocations: u64,
+    merge_copies: u64,
+    erases: u64,
+}
+
+impl Totals {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            host_writes: self.host_writes - earlier.host_writes,
+            relocations: self.relocations - earlier.relocations,
+            merge_copies: self.merge_copies - earlier.merge_copies,
+            erases: self.erases - earlier.erases,
+        }
+    }
+
+    /// Flash pages programmed.
+    fn programs(self) -> u64 {
+        self.host_writes + self.relocations + self.merge_copies
+    }
+
+    fn waf(self) -> f64 {
+        self.programs() as f64 / self.host_writes as f64
+    }
+}
+
+#[derive(Debug, Default)]
+struct Series {
+    start: Totals,
+    waf: Vec<f64>,
+    relocations: Vec<u64>,
+    erases: Vec<u64>,
+    cold_region_share: Vec<f64>,
+    times: Vec<Interval>,
+}
+
+impl FtlRun {
+    pub(crate) fn new(
+        name: String,
+        parameters: BTreeMap<String, String>,
+        config_hash: String,
+        drive: DriveConfig,
+        ftl: AnyFtl,
+        faults: Option<Faults>,
+    ) -> Self {
+        Self {
+            name,
+            parameters,
+            config_hash,
+            geometry: drive.geometry,
+            logical_pages: drive.logical_pages,
+            ftl,
+            faults,
+            has_fdp_statistics: false,
+            read_only: None,
+            base: None,
+            series: Series::default(),
+            rounds: Rounds::default(),
+            round_start: Totals::default(),
+            checkpoints: vec![Totals::default()],
+            frames: Vec::new(),
+            spent: Spent::default(),
+        }
+    }
+
+    pub(crate) fn config_hash(&self) -> &str {
+        &self.config_hash
+    }
+
+    /// The same with the statistics of flexible data placement in its result.
+    pub(crate) fn with_fdp_statistics(self) -> Self {
+        Self { has_fdp_statistics: true, ..self }
+    }
+
+    /// Counts from here on.
+    pub(crate) fn begin(&mut self) {
+        self.base = Some((self.ftl.counters(), self.ftl.watch().clone()));
+        self.ftl.measure();
+        self.ftl.count_moves();
+        self.frames.extend(self.frame(0));
+    }
+
+    /// Carries out the writes and trims of a chunk, as far as the drive takes them.
+    pub(crate) fn apply(&mut self, chunk: &Chunk) -> Result<(), SimError> {
+        for segment in chunk.segments() {
+            if self.is_read_only() {
+                break;
+            }
+            let ftl = &mut self.ftl;
+            let outcome = match self.base {
+                Some(_) => self.spent.on(|| ftl.apply(&segment.batch, &segment.arrivals_us)),
+                None => ftl.apply(&segment.batch, &segment.arrivals_us),
+            };
+            match outcome {
+                Ok(()) => self.record(segment),
+                Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the drive takes no more writes.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
+    fn failed(&self, reason: String) -> SimError {
+        SimError::Ftl { ftl: self.name.clone(), reason }
+    }
+
+    fn record(&mut self, segment: &Segment) {
+        let marks = segment.marks;
+        if marks.begin {
+            self.begin();
+        }
+        if !(marks.interval || marks.round || marks.checkpoint || marks.frame) {
+            return;
+        }
+        let totals = self.totals();
+        if marks.interval {
+            let interval = totals.since(self.series.start);
+            self.series.start = totals;
+            self.series.waf.push(interval.waf());
+            self.series.relocations.push(interval.relocations);
+            self.series.erases.push(interval.erases);
+            self.series.cold_region_share.extend(self.cold_region_share());
+            self.series.times.extend(self.ftl.end_interval());
+        }
+        if marks.round {
+            let round = totals.since(self.round_start);
+            self.round_start = totals;
+            self.rounds.push(round.waf(), round.erases);
+        }
+        if marks.checkpoint {
+            self.checkpoints.push(totals);
+        }
+        if marks.thin_out {
+            thin_out(&mut self.checkpoints);
+        }
+        if marks.frame {
+            self.frames.extend(self.frame(totals.host_writes));
+        }
+        if marks.thin_out_frames {
+            thin_out(&mut self.frames);
+        }
+    }
+
+    /// The flash as it is now; none if pages are not watched.
+    fn frame(&self, host_writes: u64) -> Option<Frame> {
+        let picture = self.ftl.picture(&self.geometry)?;
+        Some(frames::draw(&picture, &self.geometry, host_writes))
+    }
+
+    fn totals(&self) -> Totals {
+        let Some((base, _)) = &self.base else { return Totals::default() };
+        let counters = self.ftl.counters();
+        Totals {
+            host_writes: counters.host_writes - base.host_writes,
+            relocations: counters.relocations() - base.relocations(),
+            merge_copies: counters.merges.copies - base.merges.copies,
+            erases: counters.erases() - base.erases(),
+        }
+    }
+
+    /// Write amplification so far, for progress.
+    pub(crate) fn waf(&self) -> Option<f64> {
+        let totals = self.totals();
+        (totals.host_writes > 0).then(|| totals.waf())
+    }
+
+    fn cold_region_share(&self) -> Option<f64> {
+        let streams = self.ftl.streams();
+        let cold = streams.iter().filter(|stream| stream.cold);
+        let blocks: u32 = cold.clone().map(|stream| stream.blocks).sum();
+        (cold.count() > 0).then(|| f64::from(blocks) / f64::from(self.geometry.blocks()))
+    }
+
+    /// What happened in the last tenth of the host writes, from the nearest checkpoint on.
+    fn last_tenth(&self, totals: Totals) -> Totals {
+        let wanted = totals.host_writes - totals.host_writes.div_ceil(10);
+        let nearest = self
+            .checkpoints
+            .iter()
+            .filter(|checkpoint| checkpoint.host_writes < totals.host_writes)
+            .min_by_key(|checkpoint| checkpoint.host_writes.abs_diff(wanted));
+        totals.since(nearest.copied().unwrap_or_default())
+    }
+
+    fn memory(&self) -> Memory {
+        let bytes = self.ftl.memory_bytes();
+        let pages = f64::from(self.geometry.pages());
+        let metadata = self.ftl.metadata();
+        Memory {
+            drive_bytes: bytes.drive as u64,
+            policy_bytes: bytes.policy as u64,
+            bytes_per_flash_page: (bytes.drive + bytes.policy) as f64 / pages,
+            metadata: metadata.to_string(),
+            metadata_bytes: metadata.total_bytes(self.logical_pages, self.geometry.blocks()),
+        }
+    }
+
+    fn fdp_statistics(&self, totals: Totals) -> Option<FdpStatistics> {
+        let page_bytes = u64::from(self.geometry.page_bytes());
+        self.has_fdp_statistics.then(|| FdpStatistics {
+            hbmw: totals.host_writes * page_bytes,
+            mbmw: totals.programs() * page_bytes,
+            mbe: totals.erases * u64::from(self.geometry.pages_per_block()) * page_bytes,
+        })
+    }
+
+    /// What failed, if anything may.
+    fn faults(&mut self) -> Option<FaultsResult> {
+        let faults = self.faults?;
+        let failures = self.ftl.failures();
+        Some(FaultsResult {
+            bad_blocks: faults.bad_blocks,
+            retired_blocks: self.ftl.retired_blocks(),
+            failed_programs: failures.programs,
+            failed_erases: failures.erases,
+            read_only_after: self.read_only.as_ref().map(|_| self.totals().host_writes),
+            read_only: self.read_only.clone(),
+        })
+    }
+
+    /// What was watched of pages and blocks, if it was.
+    fn observed(&mut self) -> Option<Observed> {
+        let moves = self.ftl.moves()?.into();
+        let host_writes = self.totals().host_writes;
+        let mut frames = std::mem::take(&mut self.frames);
+        if frames.last().is_none_or(|last| last.host_writes < host_writes) {
+            frames.extend(self.frame(host_writes));
+        }
+        Some(Observed { moves, blocks_per_cell: blocks_per_cell(&self.geometry), frames })
+    }
+
+    /// The result.
+    pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
+        // A drive that becomes read-only leaves a collection half done.
+        if !self.is_read_only() {
+            let broken = |broken| self.failed(format!("{broken}; please report the command"));
+            self.ftl.check().map_err(broken)?;
+        }
+        if let Some(reason) = self.read_only.as_ref().filter(|_| self.totals().host_writes == 0) {
+            return Err(self.failed(format!("before any write was counted, {reason}")));
+        }
+        let (base, watched) =
+            self.base.clone().unwrap_or_else(|| (self.ftl.counters(), self.ftl.watch().clone()));
+        let counters = self.ftl.counters().since(&base);
+        let seen = self.ftl.watch().since(&watched);
+        let memory = self.memory();
+        let seconds = self.spent.processor.as_secs_f64();
+        let collecting = self.spent.processor_seconds_of(seen.collecting());
+        let totals = self.totals();
+        let last_tenth = self.last_tenth(totals);
+        let cold_region_share = self.cold_region_share();
+        let merges = counters.merges;
+        let page_bytes = self.geometry.page_bytes();
+        let fdp = self.fdp_statistics(totals);
+        let faults = self.faults();
+        let observed = self.observed();
+        let timing = self.ftl.measured();
+        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
+        let timing = timing
+            .map(|time| TimingResult::new(&time, &self.series.times, page_bytes, is_open_loop));
+        Ok(RunResult {
+            parameters: self.parameters,
+            config_hash: self.config_hash,
+            host_writes: totals.host_writes,
+            relocations: totals.relocations,
+            erases: totals.erases,
+            trims: counters.trims,
+            collections: counters.collections,
+            merge_copies: merges.copies,
+            full_merges: merges.full,
+            partial_merges: merges.partial,
+            switch_merges: merges.switch,
+            progressive_merges: merges.progressive,
+            hurried_merges: merges.hurried,
+            waf: totals.waf(),
+            waf_last_tenth: last_tenth.waf(),
+            last_tenth_host_writes: last_tenth.host_writes,
+            steady_state: self.rounds.is_steady(),
+            running_waf: self.series.waf,
+            running_relocations: self.series.relocations,
+            running_erases: self.series.erases,
+            running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
+            cold_region_share,
+            victim_valid_share: VictimValidShare {
+                mean: seen.valid_share(),
+                histogram: seen.victims().to_vec(),
+            },
+            streams: streams(&self.ftl, &counters, &seen),
+            erase_counts: EraseCounts::of(seen.erases()),
+            endurance: config.endurance_cycles.map(|cycles| {
+                let bytes = |pages: u32| f64::from(pages) * f64::from(page_bytes);
+                let geometry = self.geometry;
+                Endurance::new(
+                    cycles,
+                    totals.waf(),
+                    bytes(geometry.pages()),
+                    bytes(self.logical_pages),
+                )
+            }),
+            fdp,
+            faults,
+            memory,
+            seconds,
+            nanoseconds_per_program: 1e9 * seconds / totals.programs() as f64,
+            nanoseconds_per_host_write: 1e9 * (seconds - collecting) / totals.host_writes as f64,
+            nanoseconds_per_relocation: (collecting > 0.0 && totals.relocations > 0)
+                .then(|| 1e9 * collecting / totals.relocations as f64),
+            timing,
+            observed,
+            ftl: self.name,
+        })
+    }
+}
+
+/// Drops every other one, beginning with the second.
+fn thin_out<T>(kept: &mut Vec<T>) {
+    let mut index = 0;
+    kept.retain(|_| {
+        index += 1;
+        index % 2 == 1
+    });
+}
+
+fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {
+    let streams = ftl.streams().into_iter().zip(&counters.streams).enumerate();
+    streams
+        .map(|(index, (stream, counts))| StreamResult {
+            name: stream.name.to_owned(),
+            cold: stream.cold,
+            blocks: stream.blocks,
+            erases: counts.erases,
+            relocations: counts.relocations,
+            victim_valid_share: seen.stream_valid_share(index),
+        })
+        .collect()
+}
