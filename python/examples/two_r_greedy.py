@@ -1,9 +1,9 @@
-"""2R-Greedy in Python: the same as the FTL ``2r-greedy``, to the last relocation.
+"""2R-Greedy in Python: identical to the FTL ``2r-greedy``, to the last relocation.
 
 Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020, section 4.2
 and algorithm 1. Every host write goes to the normal region, every relocated page to the cold region. A
-collection takes several blocks of one region, the one that holds the block with the fewest valid pages:
-fewest first, until their invalid pages make up a block. Ties go to the block allocated first.
+collection takes several blocks of one region, the one with the emptiest block of all: blocks with the
+fewest valid pages first, until their invalid pages add up to a block. Ties go to the block allocated first.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class TwoRGreedy(ftlab.Policy):
         return NORMAL
 
     def place_relocation(self, lpn: int, victim: int, stream: int, drive: ftlab.DriveView) -> int:
-        """A page that is still valid when its block is collected is taken for cold."""
+        """A page that is still valid when its block is collected counts as cold."""
         return COLD
 
-    def select_victims(self, drive: ftlab.DriveView, asking: int, valid_pages_max: int) -> list[int]:
-        """Blocks of the emptiest region."""
+    def select_victims(self, drive: ftlab.DriveView, requester: int, valid_pages_max: int) -> list[int]:
+        """The emptiest blocks of the region with the emptiest block."""
         emptiest = drive.emptiest_blocks()
         victims, invalid_pages = [], 0
         for block in emptiest:
@@ -48,7 +48,7 @@ class TwoRGreedy(ftlab.Policy):
 
 
 def main() -> None:
-    """Hold it against the FTL in Rust."""
+    """Compare it with the FTL in Rust."""
     drive = ftlab.Drive(logical_pages=16_384, pages_per_block=64)
     result = ftlab.run("zipf:theta=0.9", [TwoRGreedy(), "2r-greedy"], drive=drive, fill="random")
     for run in result.runs:

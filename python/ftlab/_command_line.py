@@ -1,4 +1,4 @@
-"""Runs as commands."""
+"""Runs as command lines."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ftlab._workload import Trace, core_workload
 __all__ = ["command_line", "workload_text"]
 
 _MAY_BE_BARE = {"compact", "side_by_side"}
-"""Options that do without a value, so that one needs a sign of equality."""
+"""Options whose value is optional, so that it must follow an equals sign."""
 
 
 def command_line(
     ftls: Iterable[str], workload: object, drive: Drive, settings: Mapping[str, Setting | None]
 ) -> str | None:
-    """The command ``ftlab run`` with these FTLs; none for workloads that have no name."""
+    """The command ``ftlab run`` with these FTLs; none for workloads without a name."""
     if isinstance(workload, Trace):
         path, reading = os.fspath(workload.path), _reading(workload)
     elif isinstance(workload, str | os.PathLike):
@@ -34,14 +34,14 @@ def command_line(
 
 
 def workload_text(workload: object) -> str:
-    """What tells a workload from others, as far as its name does."""
+    """The workload as text, as far as its name identifies it."""
     if isinstance(workload, Trace):
         return " ".join([os.fspath(workload.path), *_reading(workload)])
     return core_workload(workload).name
 
 
 def _reading(trace: Trace) -> list[str]:
-    """The options that say how a trace is read."""
+    """The options for reading a trace."""
     fields = {name: value for name, value in asdict(trace).items() if name not in ("path", "volumes")}
     volumes = [word for volume in trace.volumes for word in ("--volume", volume)]
     return volumes + _options(fields)

@@ -1,4 +1,4 @@
-"""Documents that the compiled part hands over, as mappings."""
+"""Documents from the compiled part, as mappings."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class Document(Mapping[str, Any]):
         return iter(self._document)
 
     def __len__(self) -> int:
-        """How many parts there are."""
+        """The number of parts."""
         return len(self._document)

@@ -14,33 +14,34 @@ class Drive:
     Parameters
     ----------
     logical : str or int, optional
-        What the host can address, such as ``"8GiB"``; a number counts bytes. By default as much as a
-        trace's own device, or its highest address. A generator has no size of its own and needs it.
+        Capacity that the host can address, such as ``"8GiB"``; a number is bytes. The default is the size
+        of a trace's device, or its highest address. Generators have no size and require one.
     op : str or float, optional
-        Over-provisioning, (physical - logical) / logical, such as ``"10%"`` or ``0.1``, which is the
-        default unless `blocks` is given.
+        Over-provisioning, (physical - logical) / logical, such as ``"10%"`` or ``0.1``, the default unless
+        `blocks` is given.
     pages_per_block : int, default 1024
-        Pages of an erase block, 2 or more.
+        Pages per erase block, at least 2.
     page_size : str or int, default "4KiB"
-        Bytes of a page, a multiple of 512.
+        Bytes per page, a multiple of 512.
     logical_pages : int, optional
         `logical` in pages.
     blocks : int, optional
-        Erase blocks, instead of `op`.
+        Number of erase blocks, instead of `op`.
     reserve : int, default 4
         Free blocks that host writes may not take.
     gc : str, default "foreground"
         When garbage is collected: ``"foreground"``, a whole collection before the host write that
-        needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages behind each host write;
-        ``"garbage:share=S"``, while that share of the programmed pages is invalid.
+        needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages after each host write;
+        ``"garbage:share=S"``, while at least that share of the programmed pages is invalid.
     gc_start : str or float, optional
-        Collects ahead of need while fewer than this share of the blocks are free.
+        Collects early, after host writes, while less than this share of the blocks is free.
     gc_min_invalid : str or float, optional
-        Share of a block that must be invalid for that, an eighth by default.
+        Share of a block that must be invalid for early collection; by default an eighth.
     free_block : {"fifo", "least-worn"}
         Which free block is opened next: the one that has been free longest, or the least worn.
     wear_threshold : int, default 0
-        Cold pages are moved when a block has so many more erases than the least worn; 0 is never.
+        Moves cold pages once a block has been erased this many times more than the least-worn block; 0
+        disables.
 
     See Also
     --------

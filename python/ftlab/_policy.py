@@ -14,7 +14,7 @@ __all__ = ["Policy", "Stream"]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A write frontier: blocks, one open at a time, that take pages in order of arrival.
+    """A write frontier: a sequence of blocks, one open at a time, that take pages in order of arrival.
 
     Parameters
     ----------
@@ -32,35 +32,35 @@ class Stream:
 
 
 class Policy:
-    """A policy of the page-mapped engine, to prototype in Python what later goes into Rust.
+    """A policy of the page-mapped engine, for prototyping in Python.
 
-    The engine carries out, the policy decides: in which stream a page is put, and which blocks are
-    collected. Derive from this class, and give :func:`ftlab.run` an instance among its `ftls`. Methods
-    whose name begins with ``on_`` tell of events; those that are not overridden cost nothing.
+    The policy decides in which stream a page is put and which blocks are collected; the engine does the
+    rest. Derive from this class, and pass an instance to :func:`ftlab.run` as one of its `ftls`. Methods
+    whose names begin with ``on_`` are notified of events; those that are not overridden cost nothing.
 
-    This is slow: at a write amplification of six, some thirty thousand host writes a second, where Rust
+    This is slow: at a write amplification of six, some thirty thousand host writes per second, where Rust
     does tens of millions. Runs of several FTLs in Python share one interpreter.
 
-    What a method raises ends the run and comes out of :func:`ftlab.run`. An answer that no policy may
-    give, such as a victim that is not sealed, raises :class:`ftlab.errors.PolicyError`.
+    An exception raised by a method ends the run and propagates from :func:`ftlab.run`. An invalid answer,
+    such as a victim that is not sealed, raises :class:`ftlab.errors.PolicyError`.
 
     Attributes
     ----------
     name : str
-        Its name in results; that of the class by default.
+        Its name in results; by default that of the class.
     streams : sequence of Stream
-        The streams, which answers name by their place, from 0.
+        The streams; methods return them by index, from 0.
     metadata_bits_per_page, metadata_bits_per_block, metadata_bytes : int
-        What a controller would have to remember for it, for results.
+        The state that a controller would have to keep for it, for results.
 
     Examples
     --------
-    Greedy collection with one stream, as the FTL ``1r-greedy`` does it: the victim is the block with
-    the fewest valid pages, of several the one that was allocated first.
+    Greedy collection with one stream, like the FTL ``1r-greedy``: the victim is the block with the fewest
+    valid pages; among equals, the one allocated first.
 
     >>> import ftlab
     >>> class Greedy(ftlab.Policy):
-    ...     def select_victims(self, drive, asking, valid_pages_max):
+    ...     def select_victims(self, drive, requester, valid_pages_max):
     ...         victim = drive.emptiest_blocks()[0]
     ...         return [victim] if drive.valid_pages(victim) <= valid_pages_max else []
     >>> drive = ftlab.Drive(logical_pages=4096, pages_per_block=32)
@@ -80,7 +80,7 @@ class Policy:
         return type(self).__name__
 
     def setup(self, blocks: int, pages_per_block: int, logical_pages: int, reserve_blocks: int) -> None:
-        """Forget everything: a run begins on an erased drive.
+        """Initialise the policy: a run begins on an erased drive.
 
         Parameters
         ----------
@@ -95,24 +95,24 @@ class Policy:
         """
 
     def place_host(self, lpn: int, drive: DriveView) -> int:
-        """Say which stream takes a page that the host writes, before its old version is invalid.
+        """Choose the stream for a page that the host writes; its old version is still valid.
 
         Parameters
         ----------
         lpn : int
             The logical page.
         drive : DriveView
-            The drive, to be looked at during the call only.
+            The drive, valid only during the call.
 
         Returns
         -------
         int
-            The stream; the first one unless overridden.
+            The stream; the first one if not overridden.
         """
         return 0
 
     def place_relocation(self, lpn: int, victim: int, stream: int, drive: DriveView) -> int:
-        """Say which stream takes a valid page of a victim.
+        """Choose the stream for a valid page of a victim.
 
         Parameters
         ----------
@@ -128,22 +128,22 @@ class Policy:
         Returns
         -------
         int
-            The stream, one that takes relocations; the last one unless overridden.
+            A stream that takes relocations; the last one if not overridden.
         """
         return len(self.streams) - 1
 
-    def select_victims(self, drive: DriveView, asking: int, valid_pages_max: int) -> Iterable[int]:
-        """Choose the blocks of one collection, which are all collected before the next choice.
+    def select_victims(self, drive: DriveView, requester: int, valid_pages_max: int) -> Iterable[int]:
+        """Choose the victims of one collection; all are collected before the next call.
 
         Parameters
         ----------
         drive : DriveView
             The drive.
-        asking : int
+        requester : int
             The stream that needs a block.
         valid_pages_max : int
-            The most valid pages that a victim may have. If that is a whole block, the choice must
-            contain at least one invalid page wherever any sealed block has one.
+            The most valid pages that a victim may have. If that is a whole block, the victims must
+            contain at least one invalid page if any sealed block has one.
 
         Returns
         -------
@@ -153,18 +153,18 @@ class Policy:
         raise NotImplementedError(f"{type(self).__name__} does not say which blocks to collect")
 
     def on_block_opened(self, block: int, drive: DriveView) -> None:
-        """Take note that a block takes pages from now on.
+        """Called when a block has been opened for writing.
 
         Parameters
         ----------
         block : int
-            The block; ``drive.stream_of(block)`` tells for which stream.
+            The block; ``drive.stream_of(block)`` is its stream.
         drive : DriveView
             The drive.
         """
 
     def on_block_sealed(self, block: int, drive: DriveView) -> None:
-        """Take note that a block is full and may be a victim from now on.
+        """Called when a block is full, and may be a victim from now on.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Policy:
         """
 
     def on_invalidate(self, block: int, drive: DriveView) -> None:
-        """Take note that one more page of a block is invalid.
+        """Called when a page of a block has become invalid.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Policy:
         """
 
     def on_block_erased(self, block: int, drive: DriveView) -> None:
-        """Take note that a block has been collected.
+        """Called when a block has been collected and erased.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Policy:
         """
 
     def on_trim(self, lpn: int, drive: DriveView) -> None:
-        """Take note that the host trimmed a page that held data.
+        """Called when the host has trimmed a page that held data.
 
         Parameters
         ----------

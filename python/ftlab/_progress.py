@@ -1,4 +1,4 @@
-"""How far a run is, in terminals and notebooks."""
+"""Progress of runs, sweeps and searches, in terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
     phase : {"look-ahead", "fill", "warm-up", "count"}
-        What is going on.
+        The current phase.
     writes : int
-        Host page writes so far in the fill, or else behind it.
+        Host page writes so far: of the fill during the fill, otherwise after it.
     share : float or None
-        Share of the fill, or else of what follows it, from 0 to 1, where it is known.
+        Share done of the fill, or of everything after it, from 0 to 1, if known.
     waf : dict of str to float or None
         Write amplification so far by FTL.
     """
@@ -48,20 +48,20 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class SweepStatus:
-    """How far a sweep is.
+    """The progress of a sweep.
 
     Attributes
     ----------
     runs : int
         Runs of the experiment.
     done : int
-        Of them, those with a result, from before or now.
+        Runs that have a result, old or new.
     failed : int
-        Those that failed.
+        Runs that failed.
     share : float
-        Share of the work that is done, from 0 to 1: by page writes, or by runs on a cluster.
+        Share of the work done, from 0 to 1: by page writes, or on a cluster by runs.
     left : float or None
-        Seconds left at the speed so far, where that is known.
+        Seconds left at the speed so far, if known.
     """
 
     runs: int
@@ -73,16 +73,16 @@ class SweepStatus:
 
 @dataclass(frozen=True, slots=True)
 class TuneStatus:
-    """How far a search of parameters is.
+    """The progress of a parameter search.
 
     Attributes
     ----------
     trials : int
-        Trials that there will be.
+        Number of trials planned.
     done : int
-        Of them, those that have an end, from before or now.
+        Trials finished, old or new.
     waf : float or None
-        The least write amplification within the budget so far.
+        The lowest write amplification within the budget so far.
     """
 
     trials: int
@@ -91,19 +91,19 @@ class TuneStatus:
 
 
 Progress = bool | Callable[[Status], object] | None
-"""Whether a bar is shown (where somebody looks, if ``None``), or what is told instead."""
+"""Whether a bar is shown (if ``None``, on terminals and in notebooks), or a function to call instead."""
 
 SweepProgress = bool | Callable[[SweepStatus], object] | None
-"""The same of a sweep."""
+"""The same for a sweep."""
 
 TuneProgress = bool | Callable[[TuneStatus], object] | None
-"""The same of a search of parameters."""
+"""The same for a parameter search."""
 
 Tell = Callable[[str, int, float | None, list[float | None]], None]
 
 
 class _Callback(AbstractContextManager[Tell]):
-    """Tells a function of the user's."""
+    """Calls the user's function."""
 
     def __init__(self, ftls: list[str], told: Callable[[Status], object]) -> None:
         self.ftls, self.told = ftls, told
@@ -119,7 +119,7 @@ class _Callback(AbstractContextManager[Tell]):
 
 
 class _Bar(AbstractContextManager[Tell]):
-    """A bar of tqdm for each phase, in percent, or a count where the end is not known."""
+    """A tqdm bar for each phase, in percent, or a count if the end is not known."""
 
     def __init__(self, ftls: list[str]) -> None:
         self.ftls = ftls
@@ -163,7 +163,7 @@ def _format(total: float | None) -> str | None:
     return "{desc:<10} {percentage:3.0f}% |{bar:20}| {remaining} left{postfix}"
 
 
-def _somebody_looks() -> bool:
+def _is_interactive() -> bool:
     """Whether standard error is a terminal, or this is a notebook."""
     shell = sys.modules.get("IPython")
     if shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell":
@@ -172,16 +172,16 @@ def _somebody_looks() -> bool:
 
 
 def reporter(progress: Progress, ftls: list[str]) -> AbstractContextManager[Tell | None]:
-    """What tells of a run with these FTLs."""
+    """The reporter for a run with these FTLs."""
     if callable(progress):
         return _Callback(ftls, progress)
     if progress is None:
-        progress = _somebody_looks()
+        progress = _is_interactive()
     return _Bar(ftls) if progress else nullcontext()
 
 
 class _SweepBar(AbstractContextManager["_SweepBar"]):
-    """A bar of tqdm with the runs of a sweep."""
+    """A tqdm bar with the runs of a sweep."""
 
     def __init__(self) -> None:
         self.bar: tqdm[Any] | None = None
@@ -209,16 +209,16 @@ def _told_of_sweep(told: Callable[[SweepStatus], object]) -> TellOfSweep:
 
 
 def sweep_reporter(progress: SweepProgress) -> AbstractContextManager[TellOfSweep | None]:
-    """What tells of a sweep."""
+    """The reporter for a sweep."""
     if callable(progress):
         return nullcontext(_told_of_sweep(progress))
     if progress is None:
-        progress = _somebody_looks()
+        progress = _is_interactive()
     return _SweepBar() if progress else nullcontext()
 
 
 class _TuneBar(AbstractContextManager["_TuneBar"]):
-    """A bar of tqdm with the trials of a search."""
+    """A tqdm bar with the trials of a search."""
 
     def __init__(self) -> None:
         self.bar: tqdm[Any] | None = None
@@ -238,9 +238,9 @@ class _TuneBar(AbstractContextManager["_TuneBar"]):
 def tune_reporter(
     progress: TuneProgress,
 ) -> AbstractContextManager[Callable[[TuneStatus], object] | None]:
-    """What tells of a search of parameters."""
+    """The reporter for a parameter search."""
     if callable(progress):
         return nullcontext(progress)
     if progress is None:
-        progress = _somebody_looks()
+        progress = _is_interactive()
     return _TuneBar() if progress else nullcontext()

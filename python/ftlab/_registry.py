@@ -1,4 +1,4 @@
-"""What there is by name."""
+"""Names of FTLs, workloads, formats and timings."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Parameter:
     name : str
         The key.
     default : str
-        Its value where none is given.
+        Its value if none is given.
     expects : str
-        What a value may be.
+        The values allowed, in words.
     summary : str
         What it does.
     source : str
@@ -28,7 +28,7 @@ class Parameter:
     kind : {"whole", "number", "choice", "text"}
         The kind of its values.
     low, high : float or None
-        Limits of a number, where it has some.
+        Limits of a number, if it has any.
     choices : tuple of str
         The values of a choice.
     """
@@ -85,13 +85,13 @@ def _parameter(
 
 
 def ftls() -> dict[str, Entry]:
-    """Name the FTLs.
+    """List the FTLs.
 
     Returns
     -------
     dict of str to Entry
-        By name. Besides them, any pair of a placement and a victim rule of :func:`parts` is one, such
-        as ``"sep-gc/greedy"``.
+        By name. In addition, every pair of a placement and a victim rule of :func:`parts` is an FTL,
+        such as ``"sep-gc/greedy"``.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def ftls() -> dict[str, Entry]:
 
 
 def parts() -> dict[str, Entry]:
-    """Name the placements and victim rules, which make up FTLs in pairs.
+    """List the placements and victim rules; a pair of them makes an FTL.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def parts() -> dict[str, Entry]:
 
 
 def generators() -> dict[str, Entry]:
-    """Name the generators of workloads.
+    """List the workload generators.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def generators() -> dict[str, Entry]:
 
 
 def formats() -> dict[str, Entry]:
-    """Name the formats of traces.
+    """List the trace formats.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def formats() -> dict[str, Entry]:
 
 
 def timings() -> dict[str, Entry]:
-    """Name the timings: how fast flash is.
+    """List the timings: how fast flash is.
 
     Returns
     -------

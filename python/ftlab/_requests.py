@@ -1,4 +1,4 @@
-"""Requests of workloads as tables, and what is in a workload."""
+"""Requests of workloads as tables, and statistics of workloads."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def generate(
     rows: int = 65_536,
     seed: int = 1,
 ) -> Iterator[pa.RecordBatch]:
-    """Hand out the requests of a workload as Arrow tables, one after the other.
+    """Yield the requests of a workload as Arrow tables, one after the other.
 
     Parameters
     ----------
     workload : str, path, Trace, array or table
-        A generator, or anything else that :func:`ftlab.run` takes: traces of all formats come out in
-        the same form.
+        A generator, or anything else that :func:`ftlab.run` accepts: traces of all formats yield the
+        same columns.
     drive : Drive, str or int, optional
         The drive that a generator writes to, or its logical size.
     requests : int, optional
-        How many; all by default. Most generators have no end.
+        Number of requests; all by default. Most generators have no end.
     rows : int, default 65536
-        Requests of a table, about.
+        Approximate number of requests per table.
     seed : int, default 1
         Same seed, same requests.
 
     Yields
     ------
     pyarrow.RecordBatch
-        Columns ``t_us`` (microseconds, where there are times), ``op`` (0 write, 1 trim, 2 flush,
-        3 read), ``lba`` and ``sectors`` (of 512 bytes), ``stream`` and ``volume`` (where there are any).
+        Columns ``t_us`` (microseconds, if there are times), ``op`` (0 write, 1 trim, 2 flush, 3 read),
+        ``lba`` and ``sectors`` (of 512 bytes), ``stream`` and ``volume`` (if there are any).
 
     Examples
     --------
@@ -63,7 +63,7 @@ def generate(
 
 
 class Inspection(Document):
-    """What is in a workload: the document that ``ftlab inspect --json`` prints.
+    """Statistics of a workload: the document that ``ftlab inspect --json`` prints.
 
     Parameters
     ----------
@@ -96,30 +96,31 @@ def inspect(
     memory: str | int = "4GiB",
     seed: int = 1,
 ) -> Inspection:
-    """Find out what is in a workload: operations, sizes, skew, write intervals, frozen pages, growth.
+    """Analyse a workload: operations, sizes, skew, write intervals, frozen pages, growth.
 
     Parameters
     ----------
     workload : str, path, Trace, array, table or iterator
-        As of :func:`ftlab.run`.
+        As for :func:`ftlab.run`.
     drive : Drive, str or int, optional
-        The drive that shares are of, and that a generator writes to; of a trace, its own device, or up
-        to its highest address by default.
+        The drive that shares refer to, and that a generator writes to; for a trace, by default its own
+        device, or up to its highest address.
     writes : int, optional
-        Page writes at most; of a generator, which has no end, how many.
+        Maximum number of page writes; required for generators without an end.
     window : str, default "10%"
-        What tells hot pages from cold ones: a share of the drive, a size, or a number of pages.
+        The log window that separates hot pages from cold ones: a share of the drive, a size, or a
+        number of pages.
     phase : str, optional
-        From this named moment of a trace to the next.
+        Restricts the analysis to this named phase of a trace.
     memory : str or int, default "4GiB"
-        Memory for the pages that are written, 16 bytes each, at most.
+        Maximum memory for the pages written, 16 bytes each.
     seed : int, default 1
         Seed of a generator.
 
     Returns
     -------
     Inspection
-        What was found; docs/inspect.md says what each statistic means.
+        The statistics; docs/inspect.md explains each of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a run yields."""
+"""Results of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Result"]
 
 
 class Result(Document):
-    """What a run yields: the document that ``ftlab run --json`` prints, and tables of it.
+    """The result of a run: the document that ``ftlab run --json`` prints, and tables made from it.
 
     A mapping with the structure of ``run-result.schema.json``: ``result["runs"][0]["waf"]``.
 
@@ -42,7 +42,7 @@ class Result(Document):
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """What each FTL did, in the order in which they were named."""
+        """The results of each FTL, in the order in which they were given."""
         runs: list[dict[str, Any]] = self._document["runs"]
         return runs
 
@@ -53,7 +53,7 @@ class Result(Document):
 
     @property
     def answer(self) -> str:
-        """What came out, in a sentence."""
+        """The outcome, in a sentence."""
         return _core.answer(self.to_json())
 
     def to_arrow(self, name: str = "runs") -> pa.Table:
@@ -62,26 +62,26 @@ class Result(Document):
         Parameters
         ----------
         name : str, default "runs"
-            ``"runs"`` has a row for each FTL; ``"series"`` one for each interval of its running write
-            amplification; ``"streams"`` for each of its streams; ``"victims"`` for each bin of the
-            histogram of victims by valid share; ``"responses"`` for points of the distribution of
-            response times (with `timing`). What is watched with `observe`: ``"moves"`` by class,
-            ``"utilisation"``, ``"spread"`` and ``"cells"`` for each picture of the flash.
+            ``"runs"`` has one row per FTL; ``"series"`` one per interval of its running write amplification;
+            ``"streams"`` one per stream; ``"victims"`` one per bin of the histogram of victims by valid
+            share; ``"responses"`` points of the distribution of response times (with `timing`). With
+            `observe`: ``"moves"`` by class, ``"utilisation"``, ``"spread"`` and ``"cells"`` for each
+            picture of the flash.
 
         Returns
         -------
         pyarrow.Table
-            Counts are pages, blocks or requests, shares are from 0 to 1, times in nanoseconds.
+            Counts are pages, blocks or requests, shares are from 0 to 1, times are in nanoseconds.
         """
         return table(self, name)
 
     def to_pandas(self, name: str = "runs") -> pd.DataFrame:
-        """The same as a data frame of pandas.
+        """The same table as a pandas data frame.
 
         Parameters
         ----------
         name : str, default "runs"
-            The table, as of :meth:`to_arrow`.
+            The table, as for :meth:`to_arrow`.
 
         Returns
         -------
@@ -107,18 +107,18 @@ class Result(Document):
         Parameters
         ----------
         directory : str or path
-            Where; it is made if it does not exist.
+            The directory; it is created if it does not exist.
         """
         _core.save(self.to_json(), os.fspath(directory))
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Result:
-        """Read what :meth:`save` or ``ftlab run --out`` wrote.
+        """Read the files that :meth:`save` or ``ftlab run --out`` wrote.
 
         Parameters
         ----------
         directory : str or path
-            Where it is.
+            The directory.
 
         Returns
         -------
@@ -168,4 +168,4 @@ _COLUMNS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("cold region", lambda run: _share(run["cold_region_share"])),
     ("steady state", lambda run: "yes" if run["steady_state"] else "no"),
 )
-"""Columns of the table in notebooks, as the report page has them."""
+"""Columns of the table in notebooks, the same as on the report page."""

@@ -1,4 +1,4 @@
-"""FTLs over a workload."""
+"""Running FTLs on a workload."""
 
 from __future__ import annotations
 
@@ -37,66 +37,67 @@ def run(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Result:
-    """Run FTLs over a workload, and compare how they amplify its writes.
+    """Run FTLs on a workload, and compare their write amplification.
 
-    The workload is read once; while the next batch is decoded, all FTLs apply the present one, each
-    on a thread of its own, without the interpreter's lock. Ctrl-C stops it.
+    The workload is read once; while the next batch is decoded, all FTLs process the current one, each
+    on its own thread, with the GIL released. Ctrl-C stops the run.
 
     Parameters
     ----------
     workload : str, path, Trace, array, table or iterator
-        A generator such as ``"zipf:theta=0.9"`` (:func:`ftlab.generators` has them all), or a trace.
-        A text that names an existing file, or has a path separator, is a trace. An array of whole
-        numbers is page numbers, each written once. A table is anything with Arrow's interface
-        (pyarrow, Polars, pandas, DuckDB) or a dict of columns, and has the column ``lpn`` (page
-        numbers) and perhaps ``pages``, or ``lba`` and ``sectors`` of 512 bytes; and perhaps ``op``
-        (``"write"``, ``"trim"``, ``"flush"``, ``"read"``, or 0 to 3), ``t_us`` and ``stream``. Neither
-        is copied. An iterator of either is read once, as it goes, and needs the size of the drive.
+        A generator such as ``"zipf:theta=0.9"`` (:func:`ftlab.generators` lists them), or a trace. A
+        string that names an existing file, or contains a path separator, is a trace. An array of
+        integers is a sequence of page numbers, each one a page write. A table is anything with Arrow's
+        interface (pyarrow, Polars, pandas, DuckDB) or a dict of columns, and has the column ``lpn``
+        (page numbers) and optionally ``pages``, or ``lba`` and ``sectors`` of 512 bytes; and optionally
+        ``op`` (``"write"``, ``"trim"``, ``"flush"``, ``"read"``, or 0 to 3), ``t_us`` and ``stream``.
+        Neither is copied. An iterator of either is consumed as the run proceeds, and requires the size
+        of the drive.
     ftls : str, Policy or iterable of them
         FTLs with their parameters, such as ``"2r++"`` and ``"2r-fifo:blk-util=0.4"``
-        (:func:`ftlab.ftls` has them all), or policies of your own.
+        (:func:`ftlab.ftls` lists them), or your own policies.
     drive : Drive, str or int, optional
         The drive, or its logical size.
     fill : {"none", "sequential", "random"}
-        How the drive is filled first, executed and not counted: every page is written once.
+        How the drive is filled first, by writing every page once; this is executed but not counted.
     writes : int, optional
-        Host page writes that are counted at most; all of a trace, 4 drive writes of a generator if
-        neither this nor `drive_writes` is given.
+        Maximum number of host page writes to count; if neither this nor `drive_writes` is given, a whole
+        trace, or 4 drive writes of a generator.
     drive_writes : float, optional
         The same as a multiple of the logical size.
     warmup_writes : int, default 0
-        Host page writes that are executed and not counted, behind the fill.
+        Host page writes after the fill that are executed but not counted.
     interval : int, optional
-        Host page writes of an interval of the running write amplification; a quarter of the drive
-        by default.
+        Length of an interval of the running write amplification, in host page writes; by default a
+        quarter of the drive.
     seed : int, default 1
         Seed of generator and random fill: same seed, same result.
     timing : str, optional
-        Simulates time on flash as fast as this, such as ``"slc:channels=4,luns=2"``
+        Simulates time, on flash with this timing, such as ``"slc:channels=4,luns=2"``
         (:func:`ftlab.timings`).
     faults : str, optional
-        Lets flash fail, such as ``"program=1e-5,erase=1e-4,bad=20,seed=1"``.
+        Injects flash failures, such as ``"program=1e-5,erase=1e-4,bad=20,seed=1"``.
     endurance : int, optional
         Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     streams : str, optional
-        Names the streams of requests by where they begin: ``"1MiB..2MiB=1,4GiB..8GiB=2"``.
+        Assigns streams to requests by their start address: ``"1MiB..2MiB=1,4GiB..8GiB=2"``.
     wrap : bool, default False
         Takes addresses beyond the drive modulo its size, instead of raising.
     ignore_trims : bool, default False
-        Lets trims do nothing.
+        Ignores trims.
     observe : bool, default False
-        Watches pages and blocks, for plots of the flash and of what is moved; counts are the same,
-        and it takes two to three times as long.
+        Tracks pages and blocks, for plots of the flash and of what is moved; the counts are the same,
+        and the run takes two to three times as long.
     threads : int, optional
-        Threads at most; as many as there are processors by default. Results do not depend on it.
+        Maximum number of threads; by default one per processor. Results do not depend on it.
     progress : bool or callable, optional
-        Whether to show a bar, by default on terminals and in notebooks; or a function that is called
-        with a :class:`Status` several times a second.
+        Whether to show a progress bar, by default on terminals and in notebooks; or a function that is
+        called with a :class:`Status` several times per second.
 
     Returns
     -------
     Result
-        What each FTL did.
+        The results of each FTL.
 
     Raises
     ------
@@ -110,7 +111,7 @@ def run(
     >>> {ftl: round(waf, 1) for ftl, waf in result.waf.items()}
     {'1r-greedy': 8.5, '2r++': 5.2}
 
-    Pages of your own, from NumPy:
+    Your own page numbers, from NumPy:
 
     >>> import numpy as np
     >>> pages = np.random.default_rng(1).integers(0, 100_000, 1_000_000)

@@ -1,4 +1,4 @@
-"""Where the parameters of an FTL are searched."""
+"""The search space of the parameters of an FTL."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ WIDE = 20
 """A range whose ends are further apart than this factor is searched on a logarithmic scale."""
 
 AROUND = 32
-"""Where limits are far apart, the search goes from the default over this number to as many times it."""
+"""If limits are far apart, the search covers default / AROUND to default * AROUND."""
 
 FEW = 16
-"""Limits are not far apart if so many whole numbers lie between them."""
+"""Limits are not far apart if there are at most this many integers between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +43,21 @@ class Dimension:
 
     @property
     def log(self) -> bool:
-        """Whether the search takes steps of the same factor."""
+        """Whether the search uses a logarithmic scale."""
         return self.low > 0 and self.high / self.low > WIDE
 
     def suggest(self, trial: optuna.Trial) -> str:
-        """The value that a trial tries, as it is typed."""
+        """The value that a trial tries, as the user would type it."""
         if self.kind == "choice":
             return str(trial.suggest_categorical(self.name, self.choices))
         if self.kind == "whole":
             return str(trial.suggest_int(self.name, int(self.low), int(self.high), log=self.log))
         value = trial.suggest_float(self.name, self.low, self.high, log=self.log)
-        # Nobody wants to type more digits; between the limits it remains.
+        # Three digits are enough; the result stays between the limits.
         return f"{min(max(float(f'{value:.3g}'), self.low), self.high):.12g}"
 
     def parse(self, text: str) -> float | str | None:
-        """The value that Optuna has for `text`, or nothing if it is not searched."""
+        """Optuna's value for `text`, or nothing if it is not searched."""
         if self.kind == "choice":
             return text if text in self.choices else None
         number = _number(text)
@@ -78,18 +78,18 @@ class Space:
     Parameters
     ----------
     ftl : str
-        The FTL, perhaps with parameters, which are not searched.
+        The FTL, optionally with parameters, which are not searched.
     fix : mapping
         Values of further parameters that are not searched.
     given : mapping
-        Where a parameter is searched, instead of where its limits and its default suggest.
+        Ranges to search, instead of those that follow from limits and default.
 
     Attributes
     ----------
     dimensions : tuple of Dimension
-        What is searched.
+        The parameters searched.
     omitted : dict of str to str
-        What is not, and why.
+        The parameters not searched, and why.
     """
 
     def __init__(self, ftl: str, fix: Mapping[str, Setting], given: Mapping[str, Values]) -> None:
@@ -102,15 +102,15 @@ class Space:
         self.omitted: dict[str, str] = {}
         for name in given:
             if name in self._named or name in self._fixed:
-                raise ParameterError(f"{self._name}: {name} has a value, and cannot be searched, too")
+                raise ParameterError(f"{self._name}: {name} has a fixed value and cannot be searched too")
             if name not in parameters:
-                _core.ftl(f"{self._name}:{name}=0")  # which says what there is
+                _core.ftl(f"{self._name}:{name}=0")  # raises an error that lists the parameters
         for name, parameter in parameters.items():
             if name not in self._named and name not in self._fixed:
                 self._add(parameter, given.get(name))
         if not self.dimensions:
             reasons = [f"{name} ({why})" for name, why in self.omitted.items()]
-            why = "; ".join(reasons) or "all have values" if parameters else "it has none"
+            why = "; ".join(reasons) or "all have fixed values" if parameters else "it has none"
             raise ParameterError(f"{self._name}: there is no parameter to search: {why}")
 
     def _add(self, parameter: Parameter, given: Values | None) -> None:
@@ -128,33 +128,33 @@ class Space:
 
     @property
     def ranges(self) -> dict[str, str]:
-        """Where each parameter is searched."""
+        """The range searched for each parameter."""
         return {dimension.name: str(dimension) for dimension in self.dimensions}
 
     @property
     def default_trial(self) -> Trial:
-        """The FTL as it is named."""
+        """The FTL as it was given."""
         return Trial(self._ftl, {d.name: self._default[d.name] for d in self.dimensions})
 
     def ftl(self, values: Mapping[str, str]) -> str:
-        """The FTL with these values; what is its default is left out."""
+        """The FTL with these values; defaults are left out."""
         other = {name: value for name, value in values.items() if self._default.get(name) != value}
         every = {**self._named, **self._fixed, **other}
         arguments = ",".join(f"{name}={value}" for name, value in every.items())
         return f"{self._name}:{arguments}" if arguments else self._name
 
     def suggest(self, trial: optuna.Trial) -> Trial:
-        """What a trial tries."""
+        """The FTL and the values that a trial tries."""
         values = {dimension.name: dimension.suggest(trial) for dimension in self.dimensions}
         return Trial(self.ftl(values), values)
 
     def reset(self, trial: Trial, name: str) -> Trial:
-        """`trial` with one parameter as it is by default."""
+        """`trial` with one parameter reset to its default."""
         values = {**trial.parameters, name: self._default[name]}
         return Trial(self.ftl(values), values)
 
     def start(self) -> dict[str, float | str] | None:
-        """The default as Optuna has it, if it is within the space."""
+        """The default in Optuna's terms, if it is within the space."""
         if any(self._default[name] != value for name, value in self._fixed.items()):
             return None
         found = {d.name: d.parse(self._default[d.name]) for d in self.dimensions}
@@ -173,20 +173,20 @@ def _parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def _suggested(parameter: Parameter, default: str) -> Dimension | str:
-    """Where a parameter is searched of which nothing is said; or why it is not."""
+    """The range of a parameter for which none is given; or why it is not searched."""
     name, kind = parameter.name, parameter.kind
     if kind == "choice":
         return Dimension(name, kind, choices=parameter.choices)
     if name == "seed":
         return "a seed is not worth tuning"
     if kind == "text":
-        return "no number or choice"
+        return "neither a number nor a choice"
     low, high = parameter.low, parameter.high
     number = _number(default)
     if low is not None and high is not None and _is_narrow(kind, low, high, number):
         return Dimension(name, kind, low, high)
     if not number or number < 0:
-        return f"its default {default} does not tell how large it should be"
+        return f"its default {default} gives no scale for a range"
     least, most = number / AROUND, number * AROUND
     if kind == "whole":
         least = max(1, math.ceil(least))
@@ -196,7 +196,7 @@ def _suggested(parameter: Parameter, default: str) -> Dimension | str:
 
 
 def _is_narrow(kind: str, low: float, high: float, default: float | None) -> bool:
-    """Whether limits are near enough to search all that is between them."""
+    """Whether limits are close enough to search everything between them."""
     if kind == "whole" and high - low <= FEW:
         return True
     if low > 0:
@@ -205,7 +205,7 @@ def _is_narrow(kind: str, low: float, high: float, default: float | None) -> boo
 
 
 def _given(parameter: Parameter, values: Values) -> Dimension:
-    """Where a parameter is to be searched."""
+    """The range given for a parameter."""
     name, kind = parameter.name, parameter.kind
     if isinstance(values, str):
         ends = values.split("..")
@@ -219,8 +219,8 @@ def _given(parameter: Parameter, values: Values) -> Dimension:
     numbers = [number for number in map(_number, texts) if number is not None]
     if kind not in ("whole", "number") or len(numbers) != 2 or not numbers[0] < numbers[1]:
         raise ParameterError(
-            f"{name}: {'..'.join(texts)} is no range of {parameter.expects}; ranges are of numbers, the "
-            "lower one first, such as 0.3..0.7, and choices are A|B"
+            f"{name}: {'..'.join(texts)} is not a range of {parameter.expects}; write a range of numbers "
+            "with the lower one first, such as 0.3..0.7, or choices such as A|B"
         )
     return Dimension(name, kind, numbers[0], numbers[1])
 

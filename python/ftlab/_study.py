@@ -1,4 +1,4 @@
-"""A search of Optuna: the same trials on any number of threads, and whether it is stopped or not."""
+"""An Optuna search with the same trials for any number of threads, interrupted or not."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["RunAll", "Search", "quiet_optuna"]
 
 FILE = "study.journal"
-"""Where a study is kept, as Optuna's journal."""
+"""The file of a study, in Optuna's journal format."""
 
 FAILED = 1e18
-"""How far a trial that failed is from what is allowed: further than any that is over the budget in bytes."""
+"""Constraint violation of a failed trial: larger than that of any trial over the budget, in bytes."""
 
 RunAll = Callable[[list[Trial]], Iterable[Trial]]
-"""Runs trials; hands them back in the same order, each as soon as those before it are there."""
+"""Runs trials; yields them in the same order, each as soon as it and those before it have finished."""
 
 
 @contextmanager
 def quiet_optuna() -> Iterator[None]:
-    """Keeps Optuna from telling of each trial; ``ImportError`` with a remedy if it is missing."""
+    """Silences Optuna's report of each trial; ``ImportError`` with a remedy if Optuna is missing."""
     try:
         from optuna import logging
     except ImportError as error:
         raise ImportError(
-            f"a search of parameters needs the package Optuna ({error}); pip install 'optuna>=5', or "
-            "pip install '.[tune]' in a checkout of ftlab"
+            f"a parameter search needs the package Optuna ({error}); pip install 'optuna>=5', or "
+            "pip install '.[tune]' in a clone of ftlab"
         ) from None
     level = logging.get_verbosity()
     logging.set_verbosity(logging.WARNING)
@@ -54,7 +54,7 @@ def quiet_optuna() -> Iterator[None]:
 class Search:
     """A search through a space.
 
-    A proposal depends on the seed, on its number, and on the trials of the batches before: neither on how
+    A proposal depends on the seed, on its number, and on the trials of earlier batches, but neither on how
     many run at a time nor on interruptions.
     """
 
@@ -73,12 +73,12 @@ class Search:
         self.done = [Trial(**trial.user_attrs["outcome"]) for trial in finished]
 
     def close(self) -> None:
-        """Lets others go on with the study."""
+        """Releases the study to other processes."""
         if self._lock is not None:
             self._lock.close()
 
     def begin(self, question: dict[str, Any]) -> None:
-        """Takes up the study; refuses to go on with one of something else."""
+        """Opens the study; refuses one of a different search."""
         question = json.loads(json.dumps(question))
         kept = self._study.user_attrs.get("question")
         if kept is None:
@@ -88,19 +88,19 @@ class Search:
             if kept.get(name) != now:
                 was, now = (_shown(value) for value in (kept.get(name), now))
                 raise ParameterError(
-                    f"{self._out}: the study in this directory has {name} {was}, not {now}; name another "
+                    f"{self._out}: the study in this directory has {name} {was}, not {now}; choose another "
                     "directory as out"
                 )
         start = self._space.start()
         if start is not None:
             self._study.enqueue_trial(start, skip_if_exists=True)
 
-    def go_on(self, trials: int, run_all: RunAll) -> Iterator[TuneStatus]:
-        """Proposes and runs until there are so many trials; tells at the beginning, and when each is kept."""
+    def resume(self, trials: int, run_all: RunAll) -> Iterator[TuneStatus]:
+        """Proposes and runs up to this many trials; yields a status at the start and after each trial."""
         yield self._status(trials)
         while len(self.done) < trials:
             begun = len(self.done)
-            # Always a whole batch is proposed; what exceeds the number waits for those who want more.
+            # A whole batch is always proposed; trials beyond the number wait for a search with more trials.
             asked = [self._ask(number) for number in range(begun, (begun // self._batch + 1) * self._batch)]
             proposed = [self._space.suggest(trial) for trial in asked][: trials - begun]
             for trial, outcome in zip(asked, run_all(proposed), strict=False):
@@ -115,7 +115,7 @@ class Search:
         return self._study.get_trials(deepcopy=False)
 
     def _ask(self, number: int) -> optuna.Trial:
-        """The trial of that number; one that was interrupted keeps its values."""
+        """The trial with that number; one that was interrupted keeps its values."""
         import optuna
 
         seed = np.random.SeedSequence([self._seed, number]).generate_state(1)
@@ -131,7 +131,7 @@ class Search:
 
         trial.set_user_attr("outcome", asdict(outcome))
         if outcome.waf is None:
-            # Not as a failed one, of which Optuna would learn nothing.
+            # Not as a failed trial, from which Optuna would learn nothing.
             trial.set_constraint("failed", FAILED)
             self._study.tell(trial, state=optuna.trial.TrialState.PRUNED)
         else:
@@ -141,7 +141,7 @@ class Search:
 
 
 def _journal(out: Path) -> tuple[IO[bytes], optuna.storages.JournalStorage]:
-    """The storage in a directory, and a lock that keeps other processes from it."""
+    """The storage in a directory, and a lock that excludes other processes."""
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 

@@ -1,4 +1,4 @@
-"""Experiment files, on this machine or on a cluster."""
+"""Running experiment files, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "Sweep", "sweep"]
 
 Finished = tuple[bytes, list[tuple[str, str]]]
-"""Runs that came to their end, encoded, and names of those that failed, with reasons."""
+"""Finished runs, encoded, and the names of those that failed, with reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Failure:
     Attributes
     ----------
     run : str
-        Which one, by its place on the axes.
+        The run, by its position on the axes.
     error : str
-        Why.
+        Why it failed.
     """
 
     run: str
@@ -44,20 +44,20 @@ class Failure:
 
 
 class Sweep:
-    """What a sweep did, and the results of its experiment.
+    """The outcome of a sweep, and the results of its experiment.
 
     Attributes
     ----------
     directory : pathlib.Path
-        Where the results are kept.
+        The directory of the results.
     ran : int
-        Runs that were carried out.
+        Number of runs carried out.
     reused : int
-        Runs whose results were there before.
+        Number of runs that already had results.
     failures : list of Failure
-        Runs that failed; the same sweep tries them again.
+        Runs that failed; the same sweep retries them.
     absent : list of str
-        Optional workloads that were left out because their traces are absent.
+        Optional workloads that were skipped because their traces are missing.
     """
 
     def __init__(
@@ -71,18 +71,18 @@ class Sweep:
 
     def __repr__(self) -> str:
         return (
-            f"<Sweep: {self.ran} runs carried out, {self.reused} were there before, "
+            f"<Sweep: {self.ran} runs carried out, {self.reused} reused, "
             f"{len(self.failures)} failed; in {self.directory}>"
         )
 
     def to_arrow(self) -> pa.Table:
-        """Table with a row for each point of the experiment that has a result, as ``results.csv`` has it.
+        """Table with a row for each point of the experiment that has a result, like ``results.csv``.
 
         Returns
         -------
         pyarrow.Table
-            A column for each axis, as text; ``run``, the hash by which the Parquet files in `directory`
-            name the run; and a column for each metric, null where the run has no such number.
+            A column for each axis, as text; ``run``, the hash that identifies the run in the Parquet files
+            of `directory`; and a column for each metric, null if the run does not have it.
         """
         texts, numbers = self._plan.table(os.fspath(self.directory))
         columns: dict[str, pa.Array] = {name: pa.array(values, pa.string()) for name, values in texts}
@@ -106,35 +106,35 @@ def sweep(
 ) -> Sweep:
     """Carry out every run of an experiment file that has no result yet.
 
-    The same as the command ``ftlab sweep``, and each goes on with what the other left: a run has a hash
-    over everything that decides its result, and what the directory has under it is not run again. What
-    is finished is kept at once, whatever happens to this process. Results depend neither on `threads`
-    nor on `client`. Ctrl-C stops it.
+    The same as the command ``ftlab sweep``, and either continues what the other began: a run is identified
+    by a hash of everything that determines its result, and runs with a result in the directory are not
+    repeated. Finished runs are saved at once, whatever happens to this process. Results depend neither
+    on `threads` nor on `client`. Ctrl-C stops it.
 
     Parameters
     ----------
     experiment : path
         The experiment file, in TOML.
     out : path, optional
-        Directory of the results, as Parquet files; the name of the experiment with ``.results`` by
-        default. One process at a time adds to it.
+        Directory for the results, as Parquet files; by default the name of the experiment with
+        ``.results``. Only one process at a time may add to it.
     client : distributed.Client, optional
-        Runs on the workers of this Dask cluster instead, one job (the FTLs that share workload and
-        drive) to a thread of a worker. Workers need the same version of ftlab, and traces under the
-        same paths. What a worker had begun when it died is run elsewhere.
+        Runs on the workers of this Dask cluster instead, one job (FTLs that share a workload and a
+        drive) per worker thread. Workers need the same version of ftlab, and the traces under the same
+        paths. If a worker dies, its unfinished runs are repeated elsewhere.
     scale : str or float, default 1
-        Makes drives and writes of generators smaller, such as ``"1/8"``.
+        Reduces drives and the writes of generators, such as ``"1/8"``.
     threads : int, optional
-        Threads without a `client`; as many as there are processors by default.
+        Number of threads if there is no `client`; by default one per processor.
     progress : bool or callable, optional
-        Whether to show a bar, by default on terminals and in notebooks; or a function that is called
-        with a :class:`SweepStatus` now and then.
+        Whether to show a progress bar, by default on terminals and in notebooks; or a function that is
+        called with a :class:`SweepStatus` now and then.
 
     Returns
     -------
     Sweep
-        What was done, and a table of the results. A run that fails does not keep the others from
-        running; it is among the `failures`, and a warning tells of it.
+        What was done, and a table of the results. A failed run does not stop the others; it is listed in
+        `failures`, and a warning reports it.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def sweep(
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: {error}") from None
     directory = Path(out) if out is not None else Path(path.name).with_suffix(".results")
-    # On a cluster each process has a working directory of its own.
+    # On a cluster each process has its own working directory.
     recipe = (os.fspath(path if client is None else path.absolute()), text, str(scale))
     plan = _core.Plan(*recipe)
     with sweep_reporter(progress) as tell:
@@ -175,7 +175,7 @@ def sweep(
     if failures:
         lines = "".join(f"\n  {run}: {error}" for run, error in failures)
         warnings.warn(
-            f"{len(failures)} of the runs failed, and the same sweep tries them again:{lines}",
+            f"{len(failures)} of the runs failed; the same sweep retries them:{lines}",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -189,7 +189,7 @@ def _distribute(
     directory: Path,
     tell: Callable[[int, int, int, float, float | None], None] | None,
 ) -> tuple[int, int, list[tuple[str, str]]]:
-    """Runs on the workers of a cluster what the directory does not have; keeps what comes, as it comes."""
+    """Runs what is missing in the directory on the workers of a cluster; stores results as they arrive."""
     from distributed import as_completed
 
     failures: list[tuple[str, str]] = []
@@ -215,7 +215,7 @@ def _distribute(
 
 
 def _result(future: Future[Finished], job: list[tuple[str, str]]) -> Finished:
-    """What a future brings; one that fails as a whole, such as by killing its workers, fails alone."""
+    """The result of a future; if it fails as a whole, such as by killing workers, its own runs fail."""
     try:
         finished: Finished = future.result()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Results as tables, one row for each thing that is counted or drawn."""
+"""Results as tables, one row for each item that is counted or drawn."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FREE = 254
 
 
 def table(document: Document, name: str) -> pa.Table:
-    """The table of that name; columns that nothing is known of have the type ``null``."""
+    """The table of that name; columns without any value have the type ``null``."""
     if name not in TABLES:
-        raise KeyError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+        raise KeyError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
     rows = list(TABLES[name](document))
     columns = {key: None for row in rows for key in row}
     return pa.table({key: [row.get(key) for row in rows] for key in columns})
@@ -44,7 +44,7 @@ def _runs(document: Document) -> Iterator[Row]:
 
 
 _ABSENT = ("running_cold_region_share", "endurance", "fdp", "faults", "timing", "observed")
-"""What is a list or a document of its own where it is not ``None``."""
+"""Fields that are lists or documents if they are not ``None``."""
 
 
 def _series(document: Document) -> Iterator[Row]:
@@ -97,7 +97,7 @@ def _moves(document: Document) -> Iterator[Row]:
 
 
 def frames(document: Document) -> Iterator[tuple[Document, Document, Row]]:
-    """Every picture of the flash: its run, itself, and the columns that say which one it is."""
+    """Every picture of the flash: its run, the picture, and the columns that identify it."""
     logical_pages = document["config"]["drive"]["logical_pages"]
     for run in document["runs"]:
         for frame in (run["observed"] or {}).get("frames", []):
@@ -111,7 +111,7 @@ def frames(document: Document) -> Iterator[tuple[Document, Document, Row]]:
 
 
 def cell_bytes(text: str) -> npt.NDArray[np.uint8]:
-    """What base64 stands for."""
+    """The bytes of a base64 text."""
     return np.frombuffer(base64.b64decode(text), np.uint8)
 
 
@@ -151,4 +151,4 @@ TABLES: dict[str, Callable[[Document], Iterable[Row]]] = {
     "spread": _spread,
     "cells": _cells,
 }
-"""What each table is made of."""
+"""The rows of each table."""

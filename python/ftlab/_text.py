@@ -1,4 +1,4 @@
-"""Settings as the texts that the compiled part reads."""
+"""Settings as texts, which the compiled part parses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Setting = str | int | float | bool | os.PathLike[str]
 
 
 def texts(values: Mapping[str, Setting | None]) -> dict[str, str]:
-    """The values that are given, as texts."""
+    """The values that are not ``None``, as texts."""
     return {name: _text(value) for name, value in values.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Runs of an FTL with different parameters over one workload."""
+"""Runs of an FTL with different parameters on one workload."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["Runner"]
 
 
 class _Stopped(Exception):  # noqa: N818
-    """Nobody waits for the trial any more."""
+    """The search no longer needs the trial."""
 
 
 class Runner:
-    """Runs trials over a workload, and holds them against a metadata budget.
+    """Runs trials on a workload, and checks them against a metadata budget.
 
     Attributes
     ----------
     budget_bytes : int or None
-        The budget on this drive, whose size is known from the first run on.
+        The budget on this drive, whose size is known after the first run.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Runner:
         self._stopped = threading.Event()
 
     def run(self, trial: Trial) -> Trial:
-        """The trial with what becomes of it; what comes to the same parameters is run once."""
+        """The trial with its result; equal parameters are run only once."""
         key = tuple(_core.ftl(trial.ftl)[2])
         if key not in self._known:
             self._known[key] = self._outcome(trial)
@@ -54,7 +54,7 @@ class Runner:
 
     @contextmanager
     def workers(self, threads: int | None) -> Iterator[RunAll]:
-        """Threads that run trials; at the end those that are still running are stopped."""
+        """Threads that run trials; trials still running at the end are stopped."""
         with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
             try:
                 yield lambda trials: pool.map(self.attempt, trials)
@@ -63,7 +63,7 @@ class Runner:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def attempt(self, trial: Trial) -> Trial:
-        """The same as `run`, where parameters may turn out not to go together."""
+        """Like `run`, for parameters that may turn out to be incompatible."""
         try:
             return self.run(trial)
         except (ParameterError, FtlError, MemoryLimitError) as error:
@@ -71,7 +71,12 @@ class Runner:
 
     def _outcome(self, trial: Trial) -> Trial:
         result = run(
-            self._workload, trial.ftl, drive=self._drive, threads=1, progress=self._go_on, **self._settings
+            self._workload,
+            trial.ftl,
+            drive=self._drive,
+            threads=1,
+            progress=self._check_stopped,
+            **self._settings,
         )
         (done,), drive = result.runs, result["config"]["drive"]
         if self._budget is not None:
@@ -86,6 +91,6 @@ class Runner:
             within_budget=self.budget_bytes is None or metadata_bytes <= self.budget_bytes,
         )
 
-    def _go_on(self, _: Status) -> None:
+    def _check_stopped(self, _: Status) -> None:
         if self._stopped.is_set():
             raise _Stopped

@@ -1,4 +1,4 @@
-"""The best parameters of an FTL for a workload."""
+"""Searching for the best parameters of an FTL for a workload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ftlab.errors import ParameterError
 __all__ = ["tune"]
 
 Settings = dict[str, Any]
-"""What :func:`run` takes besides workload, FTLs and drive."""
+"""Arguments of :func:`run` other than workload, FTLs and drive."""
 
 
 def tune(
@@ -45,57 +45,57 @@ def tune(
 
     The same as the command ``ftlab tune``. Optuna's tree-structured Parzen estimator proposes parameters
     (the defaults first), and ftlab runs them. It needs the package ``optuna``, which
-    ``pip install '.[tune]'`` brings. Same seed and batch, same result: however many threads there are,
-    and whether the search was stopped in between or not. Ctrl-C stops it.
+    ``pip install '.[tune]'`` installs. Same seed and batch, same result, for any number of threads and
+    even if the search was interrupted. Ctrl-C stops it.
 
     Parameters
     ----------
     ftl : str
-        The FTL. Parameters that are given with it, as in ``"2r++:regions=3"``, are not searched.
+        The FTL. Parameters given with it, as in ``"2r++:regions=3"``, are not searched.
     workload : str, path, Trace, array or table
-        What is written, as :func:`run` takes it; no iterator, as every trial reads it anew.
+        The workload, as for :func:`run`; not an iterator, since every trial reads it again.
     drive : Drive, str or int, optional
         The drive, or its logical size.
     metadata_budget : str or int, optional
-        The most that the FTL may have to remember in all: ``"4B/page"``, ``"2bits/page"``,
-        ``"64B/block"``, ``"1MiB"``, or bytes.
+        Limit on all the state that the FTL needs: ``"4B/page"``, ``"2bits/page"``, ``"64B/block"``,
+        ``"1MiB"``, or bytes.
     trials : int, default 100
-        Sets of parameters that are tried.
+        Number of parameter sets to try.
     space : mapping of str to values, optional
-        Where parameters are searched: ``{"epoch": (0.01, 0.5), "fallback": ["raise", "greedy"]}``, or
-        texts such as ``"0.01..0.5"``. Others are searched between their limits; where these are far
-        apart, from a thirty-second of the default to thirty-two times as much. What has neither near
-        limits nor a default above 0, and seeds, are searched only if they are named here.
+        Ranges to search: ``{"epoch": (0.01, 0.5), "fallback": ["raise", "greedy"]}``, or strings such as
+        ``"0.01..0.5"``. Other parameters are searched between their limits, or, if these are far apart,
+        from 1/32 of the default to 32 times the default. Parameters with neither narrow limits nor a
+        default above 0, and seeds, are searched only if they are named here.
     fix : mapping of str to values, optional
-        Parameters that have these values and are not searched. The default that the best is compared
-        with does not have them.
+        Parameters that are set to these values and not searched. They do not apply to the default that
+        the best is compared with.
     validate : workload or "rest", optional
-        Runs the best and the default on this workload, too, with the next seed; ``"rest"`` is what
-        `writes` leaves of the trace.
+        Runs the best and the default on this workload too, with the next seed; ``"rest"`` is the part of
+        the trace after `writes`.
     batch : int, default 8
         Trials that are proposed together, and may run at the same time. Results depend on it.
     threads : int, optional
-        Threads at most; as many as there are processors by default.
+        Maximum number of threads; by default one per processor.
     out : path, optional
-        Directory in which the study is kept, as Optuna's journal ``study.journal``: the same search goes
-        on where it was stopped, or is extended by more `trials`.
+        Directory in which the study is saved, as Optuna's journal ``study.journal``: the same search
+        resumes where it was stopped, or is extended by more `trials`.
     seed : int, default 1
         Seed of the search, of the generator and of the random fill.
     progress : bool or callable, optional
-        Whether to show a bar, by default on terminals and in notebooks; or a function that is called
-        with a :class:`TuneStatus` at the beginning and after each trial.
+        Whether to show a progress bar, by default on terminals and in notebooks; or a function that is
+        called with a :class:`TuneStatus` at the beginning and after each trial.
     **settings
-        What else :func:`run` takes, such as `fill`, `writes` and `warmup_writes`.
+        Further arguments of :func:`run`, such as `fill`, `writes` and `warmup_writes`.
 
     Returns
     -------
     Tuning
-        The best parameters, the default beside them, and every trial.
+        The best parameters, the default for comparison, and every trial.
 
     Raises
     ------
     FtlabError
-        See :mod:`ftlab.errors`. Parameters that do not go together end their trial only.
+        See :mod:`ftlab.errors`. Incompatible parameters fail only their trial.
     ImportError
         If Optuna is missing.
 
@@ -110,7 +110,7 @@ def tune(
     ['blk-util', 'fallback', 'scan-depth']
     """
     if isinstance(workload, Iterator) or isinstance(validate, Iterator):
-        raise ParameterError("an iterator is read once, and each trial reads the workload; give a table")
+        raise ParameterError("an iterator is read once, but each trial reads the workload; give a table")
     for name, number in {"trials": trials, "batch": batch, "threads": threads or 1}.items():
         if number < 1:
             raise ParameterError(f"{name}: {number} is not a whole number of at least 1")
@@ -135,7 +135,7 @@ def tune(
         with closing(Search(searched, seed, batch, None if out is None else Path(out))) as search:
             search.begin(question)
             _check_unchanged(search.done, default, out)
-            for status in search.go_on(trials, run_all):
+            for status in search.resume(trials, run_all):
                 if tell is not None:
                     tell(status)
         best = _without_idle(_best(search.done, runner.budget_bytes), searched, runner)
@@ -157,17 +157,17 @@ class _Unseen:
     def __init__(self, workload: object, validate: object, drive: Drive, settings: Settings) -> None:
         if isinstance(validate, str) and validate == "rest":
             if settings.get("writes") is None:
-                raise ParameterError('validate: "rest" is what writes leaves of the trace; give writes')
-            behind = int(settings.get("warmup_writes") or 0) + int(settings["writes"])
-            settings = {**settings, "writes": None, "warmup_writes": behind}
-            self._name = f"{workload_text(workload)} behind its first {behind:,} page writes"
+                raise ParameterError('validate: "rest" is the part of the trace after writes; give writes')
+            first = int(settings.get("warmup_writes") or 0) + int(settings["writes"])
+            settings = {**settings, "writes": None, "warmup_writes": first}
+            self._name = f"{workload_text(workload)} after its first {first:,} page writes"
         else:
             workload, settings = validate, {**settings, "seed": int(settings["seed"]) + 1}
             self._name = f"{workload_text(workload)}, seed {settings['seed']}"
         self._runner = Runner(workload, drive, None, settings)
 
     def begin(self, default: Trial) -> None:
-        """Runs the default on them, so that what is wrong with them is told before the search."""
+        """Runs the default on them, so that errors in them are reported before the search."""
         self._default_waf = self._waf(default)
 
     def validation(self, best: Trial) -> Validation:
@@ -179,12 +179,12 @@ class _Unseen:
 
 
 def _check_unchanged(done: list[Trial], default: Trial, out: object) -> None:
-    """Refuses a study of which the same FTL now does something else."""
+    """Refuses a study in which the same FTL had a different result."""
     for trial in done:
         if trial.ftl == default.ftl and trial.waf != default.waf:
             raise ParameterError(
-                f"{out}: {trial.ftl} has a write amplification of {trial.waf} in the study here, and "
-                f"{default.waf} now: the workload or ftlab has changed; name another directory as out"
+                f"{out}: {trial.ftl} has a write amplification of {trial.waf} in the study here, but "
+                f"{default.waf} now: the workload or ftlab has changed; choose another directory as out"
             )
 
 
@@ -198,13 +198,13 @@ def _best(trials: list[Trial], budget_bytes: int | None) -> Trial:
         least = min(finished, key=lambda trial: trial.metadata_bytes or 0)
         raise ParameterError(
             f"no trial is within the metadata budget of {budget_bytes} bytes; {least.ftl} has the least with "
-            f"{least.metadata_bytes} bytes; raise the budget, or take an FTL that remembers less"
+            f"{least.metadata_bytes} bytes; raise the budget, or choose an FTL that needs less metadata"
         )
     return min(within, key=lambda trial: (trial.waf, trial.metadata_bytes))
 
 
 def _without_idle(best: Trial, space: Space, runner: Runner) -> Trial:
-    """The best without parameters that do nothing: those whose default gives the same result."""
+    """The best without parameters that have no effect: those whose default gives the same result."""
     for name in best.parameters:
         simpler = runner.attempt(space.reset(best, name))
         if simpler.waf == best.waf and simpler.metadata_bytes == best.metadata_bytes:

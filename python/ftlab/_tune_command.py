@@ -1,4 +1,4 @@
-"""The command ``ftlab tune``, behind what Rust has read of the command line."""
+"""The command ``ftlab tune``, after Rust has parsed the command line."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["main"]
 
 
 def main(given: str) -> int:
-    """Tunes, and prints what comes out.
+    """Run the search and print its result.
 
     Parameters
     ----------
     given : str
-        JSON object of the options that were given, by name, and the ``version`` of the command.
+        JSON object of the given options, by name, and the ``version`` of the command.
 
     Returns
     -------
     int
-        The exit status: 2 if the command was wrong, 1 if something else went wrong, 130 after Ctrl-C.
+        The exit status: 2 if the command was wrong, 1 for any other error, 130 after Ctrl-C.
     """
     options = json.loads(given)
     try:
@@ -37,8 +37,8 @@ def main(given: str) -> int:
         print(f"error: {_in_options(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, ParameterError) else 1
     except KeyboardInterrupt:
-        remedy = "the same command goes on" if options.get("out") else "with --out, it could go on"
-        print(f"stopped; {remedy}", file=sys.stderr)
+        resumed = "the same command resumes" if options.get("out") else "with --out, it could be resumed"
+        print(f"stopped; {resumed}", file=sys.stderr)
         return 130
     return 0
 
@@ -60,8 +60,8 @@ def _tune(options: dict[str, Any]) -> None:
 def _check_version(command: str) -> None:
     if command != __version__:
         raise FtlabError(
-            f"the command is ftlab {command}, the Python package of {sys.executable} is {__version__}; "
-            "install both from the same checkout"
+            f"the command is ftlab {command}, but the Python package of {sys.executable} is {__version__}; "
+            "install both from the same source"
         )
 
 
@@ -98,12 +98,12 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _in_options(message: str) -> str:
-    """The message, with options as they are typed."""
+    """The message, with options as the user types them."""
     return message.replace("metadata_budget", "--metadata-budget").replace("as out", "with --out")
 
 
 def _report(tuning: Tuning) -> str:
-    """What came out, as tables and sentences."""
+    """The result, as tables and sentences."""
     rows = [("default", tuning.default), ("best", tuning.best)]
     text = _table(rows)
     budget = "" if tuning.budget_bytes is None else f" within {tuning.budget_bytes:,} B of metadata"
@@ -112,15 +112,15 @@ def _report(tuning: Tuning) -> str:
     if failed:
         text += (
             f"{len(failed)} trials failed, the first with: {failed[0].error}\n"
-            "What fails can be kept out with --fix or --space.\n"
+            "Exclude such parameters with --fix or --space.\n"
         )
     if {trial.ftl for trial in tuning.pareto} - {tuning.default.ftl, tuning.best.ftl}:
-        text += "\nNone has less of both write amplification and metadata than\n\n"
+        text += "\nPareto front of write amplification and metadata:\n\n"
         text += _table([("", trial) for trial in tuning.pareto])
     if tuning.validation is not None:
         seen = tuning.validation
         text += (
-            f"\nOn {seen.workload}, which the search has not seen: default {seen.default:.4f}, "
+            f"\nOn {seen.workload}, not used in the search: default {seen.default:.4f}, "
             f"best {seen.best:.4f}.\n"
         )
     text += "\n" + "".join(f"{name}: {where}\n" for name, where in tuning.searched.items())
@@ -129,15 +129,15 @@ def _report(tuning: Tuning) -> str:
 
 
 def _gain(tuning: Tuning) -> str:
-    """What the best is worth, in words."""
+    """The gain of the best, in words."""
     if tuning.best.waf == tuning.default.waf:
-        return "none has a lower write amplification than the default"
+        return "no trial has a lower write amplification than the default"
     change = "fewer" if tuning.gain > 0 else "more"
     return f"the best writes {abs(tuning.gain):.1%} {change} flash pages than the default"
 
 
 def _table(rows: list[tuple[str, Trial]]) -> str:
-    """Trials below each other, under a heading."""
+    """Trials as a table."""
     label = max(len(name) for name, _ in rows)
     lines = [f"{'':{label}}  {'WAF':>7}  {'last 10%':>8}  {'metadata':>14}  FTL"]
     for name, trial in rows:

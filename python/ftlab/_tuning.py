@@ -1,4 +1,4 @@
-"""What a search yields."""
+"""Results of a parameter search."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ __all__ = ["Trial", "Tuning", "Validation"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A set of parameters, and what became of it.
+    """A set of parameters, and its result.
 
     Attributes
     ----------
     ftl : str
-        The FTL with these parameters, as :func:`ftlab.run` takes it.
+        The FTL with these parameters, as for :func:`ftlab.run`.
     parameters : dict of str to str
-        The values of those that are searched.
+        The values of the parameters searched.
     waf : float or None
         Write amplification; none if the run failed.
     waf_last_tenth : float or None
         The same over the last tenth of the writes.
     metadata : str or None
-        What the FTL has to remember, as a formula.
+        The state that the FTL needs, as a formula.
     metadata_bytes : int or None
         The same on this drive.
     within_budget : bool
         Whether that is within the budget.
     error : str or None
-        Why it failed, such as parameters that do not go together.
+        Why it failed, such as incompatible parameters.
     """
 
     ftl: str
@@ -60,7 +60,7 @@ class Validation:
     Attributes
     ----------
     workload : str
-        Which writes.
+        The workload.
     best, default : float
         Write amplification.
     """
@@ -72,27 +72,27 @@ class Validation:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search yields: the best parameters, beside the default ones.
+    """The result of a search: the best parameters, compared with the default.
 
     Attributes
     ----------
     best : Trial
-        The trial with the least write amplification within the budget; of several, the one that
-        remembers least. Parameters without effect have been set back to their defaults.
+        The trial with the least write amplification within the budget; among equals, the one with the
+        least metadata. Parameters without effect have been reset to their defaults.
     default : Trial
-        The FTL as it was named.
+        The FTL as it was given.
     trials : list of Trial
         All trials, in order.
     budget_bytes : int or None
         The metadata budget on this drive.
     searched : dict of str to str
-        Where each parameter was searched.
+        The range searched for each parameter.
     omitted : dict of str to str
         Parameters that were not searched, and why.
     validation : Validation or None
-        The best and the default on other writes, with `validate`.
+        The best and the default on another workload, with `validate`.
     command : str or None
-        The command that runs the best and the default again; none for workloads that no command can
+        The command that runs the best and the default again; none for workloads that a command cannot
         name, such as arrays.
     """
 
@@ -107,12 +107,12 @@ class Tuning:
 
     @property
     def gain(self) -> float:
-        """The share of the flash writes that the best saves of those of the default."""
+        """The share of the default's flash writes that the best saves."""
         return 1 - _waf(self.best) / _waf(self.default)
 
     @property
     def pareto(self) -> list[Trial]:
-        """Trials than which none is better in both write amplification and metadata, by metadata."""
+        """The Pareto front of write amplification and metadata, in ascending order of metadata."""
         front: list[Trial] = []
         for trial in sorted(self._finished(), key=lambda trial: (trial.metadata_bytes, trial.waf)):
             if not front or _waf(trial) < _waf(front[-1]):
@@ -124,7 +124,7 @@ class Tuning:
         return [trial for trial in every if trial.waf is not None]
 
     def to_arrow(self) -> pa.Table:
-        """Table with a row for each trial: its parameters, as text, and what became of it."""
+        """Table with a row for each trial: its parameters, as text, and its result."""
         rows = []
         for trial in self.trials:
             row = asdict(trial)
@@ -148,7 +148,7 @@ class Tuning:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure as wide as a column of a paper by default.
+            Where to draw; by default a new figure as wide as a column of a paper.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Tuning:
         Parameters
         ----------
         directory : str or path
-            Where; it is made if it does not exist.
+            The directory; it is created if it does not exist.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Where writes come from."""
+"""Workloads: traces, generators, arrays and tables."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ __all__ = ["Trace", "core_workload"]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace in a file, and how it is read.
+    """A trace in a file, and how to read it.
 
-    A path alone does as well where the defaults do.
+    Where the defaults suffice, pass just the path.
 
     Parameters
     ----------
     path : str or path
-        The file; plain, gzip or Zstandard.
+        The file; plain, or compressed with gzip or Zstandard.
     format : str, optional
-        The format with its parameters, such as ``"msr"``; by its content if not given. See
+        The format with its parameters, such as ``"msr"``; detected from the content if not given. See
         :func:`ftlab.formats`.
     map : str, optional
         Columns of a CSV file, such as ``"ts:us=5,op=2,off:bytes=3,len:bytes=4"``.
     volumes : sequence of str, optional
-        The volumes of a trace of several that are kept; all by default.
+        The volumes to keep of a trace of several; all by default.
     side_by_side : str or int, optional
-        Lays volumes side by side, in pieces of this size in order of first use.
+        Places volumes side by side, in pieces of this size in order of first use.
     compact : str or int, optional
-        Leaves out addresses that are never written or read, by pieces of this size.
+        Removes addresses that are never written or read, in pieces of this size.
     skip_bad : str or float, default 0
-        Share of the lines that may be wrong, such as ``"1%"``; they are counted and passed over.
+        Share of the lines that may be invalid, such as ``"1%"``; they are counted and skipped.
     assume_write : bool, default False
-        Takes every request of a format without operations for a write.
+        Treats every request of a format without operations as a write.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Trace:
 
 
 def core_workload(workload: object, page_size: str | int | None = None) -> _core.Workload:
-    """`workload` as the compiled part takes it; page numbers are of pages of that size."""
+    """`workload` in the form that the compiled part takes; page numbers refer to pages of that size."""
     if isinstance(workload, str):
         return _core.Workload.parse(workload)
     if isinstance(workload, os.PathLike):
@@ -88,7 +88,7 @@ def _trace(trace: Trace) -> _core.Workload:
 
 
 def _table(rows: Any) -> Any:
-    """Something with Arrow's stream interface, over the same memory where that is possible."""
+    """An object with Arrow's stream interface, sharing memory where possible."""
     if hasattr(rows, "__arrow_c_stream__"):
         return rows
     if hasattr(rows, "__arrow_c_array__"):
@@ -100,7 +100,7 @@ def _table(rows: Any) -> Any:
     if isinstance(rows, Mapping):
         return pa.table(dict(rows))
     raise TypeError(
-        f"{type(rows).__name__} is no workload; give a generator's name, a path, a Trace, an array of "
+        f"{type(rows).__name__} is not a workload; give a generator's name, a path, a Trace, an array of "
         "page numbers, an Arrow table, or an iterator of either"
     )
 
@@ -108,8 +108,8 @@ def _table(rows: Any) -> Any:
 def _page_numbers(pages: np.ndarray[Any, Any]) -> pa.Table:
     if pages.ndim != 1 or pages.dtype.kind not in "iu":
         raise TypeError(
-            f"an array of {pages.ndim} dimensions and type {pages.dtype} is no workload; give page "
-            "numbers, one dimension of whole numbers, or a structured array or dict with lba, sectors"
+            f"an array of {pages.ndim} dimensions and type {pages.dtype} is not a workload; give page "
+            "numbers, a one-dimensional array of integers, or a structured array or dict with lba, sectors"
         )
     return pa.table({"lpn": pages})
 

@@ -1,19 +1,19 @@
-"""What can go wrong, as a tree of exceptions.
+"""The tree of exceptions.
 
 Every message names the value, the limit and the remedy::
 
     FtlabError
-    ├── ParameterError (ValueError)    a name or value that does not exist or cannot work
+    ├── ParameterError (ValueError)    an unknown name, or an invalid value
     │   └── DriveError                 a drive on which the FTL cannot work
     ├── WorkloadError                  the writes do not fit the drive, or there are none
-    │   └── TraceError                 the content of a trace cannot be understood
+    │   └── TraceError                 the content of a trace is invalid
     ├── FileError (OSError)            a file cannot be read or written
-    ├── MemoryLimitError (MemoryError) the simulation needs more memory than there is
-    ├── FtlError                       the FTL broke off: a bug of the FTL
-    │   └── PolicyError                a policy written in Python broke the rules
-    └── ExperimentError                an experiment file that is wrong
+    ├── MemoryLimitError (MemoryError) the simulation needs more memory than is available
+    ├── FtlError                       the FTL failed during the run: a bug in the FTL
+    │   └── PolicyError                a policy written in Python gave an invalid answer
+    └── ExperimentError                an invalid experiment file, or a sweep that cannot continue
 
-What a policy of your own raises (:class:`ftlab.Policy`) comes out as it was raised, and so does
+Exceptions raised by your own policy (:class:`ftlab.Policy`) propagate unchanged, and so does
 ``KeyboardInterrupt``.
 """
 
@@ -38,7 +38,7 @@ class FtlabError(Exception):
 
 
 class ParameterError(FtlabError, ValueError):
-    """A name or value that does not exist, or cannot work.
+    """An unknown name, or an invalid value.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class WorkloadError(FtlabError):
 
 
 class TraceError(WorkloadError):
-    """The content of a trace cannot be understood."""
+    """The content of a trace is invalid."""
 
 
 class FileError(FtlabError, OSError):
@@ -67,16 +67,16 @@ class FileError(FtlabError, OSError):
 
 
 class MemoryLimitError(FtlabError, MemoryError):
-    """The simulation needs more memory than there is."""
+    """The simulation needs more memory than is available."""
 
 
 class FtlError(FtlabError):
-    """The FTL broke off in the middle of a run: a bug of that FTL."""
+    """The FTL failed in the middle of a run: a bug in that FTL."""
 
 
 class PolicyError(FtlError):
-    """A policy written in Python answered what no policy may answer."""
+    """A policy written in Python gave an invalid answer."""
 
 
 class ExperimentError(FtlabError):
-    """An experiment file that is wrong, or a sweep that cannot go on."""
+    """An invalid experiment file, or a sweep that cannot continue."""

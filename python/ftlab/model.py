@@ -1,7 +1,7 @@
-"""What theory says: closed forms of write amplification, before anything is simulated.
+"""Theory: closed forms of write amplification.
 
-Over-provisioning is (physical - logical) / logical, as a number (0.1) or a text (``"10%"``). Physical
-pages in these forms are those that data and collection can use: take off the reserve of a drive.
+Over-provisioning is (physical - logical) / logical, as a number (0.1) or a string (``"10%"``). The physical
+pages in these models are those available to data and collection: subtract the reserve of a drive.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def greedy(op: str | float, pages_per_block: int = 1024) -> float:
     op : str or float
         Over-provisioning.
     pages_per_block : int, default 1024
-        Pages of an erase block.
+        Pages per erase block.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def d_choices(op: str | float, d: int = 10, pages_per_block: int = 1024) -> floa
     op : str or float
         Over-provisioning.
     d : int, default 10
-        Blocks that are drawn.
+        Number of blocks drawn.
     pages_per_block : int, default 1024
-        Pages of an erase block.
+        Pages per erase block.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def d_choices(op: str | float, d: int = 10, pages_per_block: int = 1024) -> floa
 
 
 def hot_cold(op: str | float, writes: str | float = 0.9, pages: str | float = 0.1) -> float:
-    """Compute write amplification of writes of two temperatures that nothing separates, under FIFO.
+    """Compute write amplification of unseparated hot and cold writes under FIFO.
 
     Desnoyers, ACM TOS 10(2), 2014.
 
@@ -115,9 +115,9 @@ def hot_cold(op: str | float, writes: str | float = 0.9, pages: str | float = 0.
     op : str or float
         Over-provisioning.
     writes : str or float, default 0.9
-        Share of the writes that goes to the hot pages.
+        Share of the writes that go to the hot pages.
     pages : str or float, default 0.1
-        Share of the pages that is hot.
+        Share of the pages that are hot.
 
     Returns
     -------
@@ -145,7 +145,7 @@ class Division:
 
 
 def split(op: str | float, groups: Iterable[tuple[float, float]]) -> dict[str, Division]:
-    """Divide the spare pages among groups that are kept apart, by every rule of the Wolf paper.
+    """Divide the spare pages among separated groups, by every rule of the Wolf paper.
 
     Dayan, Bouganim and Bonnet, "Modelling and managing SSD write-amplification", 2015, section 5.5.
 
@@ -154,12 +154,12 @@ def split(op: str | float, groups: Iterable[tuple[float, float]]) -> dict[str, D
     op : str or float
         Over-provisioning of the whole drive.
     groups : iterable of (float, float)
-        Pages of each group, in any unit, and its share of the writes; these sum up to 1.
+        Pages of each group, in any unit, and its share of the writes; the shares sum to 1.
 
     Returns
     -------
     dict of str to Division
-        By rule, the optimum last.
+        By rule; the optimum is last.
 
     Examples
     --------
@@ -170,8 +170,8 @@ def split(op: str | float, groups: Iterable[tuple[float, float]]) -> dict[str, D
     """
     pairs = [(float(pages), float(writes)) for pages, writes in groups]
     if not pairs or any(pages <= 0 or writes < 0 for pages, writes in pairs):
-        raise ParameterError(f"groups={pairs} need pages above 0 and writes of 0 or more")
+        raise ParameterError(f"groups={pairs}: pages must be above 0 and writes at least 0")
     if abs(sum(writes for _, writes in pairs) - 1) > 1e-6:
-        raise ParameterError(f"the shares of writes of groups={pairs} do not sum up to 1")
+        raise ParameterError(f"the write shares of groups={pairs} do not sum to 1")
     rules = _core.model_split(_op(op), pairs)
     return {name: Division(tuple(spare), waf) for name, spare, waf in rules}

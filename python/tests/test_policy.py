@@ -59,7 +59,7 @@ def test_the_example_runs(example, capsys):
 
 
 class Greedy(ftlab.Policy):
-    def select_victims(self, drive, asking, valid_pages_max):
+    def select_victims(self, drive, requester, valid_pages_max):
         return [min(drive.sealed_blocks(), key=drive.valid_pages)]
 
 
@@ -106,7 +106,7 @@ def test_what_a_policy_raises_comes_out_as_it_is(method, small):
 @pytest.mark.parametrize(
     ("method", "answer", "message"),
     [
-        ("place_host", 7, "placed a page in stream 7, and has 1"),
+        ("place_host", 7, "placed a page in stream 7, but has 1"),
         ("place_relocation", 7, "placed a page in stream 7"),
         ("select_victims", [10_000], "chose block 10000"),
         ("select_victims", [], "chose no victim with an invalid page"),

@@ -76,7 +76,7 @@ def test_a_sweep_goes_on_where_it_stopped(experiment):
     assert str(done.directory) == "exp.results"
     again = ftlab.sweep(experiment, "exp.results", threads=1)
     assert (again.ran, again.reused) == (0, RUNS)
-    assert repr(again) == ("<Sweep: 0 runs carried out, 16 were there before, 0 failed; in exp.results>")
+    assert repr(again) == ("<Sweep: 0 runs carried out, 16 reused, 0 failed; in exp.results>")
 
 
 def test_a_point_is_what_a_run_gives(experiment):
@@ -138,9 +138,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(experiment, cluster, 
 def test_a_run_that_fails_is_named_and_the_others_finish(where, experiment, request, tmp_path):
     client = request.getfixturevalue("client") if where == "cluster" else None
     experiment.write_text(WITH_A_FAILURE, encoding="utf-8")
-    with pytest.warns(
-        RuntimeWarning, match="of the runs failed, and the same sweep tries them again"
-    ) as warned:
+    with pytest.warns(RuntimeWarning, match="of the runs failed; the same sweep retries them") as warned:
         done = ftlab.sweep(experiment, tmp_path / "out", client=client)
     (failure,) = done.failures
     assert failure.run == "workload zipf:theta={theta}, theta 0.9, op 4%, ftl 2r-fifo, seed 1"

@@ -1,4 +1,4 @@
-"""Searches of parameters: what they find, that they repeat, and how they are stopped and go on."""
+"""Parameter searches: what they find, that they repeat, and how they stop and resume."""
 
 import json
 import shlex
@@ -75,18 +75,18 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tuned, tmp_path
 
 
 def test_one_process_at_a_time_searches_in_a_directory(tmp_path):
-    def search_beside(status):
+    def search_too(status):
         with pytest.raises(ftlab.errors.FileError, match="another process is searching"):
             tune(out=tmp_path)
 
-    tune(out=tmp_path, trials=2, progress=search_beside)
+    tune(out=tmp_path, trials=2, progress=search_too)
     assert len(tune(out=tmp_path, trials=3).trials) == 3
 
 
 def test_a_study_of_something_else_is_refused(tmp_path):
     tune(out=tmp_path, workload=PAGES, trials=2)
     with pytest.raises(
-        ftlab.errors.ParameterError, match=r"metadata_budget no value, not \"1MiB\"; name another"
+        ftlab.errors.ParameterError, match=r"metadata_budget no value, not \"1MiB\"; choose another"
     ):
         tune(out=tmp_path, workload=PAGES, metadata_budget="1MiB")
     with pytest.raises(ftlab.errors.ParameterError, match="the workload or ftlab has changed"):
@@ -146,7 +146,7 @@ def test_validation_is_on_other_writes(tuned):
     seen = tune(workload=PAGES, writes=20_000, warmup_writes=5_000, trials=2, validate="rest").validation
     rest = ftlab.run(PAGES, "2r-fifo", drive=DRIVE, fill="random", warmup_writes=25_000)
     assert (seen.workload, seen.default) == (
-        "the ndarray behind its first 25,000 page writes",
+        "the ndarray after its first 25,000 page writes",
         rest.waf["2r-fifo"],
     )
 
@@ -191,11 +191,11 @@ def test_parameters_that_are_given_are_not_searched():
         (
             "2r-fifo:blk-util=1",
             {"space": {"blk-util": "0..1"}},
-            "blk-util has a value, and cannot be searched",
+            "blk-util has a fixed value and cannot be searched",
         ),
         ("2r-fifo", {"metadata_budget": "4B/sector"}, "a budget of metadata, such as 4B/page"),
         ("2r-fifo", {"trials": 0}, "trials: 0 is not a whole number of at least 1"),
-        ("2r-fifo", {"validate": "rest"}, "what writes leaves of the trace; give writes"),
+        ("2r-fifo", {"validate": "rest"}, "is the part of the trace after writes; give writes"),
         ("2r-fifo", {"workload": iter([PAGES])}, "an iterator is read once"),
     ],
 )
@@ -226,7 +226,7 @@ def test_the_command_shows_best_and_default(capsys, tmp_path):
     assert code == 0
     assert "trials: " in text
     assert "blk-util: 0.4..0.6" in text
-    assert "zipf:theta=0.9, seed 2, which the search has not seen" in text
+    assert "zipf:theta=0.9, seed 2, not used in the search" in text
     assert "ftlab run uniform --pages-per-block 32 --logical-pages 8192" in text
     assert "pareto.svg" in said
     code, text, said = command(capsys, space=["blk-util=0.4..0.6"], out=out, json=True, quiet=True)
@@ -252,7 +252,7 @@ def test_the_command_reads_traces_as_it_is_told(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "expected"),
     [
-        ({"version": "0.0.1"}, 1, "the command is ftlab 0.0.1, the Python package"),
+        ({"version": "0.0.1"}, 1, "the command is ftlab 0.0.1, but the Python package"),
         ({"fix": ["fallback"]}, 2, "--fix 'fallback' is not a parameter and its values"),
         ({"metadata_budget": "1B"}, 2, "no trial is within the metadata budget of 1 bytes"),
         ({"workload": "absent.parquet"}, 2, "absent.parquet"),

@@ -1,8 +1,8 @@
-//! Generators of database workloads beside traces captured from the databases that they imitate, with
-//! the parameters of the captured setup: what the writes look like, and the write amplification of three
-//! FTLs over both.
+//! Generators of database workloads compared with traces captured from the databases that they imitate,
+//! with the parameters of the captured setup: profiles of the writes, and the write amplification of
+//! three FTLs on both.
 //!
-//! The captured traces are looked for in `$FTLAB_SHARED/traces`.
+//! The captured traces are expected in `$FTLAB_SHARED/traces`.
 
 mod figure;
 mod profile;
@@ -25,16 +25,16 @@ const SEED: u64 = 1;
 struct Pair<'a> {
     captured: &'a str,
     generator: &'a str,
-    /// Whether trims do nothing, on both sides: those of the file system before the database is there,
-    /// which a generator of a database does not have.
+    /// Whether trims are ignored on both sides: those of the file system before the database is
+    /// created, which a generator of a database does not have.
     ignore_trims: bool,
 }
 
 /// 32 MiB of pool have 7,900 pages of 4 KiB, 40 MiB have 2,530 of 16 KiB. The page cleaner keeps 768 to
 /// 1,536 of them free (innodb_lru_scan_depth): at most 7,132 and 1,762 are in use, and 768 leave at a time.
 const PAIRS: [Pair<'static>; 6] = [
-    // One warehouse, and all that was written before its transactions: 43,863 pages. The log has 32 MiB,
-    // the double-write area 2 MiB.
+    // One warehouse, and everything written before its transactions: 43,863 pages. The log has 32
+    // MiB, the double-write area 2 MiB.
     Pair {
         captured: "tpcc-mariadb",
         generator: "tpcc:start=0.1673,idle=0.166,end=0.95,skew=off,buffer=0.1626,old=0.37,\
@@ -117,8 +117,9 @@ fn page_writes(spec: &Spec, space: &Space) -> Result<u64, Failure> {
 /// Both sides of a pair, and the pages of the drive.
 fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> {
     let mut source = open(trace, &OpenOptions::default())?;
-    let bytes = source.metadata().device_bytes.ok_or("a trace without the size of its drive")?;
-    let run_us = source.metadata().phase_us("run").ok_or("a trace without the phase run")?;
+    let bytes =
+        source.metadata().device_bytes.ok_or("the trace does not name the size of its drive")?;
+    let run_us = source.metadata().phase_us("run").ok_or("the trace has no phase run")?;
     let logical_pages = bytes / u64::from(PAGE_BYTES);
     let captured = Profile::of(source.as_mut(), Load::UntilUs(run_us), u64::MAX, PAGE_BYTES)?;
     let limit = captured.writes;
@@ -140,7 +141,7 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
             load.arguments.push(("requests".into(), "off".into()));
             page_writes(&load, &space)?
         }
-        // What tells of no load repeats that of the trace.
+        // A generator that reports no load repeats that of the trace.
         None => captured.profile.load_writes,
     };
     let generated = Profile::of(source.as_mut(), Load::PageWrites(load), limit, PAGE_BYTES)?;
@@ -152,7 +153,7 @@ fn measure(pair: &Pair<'_>, trace: &Path) -> Result<(Side, Side, u64), Failure> 
     Ok((captured, generated, logical_pages))
 }
 
-/// A row of the table: what, and the two numbers.
+/// A row of the table: its label, and the two numbers.
 fn row(what: &str, [captured, generated]: [f64; 2], digits: usize) {
     println!("| {what} | {captured:.digits$} | {generated:.digits$} |");
 }
@@ -165,7 +166,7 @@ fn print(captured: &Side, generated: &Side, logical_pages: u64) {
     row("page writes, millions", both.map(|side| side.writes as f64 / 1e6), 2);
     row("pages ever written, of the drive", both.map(|side| side.ever as f64 / drive), 3);
     row(
-        "pages written behind the load, of the drive",
+        "pages written after the load, of the drive",
         both.map(|side| side.distinct as f64 / drive),
         3,
     );
@@ -181,7 +182,7 @@ fn print(captured: &Side, generated: &Side, logical_pages: u64) {
         row(&what, both.map(|side| side.interval(share)), 0);
     }
     for (class, (_, name)) in SIZES.iter().enumerate() {
-        row(&format!("bytes in requests of {name}"), both.map(|side| side.bytes_in(class)), 3);
+        row(&format!("bytes in requests {name}"), both.map(|side| side.bytes_in(class)), 3);
     }
     for (index, fill) in FILLS.iter().enumerate() {
         for (ftl, name) in FTLS.iter().enumerate() {
@@ -211,7 +212,9 @@ pub(crate) fn run(
         let trace = format!("traces/{}.parquet", pair.captured);
         let Some(path) = shared.as_ref().map(|shared| shared.join(&trace)).filter(|p| p.exists())
         else {
-            println!("SKIPPED: {trace} is absent; set FTLAB_SHARED to the folder that holds it");
+            println!(
+                "SKIPPED: {trace} is missing; set FTLAB_SHARED to the directory that contains it"
+            );
             continue;
         };
         let generator = instead.unwrap_or(pair.generator);

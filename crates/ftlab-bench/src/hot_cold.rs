@@ -1,5 +1,5 @@
-//! Tests of hotness: how much each recognises, and what it costs (Lee and Kim, SYSTOR 2013, tables 2 and
-//! 3). `ftlab reproduce systor13` has what they bring.
+//! Hotness tests: accuracy and cost (Lee and Kim, SYSTOR 2013, tables 2 and 3).
+//! `ftlab reproduce systor13` measures what they gain.
 //!
 //! The study has 8,192 blocks (table 3) of 128 pages of 32 KiB (table 2: 128 writes per collection); but
 //! SKEW99's hot area fits its hot list of 512 pages only on a drive of 51,200 pages. Both are run.
@@ -29,7 +29,7 @@ const WORKLOADS: [(&str, &str); 4] = [
     ("SKEW99", "skew:x=99"),
 ];
 
-/// The parameters of the tests, as the study has them and scaled to the drive.
+/// The parameters of the tests, as in the study and scaled to the drive.
 const LRU: [&str; 2] = ["lru/cost-benefit", "lru/cost-benefit:hot=auto,candidates=auto"];
 const MBF: [&str; 2] = ["mbf/cost-benefit", "mbf/cost-benefit:bits=auto,decay=auto"];
 
@@ -58,21 +58,22 @@ fn space(logical_pages: u32) -> Space {
     Space { logical_pages: u64::from(logical_pages), page_bytes: PAGE_BYTES, seed: 1 }
 }
 
-/// A test of hotness with the parameters of an FTL, on a drive of so many pages.
+/// A hotness test with the parameters of an FTL, on a drive of this many pages.
 fn test<H: PlacementEntry>(ftl: &str, logical_pages: u32) -> Result<H, Failure> {
     let spec: Spec = ftl.parse()?;
     let blocks = logical_pages.div_ceil(PAGES_PER_BLOCK);
     let shape =
         DriveShape { blocks, pages_per_block: PAGES_PER_BLOCK, logical_pages, reserve_blocks: 4 };
-    // Arguments of the tests only: the victim rule takes none here.
+    // Arguments of the test only: the victim rule has none here.
     let mut parameters = H::Parameters::from_spec(&spec)?;
     H::fit(&mut parameters, &FitContext { ftl: &spec.name, shape, oracle: &[] })?;
     Ok(H::new(&parameters, shape))
 }
 
-/// How many of the hot writes a test takes for hot, and how many of the cold ones, in percent.
+/// The share of the hot writes that a test classifies as hot, and that of the cold ones, in
+/// percent.
 fn recognition(logical_pages: u32) -> Result<(), Failure> {
-    println!("\n% of the hot / of the cold writes taken for hot, {logical_pages} pages");
+    println!("\n% of the hot / of the cold writes classified as hot, {logical_pages} pages");
     println!("{:9} {:>15} {:>15} {:>15} {:>15}", "", "lru", "mbf", "lru auto", "mbf auto");
     for (name, generator) in &WORKLOADS {
         let hot_pages = areas(&generator.parse()?, &space(logical_pages))?[0].pages;
@@ -88,7 +89,7 @@ fn recognition(logical_pages: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The second half of the writes is judged.
+/// The second half of the writes is classified.
 fn recognised<H: Hotness>(mut test: H, writes: &[Lpn], hot_pages: u64) -> String {
     let (before, judged) = writes.split_at(writes.len() / 2);
     for &lpn in before {
@@ -123,7 +124,7 @@ fn row<H: Hotness>(name: &str, mut test: H, writes: &[Lpn]) {
     println!("{name:20} {:>10} {:>10} {ns:8.1}", Hotness::metadata(&test).bytes, test.bytes());
 }
 
-/// What it takes to take note of a write and to judge its page.
+/// The time to record a write and to classify its page.
 fn nanoseconds<H: Hotness>(test: &mut H, writes: &[Lpn]) -> f64 {
     let start = Instant::now();
     let mut hot = 0_usize;
@@ -139,7 +140,7 @@ fn nanoseconds<H: Hotness>(test: &mut H, writes: &[Lpn]) -> f64 {
 const HOT: usize = 512;
 const CANDIDATES: usize = 1532;
 
-/// The study's two lists, searched from end to end.
+/// The study's two lists, searched linearly.
 #[derive(Default)]
 struct Lists {
     hot: Vec<Lpn>,

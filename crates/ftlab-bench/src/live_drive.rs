@@ -1,7 +1,7 @@
-//! What serving a drive costs: 4 KiB random writes by fio, our servers beside nbdkit, interleaved, in
+//! The cost of serving a drive: 4 KiB random writes by fio to our servers and to nbdkit, interleaved, in
 //! memory. Processor time is that of the server's processes (`/proc/PID/stat`).
 //!
-//! What is missing on this machine (`make setup-drive`), or needs root, is left out and said.
+//! Servers that are not installed (`make setup-drive`), or require root, are reported and skipped.
 
 mod contender;
 mod fio;
@@ -11,7 +11,7 @@ use contender::{CONTENDERS, Contender, Over};
 use fio::Measured;
 use std::path::PathBuf;
 
-/// Where the drives lie: memory.
+/// The directory of the drives: memory.
 const DIRECTORY: &str = "/dev/shm";
 
 const QUEUE_DEPTHS: [u32; 2] = [1, 32];
@@ -27,7 +27,7 @@ pub(crate) fn measure(arguments: &[&str]) -> Result<(), Failure> {
         .iter()
         .filter(|contender| match contender.missing(&programs) {
             Some(why) => {
-                println!("left out: {} ({why})", contender.name);
+                println!("skipped: {} ({why})", contender.name);
                 false
             }
             None => true,
@@ -53,9 +53,9 @@ pub(crate) fn measure(arguments: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is needed, and where it is.
+/// The programs needed.
 pub(crate) struct Programs {
-    /// Where our binaries are: beside this one.
+    /// The directory of our binaries: that of this one.
     pub(crate) own: PathBuf,
 }
 
@@ -87,7 +87,7 @@ fn print_row(contender: &Contender, queue_depth: u32, results: &[Measured]) {
     );
 }
 
-/// Our servers as ratios to their peer.
+/// Our servers, as ratios to their peers.
 fn compare(present: &[&Contender], results: &[Vec<Measured>]) {
     let medians = |results: &[Measured]| {
         let of = |value: fn(&Measured) -> f64| {

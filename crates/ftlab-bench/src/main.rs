@@ -1,20 +1,20 @@
-//! What a flash page program costs: nanoseconds per host write and relocation, every FTL beside a
-//! plain greedy loop in the same run, with the answers checked.
+//! The cost of a flash page program: nanoseconds per host write and relocation, for every FTL and for a
+//! plain greedy loop in the same run, with the results checked.
 //!
 //! ```text
 //! cargo run --release -p ftlab-bench            the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- ftls 2r++ wolf:q=3  FTLs of your choice, zipf on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
-//! cargo run --release -p ftlab-bench -- timed     what a clock costs, on the 8 GiB drive
+//! cargo run --release -p ftlab-bench -- timed     the cost of simulating time, on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
-//! cargo run --release -p ftlab-bench -- hot-cold  tests of hotness (Lee and Kim, SYSTOR 2013): what they recognise, and cost
-//! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators beside captured traces
-//! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  what serving a drive costs, beside nbdkit
-//! cargo run --release -p ftlab-bench -- sweep     what 1,000 small runs cost beside themselves
-//! cargo run --release -p ftlab-bench -- peers     placements beside an independent simulator's numbers
+//! cargo run --release -p ftlab-bench -- hot-cold  hotness tests (Lee and Kim, SYSTOR 2013): accuracy and cost
+//! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators compared with captured traces
+//! cargo run --release -p ftlab-bench -- live-drive [SECONDS [ROUNDS]]  the cost of serving a drive, compared with nbdkit
+//! cargo run --release -p ftlab-bench -- sweep     the overhead of a sweep of 1,000 small runs
+//! cargo run --release -p ftlab-bench -- peers     placements compared with an independent simulator's numbers
 //! ```
 //!
-//! Times are processor times. Machines differ and are noisy: the ratio to the reference loop is what to compare.
+//! Times are processor times. Machines differ and are noisy: compare the ratio to the reference loop.
 
 mod calibrate;
 mod hot_cold;
@@ -40,7 +40,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const PAGE_BYTES: u32 = 4096;
 
-/// Writes handed over at a time; generating them is not measured.
+/// Writes per batch; generating them is not measured.
 const BATCH_WRITES: u64 = 1 << 18;
 
 /// One drive under one workload.
@@ -51,9 +51,9 @@ struct Row<'a> {
     logical_pages: u32,
     pages_per_block: u32,
     op_ratio: f64,
-    /// Drive writes before the measurement, the sequential fill not included.
+    /// Drive writes before the measurement, not including the sequential fill.
     warmup: f64,
-    /// Drive writes that are measured.
+    /// Drive writes measured.
     measured: f64,
     ftls: &'a [&'a str],
     /// Those of `ftls` that are also measured over flash with a clock.
@@ -133,7 +133,7 @@ const LARGE: [Row<'static>; 1] = [Row {
     timed: &[],
 }];
 
-/// What is measured: something that takes batches of writes.
+/// A subject of measurement: something that takes batches of writes.
 trait Subject {
     fn write(&mut self, batch: &PageBatch) -> Result<(), Failure>;
     fn counters(&self) -> (u64, u64);
@@ -189,7 +189,7 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Hands `writes` generated writes to `subject` and returns the processor time that it took over them.
+/// Passes `writes` generated writes to `subject` and returns the processor time that it took.
 fn drive(
     source: &mut dyn TraceSource,
     subject: &mut dyn Subject,
@@ -309,7 +309,7 @@ fn main() -> Result<(), Failure> {
         Some("sweep") => sweep_cost::run(),
         Some("peers") => peers::run(&arguments[1..]),
         Some(other) => Err(format!(
-            "no benchmark {other:?}; there are ftls, timed, large, tail-latency, hot-cold, calibrate, peers and sweep; \
+            "no benchmark {other:?}; the benchmarks are ftls, timed, large, tail-latency, hot-cold, calibrate, peers and sweep; \
              tables and figures of papers are made by ftlab reproduce"
         )
         .into()),

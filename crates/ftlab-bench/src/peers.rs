@@ -1,8 +1,8 @@
-//! Placements side by side, beside what an independent simulator prints for them.
+//! Placements, compared with what an independent simulator prints for them.
 //!
-//! 262,144 pages of 4 KiB, 512 per block, written in order and then ten times over by zipf 0.99. The
-//! store takes as much space as it needs: garbage is collected while it is at least 9.09% of all that is
-//! programmed. The fill counts.
+//! 262,144 pages of 4 KiB, 512 per block, written in order and followed by ten times as many writes by
+//! zipf 0.99. The store takes as much space as it needs: garbage is collected while it is at least 9.09%
+//! of the programmed pages. The fill is counted.
 
 use crate::{BATCH_WRITES, Failure, PAGE_BYTES};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
@@ -14,10 +14,10 @@ const PAGES_PER_BLOCK: u32 = 512;
 const WRITES: u64 = 2_883_584;
 const THETA: f64 = 0.99;
 
-/// So many blocks that no collection waits for space.
+/// Number of blocks, enough that no collection waits for space.
 const BLOCKS: u32 = 2 * LOGICAL_PAGES / PAGES_PER_BLOCK;
 
-/// Garbage in a million programmed pages from which on it is collected: an eleventh.
+/// Garbage per million programmed pages above which it is collected: an eleventh.
 const GARBAGE_PER_MILLION: u32 = 90_909;
 
 /// The two victim rules: the highest (1 - u) / u x sqrt(age), and the fewest valid pages.
@@ -57,8 +57,8 @@ impl Random {
     }
 }
 
-/// The whole sequence: all pages in order, then zipf by its exact distribution function, the ranks being
-/// permuted at random.
+/// The whole sequence: all pages in order, then zipf by its exact distribution function, with
+/// randomly permuted ranks.
 fn sequence(seed: u64) -> Vec<Lpn> {
     let mut random = Random(seed);
     let mut page_of_rank: Vec<u32> = (0..LOGICAL_PAGES).collect();
@@ -107,7 +107,7 @@ fn pair(placement: &str, arguments: &str, (victim, more): (&str, &str)) -> Strin
     format!("{placement}/{victim}{colon}{arguments}")
 }
 
-/// Measures the placements of the table, or those that are `asked` for.
+/// Measures the placements of the table, or only those in `asked`.
 pub(crate) fn run(asked: &[&str]) -> Result<(), Failure> {
     let pages = sequence(1);
     println!(

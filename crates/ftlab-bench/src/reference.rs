@@ -1,4 +1,4 @@
-//! A plain greedy FTL in one loop: what a page-mapped FTL costs with nothing around it.
+//! A plain greedy FTL in one loop: the cost of a page-mapped FTL with nothing around it.
 
 use ftlab_flash::Lpn;
 use ftlab_ftl::hardware::{prefetch, table};

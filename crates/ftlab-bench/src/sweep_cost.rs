@@ -1,5 +1,5 @@
-//! What a sweep costs beside its runs: how busy it keeps the processors, and its overhead per run over the
-//! same experiments one after the other without a sweep.
+//! The cost of a sweep in addition to its runs: how busy it keeps the processors, and its overhead
+//! per run compared with the same experiments one after the other without a sweep.
 
 use crate::Failure;
 use ftlab_lab::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// 1,000 runs of some milliseconds, two FTLs to a workload.
+/// 1,000 runs of a few milliseconds, two FTLs per workload.
 const EXPERIMENT: &str = r#"
     title = "1,000 small runs"
     workloads = ["zipf:theta={theta}"]
@@ -27,7 +27,7 @@ const EXPERIMENT: &str = r#"
     op = ["20%", "22%", "24%", "26%", "28%", "30%", "32%", "34%", "36%", "38%"]
 "#;
 
-/// The limits that the sweep is held to.
+/// The limits that the sweep must meet.
 const OVERHEAD_MAX: Duration = Duration::from_millis(2);
 const BUSY_MIN: f64 = 0.9;
 

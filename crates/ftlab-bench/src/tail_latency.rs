@@ -1,7 +1,7 @@
 //! Section 4.3.4 of the 2R paper: collecting several blocks at once makes some host writes wait very
 //! long, and collecting in the background should not. Response times under both schedules.
 //!
-//! The captured trace is looked for in `$FTLAB_SHARED/traces`.
+//! The captured trace is expected in `$FTLAB_SHARED/traces`.
 
 mod figure;
 
@@ -32,14 +32,14 @@ struct Line {
 }
 
 impl Line {
-    /// The share of the host writes that took longer than a response time, as a staircase from
-    /// `shortest` on: level between two times that were measured.
+    /// The share of the host writes that took longer than a response time, as a step function from
+    /// `shortest` on, constant between measured times.
     fn tail(&self, shortest: f64) -> Tail {
         let measured = self.response_ns.tail.iter().map(|(ns, longer)| (*ns as f64 / 1e6, *longer));
         let mut longer_before = 1.0;
         let mut stairs = vec![(shortest, 1.0)];
         for (ms, longer) in measured {
-            // One write is the least share; a logarithmic axis has no 0.
+            // One write is the smallest share; a logarithmic axis has no 0.
             let longer = longer.max(1.0 / self.host_writes as f64);
             stairs.extend([(ms, longer_before), (ms, longer)]);
             longer_before = longer;
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// Runs all FTLs over the trace on a full drive.
+/// Runs all FTLs on the trace, with a full drive.
 fn measure(trace: &Path, schedule: &'static str, queue_depth: u32) -> Result<Vec<Line>, Failure> {
     let workload = Workload::parse(&trace.display().to_string(), OpenOptions::default())?;
     let ftls = FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?;
@@ -82,7 +82,7 @@ pub(crate) fn run(figure: Option<&str>) -> Result<(), Failure> {
     let shared = std::env::var_os("FTLAB_SHARED").map(PathBuf::from);
     let trace = shared.map(|shared| shared.join(format!("traces/{TRACE}.parquet")));
     let Some(trace) = trace.filter(|path| path.exists()) else {
-        println!("SKIPPED: set FTLAB_SHARED to the folder that holds traces/{TRACE}.parquet");
+        println!("SKIPPED: set FTLAB_SHARED to the directory that contains traces/{TRACE}.parquet");
         return Ok(());
     };
     let mut panels = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn run(figure: Option<&str>) -> Result<(), Failure> {
         for schedule in SCHEDULES {
             lines.extend(measure(&trace, schedule, queue_depth)?);
         }
-        // The two schedules of an FTL below each other.
+        // The two schedules of an FTL on consecutive lines.
         lines.sort_by_key(|line| FTLS.iter().position(|ftl| *ftl == line.ftl));
         lines.iter().for_each(print);
         println!();

@@ -17,10 +17,10 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Says which FTL, and how much over-provisioning, reaches a target on a workload.
+/// Finds which FTL reaches a target on a workload, and with how much over-provisioning.
 ///
-/// Runs every FTL on drives with more and more flash, and between those that miss the target and those
-/// that meet it on drives in between.
+/// Runs every FTL on drives with increasing amounts of flash, then on drives between those that miss
+/// the target and those that meet it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab advise trace.parquet --target-waf 1.3
@@ -31,28 +31,28 @@ pub(crate) struct AdviseArgs {
     workload: String,
     #[command(flatten)]
     target: TargetArgs,
-    /// An FTL to choose from; may be given several times.
+    /// An FTL to choose from; may be repeated.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = FTLS)]
     ftl: Vec<Spec>,
     #[command(flatten)]
     drive: DriveArgs,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Draws the trade-off curves; SVG or PNG by the ending.
+    /// Plots the trade-off curves to this file, which ends in .svg or .png.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
-    /// Threads at most; as many as there are processors by default.
+    /// Maximum number of threads; by default one per processor.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Prints the answer as JSON on standard output, and the table on standard error.
     #[arg(long)]
     json: bool,
-    /// Prints no progress.
+    /// Shows no progress.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// From no statistics to all that are worth their memory.
+/// From FTLs without statistics to those whose statistics are worth their memory.
 const FTLS: [&str; 7] = ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
 
 #[derive(Debug, Args)]
@@ -61,10 +61,10 @@ struct TargetArgs {
     /// The highest write amplification.
     #[arg(long, value_name = "WAF", conflicts_with_all = ["tbw", "dwpd"], value_parser = parse_waf)]
     target_waf: Option<f64>,
-    /// The fewest terabytes (10^12 bytes) that the host can write; needs --endurance.
+    /// The minimum of terabytes (10^12 bytes) that the host can write; requires --endurance.
     #[arg(long, value_name = "TB", requires = "endurance", value_parser = parse_positive)]
     tbw: Option<f64>,
-    /// The same in drive writes per day over five years.
+    /// The same, in drive writes per day over five years.
     #[arg(long, value_name = "N", requires = "endurance", conflicts_with = "tbw",
           value_parser = parse_positive)]
     dwpd: Option<f64>,
@@ -76,7 +76,7 @@ struct TargetArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
 struct DriveArgs {
-    /// Over-provisioning, (physical - logical) / logical, for which the curve is drawn, rising.
+    /// Points of the curve: over-provisioning, (physical - logical) / logical, in ascending order.
     #[arg(
         long,
         value_name = "SHARE,...",
@@ -84,7 +84,7 @@ struct DriveArgs {
         default_value = "4%,7%,10%,15%,20%,28%,40%,60%"
     )]
     op: Vec<Share>,
-    /// What the host can address; by default as much as the trace's own device, or its highest address.
+    /// Logical capacity; by default that of the trace's device, or up to its highest address.
     #[arg(long, value_name = "SIZE")]
     logical: Option<ByteSize>,
     /// Bytes per page, a multiple of 512.
@@ -93,19 +93,19 @@ struct DriveArgs {
     /// Pages per erase block.
     #[arg(long, value_name = "N", default_value_t = 512)]
     pages_per_block: u32,
-    /// Free blocks that host writes may not take.
+    /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
     reserve: u32,
     /// How the drive is filled first: none, sequential, random.
     #[arg(long, value_name = "HOW", default_value = "sequential")]
     fill: Fill,
-    /// Host page writes at most.
+    /// Maximum number of host page writes.
     #[arg(long, value_name = "N")]
     writes: Option<u64>,
     /// Seed of generator and random fill.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Trims do nothing, as in papers whose FTLs do not know them.
+    /// Ignores trims, as in papers whose FTLs do not support them.
     #[arg(long)]
     ignore_trims: bool,
 }
@@ -135,7 +135,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
 fn question(args: &AdviseArgs) -> Result<Question, CliError> {
     let drive = &args.drive;
     if !drive.op.is_sorted_by(|a, b| a < b) {
-        return Err(CliError::usage("--op does not rise; give shares such as 7%,10%,28%"));
+        return Err(CliError::usage("--op is not ascending; give shares such as 7%,10%,28%"));
     }
     let workload = Workload::parse(&args.workload, args.reading.open_options(drive.page_size))?;
     let base = Experiment {
@@ -168,14 +168,14 @@ fn target(args: &TargetArgs, base: &Experiment) -> Result<Option<Target>, CliErr
             tbw_of_dwpd(dwpd, logical_bytes)
         }
         (None, None) => {
-            let remedy = "--endurance says how often a block can be erased; add --tbw or --dwpd";
+            let remedy = "--endurance limits the erases of a block; add --tbw or --dwpd";
             return Err(CliError::usage(remedy));
         }
     };
     Ok(Some(Target::Endurance { tbw, cycles }))
 }
 
-/// A row for every FTL, from the cheapest on: what it needs, and its curve.
+/// A row for every FTL, the cheapest first: what it needs, and its curve.
 fn table(advice: &Advice) -> String {
     let mut drives: Vec<(u32, f64)> =
         advice.grid().map(|point| (point.blocks, point.op_ratio)).collect();

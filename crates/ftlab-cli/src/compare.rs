@@ -16,11 +16,11 @@ use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// Compares many FTLs over many workloads and drives: the scoreboard.
+/// Compares FTLs over many workloads and drives: the scoreboard.
 ///
-/// Every FTL runs over every workload, fill, over-provisioning and block size. Each finished run is kept
-/// in DIR/cells.jsonl; the same command goes on where an earlier one stopped, and a longer list runs only
-/// what is new.
+/// Runs every FTL on every workload, with every fill, over-provisioning and block size. Each
+/// finished run is saved in DIR/cells.jsonl: the same command resumes where it was stopped, and a
+/// longer list runs only what is new.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab compare tpcc.parquet linkbench.parquet --out scoreboard
@@ -30,27 +30,27 @@ pub(crate) struct CompareArgs {
     /// Trace files or generators.
     #[arg(required = true, value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Where finished runs are kept, and scoreboard.md, .csv and .svg are written.
+    /// Directory for finished runs and for scoreboard.md, .csv and .svg.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// An FTL with parameters; may be given several times. By default all that have a name, and the other
-    /// placements with cost-benefit victims.
+    /// An FTL with parameters; may be repeated. By default all named FTLs, and the other placements
+    /// with cost-benefit victims.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Vec<Spec>,
-    /// The FTL that others are held against; of several, the best in each cell.
+    /// The FTL to compare with; if repeated, the best of them in each cell.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_value = "sepbit")]
     baseline: Vec<Spec>,
     #[command(flatten)]
     drives: DrivesArgs,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Threads at most; as many as there are processors by default.
+    /// Maximum number of threads; by default one per processor.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Prints the scoreboard as JSON on standard output, and the tables on standard error.
     #[arg(long)]
     json: bool,
-    /// Prints no progress.
+    /// Shows no progress.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -67,27 +67,28 @@ struct DrivesArgs {
     /// Pages per erase block.
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "512")]
     pages_per_block: Vec<u32>,
-    /// What the host can address; by default as much as each trace's own device. Generators need it.
+    /// Logical capacity; by default that of each trace's device. Required for generators.
     #[arg(long, value_name = "SIZE")]
     logical: Option<ByteSize>,
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Free blocks that host writes may not take.
+    /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
     reserve: u32,
-    /// Host page writes at most; by default all of a trace, and 4 drive writes of a generator.
+    /// Maximum number of host page writes; by default a whole trace, or 4 drive writes of a
+    /// generator.
     #[arg(long, value_name = "N")]
     writes: Option<u64>,
     /// Seed of generators and random fills.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Trims do nothing, as in papers whose FTLs do not know them.
+    /// Ignores trims, as in papers whose FTLs do not support them.
     #[arg(long)]
     ignore_trims: bool,
 }
 
-/// What is written to the directory beside the store.
+/// Files written to the directory in addition to the store.
 const FILES: [&str; 3] = ["scoreboard.md", "scoreboard.csv", "scoreboard.svg"];
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
@@ -169,7 +170,7 @@ fn legend(board: &Scoreboard) -> String {
     let baseline = board.baseline.join(" or ");
     let best = if board.baseline.len() > 1 { ", whichever is better in the cell" } else { "" };
     format!(
-        "relative: geometric mean of (WAF - 1 + 0.003) over that of {baseline}{best}; by workload, the \
+        "relative: geometric mean of (WAF - 1 + 0.003) / that of {baseline}{best}; by workload, the \
          mean WAF in brackets\n\n"
     )
 }
@@ -216,7 +217,7 @@ impl Bar {
             return Self(ProgressBar::hidden());
         }
         if stored > 0 {
-            say(&format!("{stored} finished runs are stored, and not run again\n"));
+            say(&format!("{stored} finished runs are reused\n"));
         }
         let bar = ProgressBar::new(1);
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}  {eta} left") {

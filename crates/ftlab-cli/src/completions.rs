@@ -9,14 +9,14 @@ use clap_complete::Shell;
 /// Prints a completion script for a shell, such as `source <(ftlab completions bash)`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell.
+    /// The shell.
     shell: Shell,
 }
 
-/// Prints the manual page, of `ftlab` or of one of its commands.
+/// Prints the manual page of `ftlab` or of one of its commands.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Which command.
+    /// The command.
     command: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
         let known: Vec<_> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
         let subcommand = command.find_subcommand(name).cloned();
         command = subcommand.ok_or_else(|| {
-            CliError::usage(format!("no command {name:?}; there are {}", known.join(", ")))
+            CliError::usage(format!("no command {name:?}; the commands are {}", known.join(", ")))
         })?;
     }
     let mut page = Vec::new();

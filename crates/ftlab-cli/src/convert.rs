@@ -14,34 +14,35 @@ use std::path::{Path, PathBuf};
 
 const DEFAULT_SEED: u64 = 1;
 
-/// Converts a trace, or writes what a generator yields, to another format.
+/// Converts a trace, or the requests of a generator, to another format.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// A trace (- is standard input), or a generator such as zipf:theta=0.9.
     input: String,
-    /// The file to write; its ending says the format, and .gz or .zst packs text and lpn-u32.
+    /// The file to write; its extension selects the format, and .gz or .zst compresses text and
+    /// lpn-u32.
     output: PathBuf,
-    /// Format to write, whatever the ending.
+    /// Format to write, instead of that of the extension.
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Writes a file for each volume, with its name in front of the ending: t.prn_1.parquet.
+    /// Writes one file per volume, with its name before the extension: t.prn_1.parquet.
     #[arg(long, conflicts_with_all = ["side_by_side", "compact"])]
     split: bool,
-    /// Begins at this named moment of the trace, such as run.
+    /// Starts at this named phase of the trace, such as run.
     #[arg(long, value_name = "PHASE")]
     from_phase: Option<String>,
-    /// Requests of a trace at most.
+    /// Maximum number of requests of a trace.
     #[arg(long, value_name = "N", conflicts_with = "writes")]
     limit: Option<u64>,
-    /// Writes of a generator.
+    /// Number of writes of a generator.
     #[arg(long, value_name = "N")]
     writes: Option<u64>,
     /// Drive that a generator writes to.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
-    /// The same in pages.
+    /// The same, in pages.
     #[arg(long, value_name = "N")]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.
@@ -88,10 +89,10 @@ fn trace(args: &ConvertArgs, path: &Path, options: &OpenOptions) -> Result<Conve
     Ok(convert(path, options, &args.output, args.to.as_deref(), &part)?)
 }
 
-/// Takes all the open files that this process may have: traces have thousands of volumes.
+/// Raises the limit of open files as far as allowed: traces have thousands of volumes.
 fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
-    // What cannot be had is an error only if that many files are needed.
+    // A limit that cannot be raised is an error only if that many files are needed.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
@@ -137,7 +138,7 @@ fn describe(args: &ConvertArgs, converted: &Converted) -> String {
     let mut lines = vec![format!("wrote {requests} requests to {}", args.output.display())];
     if !volumes.is_empty() {
         let count = grouped(volumes.len() as u64);
-        lines.push(format!("with the name of the volume in front of the ending, {count} files"));
+        lines.push(format!("with the name of the volume before the extension, {count} files"));
     }
     let left_out: Vec<_> = written
         .left_out
@@ -146,10 +147,10 @@ fn describe(args: &ConvertArgs, converted: &Converted) -> String {
         .collect();
     if !left_out.is_empty() {
         let left_out = left_out.join(", ");
-        lines.push(format!("left out, because the format has no place for them: {left_out}"));
+        lines.push(format!("omitted, because the format cannot store them: {left_out}"));
     }
     if !skipped.is_empty() {
-        lines.push(format!("passed over: {skipped}"));
+        lines.push(format!("skipped: {skipped}"));
     }
     lines.join("\n") + "\n"
 }

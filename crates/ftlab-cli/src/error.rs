@@ -1,13 +1,12 @@
-//! What the command says when it fails, and its exit code.
+//! Error messages of the command, and its exit code.
 
 use crate::output::say;
-use ftlab_lab::sweep::SweepError;
+use ftlab_lab::LabError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
-use std::process::ExitCode;
 
-/// A message and an exit code: 2 if the command was wrong, 1 if its execution failed.
+/// A message and an exit code: 2 if the command line was wrong, 1 if its execution failed.
 #[derive(Debug)]
 pub(crate) struct CliError {
     message: String,
@@ -15,20 +14,20 @@ pub(crate) struct CliError {
 }
 
 impl CliError {
-    /// The command was wrong; `message` says what to type instead.
+    /// The command line was wrong; `message` says what to type instead.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 2 }
     }
 
-    /// Something went wrong.
+    /// The execution failed.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 1 }
     }
 
-    /// Says so and gives the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// Prints the message and returns the exit code.
+    pub(crate) fn report(&self) -> u8 {
         say(&format!("error: {}\n", self.message));
-        ExitCode::from(self.code)
+        self.code
     }
 }
 
@@ -38,8 +37,8 @@ impl From<SimError> for CliError {
     }
 }
 
-impl From<SweepError> for CliError {
-    fn from(error: SweepError) -> Self {
+impl From<LabError> for CliError {
+    fn from(error: LabError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }
     }
 }

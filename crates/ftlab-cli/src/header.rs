@@ -1,5 +1,5 @@
-//! What is said of the workload and the drive: before a run what is simulated, and behind it what was
-//! parsed.
+//! The header of a run: before it, the workload and the drive that are simulated; after it, what
+//! was parsed.
 
 use crate::output::aligned;
 use ftlab_ftl::registry::policy_names;
@@ -35,7 +35,7 @@ pub(crate) fn header(prepared: &Prepared) -> String {
     aligned(&lines) + "\n"
 }
 
-/// What a trace turned out to hold; empty for a generator.
+/// What was parsed of a trace; empty for a generator.
 pub(crate) fn parsed(result: &ExperimentResult) -> String {
     if result.config.format.is_none() {
         return String::new();
@@ -55,7 +55,7 @@ pub(crate) fn parsed(result: &ExperimentResult) -> String {
                 count("read")
             ),
         ),
-        ("passed over", format!("{} lines", grouped(*skipped_lines))),
+        ("skipped", format!("{} lines", grouped(*skipped_lines))),
     ];
     for entry in skipped {
         let SkippedSummary { reason, count, first_line, first_text } = entry;
@@ -83,7 +83,7 @@ fn logical(drive: &DriveSummary) -> String {
         taken => format!(", rounded down by {} bytes", -taken),
     };
     let origin = if drive.size_from == "asked" {
-        "as asked".to_owned()
+        "as requested".to_owned()
     } else {
         format!("the {}", drive.size_from)
     };
@@ -108,11 +108,11 @@ fn physical(drive: &DriveSummary) -> String {
 
 fn over_provisioning(drive: &DriveSummary) -> String {
     let asked = match drive.op_ratio_asked {
-        Some(share) => format!("{} asked, ", percent(share)),
+        Some(share) => format!("{} requested, ", percent(share)),
         None => String::new(),
     };
     format!(
-        "{asked}{} as it came out, (physical - logical) / logical; spare factor {}",
+        "{asked}{} actual, (physical - logical) / logical; spare factor {}",
         percent(drive.op_ratio),
         percent(drive.spare_factor)
     )
@@ -136,13 +136,13 @@ fn collection(config: &Config) -> String {
         return reserve;
     }
     format!(
-        "{reserve}; while fewer than {} are free, also of blocks with at most {} valid pages",
+        "{reserve}; early while fewer than {} are free, from blocks with at most {} valid pages",
         grouped(u64::from(drive.gc_start_blocks)),
         grouped(u64::from(drive.early_valid_pages_max))
     )
 }
 
-/// How erases are spread, if anything is done about it.
+/// Wear levelling, if there is any.
 fn wear(drive: &DriveSummary) -> Option<String> {
     let mut rules = Vec::new();
     if drive.free_block != "fifo" {
@@ -150,7 +150,9 @@ fn wear(drive: &DriveSummary) -> Option<String> {
     }
     if drive.wear_threshold > 0 {
         let erases = grouped(u64::from(drive.wear_threshold));
-        rules.push(format!("cold pages move when a block is {erases} erases ahead"));
+        rules.push(format!(
+            "cold pages move when a block has {erases} erases more than the least-worn one"
+        ));
     }
     (!rules.is_empty()).then(|| rules.join("; "))
 }
@@ -158,7 +160,7 @@ fn wear(drive: &DriveSummary) -> Option<String> {
 fn faults(parameters: &BTreeMap<String, String>) -> String {
     let value = |name: &str| parameters.get(name).map_or("", String::as_str);
     format!(
-        "{} of programs and {} of erases fail, {} are bad from birth (seed {})",
+        "{} of programs and {} of erases fail, {} are factory bad (seed {})",
         value("program"),
         value("erase"),
         number_of(value("bad"), "block"),
@@ -171,7 +173,7 @@ fn time(timing: &TimingSummary) -> String {
     let host = if timing.is_open_loop() {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
-        number_of(value("queue-depth"), "page write") + " under way"
+        number_of(value("queue-depth"), "page write") + " outstanding"
     };
     format!(
         "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}",
@@ -192,13 +194,13 @@ fn number_of(number: &str, what: &str) -> String {
 
 fn preparation(config: &Config) -> String {
     let fill = match config.fill.as_str() {
-        "none" => "none, the drive begins empty".to_owned(),
+        "none" => "none, the drive is initially empty".to_owned(),
         "random" => format!("every page written once in random order (seed {})", config.seed),
         _ => "every page written once in ascending order".to_owned(),
     };
     match config.warmup_writes {
         0 => fill,
-        writes => format!("{fill}; then {} writes to warm up", grouped(writes)),
+        writes => format!("{fill}; then {} writes for warm-up", grouped(writes)),
     }
 }
 

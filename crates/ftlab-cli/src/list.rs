@@ -1,4 +1,4 @@
-//! `ftlab list`: what there is, from the registries.
+//! `ftlab list`: the contents of the registries.
 
 use crate::error::CliError;
 use crate::output::{print, print_json};
@@ -12,7 +12,7 @@ use ftlab_trace::synthetic::GENERATORS;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Lists FTLs, generators of workloads, formats of traces, or timings, with their parameters.
+/// Lists FTLs, workload generators, trace formats or timings, with their parameters.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list.
@@ -25,13 +25,13 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum What {
-    /// Flash translation layers, and the placements and victim rules that make more.
+    /// Flash translation layers, and the placements and victim rules that combine into more.
     Ftls,
-    /// Generators of workloads.
+    /// Workload generators.
     Workloads,
-    /// Formats of traces.
+    /// Trace formats.
     Formats,
-    /// How fast flash can be.
+    /// Flash timings.
     Timings,
 }
 
@@ -43,10 +43,10 @@ struct Item {
     summary: String,
     source: &'static str,
     parameters: Vec<ParameterItem>,
-    /// Endings of file names, of a format.
+    /// File extensions of a format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     extensions: Vec<&'static str>,
-    /// Whether `ftlab convert` writes it, of a format.
+    /// Whether `ftlab convert` can write a format.
     #[serde(skip_serializing_if = "Option::is_none")]
     written: Option<bool>,
 }
@@ -164,7 +164,8 @@ fn items(parameters: Vec<Parameter>) -> Vec<ParameterItem> {
     parameters.into_iter().map(Into::into).collect()
 }
 
-/// All timings have the same parameters: the first is described in full, others by what differs.
+/// All timings have the same parameters: the first is described in full, the others by their
+/// differences.
 fn describe_timings(items: &[Item]) -> String {
     let Some((first, others)) = items.split_first() else { return String::new() };
     let mut text = describe(first);
@@ -174,7 +175,7 @@ fn describe_timings(items: &[Item]) -> String {
         let differing = pairs.filter(|(own, usual)| own.default != usual.default);
         let values: Vec<_> =
             differing.map(|(own, _)| format!("{}={}", own.name, own.default)).collect();
-        let _ = writeln!(text, "    {}; else as {}\n", values.join(" "), first.name);
+        let _ = writeln!(text, "    {}; otherwise as {}\n", values.join(" "), first.name);
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `ftlab model`: what theory says, before anything is simulated.
+//! `ftlab model`: what theory predicts, without simulation.
 
 use crate::error::CliError;
 use crate::output::{print, print_json};
@@ -19,7 +19,7 @@ use std::str::FromStr;
   ftlab model split --op 10% --groups 10%:90%,90%:10%
   ftlab model curve --op 5%..50% --step 5% --json
 
-Physical pages in these forms are those that data and collection can use: take off the reserve.")]
+The models' physical pages are those available to data and collection: subtract the reserve.")]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
     model: Model,
@@ -49,7 +49,7 @@ struct CurveArgs {
     /// The first and the last over-provisioning.
     #[arg(long, value_name = "FROM..TO", default_value = "5%..50%")]
     op: SpareRange,
-    /// From one point to the next.
+    /// Distance between points.
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     step: Spare,
     #[command(flatten)]
@@ -58,8 +58,7 @@ struct CurveArgs {
 
 #[derive(Debug, Args)]
 struct DriveArgs {
-    /// How victims are chosen: fifo, greedy or d-choices:d=10; may be given several times. fifo and
-    /// greedy if it is not given.
+    /// Victim rule: fifo, greedy or d-choices:d=10; may be repeated. By default fifo and greedy.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     victim: Vec<Spec>,
     /// Pages per erase block.
@@ -71,16 +70,16 @@ struct DriveArgs {
     json: bool,
 }
 
-/// Writes of two temperatures: in one region under FIFO cleaning, and kept apart.
+/// Hot and cold writes: mixed in one region under FIFO cleaning, and separated.
 #[derive(Debug, Args)]
 struct HotColdArgs {
     /// Over-provisioning, (physical - logical) / logical; one or more, separated by commas.
     #[arg(long, value_name = "SHARE,...", required = true, value_delimiter = ',')]
     op: Vec<Spare>,
-    /// Share of the writes that goes to the hot pages.
+    /// Share of the writes that go to the hot pages.
     #[arg(long, value_name = "SHARE", default_value = "90%")]
     writes: Share,
-    /// Share of the pages that is hot.
+    /// Share of the pages that are hot.
     #[arg(long, value_name = "SHARE", default_value = "10%")]
     pages: Share,
     /// Writes JSON to standard output.
@@ -88,7 +87,7 @@ struct HotColdArgs {
     json: bool,
 }
 
-/// Rules for dividing the spare pages among groups of pages that are kept apart.
+/// Rules for dividing the spare pages among separated groups of pages.
 #[derive(Debug, Args)]
 struct SplitArgs {
     /// Over-provisioning of the whole drive, (physical - logical) / logical.
@@ -111,7 +110,7 @@ impl FromStr for Spare {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let Share(share) = text.parse()?;
-        // With less, numbers lose the digits that are printed, and no drive is sold.
+        // With less, the printed digits are not accurate, and no such drive exists.
         if share >= 1e-6 {
             return Ok(Self(share));
         }
@@ -154,7 +153,7 @@ impl FromStr for GroupArg {
     }
 }
 
-/// How victims are chosen.
+/// A victim rule.
 #[derive(Debug, Clone, Copy)]
 enum Victim {
     Fifo,
@@ -163,7 +162,7 @@ enum Victim {
 }
 
 ftlab_spec::parameters! {
-    /// How many blocks are looked at.
+    /// The number of blocks drawn.
     pub(crate) struct DChoicesParameters {
         /// Blocks drawn at random; the one with the fewest valid pages is the victim.
         d: u32 = 10, "d" in 1..=1_000_000, from "Van Houdt, SIGMETRICS 2013";
@@ -277,7 +276,7 @@ fn drive_headings() -> Vec<String> {
     ["OP", "physical /\nlogical", "spare\nfactor"].map(str::to_owned).to_vec()
 }
 
-/// Over-provisioning in the three ways in which people give it.
+/// Over-provisioning in the three usual forms.
 fn drive_cells(op_ratio: f64) -> Vec<String> {
     let physical = 1.0 + op_ratio;
     vec![Share(op_ratio).to_string(), significant(physical, 5), percent(op_ratio / physical)]
@@ -295,7 +294,7 @@ struct HotColdReport {
 struct HotColdPoint {
     op_ratio: f64,
     mixed: f64,
-    /// Kept apart, spare pages divided to amplify least.
+    /// Separated, with the optimal division of the spare pages.
     separate: f64,
     /// Without skew.
     uniform: f64,
@@ -304,12 +303,12 @@ struct HotColdPoint {
 fn hotcold(args: &HotColdArgs) -> Result<(), CliError> {
     let (writes, pages) = (args.writes.0, args.pages.0);
     if writes > 1.0 {
-        let message = format!("--writes {} is more than all; give 100% or less", args.writes);
+        let message = format!("--writes {} is more than 100%; give 100% or less", args.writes);
         return Err(CliError::usage(message));
     }
     if pages <= 0.0 || pages >= 1.0 {
         return Err(CliError::usage(format!(
-            "--pages {} leaves hot or cold pages none; give a share between 0% and 100%",
+            "--pages {} leaves no hot or no cold pages; give a share between 0% and 100%",
             args.pages
         )));
     }
@@ -410,7 +409,7 @@ fn split_table(groups: &[Group], allocations: &[AllocationReport]) -> String {
         let mut row = vec![allocation.allocation.to_owned()];
         row.extend(allocation.groups.iter().map(|group| percent(group.op_ratio)));
         row.push(significant(allocation.write_amplification, 5));
-        // The optimum itself is within rounding of itself.
+        // The optimum may differ from itself by rounding.
         row.push(percent(allocation.excess.max(0.0)));
         row
     });

@@ -4,36 +4,37 @@ use clap::Args;
 use ftlab_spec::{ByteSize, SpecError, Value};
 use ftlab_trace::{Layout, OpenOptions};
 
-/// How a trace is read.
+/// Options for reading a trace.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading a trace")]
 pub(crate) struct ReadingArgs {
-    /// Format of the trace, with parameters; by its content if not given. See `ftlab list formats`.
+    /// Format of the trace, with parameters; by default detected from its content. See
+    /// `ftlab list formats`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     pub(crate) format: Option<String>,
     /// Columns of a CSV file, such as ts:us=5,op=2,off:bytes=3,len:bytes=4.
     #[arg(long, value_name = "FIELD:UNIT=COLUMN,...")]
     pub(crate) map: Option<String>,
-    /// Share of the lines that may be wrong, such as 1%; they are counted and passed over.
+    /// Share of the lines that may be invalid, such as 1%; they are counted and skipped.
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
     pub(crate) skip_bad: f64,
-    /// Takes every request of a format without operations (oracle-general) for a write.
+    /// Treats every request of a format without operations (oracle-general) as a write.
     #[arg(long)]
     pub(crate) assume_write: bool,
-    /// Keeps this volume of a trace of several; may be given several times.
+    /// Keeps only this volume of a trace of several; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub(crate) volume: Vec<String>,
-    /// Lays the volumes of a trace side by side, in pieces of this size in order of first use.
+    /// Places the volumes of a trace side by side, in pieces of this size in order of first use.
     #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true,
           default_missing_value = "1GiB", conflicts_with = "compact")]
     pub(crate) side_by_side: Option<ByteSize>,
-    /// Leaves out addresses that are never written or read, by pieces of this size; a page by default.
+    /// Removes addresses that are never written or read, in pieces of this size; by default a page.
     #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true,
           default_missing_value = "page", value_parser = parse_piece)]
     pub(crate) compact: Option<Piece>,
 }
 
-/// A size of the pieces of `--compact`.
+/// The size of the pieces of `--compact`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Piece {
     Page,
@@ -72,7 +73,7 @@ impl ReadingArgs {
     }
 }
 
-/// A percentage with or without its sign.
+/// A percentage, with or without `%`.
 fn parse_percent(text: &str) -> Result<f64, SpecError> {
     let number = text.strip_suffix('%').unwrap_or(text);
     number.parse().ok().filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(|| {
@@ -83,7 +84,7 @@ fn parse_percent(text: &str) -> Result<f64, SpecError> {
     })
 }
 
-/// A value as parameters of FTLs have them.
+/// A value, parsed like parameters of FTLs.
 pub(crate) fn parse<T: Value>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(|| format!("{text:?} is not {}", T::expects_for(text)))
 }

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
 
-/// Writes to standard output. A reader that went away is no error: it has seen enough.
+/// Writes to standard output. A closed pipe is not an error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -15,7 +15,7 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes to standard error; nothing can be done where that fails.
+/// Writes to standard error; failures are ignored, since nothing can be done about them.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -28,7 +28,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     print(&text)
 }
 
-/// Lines of a label and a value, the values below each other.
+/// Lines of a label and a value, with the values aligned.
 pub(crate) fn aligned(lines: &[(&str, String)]) -> String {
     let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The progress bar, or a count where the end is not known; on a terminal only.
+//! The progress bar, or a counter if the end is not known; on a terminal only.
 
 use ftlab_lab::sweep::SweepStatus;
 use ftlab_sim::format::{grouped, significant};
@@ -11,13 +11,13 @@ use std::time::Duration;
 /// Steps of the bar.
 const STEPS: u64 = 10_000;
 
-/// While it is known how much there is to do.
+/// If the amount of work is known.
 const SHARE: &str = "{prefix} {bar:24} {percent:>3}%  {msg}  {eta} left";
 
-/// While it is not.
+/// If it is not.
 const NO_SHARE: &str = "{prefix} {spinner} {pos} page writes  {msg}";
 
-/// Runs `work`, and says meanwhile that `what` is going on: for work that cannot say how far it is.
+/// Runs `work` while showing `what`: for work without a measure of progress.
 pub(crate) fn with_spinner<T>(quiet: bool, what: &'static str, work: impl FnOnce() -> T) -> T {
     if quiet || !std::io::stderr().is_terminal() {
         return work();
@@ -61,7 +61,7 @@ impl Bar {
         }
     }
 
-    /// Moves the bar, or counts where nobody knows how much there is.
+    /// Advances the bar, or the counter if the amount of work is unknown.
     fn show(&mut self, status: &Status) {
         if self.has_share != status.share.is_some() {
             self.has_share = status.share.is_some();
@@ -91,7 +91,7 @@ impl Progress for Bar {
         }
         let goes_on = matches!(self.phase, Some(Phase::LookAhead | Phase::Fill));
         if goes_on && self.phase != Some(status.phase) {
-            // A first pass and filling go at other speeds, and have bars of their own.
+            // The first pass and the fill have other speeds, and bars of their own.
             self.inner.reset();
         }
         self.phase = Some(status.phase);
@@ -118,10 +118,10 @@ impl Progress for Bar {
     }
 }
 
-/// How far a sweep is.
+/// The progress of a sweep.
 pub(crate) struct SweepBar(ProgressBar);
 
-/// Runs, and the time left.
+/// Runs and remaining time.
 const SWEEP: &str = "{bar:24} {percent:>3}%  {msg}";
 
 impl SweepBar {

@@ -14,51 +14,52 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Runs a command and records what it writes: every request to a block device (as root), or every
 /// call on files below a directory (with strace).
 ///
-/// The exit status is that of the command. Ctrl-C ends the command, and the trace is complete; a
-/// second one kills the command. The command may name phases: echo run > "$FTLAB_PHASES".
+/// The exit status is that of the command. Ctrl-C ends the command, and the trace is completed; a
+/// second Ctrl-C kills the command. The command may mark phases: echo run > "$FTLAB_PHASES".
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("target").required(true).args(["device", "dir"]))]
 pub(crate) struct RecordArgs {
-    /// The block device to record: a disk, partition or loop device. Needs root.
+    /// The block device to record: a disk, partition or loop device. Requires root.
     #[arg(long, value_name = "DEVICE")]
     device: Option<PathBuf>,
-    /// The directory whose files are recorded, laid side by side as a drive. Needs strace.
+    /// The directory whose files are recorded, placed side by side on a drive. Requires strace.
     ///
-    /// Each write call is a write at once, as if there were no page cache; writes through memory
-    /// mappings and io_uring cannot be seen, and are said. Recording ends with the last child.
+    /// Each write call counts as a write at once, as if there were no page cache; writes through
+    /// memory mappings and io_uring cannot be seen, and are reported. Recording ends with the last
+    /// child.
     #[arg(long, value_name = "DIRECTORY")]
     dir: Option<PathBuf>,
-    /// The trace to write; .parquet keeps device size, command, time and phases.
+    /// The trace to write; .parquet stores device size, command, time and phases.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
     of_device: DeviceArgs,
-    /// Writes the summary as JSON to standard output; what the command prints goes to standard error.
+    /// Writes the summary as JSON to standard output; the output of the command goes to standard
+    /// error.
     #[arg(long)]
     json: bool,
-    /// No progress and no summary; warnings remain.
+    /// Shows neither progress nor summary; warnings remain.
     #[arg(long, short)]
     quiet: bool,
-    /// The command and its arguments. Without one a device is recorded until Ctrl-C.
+    /// The command and its arguments. Without a command, a device is recorded until Ctrl-C.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
-/// How a device is recorded.
+/// Options for recording a device.
 #[derive(Debug, Args)]
 struct DeviceArgs {
-    /// Memory for events that wait to be read, per processor.
+    /// Memory for events waiting to be read, per processor.
     #[arg(long, value_name = "SIZE", default_value = "8MiB", conflicts_with = "dir")]
     buffer: ByteSize,
-    /// Records reads of the device too.
+    /// Also records reads of the device.
     #[arg(long, conflicts_with = "dir")]
     reads: bool,
-    /// Does not write back what the command leaves in the page cache of the device.
+    /// Does not write back what the command leaves in the page cache.
     #[arg(long, conflicts_with = "dir")]
     no_sync: bool,
 }
@@ -73,7 +74,7 @@ impl From<RecordError> for CliError {
     }
 }
 
-pub(crate) fn record_command(args: &RecordArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn record_command(args: &RecordArgs) -> Result<u8, CliError> {
     let mut line = Line::new(args.quiet);
     let summary = record(&options(args)?, &mut line);
     line.bar.finish_and_clear();
@@ -87,7 +88,7 @@ pub(crate) fn record_command(args: &RecordArgs) -> Result<ExitCode, CliError> {
     if args.json {
         print_json(&summary)?;
     }
-    Ok(ExitCode::from(summary.exit_code.unwrap_or(0)))
+    Ok(summary.exit_code.unwrap_or(0))
 }
 
 fn options(args: &RecordArgs) -> Result<Options, CliError> {
@@ -127,7 +128,7 @@ fn buffer(size: ByteSize) -> Result<u64, CliError> {
     )))
 }
 
-/// The line of progress, on a terminal only.
+/// The progress line, on a terminal only.
 struct Line {
     bar: ProgressBar,
 }
@@ -182,8 +183,7 @@ fn describe(args: &RecordArgs, summary: &Summary) -> String {
             lines.push(("discarded", compared(device, |sectors| sectors.discarded)));
         }
         if device.reissued > 0 {
-            lines
-                .push(("issued again", format!("{} requests, once in the trace", device.reissued)));
+            lines.push(("reissued", format!("{} requests, recorded once", device.reissued)));
         }
         lines.push(("lost events", grouped(summary.lost_events)));
     }
@@ -191,7 +191,7 @@ fn describe(args: &RecordArgs, summary: &Summary) -> String {
         lines.push((
             "files",
             format!(
-                "{} written, {} there before; the calls wrote {}",
+                "{} written, {} existed before; the calls wrote {}",
                 grouped(files.files_written),
                 grouped(files.files_at_start),
                 bytes(files.bytes_written)
@@ -205,7 +205,7 @@ fn describe(args: &RecordArgs, summary: &Summary) -> String {
     aligned(&lines)
 }
 
-/// Recorded sectors beside the device's own count.
+/// Recorded sectors, compared with the device's own count.
 fn compared(device: &DeviceComparison, of: impl Fn(&SectorCounts) -> u64) -> String {
     let recorded = of(&device.recorded);
     let size = bytes(recorded * SECTOR_BYTES);

@@ -8,10 +8,12 @@ use ftlab_lab::read_results;
 use ftlab_report::ReportError;
 use ftlab_sim::ExperimentResult;
 use ftlab_trace::PartialFile;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes a page with tables, charts and a picture of the flash from the results of an earlier run.
+/// Writes an HTML page with tables, charts and a picture of the flash from the results of an
+/// earlier run.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++ --out results
@@ -19,10 +21,11 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReportArgs {
     /// The directory that `ftlab run --out` wrote.
     directory: PathBuf,
-    /// The page, to be opened in a browser; report.html in that directory by default.
+    /// The HTML page; by default report.html in that directory.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
-    /// Draws the flash at four moments into this file, which ends in .svg or .png, instead of the page.
+    /// Draws the flash at four points in time to this file, which ends in .svg or .png, instead of
+    /// the page.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     flash: Option<PathBuf>,
 }
@@ -41,7 +44,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Finds out before a run whether there can be a page of so many FTLs at `path`.
+/// Checks before a run whether a page of this many FTLs can be written to `path`.
 pub(crate) fn check_report(ftls: usize, path: &Path) -> Result<(), CliError> {
     ftlab_report::check(ftls)?;
     Ok(PartialFile::check(path)?)
@@ -55,10 +58,9 @@ pub(crate) fn write_report(result: &ExperimentResult, path: &Path) -> Result<(),
     Ok(partial.complete()?)
 }
 
-/// The command that is running, as it may be typed again.
-pub(crate) fn command() -> String {
-    let arguments = std::env::args_os().skip(1);
-    let texts: Vec<_> = arguments.map(|text| text.to_string_lossy().into_owned()).collect();
+/// The command whose arguments are `typed`, in a form that can be typed again.
+pub(crate) fn command(typed: &[OsString]) -> String {
+    let texts: Vec<_> = typed.iter().map(|text| text.to_string_lossy().into_owned()).collect();
     quoted(texts.iter().map(String::as_str))
 }
 
@@ -66,7 +68,7 @@ fn quoted<'a>(arguments: impl Iterator<Item = &'a str>) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "%+,-./:=@_".contains(letter);
     let quote = |text: &'a str| match text {
         _ if !text.is_empty() && text.chars().all(is_plain) => text.into(),
-        // A program cannot be given the zero byte, which alone cannot be quoted.
+        // Arguments never contain the zero byte, the only one that cannot be quoted.
         _ => shlex::try_quote(text).unwrap_or_default(),
     };
     arguments.fold("ftlab".to_owned(), |command, argument| command + " " + &quote(argument))

@@ -1,4 +1,4 @@
-//! `ftlab run`: FTLs over a workload.
+//! `ftlab run`: FTLs on a workload.
 
 use crate::error::CliError;
 use crate::figure::{check_figure, write_figure};
@@ -16,10 +16,11 @@ use ftlab_sim::{
     Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// Runs one or many FTLs over one workload and compares their write amplification.
+/// Runs one or more FTLs on a workload and compares their write amplification.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab run trace.parquet --op 10% --ftl 2r++
@@ -29,7 +30,7 @@ pub(crate) struct RunArgs {
     /// A trace file (- is standard input), or a generator: uniform, zipf:theta=0.9,
     /// hotcold:writes=0.9,pages=0.1. See `ftlab list workloads`.
     workload: Option<String>,
-    /// An FTL with parameters; may be given several times. See `ftlab list ftls`.
+    /// An FTL with parameters; may be repeated. See `ftlab list ftls`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Vec<Spec>,
     #[command(flatten)]
@@ -45,66 +46,70 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
 pub(crate) struct DriveArgs {
-    /// What the host can address, such as 8GiB (8G is the same); by default as much as the trace's
-    /// own device, or its highest address.
+    /// Logical capacity, such as 8GiB (8G is the same); by default that of the trace's device, or
+    /// up to its highest address.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
-    /// The same in pages.
+    /// The same, in pages.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     logical_pages: Option<u64>,
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Pages per erase block, 2 or more.
+    /// Pages per erase block, at least 2.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = parse::<u32>)]
     pages_per_block: u32,
-    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is given.
-    /// Of hybrid-mapped FTLs it is the log space, with the block or two that they merge into.
+    /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
+    /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
+    /// merge into.
     #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
     op: Option<Share>,
-    /// Erase blocks.
+    /// Number of erase blocks.
     #[arg(long, value_name = "N", value_parser = parse::<u32>)]
     blocks: Option<u32>,
-    /// Free blocks that host writes may not take; hybrid-mapped FTLs and page have their own rules.
+    /// Free blocks that host writes may not use; hybrid-mapped FTLs and page have their own rules.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
-    /// Collects ahead of need while fewer than this share of the blocks are free; off by default.
+    /// Collects early, after host writes, while less than this share of the blocks is free; off by
+    /// default.
     #[arg(long, value_name = "SHARE")]
     gc_start: Option<Share>,
-    /// Share of a block that must be invalid for that; 12.5% by default.
+    /// Share of a block that must be invalid for early collection; 12.5% by default.
     #[arg(long, value_name = "SHARE", requires = "gc_start")]
     gc_min_invalid: Option<Share>,
-    /// When garbage is collected: foreground, a whole collection before the host write that needs it;
-    /// incremental[:pages=N], some pages (N at most) behind each host write; or garbage[:share=S], whole
-    /// collections while that share of the programmed pages is invalid.
+    /// When garbage is collected: foreground, a whole collection before the host write that needs
+    /// it; incremental[:pages=N], some pages (at most N) after each host write; or
+    /// garbage[:share=S], whole collections while at least that share of the programmed pages is
+    /// invalid.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the
     /// fewest erases (least-worn).
     #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse::<FreeBlock>)]
     free_block: FreeBlock,
-    /// Moves cold pages when a block has so many more erases than the least worn one; 0 is never.
+    /// Moves cold pages once a block has been erased this many times more than the least-worn
+    /// block; 0 disables.
     #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
-    /// Lets flash fail: shares of programs and erases, blocks that are bad from birth, and a seed, such
-    /// as program=1e-5,erase=1e-4,bad=20,seed=1.
+    /// Injects flash failures: shares of programs and erases that fail, number of factory bad
+    /// blocks, and a seed, such as program=1e-5,erase=1e-4,bad=20,seed=1.
     #[arg(long, value_name = "KEY=VALUE,...")]
     faults: Option<Faults>,
-    /// Simulates time, on flash as fast as NAME, such as slc:channels=4,luns=2,queue-depth=16. See
-    /// `ftlab list timings`.
+    /// Simulates time, with the flash timing NAME, such as slc:channels=4,luns=2,queue-depth=16.
+    /// See `ftlab list timings`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     timing: Option<Spec>,
-    /// Addresses beyond the drive are taken modulo its size, instead of being an error.
+    /// Takes addresses beyond the drive modulo its size, instead of rejecting them.
     #[arg(long)]
     wrap: bool,
-    /// Trims do nothing, as in papers whose FTLs do not know them.
+    /// Ignores trims, as in papers whose FTLs do not support them.
     #[arg(long)]
     ignore_trims: bool,
-    /// Names the streams (placement handles) of requests by where they begin, instead of those that a
-    /// trace names: 1MiB..2MiB=1,4GiB..8GiB=2; the rest is stream 0.
+    /// Assigns streams (placement handles) to requests by their start address, instead of those
+    /// named in the trace: 1MiB..2MiB=1,4GiB..8GiB=2; the rest is stream 0.
     #[arg(long, value_name = "RANGE=STREAM,...")]
     streams: Option<StreamMap>,
 }
@@ -112,18 +117,18 @@ pub(crate) struct DriveArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Length")]
 pub(crate) struct LengthArgs {
-    /// How the drive is filled first, executed and not counted: none, every page once in ascending
-    /// order (sequential), or every page once in random order (random).
+    /// How the drive is filled first, which is executed but not counted: none, every page once in
+    /// ascending order (sequential), or every page once in random order (random).
     #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
     fill: Fill,
-    /// Host page writes that are executed and not counted, behind the fill.
+    /// Host page writes after the fill that are executed but not counted.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse::<u64>)]
     warmup_writes: u64,
-    /// Host page writes that are counted at most; all of a trace, 4 drive writes of a generator if
-    /// neither this nor --drive-writes is given.
+    /// Maximum number of host page writes to count; if neither this nor --drive-writes is given, a
+    /// whole trace, or 4 drive writes of a generator.
     #[arg(long, value_name = "N", conflicts_with = "drive_writes", value_parser = parse::<u64>)]
     writes: Option<u64>,
-    /// The same as a multiple of the logical size.
+    /// The same, as a multiple of the logical capacity.
     #[arg(long, value_name = "X", value_parser = parse_drive_writes)]
     drive_writes: Option<f64>,
     /// Seed of generator and random fill: same seed, same result.
@@ -134,28 +139,28 @@ pub(crate) struct LengthArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Report")]
 struct ReportArgs {
-    /// Host page writes of an interval of the running write amplification; a quarter of the drive by
-    /// default.
+    /// Length of an interval of the running write amplification, in host page writes; by default a
+    /// quarter of the drive.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     interval: Option<u64>,
-    /// Writes results.json and series.parquet into this directory: all that `ftlab report` needs. It
-    /// watches pages and blocks besides, so that FTLs take longer.
+    /// Writes results.json and series.parquet to this directory: all that `ftlab report` needs.
+    /// Also observes pages and blocks, which makes FTLs slower.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Writes a page with tables, charts and a picture of the flash into this file, to be opened in a
-    /// browser. It watches pages and blocks, too.
+    /// Writes an HTML page with tables, charts and a picture of the flash to this file. Also
+    /// observes pages and blocks.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Draws the running write amplification into this file, which ends in .svg or .png.
+    /// Plots the running write amplification to this file, which ends in .svg or .png.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
-    /// Threads; as many as there are processors by default. Results do not depend on it.
+    /// Number of threads; by default one per processor. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// No header and no progress.
+    /// Shows neither header nor progress.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -165,11 +170,11 @@ const NO_WORKLOAD: &str = "no workload; name a trace file or a generator, as in
   ftlab run zipf:theta=0.9 --logical 8GiB --ftl 2r++
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     let experiment = experiment(args)?;
     let quiet = args.report.quiet;
-    let prepared = with_spinner(quiet, "looking at the workload", || experiment.prepare())?;
-    // Only JSON may reach standard output where it was asked for.
+    let prepared = with_spinner(quiet, "reading the workload", || experiment.prepare())?;
+    // With --json, only JSON may go to standard output.
     let show = |text: &str| {
         if args.report.json {
             say(text);
@@ -192,7 +197,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let mut result = prepared.run(&mut bar)?;
-    result.command = Some(command());
+    result.command = Some(command(typed));
     bar.finish();
     if !args.report.quiet {
         show(&parsed(&result))?;

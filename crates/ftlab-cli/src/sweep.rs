@@ -16,7 +16,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Runs every point of an experiment file, on all processors; a sweep that was stopped goes on.
+/// Runs every point of an experiment file, on all processors; resumes a stopped sweep.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab sweep op.toml
@@ -38,28 +38,28 @@ An experiment file:
 pub(crate) struct SweepArgs {
     /// The experiment file.
     experiment: PathBuf,
-    /// Where the results are kept, as Parquet files and results.csv; runs that are there are not
-    /// repeated. The name of the experiment with .results by default.
+    /// Directory for the results, as Parquet files and results.csv; runs that have results there
+    /// are not repeated. By default the name of the experiment with .results.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads; as many as there are processors by default. Results do not depend on it.
+    /// Number of threads; by default one per processor. Results do not depend on it.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Runs this part of so many, such as 3/16; any number of processes may share a directory.
+    /// Runs part I of N, such as 3/16; any number of processes may share a directory.
     #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE)]
     shard: Shard,
-    /// Scales drives and writes of generators down, such as 1/8.
+    /// Scales down drives and the writes of generators, such as 1/8.
     #[arg(long, value_name = "FRACTION", default_value_t = Scale::FULL)]
     scale: Scale,
-    /// Says what would be run, and runs nothing.
+    /// Shows what would be run, and runs nothing.
     #[arg(long)]
     dry_run: bool,
-    /// No progress.
+    /// Shows no progress.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Points that are shown as a table; more are in results.csv only.
+/// Most points to show as a table; larger results are in results.csv only.
 const ROWS_MAX: usize = 60;
 
 pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
@@ -71,7 +71,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         )));
     }
     for absent in &plan.absent {
-        say(&format!("left out: {absent}\n"));
+        say(&format!("skipped: {absent}\n"));
     }
     if args.dry_run {
         return print(&summary(&plan));
@@ -88,7 +88,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
     let csv = directory.join("results.csv");
     write_csv(&plan, &results, &csv)?;
     say(&format!(
-        "{} runs carried out, {} were there before; wrote {}\n",
+        "{} runs carried out, {} reused; wrote {}\n",
         grouped(outcome.ran as u64),
         grouped(outcome.reused as u64),
         csv.display()
@@ -96,7 +96,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
     report_failures(&outcome)
 }
 
-/// Carries out what has no result yet.
+/// Carries out the runs that have no result yet.
 pub(crate) fn run(
     plan: &Plan,
     directory: &Path,
@@ -124,7 +124,7 @@ pub(crate) fn report_failures(outcome: &Outcome) -> Result<(), CliError> {
     let list: Vec<_> =
         failures.iter().map(|failure| format!("{}: {}", failure.run, failure.error)).collect();
     Err(CliError::failure(format!(
-        "{} of the runs failed, and the same command tries them again:\n  {}",
+        "{} of the runs failed; the same command retries them:\n  {}",
         grouped(failures.len() as u64),
         list.join("\n  ")
     )))
@@ -142,7 +142,7 @@ fn summary(plan: &Plan) -> String {
     )
 }
 
-/// What the table shows behind the axes.
+/// The columns of the table after the axes.
 const METRICS: [(&str, &str, i32); 5] = [
     ("waf", "WAF", 5),
     ("waf-last-tenth", "WAF,\nlast 10%", 5),

@@ -5,7 +5,7 @@ use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::{FdpStatistics, LunSeconds, RunResult, TimingResult};
 
-/// On two lines, so that the table stays narrow.
+/// On two lines, to keep the table narrow.
 const HEADINGS: [&str; 11] = [
     "FTL",
     "WAF",
@@ -20,7 +20,7 @@ const HEADINGS: [&str; 11] = [
     "steady\nstate",
 ];
 
-/// Behind the relocations, if anything was merged.
+/// After the relocations, if anything was merged.
 const MERGE_HEADING: &str = "merge\ncopies";
 const MERGE_COLUMN: usize = 4;
 
@@ -111,8 +111,8 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
     }
     let headings = [
         "faults",
-        "bad from\nbirth",
-        "out of use\nat the end",
+        "factory\nbad",
+        "retired\nat the end",
         "failed\nprograms",
         "failed\nerases",
         "read-only\nafter",
@@ -120,10 +120,10 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
     ruled(&headings.map(str::to_owned), rows)
 }
 
-/// What must not be overlooked, a paragraph each: drives that stopped, drives that cannot keep up, and
-/// streams that nobody named.
+/// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, and missing
+/// streams.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().flat_map(|run| [stopped(run), behind(run)]).flatten();
+    let runs = result.runs.iter().flat_map(|run| [stopped(run), lagging(run)]).flatten();
     runs.chain(nameless(result)).chain(watched(result)).collect()
 }
 
@@ -131,8 +131,8 @@ fn nameless(result: &ExperimentResult) -> Option<String> {
     let run = result.runs.iter().find(|run| run.fdp.is_some())?;
     (!result.workload.has_streams).then(|| {
         format!(
-            "{}: the workload names no streams, so all of it went to placement handle 0; name them with \
-             --streams, or take a trace with a column stream (Parquet, CSV).\n\n",
+            "{}: the workload names no streams, so everything went to placement handle 0; assign \
+             them with --streams, or use a trace with a column stream (Parquet, CSV).\n\n",
             run.ftl
         )
     })
@@ -140,8 +140,8 @@ fn nameless(result: &ExperimentResult) -> Option<String> {
 
 fn watched(result: &ExperimentResult) -> Option<String> {
     result.runs.iter().any(|run| run.observed.is_some()).then(|| {
-        "ns per write and per move are with what --out and --report watch; leave these out to time \
-         FTLs.\n\n"
+        "ns per write and per move include the observation for --out and --report; omit these to \
+         time FTLs.\n\n"
             .into()
     })
 }
@@ -152,17 +152,17 @@ fn stopped(run: &RunResult) -> Option<String> {
     Some(format!("{} stopped after {} counted writes: {reason}.\n\n", run.ftl, grouped(after)))
 }
 
-/// In an open loop, by how much longer than its requests come the drive may take.
-const BEHIND: f64 = 1.05;
+/// In an open loop, how much longer than the arrival of its requests a drive may take.
+const LAG_MAX: f64 = 1.05;
 
-fn behind(run: &RunResult) -> Option<String> {
+fn lagging(run: &RunResult) -> Option<String> {
     let time = run.timing.as_ref()?;
     let (asked, taken) = (time.arrived_seconds?, time.elapsed_seconds);
-    (taken > BEHIND * asked).then(|| {
+    (taken > LAG_MAX * asked).then(|| {
         format!(
             "{}: the drive falls behind the trace's clock: the last page write comes after {} s and \
-             the flash is busy until {} s. Response times then tell how long the run is, not how fast \
-             the drive is: lower speed-up, add LUNs, or take arrivals=closed.\n\n",
+             the flash is busy until {} s. Response times then reflect the length of the run, not the \
+             speed of the drive: lower speed-up, add LUNs, or use arrivals=closed.\n\n",
             run.ftl,
             significant(asked, 4),
             significant(taken, 4)
@@ -170,7 +170,7 @@ fn behind(run: &RunResult) -> Option<String> {
     })
 }
 
-/// The tables of response times, and of what LUNs did; empty if time was not simulated.
+/// The tables of response times and of LUN activity; empty if time was not simulated.
 pub(crate) fn times(result: &ExperimentResult) -> String {
     let runs: Vec<_> = result
         .runs
@@ -212,10 +212,10 @@ const LUN_HEADINGS: [&str; 9] = [
     "MB/s",
     "least\nbusy",
     "most\nbusy",
-    "of it\nhost writes",
-    "of it\nrelocations",
-    "of it\nmerges",
-    "of it\nerases",
+    "busy with\nhost writes",
+    "busy with\nrelocations",
+    "busy with\nmerges",
+    "busy with\nerases",
 ];
 
 fn luns(ftl: String, time: &TimingResult) -> [String; 9] {
@@ -244,7 +244,7 @@ pub(crate) fn ruled<R: AsRef<[String]>>(
 ) -> String {
     let mut table = Table::new();
     table.load_style(LINES);
-    // Cells that are broken in two are harder to read than lines that the terminal breaks.
+    // Wrapped cells are harder to read than lines that the terminal wraps.
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(headings);
     for row in rows {

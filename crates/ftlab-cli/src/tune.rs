@@ -1,4 +1,4 @@
-//! `ftlab tune`: hands what was asked for to the Python package, where the search is.
+//! `ftlab tune`: passes its options to the Python package, which implements the search.
 
 use crate::error::CliError;
 use crate::options::{ReadingArgs, parse};
@@ -7,17 +7,18 @@ use clap::{ArgAction, ArgMatches, Args, Command, parser::ValueSource};
 use ftlab_ftl::MetadataBudget;
 use ftlab_spec::Spec;
 use serde_json::{Map, Value};
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// Searches for the parameters of an FTL with the least write amplification, within a budget of metadata.
+/// Searches for the parameters that minimise an FTL's write amplification, within a metadata
+/// budget.
 ///
-/// Optuna proposes, ftlab runs: the default parameters first, then what earlier trials promise. Results
-/// depend on the seed, not on threads, and a search that was stopped goes on. The search is a part of the
-/// Python package ftlab (pip install '.[tune]' in a checkout) of the interpreter that FTLAB_PYTHON names,
-/// python3 by default.
+/// Optuna proposes, ftlab runs: first the default parameters, then those that earlier trials
+/// suggest. Results depend on the seed, not on threads, and a stopped search can be resumed. The
+/// search is part of the Python package ftlab (pip install 'ftlab[tune]', in a clone '.[tune]') of
+/// the interpreter that FTLAB_PYTHON names; by default of the one that has the command, or python3.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab tune 2r++ trace.parquet --fill sequential --metadata-budget 4B/page
@@ -26,7 +27,7 @@ use std::path::PathBuf;
   ftlab tune 2r-fifo trace.parquet --space 'fallback=raise|greedy' --writes 1000000 --validate rest")]
 #[allow(dead_code, reason = "checked here, and handed on as they were typed")]
 pub(crate) struct TuneArgs {
-    /// The FTL. Parameters that are given with it are its defaults, and are not searched.
+    /// The FTL. Parameters given with it become its defaults and are not searched.
     #[arg(value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Spec,
     /// A trace file, or a generator. See `ftlab list workloads`.
@@ -45,64 +46,70 @@ pub(crate) struct TuneArgs {
 #[command(next_help_heading = "Search")]
 #[allow(dead_code, reason = "checked here, and handed on as they were typed")]
 struct SearchArgs {
-    /// The most that the FTL may have to remember in all, such as 4B/page, 2bits/page, 64B/block or 1MiB.
+    /// Limit on all the state that the FTL needs, such as 4B/page, 2bits/page, 64B/block or 1MiB.
     #[arg(long, value_name = "SIZE[/page|/block]")]
     metadata_budget: Option<MetadataBudget>,
-    /// Sets of parameters that are tried; 100 by default.
+    /// Number of parameter sets to try; 100 by default.
     #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
     trials: Option<NonZeroU32>,
-    /// Searches a parameter in this range, or among these values, instead of where the registry's limits
-    /// and its default suggest; may be given several times.
+    /// Searches a parameter in this range, or among these values, instead of a range derived from
+    /// its limits and default; may be repeated.
     #[arg(long, value_name = "KEY=LOW..HIGH|KEY=A|B")]
     space: Vec<String>,
-    /// Gives a parameter this value, and does not search it; may be given several times.
+    /// Sets a parameter to this value instead of searching it; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     fix: Vec<String>,
-    /// Runs the best and the default on this workload, too, with the next seed; rest is what --writes
-    /// leaves of the trace.
+    /// Also runs the best and the default on this workload, with the next seed; rest is the part of
+    /// the trace after --writes.
     #[arg(long, value_name = "WORKLOAD|rest")]
     validate: Option<String>,
-    /// Trials that are proposed together, and may run at the same time; 8 by default. Results depend on it.
+    /// Trials that are proposed together and may run at the same time; 8 by default. Results depend
+    /// on it.
     #[arg(long, value_name = "N", value_parser = parse::<NonZeroU32>)]
     batch: Option<NonZeroU32>,
-    /// Threads; as many as there are processors by default. Results do not depend on it.
+    /// Number of threads; by default one per processor. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Keeps the study in this directory: the same command goes on where an earlier one stopped. Writes
-    /// tuning.json, trials.csv and pareto.svg beside it.
+    /// Saves the study in this directory, so that the same command resumes where it was stopped.
+    /// Also writes tuning.json, trials.csv and pareto.svg to it.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
-    /// No progress.
+    /// Shows no progress.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// What the interpreter runs; its argument is a JSON object of the options that were given.
+/// The program for the interpreter; its argument is a JSON object of the given options.
 const PROGRAM: &str = r#"
 import sys
 try:
     from ftlab._tune_command import main
 except ImportError as error:
     sys.exit(f"error: {sys.executable} cannot import ftlab's search ({error}); install the Python package "
-             "of this version, with pip install '.[tune]' in its checkout, or let FTLAB_PYTHON name the "
+             "of this version with pip install 'ftlab[tune]', in a clone '.[tune]', or set FTLAB_PYTHON to the "
              "interpreter that has it")
 sys.exit(main(sys.argv[1]))
 "#;
 
-/// Hands over to Python; comes back only if that fails.
-pub(crate) fn tune(command: &Command, matches: &ArgMatches) -> Result<(), CliError> {
+/// Hands over to Python, to `python` if FTLAB_PYTHON names none; returns only if that fails.
+pub(crate) fn tune(
+    command: &Command,
+    matches: &ArgMatches,
+    python: Option<&OsStr>,
+) -> Result<(), CliError> {
     let mut options = given(command, matches);
     options.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-    let python = std::env::var_os("FTLAB_PYTHON").unwrap_or_else(|| "python3".into());
-    let mut interpreter = std::process::Command::new(&python);
+    let named = std::env::var_os("FTLAB_PYTHON");
+    let python = named.as_deref().or(python).unwrap_or("python3".as_ref());
+    let mut interpreter = std::process::Command::new(python);
     interpreter.args(["-c", PROGRAM]).arg(Value::Object(options).to_string());
-    Err(cannot_run(&python, &replace_by(&mut interpreter)))
+    Err(cannot_run(python, &replace_by(&mut interpreter)))
 }
 
-/// The options that were given, by name: a text, a list of texts where there may be several, or true.
+/// The given options, by name: a text, a list of texts if the option may be repeated, or true.
 fn given(command: &Command, matches: &ArgMatches) -> Map<String, Value> {
     let typed =
         |id: &str| matches.value_source(id).is_some_and(|from| from == ValueSource::CommandLine);
@@ -124,14 +131,14 @@ fn given(command: &Command, matches: &ArgMatches) -> Map<String, Value> {
     values.collect()
 }
 
-/// Lets `command` take the place of this process, so that signals and exit status are its own.
+/// Replaces this process by `command`, so that signals and exit status are its own.
 #[cfg(unix)]
 fn replace_by(command: &mut std::process::Command) -> std::io::Error {
     use std::os::unix::process::CommandExt;
     command.exec()
 }
 
-/// Runs `command`, and ends as it ends.
+/// Runs `command`, and exits with its status.
 #[cfg(not(unix))]
 fn replace_by(command: &mut std::process::Command) -> std::io::Error {
     match command.status() {
@@ -140,15 +147,16 @@ fn replace_by(command: &mut std::process::Command) -> std::io::Error {
     }
 }
 
-fn cannot_run(python: &OsString, error: &std::io::Error) -> CliError {
+fn cannot_run(python: &OsStr, error: &std::io::Error) -> CliError {
     let python = python.to_string_lossy();
     let what = if error.kind() == ErrorKind::NotFound {
-        "there is none".into()
+        "there is no such program".into()
     } else {
         error.to_string()
     };
     CliError::failure(format!(
         "{python}: {what}; the search runs in Python 3.11 or later with the package ftlab, installed by \
-         pip install '.[tune]' in its checkout; FTLAB_PYTHON names another interpreter"
+         pip install 'ftlab[tune]', in its checkout pip install '.[tune]'; FTLAB_PYTHON names another \
+         interpreter"
     ))
 }

@@ -56,7 +56,7 @@ fn damage_is_named_and_is_a_failure() {
     assert!(text.contains("damaged: the superblock at offset 0 is damaged"), "{text}");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.contains("my.drive is damaged; what is not named above can be read"),
+        errors.contains("my.drive is damaged; everything not listed above can be read"),
         "{errors}"
     );
     assert_eq!(output.status.code(), Some(1));

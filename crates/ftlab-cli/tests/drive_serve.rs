@@ -210,7 +210,7 @@ fn a_file_system_survives_a_kill_and_is_mounted_again() {
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "it is unmounted");
 
     let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs xfs");
-    mounted.says("the drive has ext4 already; it stays");
+    mounted.says("the drive already has ext4, which is kept");
     mounted.says("mounted on mnt");
     assert!(fs::read(target.join("file")).unwrap() == vec![5; 3 << 20]);
     // Whoever is in it keeps it mounted.
@@ -238,7 +238,7 @@ fn what_cannot_be_served_is_said() {
     );
     fails("my.drive --nbd 127.0.0.1:x", 2, &["\"127.0.0.1:x\" is no address"]);
     fails("my.drive --nbd s --http 0.0.0.0:0", 2, &["can be reached", "--token TOKEN"]);
-    fails("my.drive --nbd s --http nowhere", 2, &["--http \"nowhere\" is no HOST:PORT"]);
+    fails("my.drive --nbd s --http nowhere", 2, &["--http \"nowhere\" is not HOST:PORT"]);
     fails("my.drive --nbd s --shadow 2r-fifi", 2, &["did you mean \"2r-fifo\"?"]);
     fails("my.drive --nbd s --record t.xyz", 2, &[".parquet"]);
     fails("my.drive --nbd s --fuse nowhere", 1, &["nowhere cannot be mounted"]);

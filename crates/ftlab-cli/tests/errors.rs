@@ -16,7 +16,10 @@ fn run_without_a_workload_shows_how_to_name_one() {
 
 #[test]
 fn run_without_an_ftl_lists_them() {
-    Place::new().ftlab("run uniform --logical 1MiB").fails(2, &["add --ftl NAME", "1r-greedy, "]);
+    Place::new().ftlab("run uniform --logical 1MiB").fails(
+        2,
+        &["add --ftl NAME", "1r-greedy, ", "or a pair of these", "victim rules: greedy, "],
+    );
 }
 
 #[test]
@@ -30,10 +33,29 @@ fn an_unknown_workload_lists_generators_and_says_how_to_name_a_file() {
 }
 
 #[test]
-fn an_unknown_ftl_is_refused_with_the_nearest_one() {
-    Place::new()
-        .ftlab("run uniform --logical 8MiB --ftl 2r-fif")
-        .fails(2, &["unknown FTL \"2r-fif\" (did you mean \"2r-fifo\"?)", "known: 1r-greedy"]);
+fn an_unknown_ftl_is_refused_with_the_nearest_ones_and_how_others_are_named() {
+    let place = Place::new();
+    let output = place.ftlab("run uniform --logical 8MiB --ftl 2r-fif");
+    output.fails(
+        2,
+        &[
+            "unknown FTL \"2r-fif\" (did you mean \"2r-fifo\"?); known: 1r-greedy, ",
+            "or a pair of these, such as single/greedy placements: single, ",
+            "victim rules: greedy, ",
+        ],
+    );
+    assert!(output.stderr.len() < 600 && output.stderr.lines().count() == 4, "{}", output.stderr);
+    for (name, proposed) in [
+        ("greedy", "did you mean \"1r-greedy\" or \"2r-greedy\""),
+        ("sep-gc", "did you mean \"sep-gc/fifo\""),
+        ("sepbit-greedy", "did you mean \"sepbit/greedy\""),
+        ("nothing-like-it", "unknown FTL \"nothing-like-it\"; known: "),
+    ] {
+        let command = format!("run uniform --logical 8MiB --ftl {name}");
+        place.ftlab(&command).fails(2, &[proposed]);
+    }
+    let drive = "drive create d --size 8MiB --ftl faster";
+    place.ftlab(drive).fails(2, &["unknown page-mapped FTL \"faster\"; known: 1r-greedy, "]);
 }
 
 #[test]

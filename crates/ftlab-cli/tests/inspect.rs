@@ -21,7 +21,7 @@ fn inspect_says_what_was_parsed() {
         "3 of 4 KiB to 3 distinct pages; 1 requests do not begin and end",
         "1 x comment",
         "sectors 0 to 16",
-        "12 KiB at least, by its highest address; 1.00 drive writes",
+        "12 KiB at least, from its highest address; 1.00 drive writes",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
@@ -135,9 +135,9 @@ fn what_cannot_be_inspected_or_drawn_is_refused_with_what_can() {
             ["--from, --until and --phase are for traces", "--writes N takes"],
         ),
         ("t.csv --seed 2", ["--seed is for generators", "t.csv is a trace"]),
-        ("t.csv --figure skew", ["does not say what to draw where", "skew=skew.svg"]),
+        ("t.csv --figure skew", ["is not NAME=FILE", "skew=skew.svg"]),
         ("t.csv --figure waf=x.svg", ["no figure \"waf\"", "skew, intervals"]),
-        ("t.csv --figure skew=x.pdf", ["x.pdf does not say how", ".svg or .png"]),
+        ("t.csv --figure skew=x.pdf", ["x.pdf does not say which format", ".svg or .png"]),
         ("t.csv --figure-kind png", ["--figures", "required"]),
         ("", ["WORKLOAD", "required"]),
     ] {
@@ -155,7 +155,7 @@ fn a_captured_trace_has_its_published_numbers() {
         "from 130.876881 s; 146,353 pages were written before, 45.9% of them never in it",
         "872,375 writes, 5 trims, 192,835 flushes, 0 reads",
         "6,175,821 of 4 KiB to 91,975 distinct pages; 83,097 requests do not begin",
-        "1 GiB as the workload says; 23.56 drive writes",
+        "1 GiB according to the workload; 23.56 drive writes",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }

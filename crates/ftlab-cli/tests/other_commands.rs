@@ -17,7 +17,7 @@ fn lists_come_from_the_registries() {
         ("ftls", ["faster (ftl)", "blk-util=0.5", "greedy (victim)"]),
         ("workloads", ["zipf (generator)", "theta=0.9", "a number in 0.0..=10.0"]),
         ("formats", ["blkparse (format)", "read and written", "--format NAME"]),
-        ("timings", ["slc (timing)", "channels=8 luns=8; else as slc", "--timing NAME"]),
+        ("timings", ["slc (timing)", "channels=8 luns=8; otherwise as slc", "--timing NAME"]),
     ] {
         let text = place.ftlab(&format!("list {what}")).stdout;
         for part in parts {
@@ -40,7 +40,7 @@ fn the_examples_of_generators_in_generators_run() {
     let examples: Vec<_> = examples.collect();
     assert_eq!(examples.len(), 2, "{text}");
     for example in examples {
-        // Nobody here takes the quotes off, and nobody waits for 8 GiB.
+        // There is no shell here to remove the quotes, and 8 GiB would take too long.
         let small =
             example.replace('\'', "").replace("8GiB", "16MiB --pages-per-block 64 --op 20% --json");
         assert_eq!(place.ftlab(&format!("run {small}")).json()["runs"][0]["host_writes"], 16_384);
@@ -175,5 +175,7 @@ fn completions_and_manual_pages_are_made() {
     assert!(place.ftlab("completions bash").stdout.contains("ftlab"));
     assert!(place.ftlab("man").stdout.contains(".TH ftlab 1"));
     assert!(place.ftlab("man run").stdout.contains("drive\\-writes"));
-    place.ftlab("man swep").fails(2, &["no command \"swep\"; there are run, compare, advise"]);
+    place
+        .ftlab("man swep")
+        .fails(2, &["no command \"swep\"; the commands are run, compare, advise"]);
 }

@@ -30,7 +30,7 @@ fn a_page_answers_the_question_and_tells_how_to_ask_it_again() {
         "2r++ writes ",
         "<code id=\"command\">ftlab run zipf:theta=0.9 --logical 16MiB",
         "--report page.html --quiet</code>",
-        "20% asked, 20.31% as it came out",
+        "20% requested, 20.31% actual",
         "second-chance",
     ] {
         assert!(page.contains(part), "{part:?} is not in the page");
@@ -182,7 +182,7 @@ fn readers_can_use_the_page_with_mouse_keys_and_screen_reader() {
              --timing slc:channels=2,queue-depth=4 --endurance 3000"
         ),
     );
-    // No whole interval, nothing collected, no cold region, and blocks out of use.
+    // No complete interval, nothing collected, no cold region, and retired blocks.
     reads_well(
         &folder,
         "uniform --logical 16MiB --pages-per-block 64 --op 20% --writes 300 --ftl fifo --ftl 1r-greedy \

@@ -61,7 +61,7 @@ fn an_experiment_becomes_a_page_with_its_table_figures_and_numbers() {
     let output = place.ftlab("reproduce mine.toml --out pages");
     assert_eq!(output.code, 0, "{}", output.stderr);
     assert!(output.stdout.contains("2R is better"), "{}", output.stdout);
-    assert!(output.stderr.contains("left out: captured: "), "{}", output.stderr);
+    assert!(output.stderr.contains("skipped: captured: "), "{}", output.stderr);
     let read = |name: &str| std::fs::read_to_string(place.path().join("pages").join(name)).unwrap();
     let page = read("mine.md");
     for part in [
@@ -72,7 +72,7 @@ fn an_experiment_becomes_a_page_with_its_table_figures_and_numbers() {
         "| waf: theta 0.9, 1r-greedy | 99.00 |",
         "made up",
         "Why it differs.",
-        "Left out: captured: ",
+        "Skipped: captured: ",
         "`ftlab reproduce mine`",
         "(mine.csv)",
     ] {

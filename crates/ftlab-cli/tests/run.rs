@@ -66,8 +66,8 @@ fn a_table_and_a_sentence_are_on_standard_output_without_json() {
     assert_eq!((output.code, output.stderr.as_str()), (0, ""));
     for part in [
         "workload     uniform (generator, seed 1)",
-        "16 MiB = 4,096 pages of 4 KiB (as asked)",
-        "20% asked, 20.31% as it came out",
+        "16 MiB = 4,096 pages of 4 KiB (as requested)",
+        "20% requested, 20.31% actual",
         "16,384 page writes = 4.000 drive writes",
         "relocations",
         "1r-greedy writes",
@@ -242,11 +242,11 @@ fn a_figure_without_a_whole_interval_is_refused() {
     let place = Place::new();
     place
         .ftlab(&format!("run uniform {SMALL} --ftl fifo --writes 1000 --figure waf.svg --quiet"))
-        .fails(2, &["1,000 counted writes hold no whole interval of 1,024", "--interval"]);
+        .fails(2, &["1,000 counted writes do not fill an interval of 1,024", "--interval"]);
     place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
     let output =
         place.ftlab(&format!("run t.csv {SMALL} --ftl fifo --figure waf.svg --quiet --json"));
-    output.fails(1, &["1 counted writes hold no whole interval of 1,024", "--interval"]);
+    output.fails(1, &["1 counted writes do not fill an interval of 1,024", "--interval"]);
     assert_eq!(output.json()["runs"][0]["host_writes"], 1, "the result is not lost");
     assert!(!place.path().join("waf.svg").exists());
 }
@@ -410,9 +410,9 @@ fn flash_that_fails_is_reported_until_the_drive_is_read_only() {
         format!("run hotcold {SMALL} --fill random --drive-writes 20 --ftl 2r-greedy --ftl page");
     let lasting = place.ftlab(&format!("{run} --faults program=1e-7,erase=1e-6,bad=2,seed=3"));
     for part in [
-        "0.0000001 of programs and 0.000001 of erases fail, 2 blocks are bad from birth (seed 3)",
-        "bad from",
-        "out of use",
+        "0.0000001 of programs and 0.000001 of erases fail, 2 blocks are factory bad (seed 3)",
+        "factory",
+        "retired",
     ] {
         assert!(lasting.stdout.contains(part), "{part} is not in:\n{}", lasting.stdout);
     }

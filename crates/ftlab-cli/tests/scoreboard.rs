@@ -95,7 +95,7 @@ fn advise_refuses_targets_that_make_no_sense() {
         ("--target-waf 1", "not a number above 1, such as 1.3"),
         ("--tbw 100", "--endurance"),
         ("--endurance 3000", "add --tbw or --dwpd"),
-        ("--target-waf 1.5 --op 10%,7%", "--op does not rise"),
+        ("--target-waf 1.5 --op 10%,7%", "--op is not ascending"),
     ] {
         place.ftlab(&format!("advise uniform --logical 8MiB {arguments}")).fails(2, &[part]);
     }

@@ -45,7 +45,7 @@ fn a_sweep_that_is_killed_loses_no_finished_run_and_repeats_none() {
             .count()
     };
     let mut kept = 0;
-    // Killed three times, each time behind a few more finished runs.
+    // Killed three times, each time after a few more finished runs.
     while kills < 3 {
         let mut child = place
             .command("sweep exp.toml --out out --jobs 2")
@@ -101,9 +101,9 @@ fn a_small_sweep_prints_its_table_and_a_shard_runs_a_part() {
     );
     let half = place.ftlab("sweep exp.toml --shard 1/2");
     assert_eq!(half.code, 0, "{}", half.stderr);
-    assert!(half.stderr.contains("2 runs carried out, 0 were there before"), "{}", half.stderr);
+    assert!(half.stderr.contains("2 runs carried out, 0 reused"), "{}", half.stderr);
     let whole = place.ftlab("sweep exp.toml");
-    assert!(whole.stderr.contains("2 runs carried out, 2 were there before"), "{}", whole.stderr);
+    assert!(whole.stderr.contains("2 runs carried out, 2 reused"), "{}", whole.stderr);
     let lines: Vec<_> = whole.stdout.lines().filter(|line| line.contains("2r-fifo")).collect();
     assert_eq!(lines.len(), 2, "{}", whole.stdout);
 }

@@ -1,8 +1,8 @@
 //! The memory that FTLs say they take is the memory that they take.
 
 use ftlab_flash::{Geometry, NoPayload};
-use ftlab_ftl::page::{DriveConfig, Policy};
-use ftlab_ftl::registry::{self, DriveShape, PolicyVisitor};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{self, DriveShape, Hinted, PolicyVisitor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -51,7 +51,7 @@ struct Compare<'a> {
 impl PolicyVisitor for Compare<'_> {
     type Output = ();
 
-    fn visit<P: Policy + 'static>(self, policy: P) {
+    fn visit<P: Hinted + 'static>(self, policy: P) {
         let taken = IN_USE.load(Ordering::Relaxed) - self.before;
         let said = policy.memory_bytes();
         assert!(close(said, taken), "{}: says {said} bytes, takes {taken}", self.ftl);

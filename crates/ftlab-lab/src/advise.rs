@@ -5,7 +5,7 @@
 //! that meets it, the number of erase blocks is halved until it is known to a quarter of a percent of the
 //! logical capacity. Curves fall, but for the noise of a few blocks.
 
-use crate::compare::parallel;
+use crate::parallel::parallel;
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
 use ftlab_sim::format::{bytes, percent, significant};

@@ -10,7 +10,10 @@
 
 pub mod advise;
 pub mod compare;
+mod error;
 mod output;
+mod parallel;
 pub mod sweep;
 
+pub use error::LabError;
 pub use output::{check_results, read_results, write_results};

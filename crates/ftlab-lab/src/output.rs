@@ -1,6 +1,6 @@
 //! Results as files: `results.json`, and the running numbers as `series.parquet`.
 
-use ftlab_sim::SimError;
+use crate::error::LabError;
 use ftlab_sim::result::{ExperimentResult, RunResult};
 use ftlab_trace::PartialFile;
 use parquet::basic::{Compression, ZstdLevel};
@@ -32,7 +32,7 @@ const SCHEMA: &str = "message series {
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
 /// better known before a long run than behind it.
-pub fn check_results(directory: &Path) -> Result<(), SimError> {
+pub fn check_results(directory: &Path) -> Result<(), LabError> {
     fs::create_dir_all(directory).map_err(at(directory))?;
     for path in paths(directory) {
         PartialFile::check(&path)?;
@@ -45,7 +45,7 @@ pub fn check_results(directory: &Path) -> Result<(), SimError> {
 pub fn write_results(
     result: &ExperimentResult,
     directory: &Path,
-) -> Result<Vec<PathBuf>, SimError> {
+) -> Result<Vec<PathBuf>, LabError> {
     fs::create_dir_all(directory).map_err(at(directory))?;
     let [json, series] = paths(directory);
     let text = serde_json::to_string_pretty(result).map_err(|e| at(&json)(e.into()))?;
@@ -55,13 +55,12 @@ pub fn write_results(
 }
 
 /// Reads what [`write_results`] wrote into `directory`.
-pub fn read_results(directory: &Path) -> Result<ExperimentResult, SimError> {
+pub fn read_results(directory: &Path) -> Result<ExperimentResult, LabError> {
     let [path, _] = paths(directory);
-    let name = path.display().to_string();
     let text = fs::read_to_string(&path)
-        .map_err(|source| SimError::Results { name: name.clone(), reason: source.to_string() })?;
+        .map_err(|source| LabError::Results { path: path.clone(), reason: source.to_string() })?;
     serde_json::from_str(&text)
-        .map_err(|error| SimError::Results { name, reason: error.to_string() })
+        .map_err(|error| LabError::Results { path, reason: error.to_string() })
 }
 
 fn paths(directory: &Path) -> [PathBuf; 2] {
@@ -69,15 +68,15 @@ fn paths(directory: &Path) -> [PathBuf; 2] {
 }
 
 /// Writes a file so that it is complete or not there.
-fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), SimError> {
+fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), LabError> {
     let partial = PartialFile::create(path)?;
     partial.handle().and_then(write).map_err(at(path))?;
     Ok(partial.complete()?)
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> SimError {
-    let name = path.display().to_string();
-    move |source| SimError::Output { name: name.clone(), source }
+fn at(path: &Path) -> impl Fn(io::Error) -> LabError {
+    let path = path.to_owned();
+    move |source| LabError::store(&path, &source)
 }
 
 fn write_series(result: &ExperimentResult, file: File) -> Result<(), ParquetError> {

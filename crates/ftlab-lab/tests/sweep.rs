@@ -1,8 +1,9 @@
 //! Experiment files become the right runs, and sweeps give the same whatever interrupts or divides them.
 
+use ftlab_lab::LabError;
 use ftlab_lab::sweep::{
-    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepError, SweepOptions,
-    read_runs, schema, sweep,
+    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs, schema,
+    sweep,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, SimError, Workload};
 use std::collections::BTreeMap;
@@ -116,7 +117,7 @@ fn a_sweep_that_is_stopped_keeps_what_is_finished() {
     let stopped = sweep(&plan, &mut store, SweepOptions::default(), &|status| {
         if status.done < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    assert!(matches!(stopped, Err(SweepError::Sim(SimError::Stopped))), "{stopped:?}");
+    assert!(matches!(stopped, Err(LabError::Sim(SimError::Stopped))), "{stopped:?}");
     drop(store);
     let outcome = run(&plan, directory.path(), Shard::WHOLE, 2);
     assert!(outcome.reused >= 4 && outcome.ran > 0, "{outcome:?}");

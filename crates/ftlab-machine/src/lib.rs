@@ -5,7 +5,7 @@
 //! use ftlab_ftl::{PageBatch, page::DriveConfig};
 //! use ftlab_machine::{AnyFtl, OwnPolicies};
 //!
-//! let drive = DriveConfig::new(Geometry::new(20, 16, 4096)?, 256, 4);
+//! let drive = DriveConfig::new(Geometry::new(28, 16, 4096)?, 256, 4);
 //! let mut ftl =
 //!     AnyFtl::new(&"2r++".parse()?, &OwnPolicies::default(), drive, None, None, false)?;
 //! let writes = (0..256).chain(0..256).map(Lpn).collect();

@@ -1,7 +1,7 @@
-//! Requests out of Arrow tables, and into them.
+//! Requests from Arrow tables, and into them.
 //!
-//! A table is held by reference, and its columns are read where they are; only the requests of a batch
-//! are put into the form that the engine reads.
+//! A table is held by reference, and its columns are read in place; only the requests of a batch
+//! are converted to the form that the engine reads.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -18,16 +18,16 @@ use std::sync::Arc;
 const KNOWN: &str = "give lpn (page numbers) and optionally pages, or lba and sectors (of 512 bytes); \
                      and optionally op (write, trim, flush, read, or 0 to 3), t_us and stream";
 
-/// Tables as they come.
+/// A stream of tables.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, TraceError>> + Send>;
 
-/// The requests of tables, one behind the other.
+/// The requests of tables, one table after the other.
 pub(crate) struct Rows {
     name: String,
     page_bytes: u64,
     batches: Batches,
     present: Option<Columns>,
-    /// Rows so far, and all of them where that is known.
+    /// Rows so far, and their total number if known.
     done: u64,
     all: Option<u64>,
     metadata: TraceMetadata,
@@ -50,7 +50,7 @@ impl Rows {
         }
     }
 
-    /// The table that has the next row, and the number of that row in it.
+    /// The table that contains the next row, and the number of that row in it.
     fn next(&mut self) -> Result<Option<usize>, TraceError> {
         loop {
             if let Some(columns) = &mut self.present
@@ -70,11 +70,11 @@ impl Rows {
             unit: "row",
             line: self.done + 1,
             reason: reason.into(),
-            remedy: "mend the table".into(),
+            remedy: "fix the table".into(),
         }
     }
 
-    /// Puts the row of the present table into `batch`.
+    /// Adds a row of the current table to `batch`.
     fn push(&self, row: usize, batch: &mut RequestBatch) -> Result<(), TraceError> {
         let Some(columns) = &self.present else { return Ok(()) };
         let number = |column: &Numbers, name: &str| {
@@ -156,7 +156,9 @@ impl Columns {
             numbers.map(Some).ok_or_else(|| wrong(format!("{name} is {found}, not whole numbers")))
         };
         if batch.column_by_name("volume").is_some() {
-            return Err(wrong("there is a column volume: keep one volume, drop the column".into()));
+            return Err(wrong(
+                "there is a column volume: keep one volume and drop the column".into(),
+            ));
         }
         let (pages, sectors) = (numbers("lpn")?, numbers("lba")?);
         let counts_pages = pages.is_some();
@@ -188,7 +190,7 @@ impl Columns {
     }
 }
 
-/// A column of whole numbers, and how one of them is read.
+/// A column of whole numbers, and how to read one of them.
 struct Numbers {
     column: ArrayRef,
     read: fn(&ArrayRef, usize) -> Option<u64>,
@@ -215,7 +217,7 @@ impl Numbers {
         Some(Self { column: Arc::clone(column), read })
     }
 
-    /// The number in a row; none if it is missing or negative.
+    /// The number in a row; none if it is null or negative.
     fn get(&self, row: usize) -> Option<u64> {
         if self.column.is_null(row) { None } else { (self.read)(&self.column, row) }
     }

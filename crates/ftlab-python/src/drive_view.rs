@@ -1,4 +1,4 @@
-//! The drive as a policy in Python sees it: for as long as it is asked something, and no longer.
+//! The drive as seen by a policy in Python, valid only during a call.
 
 #![allow(unsafe_code)]
 
@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The drive as a policy sees it while it is asked; using it at any other time raises.
+/// The drive as seen by a policy during a call; using it at any other time raises an exception.
 ///
-/// Blocks and logical pages are numbers from 0, streams their places among `Policy.streams`; one that is
-/// beyond the last raises `IndexError`.
+/// Blocks and logical pages are numbered from 0, streams by their index in `Policy.streams`; a number
+/// out of range raises `IndexError`.
 #[pyclass(frozen, module = "ftlab._core")]
 pub(crate) struct DriveView(AtomicPtr<Drive>);
 
@@ -37,13 +37,13 @@ impl DriveView {
 
     fn drive(&self) -> PyResult<&Drive> {
         let drive = self.0.load(Ordering::Acquire);
-        // SAFETY: the pointer is null, or that of a `&Drive` that `show` holds while it is stored; nobody
-        // changes the drive meanwhile. Methods of this class run with the interpreter's lock held and do
-        // not give it up, and `show` hides the pointer with that lock held: so none is at work when
-        // it does, whatever thread it is on. What `drive` returns does not outlive the method.
+        // SAFETY: the pointer is null, or that of a `&Drive` that `show` holds while it is stored;
+        // nothing changes the drive meanwhile. Methods of this class run with the GIL held and do
+        // not release it, and `show` clears the pointer with the GIL held: so no method is running
+        // when it does, on any thread. What `drive` returns does not outlive the method.
         unsafe { drive.as_ref() }.ok_or_else(|| {
             PyRuntimeError::new_err(
-                "the drive can be looked at only while the policy is asked; do not keep it",
+                "the drive is valid only during a call of the policy; do not keep it",
             )
         })
     }
@@ -69,19 +69,19 @@ impl DriveView {
 
 #[pymethods]
 impl DriveView {
-    /// Erase blocks of the drive.
+    /// Number of erase blocks of the drive.
     #[getter]
     fn blocks(&self) -> PyResult<u32> {
         Ok(self.drive()?.geometry().blocks())
     }
 
-    /// Pages of an erase block.
+    /// Pages per erase block.
     #[getter]
     fn pages_per_block(&self) -> PyResult<u32> {
         Ok(self.drive()?.pages_per_block())
     }
 
-    /// Pages that the host can address.
+    /// Number of pages that the host can address.
     #[getter]
     fn logical_pages(&self) -> PyResult<u32> {
         Ok(self.drive()?.logical_pages())
@@ -93,7 +93,7 @@ impl DriveView {
         Ok(self.drive()?.write_clock())
     }
 
-    /// Blocks on the free list.
+    /// Number of blocks on the free list.
     #[getter]
     fn free_blocks(&self) -> PyResult<u32> {
         Ok(self.drive()?.free_blocks())
@@ -104,12 +104,12 @@ impl DriveView {
         self.block(block).map(|(drive, block)| drive.valid_pages(block))
     }
 
-    /// The stream whose pages a block holds, by its place.
+    /// The index of the stream whose pages a block holds.
     fn stream_of(&self, block: u32) -> PyResult<usize> {
         self.block(block).map(|(drive, block)| drive.stream_of(block).index())
     }
 
-    /// How many blocks had been allocated before this one: orders blocks by allocation.
+    /// The number of blocks allocated before this one: orders blocks by allocation.
     fn allocated(&self, block: u32) -> PyResult<u64> {
         self.block(block).map(|(drive, block)| drive.allocated(block))
     }
@@ -124,20 +124,20 @@ impl DriveView {
         self.block(block).map(|(drive, block)| drive.phase(block) == Phase::Sealed)
     }
 
-    /// How often a block was erased.
+    /// The number of times a block has been erased.
     fn erases(&self, block: u32) -> PyResult<u32> {
         self.block(block).map(|(drive, block)| drive.erases(block))
     }
 
-    /// All sealed blocks in the order of their numbers; looks at every block of the drive.
+    /// All sealed blocks in numerical order; scans every block of the drive.
     fn sealed_blocks(&self) -> PyResult<Vec<u32>> {
         let drive = self.drive()?;
         let blocks = 0..drive.geometry().blocks();
         Ok(blocks.filter(|block| drive.phase(BlockId(*block)) == Phase::Sealed).collect())
     }
 
-    /// Sealed blocks, those of one stream if it is given, the one with the fewest valid pages first; of
-    /// several the one allocated first. Much faster than to ask for each block in Python.
+    /// Sealed blocks, optionally of one stream, those with the fewest valid pages first; among
+    /// equals, the one allocated first. Much faster than querying each block from Python.
     #[pyo3(signature = (stream=None))]
     fn emptiest_blocks(&self, stream: Option<u8>) -> PyResult<Vec<u32>> {
         let drive = self.drive()?;
@@ -153,13 +153,13 @@ impl DriveView {
         Ok(blocks.into_iter().map(|block| block.0).collect())
     }
 
-    /// The block into which a stream writes, if it has one.
+    /// The open block of a stream, if it has one.
     fn open_block(&self, stream: u8) -> PyResult<Option<u32>> {
         let (drive, stream) = self.stream(stream)?;
         Ok(drive.open_block(stream).map(|block| block.0))
     }
 
-    /// Blocks that hold pages of a stream, its open block included.
+    /// Number of blocks that hold pages of a stream, including its open block.
     fn stream_blocks(&self, stream: u8) -> PyResult<u32> {
         self.stream(stream).map(|(drive, stream)| drive.stream_blocks(stream))
     }

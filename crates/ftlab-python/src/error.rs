@@ -1,6 +1,7 @@
 //! Errors as the exceptions of `ftlab.errors`.
 
-use ftlab_lab::sweep::{FileError, SweepError};
+use ftlab_lab::LabError;
+use ftlab_lab::sweep::FileError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
@@ -20,7 +21,7 @@ mod exceptions {
     import_exception!(ftlab.errors, WorkloadError);
 }
 
-/// An error on its way to Python.
+/// An error to be raised in Python.
 pub(crate) struct Error(PyErr);
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -64,9 +65,6 @@ impl From<SimError> for Error {
             SimError::Build(_) | SimError::Geometry(_) => exceptions::DriveError::new_err(message),
             SimError::Ftl { .. } => exceptions::FtlError::new_err(message),
             SimError::Memory { .. } => exceptions::MemoryLimitError::new_err(message),
-            SimError::Output { .. } | SimError::Results { .. } => {
-                exceptions::FileError::new_err(message)
-            }
             SimError::BeyondDrive { .. }
             | SimError::NothingCounted { .. }
             | SimError::NoWrites { .. }
@@ -79,19 +77,19 @@ impl From<SimError> for Error {
 
 impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
-        SweepError::from(error).into()
+        LabError::from(error).into()
     }
 }
 
-impl From<SweepError> for Error {
-    fn from(error: SweepError) -> Self {
+impl From<LabError> for Error {
+    fn from(error: LabError) -> Self {
         let message = in_python(&error);
         Self(match error {
-            SweepError::Sim(error) => return error.into(),
-            SweepError::Read { .. } | SweepError::Store { .. } => {
+            LabError::Sim(error) => return error.into(),
+            LabError::Read { .. } | LabError::Store { .. } | LabError::Results { .. } => {
                 exceptions::FileError::new_err(message)
             }
-            SweepError::File(_) => exceptions::ExperimentError::new_err(message),
+            LabError::File(_) => exceptions::ExperimentError::new_err(message),
         })
     }
 }
@@ -101,12 +99,12 @@ pub(crate) fn experiment_error(message: String) -> PyErr {
     exceptions::ExperimentError::new_err(message)
 }
 
-/// The error that the policy of that name did what no policy may do.
+/// The error that the policy of that name broke a rule.
 pub(crate) fn policy_error(name: &str, what: &str) -> PyErr {
     exceptions::PolicyError::new_err(format!("the policy {name} {what}"))
 }
 
-/// The message, its options of the command line as arguments of Python: `--gc-start` as `gc_start`.
+/// The message, with command-line options written as Python arguments: `--gc-start` as `gc_start`.
 pub(crate) fn in_python(error: &impl ToString) -> String {
     let message = error.to_string();
     let mut parts = message.split("--");

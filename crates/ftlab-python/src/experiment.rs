@@ -59,7 +59,7 @@ pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
     })
 }
 
-/// Bytes of a page, and what a generator writes to, if its size is given.
+/// Bytes per page, and the space that a generator writes to, if its size is given.
 pub(crate) fn space(settings: &mut Settings) -> Result<(u32, Option<Space>)> {
     let seed = settings.value("seed")?.unwrap_or(1);
     let options = drive(settings)?;
@@ -71,7 +71,7 @@ pub(crate) fn space(settings: &mut Settings) -> Result<(u32, Option<Space>)> {
     Ok((space.page_bytes, Some(space)))
 }
 
-/// Bytes of a page; what cannot be one is refused with the rest of the drive.
+/// Bytes per page; invalid values are refused with the rest of the drive.
 pub(crate) fn page_bytes(settings: &mut Settings) -> Result<Option<u32>> {
     let size: Option<ByteSize> = settings.parsed("page_size")?;
     Ok(size.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX)))

@@ -20,7 +20,7 @@ pub(crate) struct RequestTables(Mutex<Left>);
 struct Left {
     source: Box<dyn TraceSource>,
     batch: RequestBatch,
-    /// Requests that are still wanted.
+    /// Requests still to be returned.
     requests: u64,
 }
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What is in a workload, as JSON.
+/// The statistics of a workload, as JSON.
 #[pyfunction]
 pub(crate) fn inspect(
     py: Python<'_>,
@@ -30,7 +30,7 @@ pub(crate) fn inspect(
     if workload.inner.is_generator() && writes.is_none() {
         return Err(TraceError::Unsupported {
             what: format!("the generator {} has no end", workload.inner.name()),
-            remedy: "say how many writes are looked at, as in writes=1_000_000".into(),
+            remedy: "give the number of writes to analyse, as in writes=1_000_000".into(),
         }
         .into());
     }
@@ -57,12 +57,12 @@ pub(crate) fn inspect(
         .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
 }
 
-/// The times from a named moment of a trace to the next.
+/// The start and end of a named phase of a trace.
 fn range_us(workload: &Workload, source: &dyn TraceSource, phase: &str) -> Result<Range<u64>> {
     let SimWorkload::Trace { path, .. } = &workload.inner else {
         return Err(TraceError::Unsupported {
-            what: format!("{} is no trace and has no phase {phase:?}", workload.inner.name()),
-            remedy: "leave out phase".into(),
+            what: format!("{} is not a trace and has no phase {phase:?}", workload.inner.name()),
+            remedy: "omit phase".into(),
         }
         .into());
     };

@@ -1,8 +1,8 @@
 //! The compiled part of the Python package `ftlab`: module `ftlab._core`.
 //!
-//! What users see is written in Python (`python/ftlab/`) and documented there. This module takes what
-//! Python has checked for its type, runs it without the interpreter's lock, and hands results back as
-//! the JSON that `ftlab run --json` prints.
+//! What users see is written in Python (`python/ftlab/`) and documented there. This module receives
+//! arguments whose types Python has checked, runs with the GIL released, and returns results as the
+//! JSON that `ftlab run --json` prints.
 
 // Python hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]

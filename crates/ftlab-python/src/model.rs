@@ -1,4 +1,4 @@
-//! `ftlab.model`: closed forms, whose arguments Python has checked.
+//! `ftlab.model`: closed forms; Python has checked the arguments.
 
 use ftlab_model::split::{Allocation, Group, write_amplification};
 use ftlab_model::{hot_cold, uniform};
@@ -28,7 +28,7 @@ pub(crate) fn model_hot_cold(op_ratio: f64, writes: f64, pages: f64) -> f64 {
     hot_cold::fifo(op_ratio, writes, pages)
 }
 
-/// Spare pages of each group and the write amplification that follows, by each rule.
+/// Spare pages of each group and the resulting write amplification, for each rule.
 #[pyfunction]
 pub(crate) fn model_split(op_ratio: f64, groups: Vec<(f64, f64)>) -> Vec<(String, Vec<f64>, f64)> {
     let groups: Vec<_> =

@@ -1,4 +1,4 @@
-//! Settings, which come from Python as texts by name, to what they mean.
+//! Parses settings, which come from Python as texts by name.
 
 use crate::error::Result;
 use ftlab_spec::{SpecError, Value};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Texts by name, taken out one by one; the names are arguments of functions in Python.
+/// Texts by name, removed one by one; the names are arguments of Python functions.
 pub(crate) struct Settings(BTreeMap<String, String>);
 
 impl Settings {
@@ -14,17 +14,17 @@ impl Settings {
         Self(texts)
     }
 
-    /// The text of that name, if it is given.
+    /// The text of that name, if given.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)
     }
 
-    /// What has a text form of its own.
+    /// A value that can be parsed from text.
     pub(crate) fn parsed<T: FromStr<Err = SpecError>>(&mut self, name: &str) -> Result<Option<T>> {
         self.by(name, str::parse)
     }
 
-    /// What `parse` reads.
+    /// A value that `parse` reads.
     pub(crate) fn by<T, E: Display>(
         &mut self,
         name: &str,
@@ -37,7 +37,7 @@ impl Settings {
         }
     }
 
-    /// A number, a flag or a name of a choice.
+    /// A number, a flag or the name of a choice.
     pub(crate) fn value<T: Value>(&mut self, name: &str) -> Result<Option<T>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match T::parse(&text) {
@@ -46,7 +46,7 @@ impl Settings {
         }
     }
 
-    /// A flag, off if it is not given.
+    /// A flag, off by default.
     pub(crate) fn flag(&mut self, name: &str) -> Result<bool> {
         Ok(self.value(name)?.unwrap_or_default())
     }
@@ -54,7 +54,7 @@ impl Settings {
 
 /// The error that `text` is not `expects`.
 fn bad(name: &str, text: &str, expects: &str) -> SpecError {
-    // Texts that parse by themselves say so already.
+    // Types that parse themselves say this already.
     let expects = expects.strip_prefix(&format!("{text:?} is not ")).unwrap_or(expects);
     SpecError::BadValue {
         of: "ftlab".into(),

@@ -1,4 +1,4 @@
-//! Policies written in Python (`ftlab.Policy`): every question of the engine becomes a call.
+//! Policies written in Python (`ftlab.Policy`): every decision of the engine becomes a call.
 
 use crate::drive_view::DriveView;
 use crate::error::policy_error;
@@ -14,25 +14,26 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// Methods that tell of events.
+/// Methods that are notified of events.
 const EVENTS: [&str; 5] =
     ["on_block_opened", "on_block_sealed", "on_invalidate", "on_block_erased", "on_trim"];
 
-/// A policy in Python. Once it has raised, it is asked no more: the run ends as soon as somebody looks.
+/// A policy in Python. After it has raised an exception it is not called any more: the run ends at
+/// the next check.
 pub(crate) struct PythonPolicy {
     policy: Py<PyAny>,
     view: Py<DriveView>,
     name: String,
     streams: Vec<Stream>,
     metadata: Metadata,
-    /// The events that the class does something about.
+    /// The events that the class handles.
     events: Vec<&'static str>,
     has_failed: bool,
     raised: Raised,
 }
 
 impl PythonPolicy {
-    /// Prepares the policy for a drive of this size; what it raises is kept, and named in the error.
+    /// Prepares the policy for a drive of this size; an exception is kept, and named in the error.
     pub(crate) fn make(
         policy: &Py<PyAny>,
         size: DriveShape,
@@ -77,7 +78,8 @@ impl PythonPolicy {
         })
     }
 
-    /// What `work` makes of the policy and the drive; none if the policy raises, or has before.
+    /// The result of `work` for the policy and the drive; none if the policy raises, or has raised
+    /// before.
     fn ask<T>(
         &mut self,
         drive: &Drive,
@@ -99,7 +101,7 @@ impl PythonPolicy {
             .ok()
     }
 
-    /// Tells the policy of an event that belongs to a block or page.
+    /// Notifies the policy of an event of a block or page.
     fn tell(&mut self, event: &str, about: u32, drive: &Drive) {
         if !self.events.contains(&event) {
             return;
@@ -110,7 +112,7 @@ impl PythonPolicy {
         });
     }
 
-    /// A stream that the policy named, if there is one of that number.
+    /// The stream that the policy returned, if it exists.
     fn stream(&self, answer: &Bound<'_, PyAny>, relocates: bool) -> PyResult<StreamId> {
         let number: usize = answer.extract()?;
         let stream = self.streams.get(number);
@@ -119,20 +121,20 @@ impl PythonPolicy {
         }
         let what = match stream {
             Some(stream) => format!(
-                "placed a relocated page in stream {number} ({}), which takes none",
+                "placed a relocated page in stream {number} ({}), which takes no relocations",
                 stream.name
             ),
-            None => format!("placed a page in stream {number}, and has {}", self.streams.len()),
+            None => format!("placed a page in stream {number}, but has {}", self.streams.len()),
         };
         Err(policy_error(&self.name, &what))
     }
 
-    /// Refuses what no policy may choose.
+    /// Refuses invalid victims.
     fn check_victim(&self, block: u32, victims: &Victims, drive: &Drive) -> Result<u32, PyErr> {
         let refuse = |what: String| Err(policy_error(&self.name, &what));
         if block >= drive.geometry().blocks() {
             let blocks = drive.geometry().blocks();
-            return refuse(format!("chose block {block} as a victim, and there are {blocks}"));
+            return refuse(format!("chose block {block} as a victim, but there are {blocks}"));
         }
         let phase = drive.phase(BlockId(block));
         if phase != Phase::Sealed {
@@ -146,7 +148,7 @@ impl PythonPolicy {
         let (valid, most) = (drive.valid_pages(BlockId(block)), victims.valid_pages_max());
         if valid > most {
             return refuse(format!(
-                "chose block {block} with {valid} valid pages as a victim, and {most} are allowed"
+                "chose block {block} with {valid} valid pages as a victim, but {most} are allowed"
             ));
         }
         Ok(valid)
@@ -166,13 +168,13 @@ fn streams(policy: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Stream>> {
     }
     let takes_relocations = streams.iter().any(|stream| stream.takes_relocations);
     if streams.len() > usize::from(u8::MAX) || !takes_relocations {
-        let what = "has to have 1 to 255 streams, and one that takes relocations";
+        let what = "must have 1 to 255 streams, one of which takes relocations";
         return Err(policy_error(name, what));
     }
     Ok(streams)
 }
 
-/// The name for as long as the program lives: the engine's own are constants. Each is kept once.
+/// The name, with static lifetime as the engine's own names. Each is stored once.
 fn lasting(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,7 +259,7 @@ impl Policy for PythonPolicy {
         self.metadata
     }
 
-    /// What Python keeps is not counted.
+    /// Memory held by Python is not counted.
     fn memory_bytes(&self) -> usize {
         0
     }

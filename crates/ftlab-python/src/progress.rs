@@ -1,4 +1,4 @@
-//! Looks after the interpreter while an experiment runs without its lock.
+//! Serves the interpreter while an experiment runs with the GIL released.
 
 use crate::workload::{Raised, keep, take};
 use ftlab_sim::{Phase, Progress, Status};
@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// How often Python is asked whether Ctrl-C was pressed, and told how far the run is.
+/// How often Python is asked whether Ctrl-C was pressed, and notified of progress.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Tells a function of Python how far a run is, and stops the run when that raises, at Ctrl-C, or when
-/// something else of Python's has raised.
+/// Reports progress to a Python function, and stops the run if that raises, at Ctrl-C, or after an
+/// exception elsewhere in Python.
 pub(crate) struct Watch {
     callback: Option<Py<PyAny>>,
     last: Instant,

@@ -1,4 +1,4 @@
-//! What there is by name: FTLs, generators, formats, timings.
+//! Names: FTLs, generators, formats, timings.
 
 use crate::error::Result;
 use ftlab_ftl::MetadataBudget;
@@ -9,7 +9,7 @@ use ftlab_trace::format::FORMATS;
 use ftlab_trace::synthetic::GENERATORS;
 use pyo3::prelude::*;
 
-/// A parameter: name, default, what a value may be, what it does, where the default comes from, domain.
+/// A parameter: name, default, allowed values, what it does, source of the default, domain.
 type ParameterFields = (String, String, String, String, String, DomainFields);
 
 /// A domain: kind, least, greatest, choices.
@@ -18,7 +18,7 @@ type DomainFields = (&'static str, Option<f64>, Option<f64>, Vec<String>);
 /// An entry: kind, name, summary, source, parameters.
 type EntryFields = (&'static str, String, String, String, Vec<ParameterFields>);
 
-/// Everything that has a name.
+/// All entries.
 #[pyfunction]
 pub(crate) fn entries() -> Vec<EntryFields> {
     let ftls = registry::entries().into_iter().map(|entry| {
@@ -63,10 +63,10 @@ fn domain(domain: Domain) -> DomainFields {
     }
 }
 
-/// An FTL as it is named: its name, the parameters that are given, and the values of all.
+/// An FTL as given: its name, the given parameters, and the values of all parameters.
 type NamedFtl = (String, Vec<(String, String)>, Vec<(&'static str, String)>);
 
-/// Takes apart how an FTL is named, and checks it.
+/// Parses and checks an FTL as given.
 #[pyfunction]
 pub(crate) fn ftl(text: &str) -> Result<NamedFtl> {
     let spec: Spec = text.parse()?;
@@ -74,7 +74,7 @@ pub(crate) fn ftl(text: &str) -> Result<NamedFtl> {
     Ok((spec.name, spec.arguments, values))
 }
 
-/// Bytes of a budget of metadata on a drive of so many logical pages and erase blocks.
+/// Bytes of a metadata budget on a drive of this many logical pages and erase blocks.
 #[pyfunction]
 pub(crate) fn metadata_budget(text: &str, logical_pages: u32, blocks: u32) -> Result<u64> {
     Ok(text.parse::<MetadataBudget>()?.total_bytes(logical_pages, blocks))

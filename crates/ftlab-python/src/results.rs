@@ -1,4 +1,4 @@
-//! Results on their way to files and pages.
+//! Results to files and pages.
 
 use crate::error::{Error, Result};
 use ftlab_lab::{read_results, write_results};
@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A result as Python takes it over.
+/// Parses a result that Python passes.
 pub(crate) fn to_json(result: &ExperimentResult) -> Result<String> {
     serde_json::to_string(result)
         .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
@@ -15,12 +15,12 @@ pub(crate) fn to_json(result: &ExperimentResult) -> Result<String> {
 
 fn from_json(json: &str) -> Result<ExperimentResult> {
     serde_json::from_str(json).map_err(|error| {
-        let message = format!("this is no result of this version of ftlab: {error}");
+        let message = format!("this is not a result of this version of ftlab: {error}");
         Error::from(PyValueError::new_err(message))
     })
 }
 
-/// What came out, in a sentence.
+/// The outcome, in a sentence.
 #[pyfunction]
 pub(crate) fn answer(json: &str) -> Result<String> {
     Ok(summary::sentence(&from_json(json)?))
@@ -40,7 +40,7 @@ pub(crate) fn load(py: Python<'_>, directory: PathBuf) -> Result<String> {
     to_json(&py.detach(|| read_results(&directory))?)
 }
 
-/// A result as a page of HTML.
+/// A result as an HTML page.
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, json: &str) -> Result<String> {
     let result = from_json(json)?;

@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// Host writes that are decoded together where a policy in Python takes them: few enough that Ctrl-C is
-/// soon seen.
+/// Host writes per batch if a policy in Python processes them: few enough for a prompt reaction to
+/// Ctrl-C.
 const PYTHON_BATCH_WRITES: u64 = 4096;
 
-/// Runs FTLs over a workload; returns the result as JSON. `policies` are FTLs in Python by name.
+/// Runs FTLs on a workload; returns the result as JSON. `policies` are FTLs in Python by name.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -54,14 +54,14 @@ fn own(policies: Vec<(String, Py<PyAny>)>, raised: &Raised) -> Result<OwnPolicie
     Ok(own)
 }
 
-/// Prepares an experiment, which may take a pass over a long trace, on a thread of its own. At Ctrl-C
-/// nobody waits for it any more.
+/// Prepares an experiment, which may take a pass over a long trace, on a thread of its own. At
+/// Ctrl-C, the thread is abandoned.
 fn prepare(
     experiment: Experiment,
     raised: &Raised,
 ) -> std::result::Result<ftlab_sim::Prepared, SimError> {
     let (send, receive) = mpsc::channel();
-    // If nobody waits for it any more, it goes.
+    // If the thread was abandoned, the result is dropped.
     std::thread::spawn(move || drop(send.send(experiment.prepare())));
     loop {
         match receive.recv_timeout(Duration::from_millis(50)) {

@@ -1,10 +1,12 @@
-//! `ftlab.sweep`: experiment files, here or on a cluster.
+//! `ftlab.sweep`: experiment files, on this machine or on a cluster.
 //!
-//! On a cluster the client expands the experiment and keeps the store, and a worker expands the same
-//! experiment and runs what the client names by its hash. The hash is over everything that decides a
-//! result, so a worker with another version or another trace runs nothing instead of something else.
+//! On a cluster the client expands the experiment and owns the store; a worker expands the same
+//! experiment and carries out the runs that the client identifies by hash. The hash covers
+//! everything that determines a result, so a worker with another version or another trace runs
+//! nothing instead of something else.
 
 use crate::error::{Error, Result, experiment_error, in_python};
+use ftlab_lab::LabError;
 use ftlab_lab::sweep as rust;
 use ftlab_lab::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
 use pyo3::exceptions::PyRuntimeError;
@@ -17,14 +19,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often Python is asked whether Ctrl-C was pressed, and told how far the sweep is.
+/// How often Python is asked whether Ctrl-C was pressed, and notified of progress.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// What an experiment file runs.
+/// The plan of an experiment file.
 #[pyclass(frozen, module = "ftlab._core")]
 pub(crate) struct Plan(rust::Plan);
 
-/// Runs of a job that failed, each with its name and why.
+/// Runs of a job that failed, each with its name and the reason.
 type Failures = Vec<(String, String)>;
 
 #[pymethods]
@@ -44,20 +46,20 @@ impl Plan {
         Err(experiment_error(format!("{path} runs no FTLs; use ftlab reproduce {path}")).into())
     }
 
-    /// Workloads that are left out, and why.
+    /// Workloads that are skipped, and why.
     #[getter]
     fn absent(&self) -> Vec<String> {
         self.0.absent.iter().cloned().collect()
     }
 
-    /// How many different runs there are.
+    /// The number of different runs.
     #[getter]
     fn runs(&self) -> usize {
         self.0.runs()
     }
 
-    /// Carries out runs of one job, which are named by their hashes, on this thread; returns those that
-    /// came to their end as bytes for `Store.add`, and why the others failed.
+    /// Carries out runs of one job, given by their hashes, on this thread; returns finished runs as
+    /// bytes for `Store.add`, and the reasons why others failed.
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -73,7 +75,7 @@ impl Plan {
         })?;
         let (bytes, failures) = py.detach(|| {
             let outcome = job.run()?;
-            Ok::<_, rust::SweepError>((outcome.encode()?, outcome.failures))
+            Ok::<_, LabError>((outcome.encode()?, outcome.failures))
         })?;
         Ok((PyBytes::new(py, &bytes), named(failures)))
     }
@@ -100,8 +102,8 @@ impl Plan {
 type Texts = Vec<(String, Vec<Option<String>>)>;
 type Numbers = Vec<(String, Vec<Option<f64>>)>;
 
-/// Where a client keeps results of runs that were carried out elsewhere; no other process adds to it
-/// until it is closed.
+/// The client's store of results of runs that were carried out elsewhere; no other process may add
+/// to it until it is closed.
 #[pyclass(frozen, module = "ftlab._core")]
 pub(crate) struct Store(Mutex<Option<rust::Store>>);
 
@@ -122,7 +124,7 @@ impl Store {
         Ok(Self(Mutex::new(Some(rust::Store::open(&directory, Shard::WHOLE)?))))
     }
 
-    /// What has no result yet, the longest first: hash and name of each run, job by job.
+    /// Runs without a result, the longest first: hash and name of each run, job by job.
     fn pending(&self, plan: &Plan) -> Result<Vec<Vec<(String, String)>>> {
         let open = self.open();
         let jobs = plan.0.pending(open.as_ref().ok_or_else(closed)?, Shard::WHOLE);
@@ -133,7 +135,8 @@ impl Store {
         Ok(jobs.iter().map(named).collect())
     }
 
-    /// Adds what `Plan.run` returned, but for runs that are there; returns how many it added.
+    /// Adds the runs that `Plan.run` returned, except those already there; returns how many it
+    /// added.
     fn add(&self, py: Python<'_>, runs: &[u8]) -> Result<usize> {
         py.detach(|| Ok(self.open().as_mut().ok_or_else(closed)?.add_encoded(runs)?))
     }
@@ -147,9 +150,9 @@ impl Store {
     }
 }
 
-/// Carries out what has no result yet on threads of this process, as `ftlab sweep` does; returns how many
-/// runs it carried out, how many were there before, and which failed. `progress` is called with runs,
-/// those done, those failed, the share of the work that is done, and the seconds that are left.
+/// Carries out all runs without a result on threads of this process, as `ftlab sweep` does; returns
+/// the number of runs carried out, the number reused, and the failures. `progress` is called with
+/// the number of runs, those done, those failed, the share of the work done, and the seconds left.
 #[pyfunction]
 pub(crate) fn sweep(
     py: Python<'_>,
@@ -189,7 +192,7 @@ fn named(failures: Vec<Failure>) -> Failures {
     failures.into_iter().map(|failure| (failure.run, in_python(&failure.error))).collect()
 }
 
-/// Between the threads of a sweep and the thread that Python looks at.
+/// Shared between the threads of a sweep and the thread that talks to Python.
 #[derive(Default)]
 struct Watch {
     status: Mutex<Option<SweepStatus>>,
@@ -197,7 +200,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Keeps the state of the sweep for Python, and stops it if Python wants that.
+    /// Stores the state of the sweep for Python, and stops the sweep if Python requests it.
     fn update(&self, status: &SweepStatus) -> ControlFlow<()> {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.clone());
         if self.stop.load(Ordering::Relaxed) {
@@ -207,7 +210,7 @@ impl Watch {
         }
     }
 
-    /// Tells Python how far the sweep is; at Ctrl-C, or if that raises, the sweep is to stop.
+    /// Reports progress to Python; at Ctrl-C, or if that raises, the sweep stops.
     fn ask(&self, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let status = self.status.lock().unwrap_or_else(PoisonError::into_inner).take();
         let asked = Python::attach(|py| {

@@ -1,4 +1,4 @@
-//! Where the writes of a run come from, as Python names it.
+//! Workloads as given in Python.
 
 use crate::arrow::{Batches, Rows};
 use crate::error::{Error, Result};
@@ -16,15 +16,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A trace, a generator or a table, not opened yet.
+/// A trace, a generator or a table, not yet opened.
 #[pyclass(frozen, module = "ftlab._core")]
 pub(crate) struct Workload {
     pub(crate) inner: SimWorkload,
-    /// What an iterator raised, if it did.
+    /// The exception of an iterator, if it raised one.
     raised: Raised,
 }
 
-/// An exception of the user's code, raised where nobody could take it.
+/// An exception of the user's code, raised where it could not propagate.
 pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Takes the exception, if there is one.
@@ -45,13 +45,13 @@ impl From<SimWorkload> for Workload {
 
 #[pymethods]
 impl Workload {
-    /// A trace or a generator, whichever `text` names.
+    /// The trace or generator that `text` names.
     #[staticmethod]
     fn parse(text: &str) -> Result<Self> {
         Ok(SimWorkload::parse(text, OpenOptions::default())?.into())
     }
 
-    /// The trace in a file; `volumes` are kept, or all.
+    /// The trace in a file; only `volumes` are kept, if any are given.
     #[staticmethod]
     fn trace(
         path: PathBuf,
@@ -62,7 +62,7 @@ impl Workload {
         Ok(SimWorkload::Trace { path, options }.into())
     }
 
-    /// An Arrow table; its columns stay where they are.
+    /// An Arrow table; its columns are not copied.
     #[staticmethod]
     fn table(name: String, page_size: &str, table: PyRecordBatchReader) -> Result<Self> {
         let page_bytes = page_bytes(page_size)?;
@@ -81,7 +81,7 @@ impl Workload {
         Ok(SimWorkload::Requests(requests).into())
     }
 
-    /// An iterator of Arrow tables, which is read once, as it goes.
+    /// An iterator of Arrow tables, consumed once as the run proceeds.
     #[staticmethod]
     fn stream(name: String, page_size: &str, tables: &Bound<'_, PyIterator>) -> Result<Self> {
         let page_bytes = page_bytes(page_size)?;
@@ -91,8 +91,8 @@ impl Workload {
         let requests = Requests::new(name.clone(), true, move || {
             let tables = once.lock().unwrap_or_else(PoisonError::into_inner).take();
             let tables = tables.ok_or_else(|| TraceError::Unsupported {
-                what: format!("{name} has been read"),
-                remedy: "make a new iterator for each run".into(),
+                what: format!("{name} has already been read"),
+                remedy: "create a new iterator for each run".into(),
             })?;
             Ok(Box::new(Rows::new(&name, page_bytes, Box::new(tables), None)))
         });
@@ -107,7 +107,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// Its requests; a generator's, which has no size of its own, for `space`.
+    /// Its requests; for a generator, which has no size of its own, those for `space`.
     pub(crate) fn open(&self, space: Option<&Space>) -> Result<Box<dyn TraceSource>> {
         Ok(match (&self.inner, space) {
             (SimWorkload::Trace { path, options }, _) => open(path, options)?,
@@ -122,7 +122,7 @@ impl Workload {
         })
     }
 
-    /// What an iterator raised instead of what came of that.
+    /// The exception that an iterator raised, instead of the error that it caused.
     pub(crate) fn raised_or(&self, error: impl Into<Error>) -> Error {
         take(&self.raised).map_or_else(|| error.into(), Error::from)
     }
@@ -133,7 +133,7 @@ fn page_bytes(text: &str) -> Result<u32> {
     Ok(crate::experiment::page_bytes(&mut settings)?.unwrap_or(0))
 }
 
-/// What a Python iterator hands out.
+/// The items of a Python iterator.
 struct Tables {
     tables: Py<PyIterator>,
     raised: Raised,

@@ -1,4 +1,4 @@
-//! What the two ways of recording have in common.
+//! What the two ways of recording share.
 
 use crate::RecordError;
 use crate::summary::{DeviceComparison, FileTotals};
@@ -8,43 +8,43 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 
-/// A capture that has begun: it sends requests, in order of time, until it ends.
+/// A running capture: it sends requests, in order of time, until it ends.
 pub(crate) struct Capture {
-    /// Reads events as they come; ends when [`Stop`] says so, or with the command.
+    /// Reads events as they arrive; ends when [`Stop`] requests it, or with the command.
     pub(crate) thread: JoinHandle<Result<Captured, RecordError>>,
     /// How to end it.
     pub(crate) stop: Box<dyn Stop>,
-    /// What the trace says of where it comes from.
+    /// The provenance of the trace.
     pub(crate) properties: BTreeMap<String, String>,
 }
 
 /// The end of a capture.
 pub(crate) trait Stop {
-    /// The phase that begins when the command has ended, if there is more to come.
+    /// The phase that begins when the command has ended, if more requests may follow.
     fn last_phase(&self) -> Option<&'static str> {
         None
     }
 
-    /// Waits until everything that the command wrote has been seen, and lets the capture end.
+    /// Waits until everything that the command wrote has been captured, and lets the capture end.
     fn stop(&mut self) -> Result<(), RecordError>;
 }
 
-/// What a capture knows when it has ended.
+/// The results of a capture that has ended.
 #[derive(Debug, Default)]
 pub(crate) struct Captured {
-    /// Events that the kernel had no room for.
+    /// Events that the kernel dropped.
     pub(crate) lost_events: u64,
     /// Size of the drive.
     pub(crate) device_bytes: u64,
-    /// What the device itself counted.
+    /// The device's own counters.
     pub(crate) device: Option<DeviceComparison>,
-    /// What happened to the files.
+    /// The activity on the files.
     pub(crate) files: Option<FileTotals>,
-    /// What the reader of the trace has to know.
+    /// Warnings for the reader of the trace.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Hands batches to the writer of the trace.
+/// Passes batches to the writer of the trace.
 pub(crate) struct Outlet {
     sender: Sender<RequestBatch>,
     batch: RequestBatch,
@@ -60,7 +60,7 @@ impl Outlet {
         &mut self.batch
     }
 
-    /// Sends what there is; `false` if nobody listens any more.
+    /// Sends the current batch; `false` if the receiver is gone.
     pub(crate) fn send(&mut self) -> bool {
         self.batch.is_empty() || self.sender.send(std::mem::take(&mut self.batch)).is_ok()
     }

@@ -1,4 +1,4 @@
-//! The command that is recorded: starting it, passing signals on, and how it ends.
+//! The recorded command: starting it, forwarding signals, and its exit.
 
 use crate::RecordError;
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
@@ -12,31 +12,31 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How long a command that was asked to end may take.
+/// The time that a command may take to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A command that runs, or none: then Ctrl-C is the end.
+/// A running command, or none: then Ctrl-C ends the recording.
 pub(crate) struct Running {
     child: Option<Child>,
     exit: Option<ExitStatus>,
     signals: Signals,
     interrupts: u32,
-    /// Whether children that the command leaves behind are ours, and waited for.
+    /// Whether orphaned children of the command become ours, and are waited for.
     adopts: bool,
 }
 
-/// The signals that end a recording, and who sends them.
+/// The signals that end a recording, and their senders.
 pub(crate) type Signals = SignalsInfo<WithOrigin>;
 
-/// Listens to them.
+/// Starts listening.
 pub(crate) fn signals() -> Result<Signals, RecordError> {
     SignalsInfo::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|error| RecordError::io("listening to signals", error))
+        .map_err(|error| RecordError::io("listening for signals", error))
 }
 
 impl Running {
-    /// Starts `command`, which is called `name` in messages, and passes `signals` on to it. With `adopts`,
-    /// they reach the children that it leaves behind.
+    /// Starts `command`, which is called `name` in messages, and forwards `signals` to it. With
+    /// `adopts`, they also reach its orphaned children.
     pub(crate) fn start(
         signals: Signals,
         command: Option<Command>,
@@ -53,11 +53,11 @@ impl Running {
         Ok(Self { child, exit: None, signals, interrupts: 0, adopts })
     }
 
-    /// Passes signals on; whether the command still runs.
+    /// Forwards signals; returns whether the command is still running.
     ///
-    /// The first signal reaches the command too: from a terminal it has come already, because both
-    /// are in its foreground; otherwise it is sent. The second one kills the command and its
-    /// children.
+    /// The first signal reaches the command too: from a terminal it has already received it,
+    /// because both are in the foreground; otherwise it is forwarded. The second one kills the
+    /// command and its children.
     pub(crate) fn is_running(&mut self) -> Result<bool, RecordError> {
         for origin in self.signals.pending().collect::<Vec<_>>() {
             self.interrupts += 1;
@@ -84,7 +84,7 @@ impl Running {
         }
     }
 
-    /// Ends the command: for when nothing more can be recorded.
+    /// Ends the command, when nothing more can be recorded.
     pub(crate) fn terminate(&mut self) {
         let deadline = Instant::now() + PATIENCE;
         self.family().into_iter().take(1).for_each(|pid| send(pid, Signal::TERM));
@@ -94,7 +94,7 @@ impl Running {
         self.family().into_iter().for_each(|pid| send(pid, Signal::KILL));
     }
 
-    /// The command and its children; once it has ended, the children that it left to us.
+    /// The command and its children; once it has ended, its orphaned children.
     fn family(&self) -> Vec<u32> {
         match &self.child {
             Some(child) if self.exit.is_none() => descendants(child.id()),
@@ -106,7 +106,7 @@ impl Running {
         }
     }
 
-    /// Whether a signal came.
+    /// Whether a signal was received.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupts > 0
     }
@@ -119,7 +119,7 @@ impl Running {
 
 fn send(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // It may just have ended by itself.
+        // It may have just ended by itself.
         let _ = kill_process(pid, signal);
     }
 }
@@ -143,13 +143,13 @@ fn descendants(pid: u32) -> Vec<u32> {
     all
 }
 
-/// The exit status as a shell gives it: 128 and the signal for a command that was killed.
+/// The exit status as reported by a shell: 128 plus the signal for a command that was killed.
 pub(crate) fn exit_code(exit: ExitStatus) -> u8 {
     let code = exit.code().or_else(|| exit.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// The command as it can be typed again.
+/// The command in a form that can be typed again.
 pub(crate) fn typed(command: &[OsString]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     let quoted = command.iter().map(|argument| {

@@ -1,17 +1,17 @@
-//! Why nothing, or no more, can be recorded.
+//! Errors of recording.
 
 use ftlab_trace::TraceError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// What is wrong, with the value and the remedy.
+/// An error of recording, with the value and the remedy.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// Trace points of the kernel are for root.
+    /// Only root may use the kernel's trace points.
     #[error(
-        "recording {} needs root, because the kernel shows the requests of a device to nobody else; \
-         put sudo in front (the command can become another user: -- runuser -u USER -- COMMAND), or \
+        "recording {} needs root, because only root may see the requests of a device; put sudo in \
+         front (the command can become another user: -- runuser -u USER -- COMMAND), or \
          record the calls on its files with --dir DIRECTORY",
         device.display()
     )]
@@ -26,7 +26,7 @@ pub enum RecordError {
          DIRECTORY"
     )]
     NoTracing {
-        /// What was tried, and what the kernel said.
+        /// The operation tried, and the kernel's error.
         what: String,
     },
     /// It is not a block device.
@@ -37,9 +37,9 @@ pub enum RecordError {
         /// What it is.
         why: String,
     },
-    /// The trace would be written to what it records.
+    /// The trace would be written to the recorded device.
     #[error(
-        "{} lies on {}, so that recording would record itself; write it elsewhere, such as below \
+        "{} is on {}, so the recording would record itself; write it elsewhere, such as below \
          /dev/shm",
         out.display(),
         device.display()
@@ -69,12 +69,12 @@ pub enum RecordError {
     },
     /// strace ended without having seen the command.
     #[error(
-        "strace could not start the command, and says above why; check its name, allow tracing (in a \
+        "strace could not start the command, for the reason above; check its name, allow tracing (in a \
          container: --cap-add SYS_PTRACE), or record a whole device with --device"
     )]
     StraceFailed,
     /// The command cannot be started.
-    #[error("{command}: {source}; check the name behind --")]
+    #[error("{command}: {source}; check the name after --")]
     Command {
         /// The command.
         command: String,
@@ -89,18 +89,18 @@ pub enum RecordError {
         /// What to check.
         remedy: &'static str,
     },
-    /// What the kernel hands out is not what its description says.
+    /// Data from the kernel does not match its description.
     #[error("{what} is not as expected: {found}; this kernel's trace format is unknown to ftlab")]
     Format {
-        /// Which file.
+        /// The file.
         what: String,
-        /// What is there.
+        /// Its content.
         found: String,
     },
     /// A file cannot be read or written.
     #[error("{what}: {source}")]
     Io {
-        /// The file, and what was done to it.
+        /// The file and the operation.
         what: String,
         /// What the system says.
         source: io::Error,
@@ -119,7 +119,7 @@ impl RecordError {
         Self::io(path.display().to_string(), source)
     }
 
-    /// Whether the command was wrong, and not its execution.
+    /// Whether the command line was wrong, and not its execution.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,

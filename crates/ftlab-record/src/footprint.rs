@@ -1,4 +1,4 @@
-//! How many pages were written at least once, at any moment.
+//! The number of pages written at least once so far.
 
 use ftlab_trace::pages::PageSink;
 use rustc_hash::FxHashMap;
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 const CHUNK_PAGES: u64 = 4096;
 type Chunk = Box<[u64; CHUNK_PAGES as usize / 64]>;
 
-/// Page writes, and the pages that they went to: one bit per page of the areas touched.
+/// Page writes, and the pages that they touched: one bit per page of the areas touched.
 #[derive(Default)]
 pub(crate) struct Footprint {
     chunks: FxHashMap<u64, Chunk>,

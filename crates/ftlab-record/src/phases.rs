@@ -1,6 +1,6 @@
-//! Named moments, as the command itself marks them.
+//! Phases, marked by the command itself.
 //!
-//! The command finds the name of a pipe in the variable [`VARIABLE`]; each line that it writes there
+//! The environment variable [`VARIABLE`] names a pipe; each line that the command writes there
 //! (`echo run > "$FTLAB_PHASES"`) names the phase that begins.
 
 use crate::RecordError;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 /// The environment variable that names the pipe.
 pub(crate) const VARIABLE: &str = "FTLAB_PHASES";
 
-/// The line that ends the thread: no name that anybody gives.
+/// The line that ends the thread: not a name that anybody would use.
 const END: &str = "\0";
 const NAME_CHARS_MAX: usize = 64;
 
@@ -28,18 +28,18 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    /// Makes the pipe; times are microseconds since `start`.
+    /// Creates the pipe; times are microseconds since `start`.
     pub(crate) fn new(start: Instant) -> Result<Self, RecordError> {
         let broken = |error: std::io::Error| RecordError::io("the pipe for phases", error);
         let directory = tempfile::Builder::new().prefix("ftlab-").tempdir().map_err(broken)?;
         let path = directory.path().join("phases");
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
             .map_err(|error| broken(error.into()))?;
-        // The command may be another user.
+        // The command may run as another user.
         for (path, mode) in [(directory.path(), 0o711), (&path, 0o622)] {
             fs::set_permissions(path, Permissions::from_mode(mode)).map_err(broken)?;
         }
-        // Open for both, so that the pipe never ends and never has to wait.
+        // Open for reading and writing, so that the pipe never ends and opening it never blocks.
         let pipe = OpenOptions::new().read(true).write(true).open(&path).map_err(broken)?;
         let writer = pipe.try_clone().map_err(broken)?;
         let thread = std::thread::spawn(move || read(pipe, start));

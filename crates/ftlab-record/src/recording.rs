@@ -16,57 +16,57 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long to wait for requests before looking at the command again.
+/// The time to wait for requests before checking the command again.
 const TICK: Duration = Duration::from_millis(20);
-/// Between two reports of progress.
+/// Interval between progress reports.
 const REPORT: Duration = Duration::from_millis(250);
 const PAGE_BYTES: u64 = 4096;
 const PAGE_SECTORS: u32 = 8;
 
-/// What is recorded.
+/// What to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// Every request that reaches this block device.
     Device {
         /// Its name, such as `/dev/sda`.
         path: PathBuf,
-        /// Room for events that wait to be read, per processor.
+        /// Buffer for events waiting to be read, per processor.
         buffer_bytes: u64,
-        /// Keeps reads too.
+        /// Whether to record reads too.
         reads: bool,
-        /// Writes back what the command left in the page cache, at the end.
+        /// Whether to write back the page cache at the end.
         sync: bool,
     },
     /// Every call by which the command writes files below this directory.
     Directory(PathBuf),
 }
 
-/// What to record, and where to.
+/// Options of a recording.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What is recorded.
+    /// What to record.
     pub target: Target,
-    /// The trace to write, in the format of its ending.
+    /// The trace to write, in the format of its extension.
     pub out: PathBuf,
-    /// The command and its arguments. None records a device until a signal comes.
+    /// The command and its arguments. None records a device until a signal is received.
     pub command: Vec<OsString>,
-    /// Sends what the command prints to standard error, so that standard output stays free.
+    /// Sends the output of the command to standard error, so that standard output stays free.
     pub stdout_to_stderr: bool,
 }
 
-/// What goes on.
+/// The state of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The command runs.
     Recording,
-    /// A signal came, and the command is ending.
+    /// A signal was received, and the command is ending.
     Ending,
 }
 
-/// How far it is.
+/// The progress of a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Status {
-    /// What goes on.
+    /// The current state.
     pub state: State,
     /// Seconds since the start.
     pub seconds: f64,
@@ -78,16 +78,16 @@ pub struct Status {
     pub footprint_bytes: u64,
 }
 
-/// Is told how far it is.
+/// Is notified of progress.
 pub trait Observer {
     /// About four times a second.
     fn update(&mut self, status: &Status);
 }
 
-/// Runs the command of `options` and writes what it writes to a trace; the `exit_code` of what this
-/// comes to is for passing on.
+/// Runs the command of `options` and records its writes in a trace; the `exit_code` of the summary
+/// is that of the command.
 ///
-/// An error of the recording ends the command, because it would run for nothing.
+/// An error of the recording ends the command, because continuing would be pointless.
 pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
     let sink = create(&options.out, &CreateOptions::default())?;
     let (sender, receiver) = channel();
@@ -109,7 +109,7 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
     let recording = Recording::start(options, start, sink, signals, command);
     let recording = recording
         .and_then(|recording| recording.follow(&receiver, capture.stop.as_mut(), observer));
-    // Whatever happened, the capture ends and leaves nothing behind.
+    // In any case, the capture ends and cleans up.
     drop((capture.stop, receiver));
     let captured = capture.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let mut recording = recording?;
@@ -119,18 +119,18 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
     recording.finish(options, captured?, capture.properties)
 }
 
-/// The part of a recording that lasts.
+/// The state kept during a recording.
 struct Recording {
     sink: Box<dyn TraceSink>,
     start: Instant,
     footprint: Footprint,
-    /// Whether there was more than flushes, of which writing back the page cache makes one.
+    /// Whether there was more than flushes; writing back the page cache causes a flush.
     has_data: bool,
     running: Running,
-    /// When, and how many page writes there were.
+    /// Time and number of page writes at the last report.
     last_report: (Instant, u64),
     started: SystemTime,
-    /// Phases that the command names, and those that there are anyway.
+    /// Phases named by the command, and the implicit ones.
     named_phases: Phases,
     phases: Vec<(String, u64)>,
 }
@@ -162,7 +162,7 @@ impl Recording {
         })
     }
 
-    /// Takes requests until the capture ends, and ends it when the command has.
+    /// Processes requests until the capture ends, and ends it when the command has ended.
     fn follow(
         mut self,
         receiver: &Receiver<RequestBatch>,
@@ -288,7 +288,7 @@ impl Recording {
     }
 }
 
-/// The command with the surroundings that it gets.
+/// The command with its environment.
 fn prepared(mut command: Command, options: &Options, phases: &Phases) -> Command {
     command.env(phases::VARIABLE, phases.path());
     if options.stdout_to_stderr {
@@ -310,8 +310,8 @@ fn target(target: &Target) -> (String, &'static str) {
         ),
         Target::Directory(path) => (
             path.display().to_string(),
-            "check that the command writes below this directory, and itself: a server that runs \
-             already is no child of it",
+            "check that the command itself writes below this directory: a server that is already \
+             running is not its child",
         ),
     }
 }
@@ -322,7 +322,7 @@ fn kernel() -> String {
     [name.release(), name.machine()].map(|text| text.to_string_lossy().into_owned()).join(" ")
 }
 
-/// The directory that a file is in.
+/// The parent directory of a file.
 pub(crate) fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,8 +1,8 @@
-//! What a recording comes to.
+//! The summary of a recording.
 
 use serde::Serialize;
 
-/// Sectors of 512 bytes by what was done to them.
+/// Sectors of 512 bytes, by operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SectorCounts {
     /// Written, or filled with zeroes by the device.
@@ -11,14 +11,14 @@ pub struct SectorCounts {
     pub discarded: u64,
 }
 
-/// The recording beside the device's own counters, in sysfs (`/sys/block/X/stat`).
+/// The recording, compared with the device's own counters in sysfs (`/sys/block/X/stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DeviceComparison {
     /// Sectors of the recorded events.
     pub recorded: SectorCounts,
-    /// What the device counted meanwhile; `None` if it does not count (`queue/iostats` is 0).
+    /// The device's count over the same time; `None` if it does not count (`queue/iostats` is 0).
     pub counted: Option<SectorCounts>,
-    /// Requests that the driver handed back and that were issued again; they are in the trace once.
+    /// Requests that the driver requeued and that were issued again; they are in the trace once.
     pub reissued: u64,
 }
 
@@ -31,7 +31,7 @@ impl DeviceComparison {
     }
 }
 
-/// What the calls on files came to.
+/// The effect of the calls on files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FileTotals {
     /// Files below the directory at the start.
@@ -49,11 +49,12 @@ pub struct Summary {
     pub target: String,
     /// The command.
     pub command: Option<String>,
-    /// How the command ended, as a shell gives it; 128 and the signal for one that was killed.
+    /// The exit status of the command, as reported by a shell: 128 plus the signal if it was
+    /// killed.
     pub exit_code: Option<u8>,
     /// Whether a signal ended it.
     pub interrupted: bool,
-    /// How long it took.
+    /// Duration.
     pub seconds: f64,
     /// Requests in the trace.
     pub requests: u64,
@@ -63,14 +64,14 @@ pub struct Summary {
     pub distinct_pages: u64,
     /// Size of the drive.
     pub device_bytes: u64,
-    /// Events that the kernel had no room for.
+    /// Events that the kernel dropped.
     pub lost_events: u64,
-    /// Named moments and when they began, in microseconds.
+    /// Phases and their start times, in microseconds.
     pub phases_us: Vec<(String, u64)>,
     /// The device's own counters, if a device was recorded.
     pub device: Option<DeviceComparison>,
-    /// What happened to files, if a directory was recorded.
+    /// The activity on files, if a directory was recorded.
     pub files: Option<FileTotals>,
-    /// What the trace cannot tell.
+    /// Warnings: what the trace does not contain.
     pub warnings: Vec<String>,
 }

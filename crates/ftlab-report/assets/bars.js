@@ -44,7 +44,7 @@ ftlab.histogram = (run, frame, most, width) => {
   const half = bins.flatMap((blocks) => blocks.slice(5, 15)).reduce((sum, blocks) => sum + blocks, 0);
   const all = bins.flat().reduce((sum, blocks) => sum + blocks, 0);
   const label = `${ftlab.percent(half / Math.max(all, 1))} of ${ftlab.grouped(all)} blocks in use are between a quarter and three quarters valid`;
-  // One block has a height, too.
+  // A single block has a height too.
   const top = Math.log10(2 * Math.max(most, 5));
   const height = (blocks) => Math.log10(2 * blocks) / top;
   const powers = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].filter((blocks) => height(blocks) <= 1);
@@ -71,7 +71,7 @@ ftlab.drawHistograms = () => {
   });
 };
 
-/** Cold pages of blocks in ascending order, at five moments, later ones darker. */
+/** Cold pages of blocks in ascending order, at five points in time, later ones darker. */
 ftlab.spreadChart = (run, width) => {
   const { frames } = run.flash;
   const chosen = [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (frames.length - 1))))];

@@ -13,23 +13,23 @@ ftlab.cellOrder = (run, frame) => {
   return cells.sort((a, b) => rank(a) - rank(b) || frame.cold[b] - frame.cold[a] || frame.valid[b] - frame.valid[a]);
 };
 
-/** Columns and the size of a cell, for so many cells in so wide a picture. */
+/** Columns and the size of a cell, for a number of cells and the width of a picture. */
 ftlab.grid = (cells, width) => {
   const wanted = Math.sqrt((width * width * 0.42) / cells);
   const columns = Math.max(1, Math.floor(width / Math.max(3, Math.min(28, wanted))));
   const size = width / columns;
-  // Rows lie further apart than columns, so that a strip belongs to the cell below it.
+  // Rows are further apart than columns, so that a strip visibly belongs to the cell below it.
   return { columns, size, row: size >= 9 ? 1.16 * size : size, rows: Math.ceil(cells / columns) };
 };
 
-/** What is in a cell, in words. */
+/** The content of a cell, in words. */
 ftlab.cellText = (run, frame, cell) => {
   const per = run.flash.blocks_per_cell;
   const last = Math.min((cell + 1) * per, ftlab.data.blocks) - 1;
   const name = per > 1 && last > cell * per ? `Blocks ${ftlab.grouped(cell * per)} to ${ftlab.grouped(last)}` : `Block ${ftlab.grouped(cell * per)}`;
   const region = frame.region[cell];
   if (region === ftlab.FREE) return { name, region: "erased", lines: [] };
-  if (region === ftlab.RETIRED) return { name, region: "out of use", lines: [] };
+  if (region === ftlab.RETIRED) return { name, region: "retired", lines: [] };
   const share = (bytes) => ftlab.percent(bytes[cell] / 255);
   return {
     name,
@@ -41,16 +41,16 @@ ftlab.cellText = (run, frame, cell) => {
   };
 };
 
-/** How cold pages lie in blocks, in words. */
+/** The distribution of cold pages over blocks, in words. */
 ftlab.coldText = (frame) => {
   const blocks = frame.cold_percentiles;
   const share = (is) => ftlab.percent(blocks.filter(is).length / Math.max(blocks.length, 1));
   const [none, all] = [share((cold) => cold < 26), share((cold) => cold >= 230)];
   const between = share((cold) => cold >= 26 && cold < 230);
-  return `${all} of the blocks in use are cold throughout (90% or more), ${none} hardly anywhere (below 10%), and ${between} in part`;
+  return `${all} of the blocks in use are almost entirely cold (at least 90%), ${none} hardly (below 10%), and ${between} partly`;
 };
 
-/** What a frame shows, in words. */
+/** The content of a frame, in words. */
 ftlab.frameText = (run, frame) => {
   const inUse = Array.from(frame.region).filter((region) => region < ftlab.FREE).length;
   const valid = frame.valid.reduce((total, byte) => total + byte, 0) / 255 / Math.max(inUse, 1);
@@ -109,7 +109,7 @@ ftlab.drawCells = (canvas, run, frame, order, chosen) => {
   return grid;
 };
 
-/** The panel of one run; returns what draws it. */
+/** The panel of one run; returns the function that draws it. */
 ftlab.blockPanel = (run) => {
   const canvas = ftlab.element("canvas", { role: "img", tabindex: "0" });
   const reading = ftlab.element("p", { class: "reading", "aria-live": "polite" });

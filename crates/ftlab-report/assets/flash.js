@@ -1,10 +1,10 @@
 "use strict";
-// The flash at the moments that were watched, and the slider that chooses one.
+// The flash at the times that were observed, and the slider that chooses one.
 
 ftlab.FREE = 254;
 ftlab.RETIRED = 255;
 
-/** Frames with bytes instead of texts in base64. */
+/** Frames with bytes instead of base64 texts. */
 ftlab.decode = (run) => {
   if (!run.flash) return;
   for (const frame of run.flash.frames) {
@@ -12,7 +12,7 @@ ftlab.decode = (run) => {
   }
 };
 
-/** The frame of a run that is nearest to so many host writes. */
+/** The frame of a run that is nearest to a number of host writes. */
 ftlab.frameAt = (run, hostWrites) => {
   const distance = (frame) => Math.abs(frame.host_writes - hostWrites);
   return run.flash.frames.reduce((best, frame) => (distance(frame) < distance(best) ? frame : best));
@@ -38,7 +38,7 @@ ftlab.streamColour = (run, stream) => {
   return colours[place] ?? `hsl(${(47 * place) % 360} 42% 52%)`;
 };
 
-/** The names of a run's streams beside their colours. */
+/** The names of a run's streams with their colours. */
 ftlab.streamKeys = (run) => {
   const items = run.streams.map((stream, index) =>
     ftlab.element("li", {}, ftlab.swatch(ftlab.streamColour(run, index)), stream.cold && stream.name !== "cold" ? `${stream.name} (cold)` : stream.name),

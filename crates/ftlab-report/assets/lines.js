@@ -1,5 +1,5 @@
 "use strict";
-// Charts of lines: uPlot, and what it lacks: colours of the page, a tooltip, keys, a text for those who cannot see.
+// Line charts: uPlot, and what it lacks: the colours of the page, a tooltip, keys, and a text for screen readers.
 
 /** Zooms to `[from, to]` of the x axis, kept within its ends. */
 ftlab.zoom = (plot, from, to) => {
@@ -9,7 +9,7 @@ ftlab.zoom = (plot, from, to) => {
   plot.setScale("x", { min: start, max: start + span });
 };
 
-/** Arrows move the cursor or, with shift, what is seen; + and - zoom; 0 and Escape show all. */
+/** Arrows move the cursor or, with shift, the visible part; + and - zoom; 0 and Escape show all. */
 ftlab.onKey = (plot, event, say) => {
   const { min, max } = plot.scales.x;
   const middle = (min + max) / 2;
@@ -34,7 +34,7 @@ ftlab.onKey = (plot, event, say) => {
   event.preventDefault();
 };
 
-/** Points of several lines, each with places of its own, as uPlot wants them: at all places, null where a line has none. */
+/** Points of several lines, each with its own x values, as uPlot expects them: at all x values, null where a line has none. */
 ftlab.join = (lines) => {
   const xs = [...new Set(lines.flatMap((line) => line.xs))].sort((a, b) => a - b);
   const place = new Map(xs.map((x, index) => [x, index]));
@@ -62,7 +62,7 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
   const joined = ftlab.join(runs.map(line));
   let plot = null;
 
-  // Between two points of its own, a line is read at the one before.
+  // Between two of its points, a line is read at the one before.
   const read = joined.slice(1).map((column) => {
     const end = column.findLastIndex((value) => value !== null);
     let last = null;
@@ -85,7 +85,7 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
       .map(({ run, value }) => ({ colour: ftlab.css(run.colour), name: run.ftl, value: y.text(value) }));
     ftlab.tooltip({ x: offsetX + left, y: offsetY + top }, x.title(joined[0][idx]), lines);
   };
-  // Of a logarithmic axis, only powers of ten have lines and texts.
+  // On a logarithmic axis, only powers of ten have lines and labels.
   const isPower = (number) => Math.abs(Math.log10(number) - Math.round(Math.log10(number))) < 1e-9;
   const filter = (of) => (_, ticks) => ticks.map((tick) => (!of.isLogarithmic || isPower(tick) ? tick : null));
   const axis = (of, size) => ({

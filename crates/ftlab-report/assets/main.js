@@ -1,5 +1,5 @@
 "use strict";
-// Puts the page together.
+// Assembles the page.
 
 {
   const { digits } = ftlab;
@@ -42,7 +42,7 @@
   ftlab.setUpMoments();
   document.querySelectorAll("input[name=order]").forEach((choice) => choice.addEventListener("change", ftlab.showMoment));
   const perCell = ftlab.runs.find((run) => run.flash)?.flash.blocks_per_cell ?? 1;
-  if (perCell > 1) document.getElementById("per-cell").textContent = ` (here for ${perCell} neighbours)`;
+  if (perCell > 1) document.getElementById("per-cell").textContent = ` (here for each ${perCell} neighbours)`;
 
   ftlab.drawings.push(ftlab.drawSpread, ftlab.drawMoves);
   let width = innerWidth;

@@ -7,10 +7,10 @@ const ftlab = {
   drawings: [],
 };
 
-// Colours that stay apart for colour-blind readers (Okabe and Ito, 2008); black is the colour of the text.
+// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008); black is the colour of the text.
 ftlab.palette = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "text"];
 
-// The dash pattern tells FTLs apart that share a colour.
+// The dash pattern distinguishes FTLs that share a colour.
 ftlab.dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
 
 ftlab.runs = ftlab.data.runs.map((run, index) => ({
@@ -21,7 +21,7 @@ ftlab.runs = ftlab.data.runs.map((run, index) => ({
   isShown: true,
 }));
 
-/** A colour of the palette, or a variable of the style sheet, as it is now. */
+/** The current value of a colour of the palette, or of a variable of the style sheet. */
 ftlab.css = (name) =>
   name.startsWith("#") ? name : getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
@@ -43,17 +43,17 @@ ftlab.swatch = (colour) => ftlab.element("span", { class: "swatch", "aria-hidden
 
 ftlab.redraw = () => ftlab.drawings.forEach((draw) => draw());
 
-// Numbers as people read them.
+// Numbers for readers.
 ftlab.grouped = (number) => Math.round(number).toLocaleString("en");
 ftlab.digits = (number, digits = 4) =>
   number === 0 || !Number.isFinite(number) ? "0" : Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 8 });
 ftlab.drives = (drives) => `${ftlab.digits(drives, 3)} drive write${ftlab.digits(drives, 3) === "1" ? "" : "s"}`;
 ftlab.percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 
-/** The bytes that a text in base64 stands for. */
+/** The bytes of a base64 text. */
 ftlab.bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
-/** Shows lines of a swatch, a name and a value beside a place of the window; hides the tooltip if there are none. */
+/** Shows lines of a swatch, a name and a value next to a point of the window; hides the tooltip if there is no point. */
 ftlab.tooltip = (place, title, lines) => {
   const tooltip = document.getElementById("tooltip");
   tooltip.hidden = !place;
@@ -69,7 +69,7 @@ ftlab.tooltip = (place, title, lines) => {
   tooltip.style.top = `${Math.max(4, top)}px`;
 };
 
-/** The button that turns the colours, which remembers the choice where the browser lets it. */
+/** The button that switches the colours, and remembers the choice if the browser allows it. */
 ftlab.setUpTheme = () => {
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -83,7 +83,7 @@ ftlab.setUpTheme = () => {
     try {
       localStorage.setItem("ftlab-theme", document.documentElement.dataset.theme);
     } catch {
-      // Pages from files may not remember anything.
+      // Pages opened from files may not store anything.
     }
     show();
   });
@@ -91,7 +91,7 @@ ftlab.setUpTheme = () => {
     const kept = localStorage.getItem("ftlab-theme");
     if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
   } catch {
-    // The system's choice, then.
+    // Use the system's choice.
   }
   system.addEventListener("change", show);
   show();

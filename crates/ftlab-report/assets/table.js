@@ -1,7 +1,7 @@
 "use strict";
-// Tables that a heading sorts.
+// Tables that are sorted by clicking a heading.
 
-/** Puts rows in the order of a column: numbers by size, names by the alphabet, missing ones last. */
+/** Sorts rows by a column: numbers by size, names alphabetically, missing values last. */
 ftlab.sortTable = (table, column) => {
   const headings = [...table.tHead.rows[0].cells];
   const heading = headings[column];

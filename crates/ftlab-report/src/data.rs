@@ -1,22 +1,22 @@
-//! What the scripts of the page draw, few enough numbers for it to stay small.
+//! The data drawn by the scripts of the page, reduced so that the page stays small.
 
 use ftlab_sim::result::{Bytes, FREE, Frame, Moves, Observed, RETIRED, RunResult, TimingResult};
 use ftlab_sim::{ExperimentResult, format::significant};
 use serde::Serialize;
 
-/// Bytes of all frames together, about.
+/// Approximate size of all frames together, in bytes.
 const FRAMES_BYTES: usize = 1_000_000;
 
-/// Points of all lines over time together, about.
+/// Approximate number of points of all lines over time together.
 const POINTS: usize = 24_000;
 
-/// Points of one line over time at most.
+/// Maximum number of points of one line over time.
 const LINE_POINTS: usize = 800;
 
-/// Frames below which cells are merged instead.
+/// Number of frames below which cells are merged instead.
 const FRAMES_MIN: usize = 30;
 
-/// All that is drawn.
+/// Everything that is drawn.
 #[derive(Debug, Serialize)]
 pub(crate) struct Data<'a> {
     logical_pages: u32,
@@ -47,7 +47,7 @@ struct Stream<'a> {
 /// Lines over time.
 #[derive(Debug, Default, Serialize)]
 struct Series {
-    /// Host writes, in sizes of the drive, at the end of each point's span.
+    /// Host writes, in drive writes, at the end of each point's span.
     drive_writes: Vec<f64>,
     waf: Vec<f64>,
     cold_region: Option<Vec<f64>>,
@@ -55,7 +55,7 @@ struct Series {
     response: Option<Vec<f64>>,
 }
 
-/// Frames with no more cells than there is room for.
+/// Frames, with no more cells than there is room for.
 #[derive(Debug, Serialize)]
 struct Flash {
     blocks_per_cell: u32,
@@ -88,14 +88,14 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// As JSON that may stand in a script of a page.
+    /// As JSON that can be embedded in a script element.
     pub(crate) fn to_json(&self) -> Result<String, serde_json::Error> {
-        // Nothing else could end the script.
+        // Nothing else could end the script element.
         serde_json::to_string(self).map(|text| text.replace('<', "\\u003c"))
     }
 }
 
-/// Five digits: less than a pixel.
+/// Rounds to five digits: less than a pixel.
 fn short(number: f64) -> f64 {
     significant(number, 5).parse().unwrap_or(number)
 }
@@ -104,7 +104,7 @@ fn milliseconds(nanoseconds: f64) -> f64 {
     short(nanoseconds / 1e6)
 }
 
-/// Takes as many intervals together as it takes to have no more than `points`.
+/// Merges intervals until there are no more than `points`.
 fn series(result: &ExperimentResult, run: &RunResult, points: usize) -> Series {
     let intervals = run.running_waf.len();
     let together = intervals.div_ceil(points.max(1)).max(1);
@@ -135,7 +135,7 @@ fn tail(time: &TimingResult) -> Vec<(f64, f64)> {
     points.map(|(ns, longer)| (milliseconds(*ns as f64), short(*longer))).collect()
 }
 
-/// Leaves frames out, and then takes neighbours together, until all take no more than `bytes`.
+/// Drops frames, and then merges neighbouring cells, until all take no more than `bytes`.
 fn flash(observed: &Observed, bytes: usize) -> Flash {
     let size = |frame: &Frame| {
         let bins: usize = frame.blocks_by_valid_share.iter().map(Vec::len).sum();
@@ -156,7 +156,7 @@ fn flash(observed: &Observed, bytes: usize) -> Flash {
     kept
 }
 
-/// Leaves out every other frame, but for the first and the last.
+/// Drops every other frame, but keeps the first and the last.
 fn leave_out(frames: &mut Vec<Frame>) {
     let last = frames.len() - 1;
     let mut index = 0;
@@ -166,7 +166,7 @@ fn leave_out(frames: &mut Vec<Frame>) {
     });
 }
 
-/// Takes two neighbouring cells as one.
+/// Merges two neighbouring cells.
 fn merge(frame: &mut Frame) {
     let mean = |bytes: &Bytes| {
         let pairs = bytes.0.chunks(2);

@@ -1,4 +1,4 @@
-//! Results as one HTML page, which needs neither network nor any other file.
+//! Results as one self-contained HTML page.
 //!
 //! ```
 //! use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Workload};
@@ -13,9 +13,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The text and the tables are written here ([`askama`] escapes what users named); charts and the picture of
-//! the flash are drawn by the scripts in `assets/` from data that is bounded (`data.rs`), with
-//! [uPlot](https://github.com/leeoniya/uPlot) for lines.
+//! Text and tables are rendered here ([`askama`] escapes names given by users); charts and the
+//! picture of the flash are drawn by the scripts in `assets/` from data of bounded size
+//! (`data.rs`), with [uPlot](https://github.com/leeoniya/uPlot) for lines.
 
 #![forbid(unsafe_code)]
 
@@ -27,10 +27,10 @@ pub use page::page;
 
 use thiserror::Error;
 
-/// Bytes of a page at most.
+/// Maximum size of a page in bytes.
 pub const BYTES_MAX: usize = 1_500_000;
 
-/// FTLs that a page shows at most.
+/// Maximum number of FTLs on a page.
 pub const FTLS_MAX: usize = 64;
 
 /// Why there is no page.
@@ -38,30 +38,29 @@ pub const FTLS_MAX: usize = 64;
 pub enum ReportError {
     /// There are more FTLs than a page has room for.
     #[error(
-        "a report of {ftls} FTLs would not be readable, and has room for {FTLS_MAX}: name fewer, or use \
-         --json"
+        "a report of {ftls} FTLs would not be readable, {FTLS_MAX} are allowed: name fewer, or use --json"
     )]
     TooManyFtls {
-        /// How many.
+        /// The number of FTLs.
         ftls: usize,
     },
-    /// There is more of something else than a page has room for.
+    /// Anything else takes more space than a page has.
     #[error(
         "the report would have {bytes} bytes, more than {BYTES_MAX}: name fewer FTLs, or shorter names"
     )]
     TooLarge {
-        /// How many.
+        /// The size of the page.
         bytes: usize,
     },
-    /// The page could not be put together.
+    /// The page could not be rendered.
     #[error("the report cannot be written: {0}")]
     Template(#[from] askama::Error),
-    /// The data could not be put into it.
+    /// The data could not be serialised.
     #[error("the report cannot be written: {0}")]
     Data(#[from] serde_json::Error),
 }
 
-/// Refuses more FTLs than a page has room for: better known before a run than behind it.
+/// Refuses more FTLs than fit on a page; to be called before a run, not after it.
 pub fn check(ftls: usize) -> Result<(), ReportError> {
     if ftls > FTLS_MAX { Err(ReportError::TooManyFtls { ftls }) } else { Ok(()) }
 }

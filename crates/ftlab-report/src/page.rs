@@ -1,4 +1,4 @@
-//! The page: its text, and what its scripts get.
+//! The page: its text, and the data for its scripts.
 
 use crate::data::Data;
 use crate::tables::{self, Table};
@@ -34,9 +34,9 @@ struct Page<'a> {
     speed: Table,
     wear: Table,
     faults: Table,
-    /// Host writes of an interval of the running numbers.
+    /// Host writes per interval of the running numbers.
     interval: String,
-    /// Host writes that part hot pages from warm ones.
+    /// Host writes that separate hot pages from warm ones.
     window: String,
     /// Host writes after which a page is cold.
     cold_age: String,
@@ -45,7 +45,7 @@ struct Page<'a> {
     data: String,
 }
 
-/// A name and what it is.
+/// A name and a value.
 struct Fact {
     name: String,
     value: String,
@@ -110,7 +110,7 @@ impl<'a> Page<'a> {
         include_str!("../assets/style.css")
     );
 
-    /// Of the library among the scripts, which asks to go with every copy.
+    /// The licence of the library among the scripts, which every copy must include.
     const LICENCE: &'static str = include_str!("../assets/vendor/LICENSE-uPlot");
 
     const SCRIPTS: [&'static str; 8] = [
@@ -138,18 +138,18 @@ fn question(result: &ExperimentResult) -> String {
     }
 }
 
-/// A generator as it was named, or the name of a trace's file.
+/// A generator as the user gave it, or the file name of a trace.
 fn name_of(config: &Config) -> &str {
     let name = Path::new(&config.workload).file_name().and_then(OsStr::to_str);
     name.filter(|_| config.format.is_some()).unwrap_or(&config.workload)
 }
 
-/// What has to be known to read the answer.
+/// The facts needed to interpret the answer.
 fn facts(result: &ExperimentResult) -> Vec<Fact> {
     let Config { drive, fill, .. } = &result.config;
     let writes = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
     let drive_writes = writes as f64 / f64::from(drive.logical_pages);
-    let filled = if fill == "none" { "empty at first" } else { "full at first" };
+    let filled = if fill == "none" { "initially empty" } else { "initially full" };
     vec![
         fact("drive", format!("{}, {filled}", bytes(drive.logical_bytes))),
         fact("over-provisioning", percent(drive.op_ratio)),
@@ -166,7 +166,7 @@ fn blocks(drive: &DriveSummary) -> String {
     format!("{} erase blocks of {}", grouped(drive.blocks.into()), bytes(block_bytes))
 }
 
-/// Everything that decides the numbers.
+/// Everything that determines the numbers.
 fn configuration(config: &Config) -> Vec<Fact> {
     let drive = &config.drive;
     let mut facts = vec![fact("workload", &*config.workload)];
@@ -188,15 +188,15 @@ fn configuration(config: &Config) -> Vec<Fact> {
     if drive.gc_start_blocks > 0 {
         let (start, most) = (drive.gc_start_blocks, drive.early_valid_pages_max);
         let text = format!(
-            "below {} free blocks, of blocks with {} valid pages at most",
+            "below {} free blocks, from blocks with at most {} valid pages",
             grouped(start.into()),
             grouped(most.into())
         );
-        facts.push(fact("collection ahead of need", text));
+        facts.push(fact("early collection", text));
     }
     let wear = match drive.wear_threshold {
         0 => "never".to_owned(),
-        erases => format!("from {} erases on", grouped(erases.into())),
+        erases => format!("from a difference of {} erases", grouped(erases.into())),
     };
     facts.extend([
         fact("free block opened next", &*drive.free_block),
@@ -207,7 +207,7 @@ fn configuration(config: &Config) -> Vec<Fact> {
             "counted",
             config.writes_max.map_or_else(
                 || "all page writes of the trace".into(),
-                |writes| format!("{} page writes at most", grouped(writes)),
+                |writes| format!("at most {} page writes", grouped(writes)),
             ),
         ),
         fact("interval", format!("{} page writes", grouped(config.interval_writes))),
@@ -229,14 +229,14 @@ fn configuration(config: &Config) -> Vec<Fact> {
     facts
 }
 
-/// What the workload turned out to be.
+/// What was read of the workload.
 fn workload(workload: &WorkloadSummary) -> Vec<Fact> {
     let requests = workload.requests.iter();
     let mut facts: Vec<_> = requests
         .map(|(operation, count)| fact(&format!("{operation} requests"), grouped(*count)))
         .collect();
     facts.push(fact("page writes", grouped(workload.page_writes)));
-    facts.push(fact("lines passed over", grouped(workload.skipped_lines)));
+    facts.push(fact("lines skipped", grouped(workload.skipped_lines)));
     facts.extend(workload.skipped.iter().map(|skipped| {
         let (count, first) = (grouped(skipped.count), grouped(skipped.first_line));
         fact(&skipped.reason, format!("{count}, first line {first}: {}", skipped.first_text))
@@ -245,10 +245,10 @@ fn workload(workload: &WorkloadSummary) -> Vec<Fact> {
 }
 
 fn over_provisioning(drive: &DriveSummary) -> String {
-    let came_out = percent(drive.op_ratio);
+    let actual = percent(drive.op_ratio);
     match drive.op_ratio_asked {
-        Some(asked) => format!("{} asked, {came_out} as it came out", percent(asked)),
-        None => came_out,
+        Some(asked) => format!("{} requested, {actual} actual", percent(asked)),
+        None => actual,
     }
 }
 

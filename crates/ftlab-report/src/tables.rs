@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
 }
 
-/// A text, and the number by which rows are sorted, if there is one.
+/// A text, and the number by which rows are sorted, if any.
 pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) number: Option<f64>,
@@ -46,13 +46,13 @@ impl Cell {
         Self::new(share, percent_tenths(share))
     }
 
-    /// A dash for what there is not.
+    /// A dash if there is no value.
     fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or_else(|| Self { text: "–".into(), number: None }, cell)
     }
 }
 
-/// What a column shows, what that means, and how it comes from a run.
+/// The heading of a column, its meaning, and how it is derived from a run.
 type Column = (&'static str, &'static str, fn(&RunResult) -> Cell);
 
 impl Table {
@@ -67,7 +67,7 @@ impl Table {
         }
     }
 
-    /// Leaves a column out that is empty.
+    /// Removes empty columns.
     fn without_empty(mut self) -> Self {
         for column in (0..self.headings.len()).rev() {
             if self.rows.iter().all(|row| row.cells[column].number.is_none()) {
@@ -98,13 +98,17 @@ pub(crate) fn results(result: &ExperimentResult) -> Table {
         ("victims valid", "Mean share of pages still valid in the blocks collected", |run| {
             Cell::of(run.victim_valid_share.mean, Cell::share)
         }),
-        ("cold region", "Share of the blocks that hold pages of cold streams, at the end", |run| {
+        ("cold region", "Share of the blocks in cold streams at the end", |run| {
             Cell::of(run.cold_region_share, Cell::share)
         }),
-        ("metadata", "What a controller remembers for the algorithm beside its mapping", |run| {
-            let size = run.memory.metadata_bytes;
-            Cell::new(size as f64, bytes(size))
-        }),
+        (
+            "metadata",
+            "State that a controller keeps for the algorithm in addition to the mapping",
+            |run| {
+                let size = run.memory.metadata_bytes;
+                Cell::new(size as f64, bytes(size))
+            },
+        ),
         ("steady state", "Whether the last five rounds of a quarter drive write agree", |run| {
             let text = if run.steady_state { "yes" } else { "no" };
             Cell::new(f64::from(u8::from(run.steady_state)), text.into())
@@ -135,7 +139,7 @@ pub(crate) fn responses(result: &ExperimentResult) -> Table {
     Table::new(result, &columns).without_empty()
 }
 
-/// What the flash did in its time; empty if time was not simulated.
+/// Activity of the flash over time; empty if time was not simulated.
 pub(crate) fn speed(result: &ExperimentResult) -> Table {
     fn timed(run: &RunResult, cell: impl FnOnce(&TimingResult) -> Cell) -> Cell {
         Cell::of(run.timing.as_ref(), cell)
@@ -164,16 +168,16 @@ pub(crate) fn speed(result: &ExperimentResult) -> Table {
     Table::new(result, &columns).without_empty()
 }
 
-/// Erases of blocks, and how long they last.
+/// Erases of blocks, and endurance.
 pub(crate) fn wear(result: &ExperimentResult) -> Table {
     fn endurance(run: &RunResult, value: fn(Endurance) -> f64) -> Cell {
         Cell::of(run.endurance, |endurance| Cell::digits(value(endurance), 4))
     }
     let columns: [Column; 6] = [
-        ("fewest erases", "Of the block with fewest", |run| Cell::count(run.erase_counts.min)),
+        ("fewest erases", "Of the block with the fewest", |run| Cell::count(run.erase_counts.min)),
         ("mean", "Mean over all blocks", |run| Cell::digits(run.erase_counts.mean, 4)),
-        ("most", "Of the block with most", |run| Cell::count(run.erase_counts.max)),
-        ("Gini", "0 if all blocks have as many erases, towards 1 if few have all", |run| {
+        ("most", "Of the block with the most", |run| Cell::count(run.erase_counts.max)),
+        ("Gini", "0 if all blocks have equally many erases, towards 1 if a few have all", |run| {
             Cell::digits(run.erase_counts.gini, 3)
         }),
         ("terabytes written", "What the host can write before the flash is worn out", |run| {
@@ -186,14 +190,14 @@ pub(crate) fn wear(result: &ExperimentResult) -> Table {
     Table::new(result, &columns).without_empty()
 }
 
-/// What failed; empty if nothing could.
+/// Failures; empty if nothing could fail.
 pub(crate) fn faults(result: &ExperimentResult) -> Table {
     fn failed(run: &RunResult, count: fn(&FaultsResult) -> u64) -> Cell {
         Cell::of(run.faults.as_ref(), |faults| Cell::count(count(faults)))
     }
     let columns: [Column; 5] = [
-        ("bad from birth", "Blocks", |run| failed(run, |of| of.bad_blocks.into())),
-        ("out of use at the end", "Blocks", |run| failed(run, |of| of.retired_blocks.into())),
+        ("factory bad", "Blocks", |run| failed(run, |of| of.bad_blocks.into())),
+        ("retired at the end", "Blocks", |run| failed(run, |of| of.retired_blocks.into())),
         ("failed programs", "Programs and copies", |run| failed(run, |of| of.failed_programs)),
         ("failed erases", "Erases", |run| failed(run, |of| of.failed_erases)),
         ("read-only after", "Host page writes", |run| {
@@ -204,7 +208,7 @@ pub(crate) fn faults(result: &ExperimentResult) -> Table {
     Table::new(result, &columns).without_empty()
 }
 
-/// Pages moved, by how long they lasted; empty if that was not watched.
+/// Pages moved, by lifetime; empty if the flash was not observed.
 pub(crate) fn moves(result: &ExperimentResult) -> Table {
     fn moved(run: &RunResult, class: fn(&Moves) -> u64) -> Cell {
         Cell::of(run.observed.as_ref(), |observed| Cell::count(class(&observed.moves)))

@@ -18,6 +18,6 @@ fn vendored_files_are_those_of_the_package() {
     ] {
         let vendored = fs::read(here.join("assets/vendor").join(vendored)).unwrap();
         let original = fs::read(package.join(original)).unwrap();
-        assert!(vendored == original, "copy it anew: npm run vendor --prefix {}", here.display());
+        assert!(vendored == original, "copy it again: npm run vendor --prefix {}", here.display());
     }
 }

@@ -1,16 +1,14 @@
 //! Why an experiment cannot be run.
 
 use crate::format::grouped;
-use crate::schedule::INTERVALS_MAX;
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
 use ftlab_machine::MachineError;
-use ftlab_spec::{ByteSize, SpecError};
+use ftlab_spec::{ByteSize, SpecError, did_you_mean};
 use ftlab_trace::TraceError;
-use std::io;
 use thiserror::Error;
 
-/// Why an experiment cannot be set up, run or written; the message names the value, the limit and the
+/// Why an experiment cannot be set up or run; the message names the value, the limit and the
 /// remedy.
 #[derive(Debug, Error)]
 pub enum SimError {
@@ -97,12 +95,14 @@ pub enum SimError {
     #[error(
         "the workload goes on beyond {} intervals of {} page writes, which are as many as are \
          recorded; give a larger --interval, or fewer --writes",
-        grouped(INTERVALS_MAX),
+        grouped(*intervals_max),
         grouped(*interval_writes)
     )]
     TooManyIntervals {
         /// Host writes of an interval.
         interval_writes: u64,
+        /// Intervals that are recorded at most.
+        intervals_max: u64,
     },
     /// More memory than there is.
     #[error(
@@ -125,24 +125,6 @@ pub enum SimError {
         /// Which FTL.
         ftl: String,
         /// What it says.
-        reason: String,
-    },
-    /// Results cannot be written.
-    #[error("{name}: {source}")]
-    Output {
-        /// The file or directory.
-        name: String,
-        /// What the operating system says.
-        source: io::Error,
-    },
-    /// Results cannot be read.
-    #[error(
-        "{name}: {reason}; name a directory that `ftlab run --out` of this version wrote, or run it again"
-    )]
-    Results {
-        /// The file.
-        name: String,
-        /// What is wrong with it.
         reason: String,
     },
     /// Whoever watched the progress did not want it to go on.
@@ -181,7 +163,6 @@ impl SimError {
             | Self::Geometry(_)
             | Self::UnknownWorkload { .. }
             | Self::NoTimes
-            | Self::Results { .. }
             | Self::Unusable { .. } => true,
             _ => false,
         }
@@ -190,13 +171,7 @@ impl SimError {
 
 /// Proposes a generator that was mistyped.
 fn near(text: &str, generators: &[String]) -> String {
-    let name = text.split(':').next().unwrap_or(text).to_owned();
-    let unknown = SpecError::UnknownName { kind: "generator", name, known: generators.to_vec() };
-    let message = unknown.to_string();
-    match (message.find(" ("), message.find("; known")) {
-        (Some(start), Some(end)) if start < end => message[start..end].to_owned(),
-        _ => String::new(),
-    }
+    did_you_mean(text.split(':').next().unwrap_or(text), generators)
 }
 
 /// A size that has `page`.

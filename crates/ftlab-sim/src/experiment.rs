@@ -252,7 +252,7 @@ impl Experiment {
                 what: "no FTL is named".into(),
                 remedy: format!(
                     "add --ftl NAME, once for each FTL to compare; known: {}",
-                    registry::ftl_names().join(", ")
+                    registry::known_ftls()
                 ),
             });
         }

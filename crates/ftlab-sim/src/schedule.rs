@@ -120,7 +120,10 @@ impl Schedule {
         if self.counted_so_far() / self.interval <= INTERVALS_MAX {
             return Ok(());
         }
-        Err(SimError::TooManyIntervals { interval_writes: self.interval })
+        Err(SimError::TooManyIntervals {
+            interval_writes: self.interval,
+            intervals_max: INTERVALS_MAX,
+        })
     }
 
     /// Writes up to the next cut; 0 at the end.

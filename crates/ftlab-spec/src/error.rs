@@ -1,5 +1,6 @@
 //! What can be wrong with a name or a value that a user typed.
 
+use crate::near::{NamesAndPairs, did_you_mean};
 use thiserror::Error;
 
 /// A name or value that cannot be used; the message says what to type instead.
@@ -22,6 +23,16 @@ pub enum SpecError {
         name: String,
         /// Every name there is.
         known: Vec<String>,
+    },
+    /// No such FTL, where a name may also be a pair of parts: `first/second`.
+    #[error("unknown {kind} {name:?}{}; known: {known}", known.near(name))]
+    UnknownPair {
+        /// What was looked up, such as "FTL".
+        kind: &'static str,
+        /// What was typed.
+        name: String,
+        /// Every name there is.
+        known: Box<NamesAndPairs>,
     },
     /// The thing exists and does not have this parameter.
     #[error("{of} has no parameter {key:?}{}; {}", did_you_mean(key, known), has(known))]
@@ -61,15 +72,6 @@ pub enum SpecError {
         /// What would be right.
         expects: &'static str,
     },
-}
-
-fn did_you_mean(name: &str, known: &[String]) -> String {
-    known
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, best)| format!(" (did you mean {best:?}?)"))
 }
 
 fn has(known: &[String]) -> String {

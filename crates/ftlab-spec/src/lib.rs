@@ -27,13 +27,17 @@
 mod auto;
 mod domain;
 mod error;
+mod near;
 mod parameters;
 mod quantity;
 mod spec;
+mod value;
 
 pub use auto::OrAuto;
 pub use domain::Domain;
 pub use error::SpecError;
-pub use parameters::{Parameter, Parameters, Value, check_range, parse_value};
+pub use near::{NamesAndPairs, did_you_mean};
+pub use parameters::{NoParameters, Parameter, Parameters};
 pub use quantity::{ByteSize, Share};
-pub use spec::{NoParameters, Spec};
+pub use spec::Spec;
+pub use value::{Value, check_range, parse_value};

@@ -1,8 +1,7 @@
 //! Typed parameters, declared once: parsed, checked, documented and printed from one place.
 
-use crate::{Domain, Spec, SpecError};
-use std::fmt::{Debug, Display};
-use std::num::NonZeroU32;
+use crate::{Domain, Spec, SpecError, Value};
+use std::fmt::Debug;
 use std::ops::RangeBounds;
 
 /// One documented parameter, as `ftlab list` shows it.
@@ -22,16 +21,73 @@ pub struct Parameter {
     pub source: &'static str,
 }
 
+impl Parameter {
+    /// A parameter that may be any `T`; `doc` has the lines of its comment.
+    pub fn new<T: Value>(
+        name: &'static str,
+        default: &T,
+        doc: &[&str],
+        source: &'static str,
+    ) -> Self {
+        let doc: Vec<_> = doc.iter().map(|line| line.trim()).collect();
+        Self {
+            name,
+            default: default.print(),
+            expects: T::expects(),
+            domain: T::domain(),
+            doc: doc.join(" "),
+            source,
+        }
+    }
+
+    /// The same parameter, whose values have to be in `range`.
+    #[must_use]
+    pub fn within<T: Value>(mut self, range: &(impl RangeBounds<T> + Debug)) -> Self {
+        self.expects = format!("{} in {range:?}", self.expects);
+        self.domain = T::domain_within(range);
+        self
+    }
+
+    /// Gives the parameter `name` of `parameters`, which has to be there, another default.
+    pub fn redefine<T: Value>(
+        parameters: &mut [Self],
+        name: &str,
+        default: &T,
+        source: &'static str,
+    ) {
+        let redefined = parameters.iter_mut().find(|parameter| parameter.name == name);
+        let parameter = redefined.unwrap_or_else(|| panic!("no parameter is called {name}"));
+        parameter.default = default.print();
+        parameter.source = source;
+    }
+}
+
 /// A set of parameters, made by [`parameters!`](crate::parameters!).
 pub trait Parameters: Sized + Default {
     /// Every parameter, in order of declaration.
     fn describe() -> Vec<Parameter>;
 
-    /// The defaults, overridden by the arguments of `spec`.
-    fn from_spec(spec: &Spec) -> Result<Self, SpecError>;
+    /// Sets the parameter `key` of what is called `of` to what `text` says; false if there is no such
+    /// parameter.
+    fn set(&mut self, of: &str, key: &str, text: &str) -> Result<bool, SpecError>;
 
-    /// Every parameter with its present value, as text that parses back.
+    /// Every parameter with its present value, as text that parses back, in order of declaration.
     fn values(&self) -> Vec<(&'static str, String)>;
+
+    /// The defaults, overridden by the arguments of `spec`.
+    fn from_spec(spec: &Spec) -> Result<Self, SpecError> {
+        let mut parameters = Self::default();
+        for (key, text) in &spec.arguments {
+            if !parameters.set(&spec.name, key, text)? {
+                return Err(SpecError::UnknownParameter {
+                    of: spec.name.clone(),
+                    key: key.clone(),
+                    known: Self::describe().iter().map(|known| known.name.to_owned()).collect(),
+                });
+            }
+        }
+        Ok(parameters)
+    }
 
     /// The values that `spec` comes to: what means the same gives the same.
     fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
@@ -39,130 +95,129 @@ pub trait Parameters: Sized + Default {
     }
 }
 
-/// A type that a parameter may have.
-pub trait Value: Sized + Display {
-    /// What a value looks like, to follow "is not".
-    fn expects() -> String;
-
-    /// Reads a value; `None` where the text is not one.
-    fn parse(text: &str) -> Option<Self>;
-
-    /// What values there are.
-    fn domain() -> Domain {
-        Domain::Text
-    }
-
-    /// What is to be typed instead of `text`, to follow "is not"; types whose values have parts name
-    /// the wrong one.
-    fn expects_for(_text: &str) -> String {
-        Self::expects()
-    }
-
-    /// The value as a user types it.
-    fn print(&self) -> String {
-        self.to_string()
-    }
-}
-
-macro_rules! number_values {
-    ($($type:ty: $expects:literal from $low:literal),*) => {$(
-        impl Value for $type {
-            fn expects() -> String {
-                $expects.into()
-            }
-
-            fn parse(text: &str) -> Option<Self> {
-                text.parse().ok()
-            }
-
-            fn domain() -> Domain {
-                Domain::Whole { low: Some($low), high: None }
-            }
-
-            fn expects_for(text: &str) -> String {
-                let is_too_large = text.parse::<u128>().is_ok_and(|number| number > 0);
-                let most = if is_too_large { format!(", {} at most", <$type>::MAX) } else { String::new() };
-                Self::expects() + &most
-            }
-        }
-    )*};
-}
-number_values!(
-    u32: "a whole number" from 0.0,
-    u64: "a whole number" from 0.0,
-    NonZeroU32: "a whole number of at least 1" from 1.0
-);
-
-impl Value for f64 {
-    fn expects() -> String {
-        "a number".into()
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().filter(|number: &f64| number.is_finite())
-    }
-
-    fn domain() -> Domain {
-        Domain::Number { low: None, high: None }
-    }
-}
-
-impl Value for bool {
-    fn expects() -> String {
-        "on or off".into()
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "on" | "true" => Some(true),
-            "off" | "false" => Some(false),
-            _ => None,
-        }
-    }
-
-    fn domain() -> Domain {
-        Domain::Choice(vec!["on".into(), "off".into()])
-    }
-
-    fn print(&self) -> String {
-        if *self { "on".into() } else { "off".into() }
-    }
-}
-
-/// Reads the value of `key`, which belongs to `of`.
-pub fn parse_value<T: Value>(of: &str, key: &str, text: &str) -> Result<T, SpecError> {
-    T::parse(text).ok_or_else(|| SpecError::BadValue {
-        of: of.into(),
-        key: key.into(),
-        value: text.into(),
-        expects: T::expects_for(text),
-    })
-}
-
-/// Refuses a value outside `range`.
-pub fn check_range<T: Value + PartialOrd, R: RangeBounds<T> + Debug>(
-    of: &str,
-    key: &str,
-    value: T,
-    range: &R,
-) -> Result<T, SpecError> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    Err(SpecError::BadValue {
-        of: of.into(),
-        key: key.into(),
-        value: value.to_string(),
-        expects: format!("{} in {range:?}", T::expects()),
-    })
-}
-
 /// Declares a struct of parameters and implements [`Parameters`] for it.
 ///
 /// Each line is `/// doc`, then `field: type = default, "key" in range, from "source";`, where
 /// `in range` may be left out.
+///
+/// Parameters that several things have are declared once, as a struct of their own. A line
+/// `..field: Struct;` includes them: they are typed, listed and printed at this place, as if they had been
+/// declared here. `except` gives some of them other defaults, each with its key and its source:
+///
+/// ```
+/// ftlab_spec::parameters! {
+///     /// What is poured over something.
+///     pub struct Water {
+///         /// Its temperature.
+///         celsius: u32 = 100, "celsius" in 0..=100, from "the kettle";
+///         /// How much of it.
+///         grams: u32 = 250, "grams", from "the cup";
+///     }
+/// }
+/// ftlab_spec::parameters! {
+///     /// How to brew.
+///     pub struct Tea {
+///         /// Minutes in the pot.
+///         minutes: u32 = 4, "minutes", from "the tin";
+///         ..water: Water, except { celsius = 80, "celsius", from "the tin"; };
+///         /// Milk or not.
+///         milk: bool = false, "milk", from "our habit";
+///     }
+/// }
+/// use ftlab_spec::Parameters;
+///
+/// let tea = Tea::from_spec(&"tea:grams=300".parse()?)?;
+/// assert_eq!((tea.water.celsius, tea.water.grams), (80, 300));
+/// let keys: Vec<_> = tea.values().into_iter().map(|(key, _)| key).collect();
+/// assert_eq!(keys, ["minutes", "celsius", "grams", "milk"]);
+/// # Ok::<(), ftlab_spec::SpecError>(())
+/// ```
 #[macro_export]
 macro_rules! parameters {
+    // Sections, each of what it includes, if that is something, and of lines.
+    (
+        @sections { $(#[$meta:meta])* $vis:vis struct $name:ident }
+        $({
+            { $(
+                $shared:ident: $group:ty
+                { $($of:ident = $new:expr, $its:literal, from $why:literal;)* }
+            )? }
+            { $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty = $default:expr, $key:literal $(in $range:expr)?, from $source:literal;
+            )* }
+        })+
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        $vis struct $name {
+            $(
+                $(
+                    #[doc = ::std::concat!("Those of `", ::std::stringify!($group), "`.")]
+                    pub $shared: $group,
+                )?
+                $($(#[doc = $doc])+ pub $field: $type,)*
+            )+
+        }
+
+        impl ::std::default::Default for $name {
+            fn default() -> Self {
+                $($(
+                    #[allow(unused_mut)]
+                    let mut $shared = <$group as ::std::default::Default>::default();
+                    $($shared.$of = $new;)*
+                )?)+
+                Self { $($($shared,)? $($field: $default,)*)+ }
+            }
+        }
+
+        impl $crate::Parameters for $name {
+            #[allow(unused_mut, unused_variables)]
+            fn describe() -> ::std::vec::Vec<$crate::Parameter> {
+                let defaults = <Self as ::std::default::Default>::default();
+                [$(
+                    $({
+                        let mut shared = <$group as $crate::Parameters>::describe();
+                        $(
+                            let default = &defaults.$shared.$of;
+                            $crate::Parameter::redefine(&mut shared, $its, default, $why);
+                        )*
+                        shared
+                    },)?
+                    ::std::vec![$(
+                        $crate::Parameter::new($key, &defaults.$field, &[$($doc),+], $source)
+                            $(.within::<$type>(&($range)))?
+                    ),*],
+                )+].concat()
+            }
+
+            #[allow(unused_variables)]
+            fn set(
+                &mut self,
+                of: &str,
+                key: &str,
+                text: &str,
+            ) -> ::std::result::Result<bool, $crate::SpecError> {
+                $($(if key == $key {
+                    let value = $crate::parse_value::<$type>(of, key, text)?;
+                    $(let value = $crate::check_range(of, key, value, &($range))?;)?
+                    self.$field = value;
+                    return ::std::result::Result::Ok(true);
+                })*)+
+                $($(if $crate::Parameters::set(&mut self.$shared, of, key, text)? {
+                    return ::std::result::Result::Ok(true);
+                })?)+
+                ::std::result::Result::Ok(false)
+            }
+
+            fn values(&self) -> ::std::vec::Vec<(&'static str, ::std::string::String)> {
+                [$(
+                    $($crate::Parameters::values(&self.$shared),)?
+                    ::std::vec![$(($key, $crate::Value::print(&self.$field))),*],
+                )+].concat()
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
@@ -170,127 +225,72 @@ macro_rules! parameters {
                 $(#[doc = $doc:literal])+
                 $field:ident: $type:ty = $default:expr, $key:literal $(in $range:expr)?, from $source:literal;
             )*
+            $(
+                ..$shared:ident: $group:ty $(, except {
+                    $($of:ident = $new:expr, $its:literal, from $why:literal;)+
+                })?;
+                $(
+                    $(#[doc = $more_doc:literal])+
+                    $more:ident: $more_type:ty = $more_default:expr,
+                    $more_key:literal $(in $more_range:expr)?, from $more_source:literal;
+                )*
+            )*
         }
     ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq)]
-        $vis struct $name {
-            $($(#[doc = $doc])+ pub $field: $type,)*
-        }
-
-        impl ::std::default::Default for $name {
-            fn default() -> Self {
-                Self { $($field: $default,)* }
-            }
-        }
-
-        impl $crate::Parameters for $name {
-            fn describe() -> ::std::vec::Vec<$crate::Parameter> {
-                #[allow(unused_mut)]
-                let mut parameters = ::std::vec::Vec::new();
-                $(
-                    let default: $type = $default;
-                    #[allow(unused_mut)]
-                    let mut expects = <$type as $crate::Value>::expects();
-                    #[allow(unused_mut)]
-                    let mut domain = <$type as $crate::Value>::domain();
-                    $(
-                        expects = ::std::format!("{expects} in {:?}", $range);
-                        domain = domain.within::<$type>(&($range));
-                    )?
-                    parameters.push($crate::Parameter {
-                        name: $key,
-                        default: $crate::Value::print(&default),
-                        expects,
-                        domain,
-                        doc: [$($doc),+].map(str::trim).join(" "),
-                        source: $source,
-                    });
-                )*
-                parameters
-            }
-
-            fn from_spec(spec: &$crate::Spec) -> ::std::result::Result<Self, $crate::SpecError> {
-                #[allow(unused_mut)]
-                let mut parameters = Self::default();
-                for (key, text) in &spec.arguments {
-                    let _ = text;
-                    match key.as_str() {
-                        $($key => {
-                            let value = $crate::parse_value::<$type>(&spec.name, key, text)?;
-                            $(let value = $crate::check_range(&spec.name, key, value, &($range))?;)?
-                            parameters.$field = value;
-                        })*
-                        _ => return ::std::result::Result::Err($crate::SpecError::UnknownParameter {
-                            of: spec.name.clone(),
-                            key: key.clone(),
-                            known: ::std::vec![$($key.into()),*],
-                        }),
-                    }
-                }
-                ::std::result::Result::Ok(parameters)
-            }
-
-            fn values(&self) -> ::std::vec::Vec<(&'static str, ::std::string::String)> {
-                ::std::vec![$(($key, $crate::Value::print(&self.$field))),*]
-            }
+        $crate::parameters! {
+            @sections { $(#[$meta])* $vis struct $name }
+            { {} { $(
+                $(#[doc = $doc])+
+                $field: $type = $default, $key $(in $range)?, from $source;
+            )* } }
+            $({
+                { $shared: $group { $($($of = $new, $its, from $why;)+)? } }
+                { $(
+                    $(#[doc = $more_doc])+
+                    $more: $more_type = $more_default, $more_key $(in $more_range)?, from $more_source;
+                )* }
+            })*
         }
     };
 }
 
-/// Declares an enum whose variants have names that users type, and implements [`Value`] for it.
-#[macro_export]
-macro_rules! choices {
-    (
-        $(#[$meta:meta])*
-        $vis:vis enum $name:ident {
-            $($(#[doc = $doc:literal])+ $variant:ident = $text:literal,)+
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        $vis enum $name {
-            $($(#[doc = $doc])+ $variant,)+
-        }
-
-        impl $crate::Value for $name {
-            fn expects() -> ::std::string::String {
-                ::std::format!("one of {}", [$($text),+].join(", "))
-            }
-
-            fn parse(text: &str) -> ::std::option::Option<Self> {
-                match text {
-                    $($text => ::std::option::Option::Some(Self::$variant),)+
-                    _ => ::std::option::Option::None,
-                }
-            }
-
-            fn domain() -> $crate::Domain {
-                $crate::Domain::Choice(::std::vec![$($text.into()),+])
-            }
-        }
-
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(match self {
-                    $(Self::$variant => $text,)+
-                })
-            }
-        }
-    };
+parameters! {
+    /// For things that have no parameters.
+    pub struct NoParameters {}
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{Domain, Parameters, Spec};
 
-    choices! {
+    crate::choices! {
         /// A choice.
         pub(super) enum Order {
             /// Oldest first.
             Fifo = "fifo",
             /// Newest first.
             Lifo = "lifo",
+        }
+    }
+
+    parameters! {
+        /// What several examples have.
+        pub(super) struct Shared {
+            /// A size.
+            size: u32 = 7, "size" in 1..=9, from "a paper";
+            /// A switch.
+            switch: bool = false, "switch", from "a paper";
+        }
+    }
+
+    parameters! {
+        /// An example that has more.
+        pub(super) struct Including {
+            /// The first.
+            first: u32 = 1, "first", from "our reading";
+            ..shared: Shared, except { switch = true, "switch", from "our choice"; };
+            /// The last.
+            last: u32 = 2, "last", from "our reading";
         }
     }
 
@@ -342,5 +342,39 @@ mod tests {
         assert_eq!(values, [("share", "0.25".to_owned()), ("order", "fifo".to_owned())]);
         let resolved = |text: &str| Example::resolve(&text.parse().unwrap()).unwrap();
         assert_eq!(resolved("e:order=fifo,share=.50"), resolved("e"));
+    }
+
+    #[test]
+    fn what_is_included_is_listed_at_its_place_with_its_defaults() {
+        let described = Including::describe();
+        let listed: Vec<_> =
+            described.iter().map(|p| (p.name, p.default.as_str(), p.source)).collect();
+        let expected = [
+            ("first", "1", "our reading"),
+            ("size", "7", "a paper"),
+            ("switch", "on", "our choice"),
+            ("last", "2", "our reading"),
+        ];
+        assert_eq!(listed, expected);
+        assert_eq!(described[1], Shared::describe()[0]);
+        let values: Vec<_> = Including::default().values();
+        assert!(
+            values.iter().zip(expected).all(|(value, (name, default, _))| {
+                (value.0, value.1.as_str()) == (name, default)
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_included_is_typed_and_checked_like_the_rest() {
+        let parse = |text: &str| Including::from_spec(&text.parse().unwrap());
+        let parsed = parse("i:size=3,last=4").unwrap();
+        assert_eq!((parsed.shared.size, parsed.shared.switch, parsed.last), (3, true, 4));
+        let refused = |text: &str| parse(text).unwrap_err().to_string();
+        assert_eq!(refused("i:size=10"), "i: size=10 is not a whole number in 1..=9");
+        assert_eq!(
+            refused("i:siz=1"),
+            "i has no parameter \"siz\" (did you mean \"size\"?); it has first, size, switch, last"
+        );
     }
 }

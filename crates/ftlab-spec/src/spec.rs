@@ -58,11 +58,6 @@ impl fmt::Display for Spec {
     }
 }
 
-crate::parameters! {
-    /// For things that have no parameters.
-    pub struct NoParameters {}
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

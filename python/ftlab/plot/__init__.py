@@ -1,17 +1,17 @@
-"""Plots of results, one for each of the HTML report.
+"""Plots of results: every chart of the HTML report.
 
-Functions here draw with matplotlib, in the style of a paper, and return its
-:class:`~matplotlib.figure.Figure`; :mod:`ftlab.plot.altair` has the same names and returns interactive
+These functions draw with matplotlib, in the style of a paper, and return a
+:class:`~matplotlib.figure.Figure`; :mod:`ftlab.plot.altair` has the same functions and returns interactive
 charts for notebooks.
 
 =====================  ==============================================================  ================
 function               what it shows                                                   needs
 =====================  ==============================================================  ================
 :func:`waf`            write amplification over time
-:func:`cold_region`    share of blocks that hold pages of cold streams, over time
-:func:`wear`           erases of blocks
+:func:`cold_region`    share of blocks in cold streams, over time
+:func:`wear`           erases per block
 :func:`response`       response times                                                  ``timing=...``
-:func:`flash`          the flash itself: a cell for each erase block                   ``observe=True``
+:func:`flash`          the flash itself: a cell per erase block                        ``observe=True``
 :func:`spread`         whether cold pages spread                                       ``observe=True``
 :func:`utilisation`    how full blocks are, by region                                  ``observe=True``
 :func:`moves`          what is moved, by how long it lasts                             ``observe=True``
@@ -31,7 +31,7 @@ __all__ = ["cold_region", "flash", "moves", "response", "spread", "utilisation",
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Module ``altair``, when it is asked for: Altair is optional, and takes a while to import."""
+    """Import ``altair`` on first use: Altair is optional, and takes a while to import."""
     if name == "altair":
         return importlib.import_module("ftlab.plot.altair")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

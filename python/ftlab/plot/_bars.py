@@ -37,14 +37,14 @@ def utilisation(result: Result, at: float | None = None) -> Figure:
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
     at : float, optional
-        The moment in drive writes; the end by default.
+        The time in drive writes; by default the end.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure; numbers of blocks are on a logarithmic axis.
+        The figure; the number of blocks is on a logarithmic axis.
     """
     ftls = observed_ftls(result)
     rows = at_moment(result, "utilisation", at).to_pylist()
@@ -72,7 +72,7 @@ def utilisation(result: Result, at: float | None = None) -> Figure:
 
 
 def _rows(ftls: list[str]) -> tuple[Figure, Axes]:
-    """Axes with a row for each FTL, from top to bottom."""
+    """Axes with one row per FTL, from top to bottom."""
     height = 0.7 + 0.28 * len(ftls)
     figure = PaperFigure(figsize=(COLUMN_INCHES, height), layout="constrained")
     axes = figure.subplots()
@@ -84,16 +84,16 @@ def _rows(ftls: list[str]) -> tuple[Figure, Axes]:
 
 @paper
 def moves(result: Result) -> Figure:
-    """Draw what is moved: pages moved per host page, by how long they lasted.
+    """Draw what is moved: pages moved per host page, by their lifetime.
 
     A version of a page that is overwritten or trimmed within a tenth of a drive write was hot, within
-    two warm, later cold; one that is valid at the end was frozen or, if it is younger than two tenths,
-    undecided. After section 3.1 of the 2R paper (Kang et al., PVLDB 2020).
+    two tenths warm, later cold; one that is valid at the end was frozen or, if it is younger than two
+    tenths, undecided. After section 3.1 of the 2R paper (Kang et al., PVLDB 2020).
 
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
 
     Returns
     -------
@@ -115,12 +115,12 @@ def moves(result: Result) -> Figure:
 
 @paper
 def wear(result: Result) -> Figure:
-    """Draw wear: erases per block, from the least worn to the most worn, the mean marked.
+    """Draw wear: erases per block, from the least to the most worn, with the mean marked.
 
     Parameters
     ----------
     result : Result
-        What a run yielded; with `endurance` the terabytes that the host can write are named.
+        The result of a run; with `endurance`, the terabytes that the host can write are shown.
 
     Returns
     -------

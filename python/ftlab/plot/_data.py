@@ -1,4 +1,4 @@
-"""What plots take out of results."""
+"""Data for plots, extracted from results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["at_moment", "drawn", "nearest_frame", "observed_ftls"]
 
 
 def drawn(result: Mapping[str, Any], name: str, column: str, remedy: str) -> pa.Table:
-    """The rows of a table that have a value in `column`; an error that says how to get some."""
+    """The rows of a table that have a value in `column`; if there are none, an error with a remedy."""
     rows = table(result, name)
     if column in rows.column_names:
         rows = rows.filter(pc.is_valid(rows[column]))
@@ -28,10 +28,10 @@ _OBSERVE = "run with observe=True"
 
 
 def observed_ftls(result: Mapping[str, Any]) -> list[str]:
-    """The FTLs whose flash was watched."""
+    """The FTLs whose flash was observed."""
     ftls = [run["ftl"] for run in result["runs"] if run["observed"] and run["observed"]["frames"]]
     if not ftls:
-        raise ParameterError(f"there is nothing to draw: the flash was not watched; {_OBSERVE}")
+        raise ParameterError(f"there is nothing to draw: the flash was not observed; {_OBSERVE}")
     return ftls
 
 
@@ -44,7 +44,7 @@ def nearest_frame(result: Mapping[str, Any], ftl: str, at: float | None) -> Mapp
 
 
 def at_moment(result: Mapping[str, Any], name: str, at: float | None) -> pa.Table:
-    """The rows of a table of pictures that belong to the one nearest to `at`, of each FTL."""
+    """The rows of a table of pictures that belong to the picture nearest to `at`, for each FTL."""
     ftls = observed_ftls(result)
     rows = table(result, name)
     wanted = {ftl: nearest_frame(result, ftl, at)["host_writes"] for ftl in ftls}

@@ -1,4 +1,4 @@
-"""The flash as a picture: a cell for each erase block."""
+"""The flash as a picture: a cell per erase block."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 __all__ = ["flash"]
 
 SIDE, STRIP, GAP = 14, 3, 2
-"""Pixels of a cell, of the strip on top that tells its region, and between cells."""
+"""Pixels of a cell, of the strip on top that shows its region, and between cells."""
 
 Image = npt.NDArray[np.float64]
 
 
 @paper
 def flash(result: Result, at: float | None = None, *, sort: bool = True) -> Figure:
-    """Draw the flash itself: a cell for each erase block, a panel per FTL.
+    """Draw the flash itself: a cell per erase block, a panel per FTL.
 
     A cell is filled from below with its cold pages, its younger pages and its invalid pages; the strip
-    on top tells its region, and erased blocks are empty. A page is cold if two tenths of a drive write
-    or more have passed since it was written.
+    on top shows its region, and erased blocks are empty. A page is cold if at least two tenths of a drive
+    write have passed since it was written.
 
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
     at : float, optional
-        The moment in drive writes; the end by default.
+        The time in drive writes; by default the end.
     sort : bool, default True
-        Puts cold regions and cold blocks first; in the order of their numbers otherwise.
+        Puts cold regions and cold blocks first; otherwise blocks are in numerical order.
 
     Returns
     -------

@@ -21,7 +21,7 @@ __all__ = ["cold_region", "response", "spread", "waf"]
 
 
 def _lines(axes: Axes, result: Result, rows: pa.Table, x: str, y: str) -> None:
-    """A line for each FTL that has rows, in colours that are the same in all plots."""
+    """A line per FTL that has rows, in colours that are the same in all plots."""
     names = rows["ftl"].to_numpy(zero_copy_only=False)
     for index, ftl in enumerate(run["ftl"] for run in result["runs"]):
         own = names == ftl
@@ -40,14 +40,14 @@ def waf(result: Result, ax: Axes | None = None) -> Figure:
     Parameters
     ----------
     result : Result
-        What a run yielded.
+        The result of a run.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure as wide as a column of a paper by default.
+        Where to draw; by default a new figure as wide as a column of a paper.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure, of which ``savefig("waf.pdf")`` makes a file.
+        The figure; ``savefig("waf.pdf")`` saves it.
 
     See Also
     --------
@@ -76,7 +76,7 @@ def cold_region(result: Result, ax: Axes | None = None) -> Figure:
     Parameters
     ----------
     result : Result
-        What a run yielded, with an FTL that has a cold region, such as ``"2r++"``.
+        The result of a run, with an FTL that has a cold region, such as ``"2r++"``.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -101,7 +101,7 @@ def response(result: Result, ax: Axes | None = None) -> Figure:
     Parameters
     ----------
     result : Result
-        What a run with `timing` yielded.
+        The result of a run with `timing`.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -130,9 +130,9 @@ def spread(result: Result, moments: int = 5) -> Figure:
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
     moments : int, default 5
-        Moments from the beginning to the end, later ones darker.
+        Points in time from the beginning to the end, later ones darker.
 
     Returns
     -------

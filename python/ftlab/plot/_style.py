@@ -1,4 +1,4 @@
-"""How plots look: small, for a column of a paper, and readable for the colour-blind."""
+"""How plots look: small, for a column of a paper, and readable for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ __all__ = [
 ]
 
 PALETTE = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000"]
-"""Colours that stay apart for colour-blind readers (Okabe and Ito, 2008)."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito, 2008)."""
 
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5))]
-"""What tells FTLs apart that share a colour."""
+"""Dashes distinguish FTLs that share a colour."""
 
 COLD, YOUNG, INVALID = "#2f7fc1", "#e8963a", "#e3e0d8"
-"""What is in a block: cold pages, younger pages, invalid pages."""
+"""The content of a block: cold pages, younger pages, invalid pages."""
 
 KINDS = {
     "hot": "#d55e00",
@@ -77,7 +77,7 @@ Parameters = ParamSpec("Parameters")
 
 
 class PaperFigure(Figure):
-    """A figure that notebooks show, though pyplot does not know it."""
+    """A figure that notebooks show although it is not managed by pyplot."""
 
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()
@@ -97,7 +97,7 @@ def paper(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 
 
 def single(axes: Axes | None) -> tuple[Figure, Axes]:
-    """The axes to draw on: those that are given, or of a new figure."""
+    """The axes to draw on: those given, or those of a new figure."""
     if axes is None:
         own = PaperFigure(figsize=(COLUMN_INCHES, 2.2), layout="constrained")
         return own, own.subplots()
@@ -107,9 +107,9 @@ def single(axes: Axes | None) -> tuple[Figure, Axes]:
 
 
 def panels(titles: list[str], regions: int = 0, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with axes beside each other, one for each FTL; three in a row.
+    """A figure with one set of axes per FTL, three in a row.
 
-    There is room for legends of so many regions below them.
+    There is room below them for a legend of this many regions.
     """
     height = 1.8 + 0.14 * -(-regions // 2)
     columns = min(len(titles), 3)
@@ -126,7 +126,7 @@ def panels(titles: list[str], regions: int = 0, **options: Any) -> tuple[Figure,
 
 
 def legend(axes: Axes) -> None:
-    """Names the lines: among them if there is room, or else above the axes, which become taller."""
+    """Adds a legend: among the lines if there is room, else above the axes, which become taller."""
     names = [str(line.get_label()) for line in axes.lines]
     columns = min(max(_LINE_LETTERS // (max(map(len, names)) + _KEY_LETTERS), 1), 3)
     if len(names) <= _FEW_LINES and columns == 3:
@@ -142,11 +142,11 @@ _FEW_LINES = 4
 """Lines that leave room for a legend."""
 
 _LINE_LETTERS, _KEY_LETTERS = 66, 8
-"""Letters of the legend's size in a column of a paper, and as many as a key and its gap are wide."""
+"""Width of a paper column, and of a key with its gap, in letters of the legend's size."""
 
 
 def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
-    """The colour of each region: cold ones are blue, others grey and warm, or a scale if they are many."""
+    """The colour of each region: cold ones are blue, others grey and warm, or a scale if there are many."""
     cold = [stream["name"] for stream in streams if stream["cold"]]
     other = [stream["name"] for stream in streams if not stream["cold"]]
     colours = _colours(cold, ["#0072b2", "#56b4e9", "#00406b"], "Blues_r")
@@ -155,7 +155,7 @@ def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) -> None:
-    """Names the regions, below the axes by that share of their height."""
+    """Adds a legend of the regions, below the axes by that share of their height."""
     handles = axes.get_legend_handles_labels()[0] if keys is None else keys
     axes.legend(
         handles=handles,
@@ -169,13 +169,13 @@ def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) 
 
 
 def _colours(names: list[str], few: list[str], scale: str) -> dict[str, str]:
-    """A colour for each name: one of a few, or of a scale if there are more names."""
+    """A colour for each name: one of a few, or from a scale if there are more names."""
     if len(names) > len(few):
         few = [to_hex(colour) for colour in mpl.colormaps[scale](np.linspace(0.08, 0.7, len(names)))]
     return dict(zip(names, few, strict=False))
 
 
 def strokes(index: int) -> dict[str, Any]:
-    """Colour and dashes of the line of an FTL by its place among the runs."""
+    """Colour and dashes of the line of an FTL, by its index among the runs."""
     dashes = DASHES[index // len(PALETTE) % len(DASHES)]
     return {"color": PALETTE[index % len(PALETTE)], "linestyle": dashes}

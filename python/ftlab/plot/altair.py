@@ -1,7 +1,7 @@
-"""The plots of :mod:`ftlab.plot` as interactive charts of Altair, for notebooks.
+"""The plots of :mod:`ftlab.plot` as interactive Altair charts, for notebooks.
 
-They need the package ``altair``, which ``pip install 'ftlab[notebook]'`` brings. Lines and bars tell
-their values under the pointer; lines can be zoomed.
+They need the package ``altair``, which ``pip install 'ftlab[notebook]'`` installs. Lines and bars show
+their values under the pointer; line charts can be zoomed.
 
 Examples
 --------
@@ -66,7 +66,7 @@ def waf(result: Result) -> alt.Chart:
     Parameters
     ----------
     result : Result
-        What a run yielded.
+        The result of a run.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def cold_region(result: Result) -> alt.Chart:
     Parameters
     ----------
     result : Result
-        What a run yielded, with an FTL that has a cold region, such as ``"2r++"``.
+        The result of a run, with an FTL that has a cold region, such as ``"2r++"``.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def response(result: Result) -> alt.Chart:
     Parameters
     ----------
     result : Result
-        What a run with `timing` yielded.
+        The result of a run with `timing`.
 
     Returns
     -------
@@ -138,9 +138,9 @@ def spread(result: Result, moments: int = 5) -> alt.Chart:
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
     moments : int, default 5
-        Moments from the beginning to the end.
+        Points in time from the beginning to the end.
 
     Returns
     -------
@@ -177,9 +177,9 @@ def utilisation(result: Result, at: float | None = None) -> alt.Chart:
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
     at : float, optional
-        The moment in drive writes; the end by default.
+        The time in drive writes; by default the end.
 
     Returns
     -------
@@ -209,12 +209,12 @@ def utilisation(result: Result, at: float | None = None) -> alt.Chart:
 
 
 def moves(result: Result) -> alt.Chart:
-    """Draw what is moved: pages moved per host page, by how long they lasted.
+    """Draw what is moved: pages moved per host page, by their lifetime.
 
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
 
     Returns
     -------
@@ -241,12 +241,12 @@ def moves(result: Result) -> alt.Chart:
 
 
 def wear(result: Result) -> alt.LayerChart:
-    """Draw erases per block, from the least worn to the most worn, the mean marked.
+    """Draw erases per block, from the least to the most worn, with the mean marked.
 
     Parameters
     ----------
     result : Result
-        What a run yielded.
+        The result of a run.
 
     Returns
     -------
@@ -267,19 +267,19 @@ def wear(result: Result) -> alt.LayerChart:
 
 
 def flash(result: Result, at: float | None = None) -> alt.Chart:
-    """Draw the flash itself: a cell for each erase block, darker with more cold pages.
+    """Draw the flash itself: a cell per erase block, darker with more cold pages.
 
     Parameters
     ----------
     result : Result
-        What a run with ``observe=True`` yielded.
+        The result of a run with ``observe=True``.
     at : float, optional
-        The moment in drive writes; the end by default.
+        The time in drive writes; by default the end.
 
     Returns
     -------
     altair.Chart
-        The chart, a panel per FTL; the pointer tells what is in a cell.
+        The chart, a panel per FTL; the pointer shows what is in a cell.
     """
     rows = at_moment(result, "cells", at)
     columns = max(1, round((pc.max(rows["cell"]).as_py() + 1) ** 0.5))

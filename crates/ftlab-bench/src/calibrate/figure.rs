@@ -64,7 +64,7 @@ pub(super) fn draw(sides: [&Side; 2]) -> Result<String, Failure> {
     Ok(svg)
 }
 
-/// The last class has no end; it is drawn at twice the one before.
+/// The last class has no upper end; it is drawn at twice that of the one before.
 fn sizes(side: &Side) -> Points {
     let mut sum = 0.0;
     let classes = SIZES.iter().enumerate().map(|(class, (end, _))| {

@@ -1,20 +1,20 @@
-//! What a workload looks like: skew, frozen pages, write intervals and request sizes of its main part,
-//! behind the load.
+//! The profile of a workload: skew, frozen pages, write intervals and request sizes of its main
+//! part, after the load.
 
 use crate::Failure;
 use ftlab_trace::pages::{PageSink, SECTOR_BYTES, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, TraceSource};
 
-/// Where the load ends.
+/// The end of the load.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Load {
     /// Before the first request at this time.
     UntilUs(u64),
-    /// Behind so many page writes.
+    /// After this many page writes.
     PageWrites(u64),
 }
 
-/// Buckets of intervals in an octave.
+/// Buckets of intervals per octave.
 const INTERVAL_STEPS: f64 = 8.0;
 
 /// Shares of the pages at which the skew curve is taken.
@@ -23,11 +23,11 @@ pub(super) const SKEW_SHARES: [f64; 5] = [0.01, 0.1, 0.2, 0.3, 0.5];
 /// Upper ends of classes of request sizes, in bytes.
 pub(super) const SIZES: [(u64, &str); 6] = [
     (2048, "below 4 KiB"),
-    (4096, "4 KiB"),
-    (16 << 10, "to 16 KiB"),
-    (64 << 10, "to 64 KiB"),
-    (256 << 10, "to 256 KiB"),
-    (u64::MAX, "more"),
+    (4096, "of 4 KiB"),
+    (16 << 10, "of up to 16 KiB"),
+    (64 << 10, "of up to 64 KiB"),
+    (256 << 10, "of up to 256 KiB"),
+    (u64::MAX, "above 256 KiB"),
 ];
 
 /// The main part of a workload.
@@ -35,12 +35,12 @@ pub(super) const SIZES: [(u64, &str); 6] = [
 pub(super) struct Profile {
     /// Page writes of the load.
     pub(super) load_writes: u64,
-    /// Page writes behind it.
+    /// Page writes after it.
     pub(super) writes: u64,
-    /// Pages written behind the load, and at all.
+    /// Pages written after the load, and in total.
     pub(super) distinct: u64,
     pub(super) ever: u64,
-    /// Writes of each page that has any, in descending order; by page while they are counted.
+    /// Writes of each page that has any, in descending order; by page during counting.
     counts: Vec<u32>,
     /// First and last write of each page, by page; `None` if it has none.
     lives: Vec<Option<(u32, u32)>>,
@@ -50,7 +50,7 @@ pub(super) struct Profile {
     pub(super) sizes: [(u64, u64); SIZES.len()],
 }
 
-/// Counts pages behind the load.
+/// Counts pages after the load.
 struct Counter {
     is_loading: bool,
     limit: u64,
@@ -118,7 +118,7 @@ impl Counter {
 }
 
 impl Profile {
-    /// Reads `source` to its end, or to `limit` page writes behind the load.
+    /// Reads `source` to its end, or to `limit` page writes after the load.
     pub(super) fn of(
         source: &mut dyn TraceSource,
         load: Load,
@@ -155,15 +155,16 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Share of the writes that goes to this share of the pages written behind the load, those that
-    /// are written most.
+    /// Share of the writes that go to this share of the pages written after the load, the
+    /// most-written ones.
     pub(super) fn skew(&self, share: f64) -> f64 {
         let pages = (self.counts.len() as f64 * share).max(1.0) as usize;
         let top: u64 = self.counts.iter().take(pages).map(|count| u64::from(*count)).sum();
         top as f64 / self.writes as f64
     }
 
-    /// Of the pages written behind the load up to this share of the writes, those not written later.
+    /// Of the pages written after the load up to this share of the writes, the share not written
+    /// later.
     pub(super) fn frozen(&self, share: f64) -> f64 {
         let moment = (share * self.writes as f64) as u32;
         let lives = self.lives.iter().flatten().filter(|(first, _)| *first < moment);

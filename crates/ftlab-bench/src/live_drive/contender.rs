@@ -20,14 +20,15 @@ pub(crate) enum Over {
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) over: Over,
-    /// Whether it is what ours is compared with.
+    /// Whether ours are compared with it.
     pub(crate) is_peer: bool,
-    /// Programs of others that it needs.
+    /// Third-party programs that it needs.
     needs: &'static [&'static str],
-    /// The commands that serve, in a shell, where `$OWN` is the directory of our binaries and `$DIR` a
-    /// fresh directory: those over NBD listen at `$DIR/s`, those over a loop device show `$DIR/m/NAME`.
+    /// The commands that serve, in a shell, where `$OWN` is the directory of our binaries and
+    /// `$DIR` a fresh directory: NBD servers listen at `$DIR/s`, those for a loop device expose
+    /// `$DIR/m/NAME`.
     commands: &'static [&'static str],
-    /// What has to run first.
+    /// A command to run first.
     prepare: &'static str,
 }
 
@@ -78,14 +79,14 @@ pub(crate) static CONTENDERS: &[Contender] = &[
     },
 ];
 
-/// Whether a program is in the path.
+/// Whether a program is on the path.
 pub(crate) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
 impl Contender {
-    /// Why it cannot be measured here.
+    /// The reason why it cannot be measured here, if any.
     pub(crate) fn missing(&self, programs: &Programs) -> Option<String> {
         if let Some(program) = self.needs.iter().find(|program| !is_installed(program)) {
             return Some(format!("{program} is not installed: make setup-drive"));
@@ -145,14 +146,14 @@ fn wait_for(path: &Path, name: &str) -> Result<(), Failure> {
     let begin = Instant::now();
     while !path.exists() {
         if begin.elapsed() > Duration::from_secs(10) {
-            return Err(format!("{name} does not show {}", path.display()).into());
+            return Err(format!("{name} does not expose {}", path.display()).into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
 }
 
-/// A directory in memory, gone when dropped.
+/// A directory in memory, removed when dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -165,12 +166,12 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // What cannot be removed is in memory, and visible to whoever looks for it.
+        // If it cannot be removed, it stays visible, and is lost at the next boot.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// The processes of a server, and the loop device over it: gone when dropped, in the right order.
+/// The processes of a server, and the loop device on it: ended when dropped, in the right order.
 struct Serving<'a> {
     children: Vec<Child>,
     device: Option<String>,

@@ -1,4 +1,4 @@
-//! One run of fio, and what the server took.
+//! One run of fio, and the processor time of the server.
 
 use crate::Failure;
 use rustix::param::clock_ticks_per_second;
@@ -9,13 +9,13 @@ use std::process::Command;
 pub(crate) struct Measured {
     /// Operations per second.
     pub(crate) iops: f64,
-    /// Half of the operations took no longer, in microseconds.
+    /// Median latency of an operation, in microseconds.
     pub(crate) p50_us: f64,
     /// Processor time of the server per operation, in microseconds.
     pub(crate) cpu_us: f64,
 }
 
-/// Runs fio on what `target` says, while the processes of the server are `pids`.
+/// Runs fio on `target`, served by the processes `pids`.
 pub(crate) fn run(
     target: &[String],
     queue_depth: u32,
@@ -57,7 +57,7 @@ fn processor_seconds(pids: &[u32]) -> Result<f64, Failure> {
     let mut ticks = 0;
     for pid in pids {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The name of the program may hold anything but ends with the last bracket.
+        // The name of the program may contain anything, but ends with the last bracket.
         let (_, fields) = stat.rsplit_once(')').ok_or("a process without a name")?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
         // utime and stime, the 14th and 15th field.

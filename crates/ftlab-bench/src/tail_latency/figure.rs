@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (1100, 520);
 
-/// Colours that stay apart for colour-blind readers and in print (Okabe and Ito, 2008), one for each
+/// Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008), one per
 /// FTL.
 const COLOURS: [RGBColor; 4] =
     [RGBColor(0, 0, 0), RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
@@ -15,7 +15,8 @@ const COLOURS: [RGBColor; 4] =
 /// The shortest response time that is drawn, in milliseconds.
 const SHORTEST: f64 = 0.1;
 
-/// One panel beside the other; dashed under foreground collection, solid in steps.
+/// Panels side by side; dashed lines for foreground collection, solid lines for collection in
+/// steps.
 pub(super) fn draw(panels: &[(String, Vec<Line>)]) -> Result<String, Failure> {
     let mut svg = String::new();
     {

@@ -6,8 +6,8 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Verifies every checksum, the mapping and the counters of a drive that nobody serves; changes nothing.
-/// The exit code is 1 if anything is damaged.
+/// Verifies every checksum, the mapping and the counters of a drive that is not being served;
+/// changes nothing. The exit code is 1 if anything is damaged.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The drive.
@@ -24,19 +24,19 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
     if recovery.repeated > 0 || recovery.dropped > 0 {
         let _ = writeln!(
             text,
-            "it was not closed: the next start repeats {} operations of the journal, and gives up {} \
-             that were never durable",
+            "it was not closed: the next start replays {} operations of the journal, and \
+             discards {} that were never durable",
             recovery.repeated, recovery.dropped
         );
     }
     if let Some(reason) = &recovery.failed {
-        let _ = writeln!(text, "the FTL could not carry the last one out: {reason}");
+        let _ = writeln!(text, "the FTL could not execute the last one: {reason}");
     }
     for damage in &checked.damage {
         let _ = writeln!(text, "damaged: {damage}");
     }
     for note in &checked.notes {
-        let _ = writeln!(text, "not needed, and not whole, as a crash may leave it: {note}");
+        let _ = writeln!(text, "incomplete but not needed, as a crash may leave it: {note}");
     }
     if checked.damage.is_empty() {
         text.push_str("no damage\n");
@@ -44,5 +44,5 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
     }
     print(&text)?;
     let file = args.file.display();
-    Err(CliError::failure(format!("{file} is damaged; what is not named above can be read")))
+    Err(CliError::failure(format!("{file} is damaged; everything not listed above can be read")))
 }

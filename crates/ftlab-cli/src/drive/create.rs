@@ -10,33 +10,33 @@ use ftlab_sim::{DriveOptions, Logical, Physical};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::PathBuf;
 
-/// Makes a new drive in a sparse file.
+/// Creates a new drive in a sparse file.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
     /// The file; it must not exist.
     file: PathBuf,
-    /// What the host can address, such as 8GiB.
+    /// Logical capacity, such as 8GiB.
     #[arg(long, value_name = "SIZE")]
     size: ByteSize,
-    /// The FTL, any page-mapped one, with parameters. See `ftlab list ftls`.
+    /// The FTL, with parameters; it must be page-mapped. See `ftlab list ftls`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_value = "2r++")]
     ftl: Spec,
     /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is given.
     #[arg(long, value_name = "SHARE", conflicts_with = "blocks")]
     op: Option<Share>,
-    /// Erase blocks.
+    /// Number of erase blocks.
     #[arg(long, value_name = "N", value_parser = parse::<u32>)]
     blocks: Option<u32>,
-    /// Bytes per page, a power of two from 512.
+    /// Bytes per page, a power of two, at least 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Pages per erase block, 2 or more.
+    /// Pages per erase block, at least 2.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = parse::<u32>)]
     pages_per_block: u32,
-    /// Free blocks that host writes may not take.
+    /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
-    /// When garbage is collected: foreground, incremental[:pages=N] or garbage[:share=S], as of
+    /// When garbage is collected: foreground, incremental[:pages=N] or garbage[:share=S], as for
     /// `ftlab run`.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
@@ -44,11 +44,12 @@ pub(crate) struct CreateArgs {
     /// fewest erases (least-worn).
     #[arg(long, value_name = "RULE", default_value = "fifo", value_parser = parse::<FreeBlock>)]
     free_block: FreeBlock,
-    /// Moves cold pages when a block has so many more erases than the least worn one; 0 is never.
+    /// Moves cold pages once a block has been erased this many times more than the least-worn
+    /// block; 0 disables.
     #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
-    /// Host operations from one checkpoint to the next: what a start after a crash repeats at most. By
-    /// default an eighth of the pages, and 65,536 at least.
+    /// Host operations between checkpoints: the most that a start after a crash has to replay. By
+    /// default an eighth of the pages, but at least 65,536.
     #[arg(long, value_name = "N", value_parser = parse::<u64>)]
     checkpoint_every: Option<u64>,
 }

@@ -12,7 +12,8 @@ use crate::error::CliError;
 use clap::{Args, Subcommand};
 use ftlab_device::MediaError;
 
-/// Makes, serves, checks and looks at drives: FTLs as block devices that keep their data in a file.
+/// Creates, serves, checks and inspects drives: FTLs as block devices that store their data in a
+/// file.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct DriveArgs {
@@ -48,7 +49,7 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<(), CliError> {
     }
 }
 
-/// Wrong options are the user's, all else is not.
+/// Wrong options are usage errors, everything else is a failure.
 impl From<MediaError> for CliError {
     fn from(error: MediaError) -> Self {
         if error.is_usage() {

@@ -1,7 +1,7 @@
 //! `ftlab drive mount`.
 
 use super::serve::stop_fuse;
-use super::serving::{BesideArgs, Interrupts, Serving};
+use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::error::CliError;
 use crate::output::say;
 use clap::{Args, ValueEnum};
@@ -12,24 +12,24 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Mounts the file system on a drive until Ctrl-C; needs root.
+/// Mounts the file system on a drive until Ctrl-C; requires root.
 ///
-/// Serves the drive as a file, makes a block device of that (losetup), and mounts it with discard. All
-/// of it is undone at the end, whatever the reason.
+/// Serves the drive as a file, turns that into a block device (losetup), and mounts it with discard.
+/// All of this is undone at the end, whatever the reason.
 #[derive(Debug, Args)]
 pub(crate) struct MountArgs {
     /// The drive.
     file: PathBuf,
     /// Where to mount: an empty directory.
     directory: PathBuf,
-    /// Makes this file system first, if the drive has none.
+    /// Creates this file system first, if the drive has none.
     #[arg(long, value_name = "KIND")]
     mkfs: Option<FileSystem>,
-    /// More options of mount, such as noatime.
+    /// Further mount options, such as noatime.
     #[arg(long, short, value_name = "OPTION,...")]
     options: Option<String>,
     #[command(flatten)]
-    beside: BesideArgs,
+    companions: CompanionArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -56,12 +56,13 @@ pub(crate) fn mount(args: &MountArgs) -> Result<(), CliError> {
     }
     if !args.directory.is_dir() {
         let directory = args.directory.display();
-        return Err(CliError::usage(format!("{directory} is no directory; make it first")));
+        return Err(CliError::usage(format!("{directory} is not a directory; create it first")));
     }
-    // Memory that this process needs must not wait for what it is to write. Best effort: only root may.
+    // Memory for this process must not wait for writes that go through it. Best effort: only root
+    // may.
     let _ = rustix::process::configure_io_flusher_behavior(true);
     let mut interrupts = Interrupts::listen()?;
-    let serving = Serving::start(&args.file, &args.beside)?;
+    let serving = Serving::start(&args.file, &args.companions)?;
     let mounted = Stack::build(args, &serving).map(|stack| {
         say(&format!("mounted on {}; Ctrl-C unmounts it\n", args.directory.display()));
         interrupts.wait(|| !is_mounted(&args.directory));
@@ -71,7 +72,7 @@ pub(crate) fn mount(args: &MountArgs) -> Result<(), CliError> {
     mounted.and(stopped)
 }
 
-/// What lies on each other, the topmost first: dropped in this order where something fails.
+/// The layers of a mounted drive, the topmost first: dropped in this order if something fails.
 struct Stack {
     mounted: Option<Mounted>,
     device: Option<LoopDevice>,
@@ -89,12 +90,12 @@ impl Stack {
             Self { mounted: None, device: None, fuse: Some(fuse), _directory: directory };
         let device = stack.device.insert(LoopDevice::over(&file)?).0.clone();
         match (file_system_on(&device)?, args.mkfs) {
-            (Some(kind), Some(_)) => say(&format!("the drive has {kind} already; it stays\n")),
+            (Some(kind), Some(_)) => say(&format!("the drive already has {kind}, which is kept\n")),
             (Some(_), None) => {}
             (None, Some(kind)) => kind.make(&device)?,
             (None, None) => {
                 return Err(CliError::usage(
-                    "there is no file system on the drive; say --mkfs ext4 or --mkfs xfs to make one",
+                    "there is no file system on the drive; create one with --mkfs ext4 or --mkfs xfs",
                 ));
             }
         }
@@ -106,7 +107,7 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Undoes all of it, and waits for whoever uses it.
+    /// Undoes all of it, and waits until it is no longer in use.
     fn take_down(mut self, interrupts: &mut Interrupts) {
         if let Some(mounted) = self.mounted.take() {
             let name = mounted.0.display().to_string();
@@ -114,7 +115,7 @@ impl Stack {
                 &name,
                 || mounted.unmount(UnmountFlags::empty()),
                 || {
-                    // Whoever uses it keeps it; nobody else gets at it.
+                    // Current users keep it; there can be no new ones.
                     let _ = mounted.unmount(UnmountFlags::DETACH);
                 },
             );
@@ -141,13 +142,14 @@ impl Drop for Mounted {
     }
 }
 
-/// A loop device of our own, detached when dropped, or by the kernel as soon as nobody uses it.
+/// Our own loop device, detached when dropped, or by the kernel once it is no longer in use.
 struct LoopDevice(String);
 
 impl LoopDevice {
     fn over(file: &Path) -> Result<Self, CliError> {
         let file = file.display().to_string();
-        // Sectors as large as pages (a loop device has none larger), so that no write is a part of one.
+        // Sectors as large as pages (a loop device has none larger), so that there are no partial
+        // page writes.
         let how = ["--find", "--show", "--direct-io=on", "--sector-size=4096"];
         let output = run("losetup", &[&how[..], &[&file]].concat())?;
         Ok(Self(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
@@ -160,7 +162,7 @@ impl Drop for LoopDevice {
     }
 }
 
-/// A directory of our own, removed when dropped.
+/// Our own directory, removed when dropped.
 struct EmptyDirectory(PathBuf);
 
 impl EmptyDirectory {
@@ -181,12 +183,12 @@ impl Drop for EmptyDirectory {
 fn is_mounted(directory: &Path) -> bool {
     let Ok(path) = directory.canonicalize() else { return false };
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    // Blanks in names are written in octal there.
+    // Blanks in names are written in octal in that file.
     let name = path.display().to_string().replace('\\', "\\134").replace(' ', "\\040");
     mounts.lines().any(|line| line.split(' ').nth(1) == Some(name.as_str()))
 }
 
-/// The kind of the file system on a device, if there is one, or anything else that somebody may want.
+/// The kind of file system on a device, if there is one, or any other content worth keeping.
 fn file_system_on(device: &str) -> Result<Option<String>, CliError> {
     /// blkid found nothing.
     const NOTHING: i32 = 2;
@@ -199,13 +201,13 @@ fn file_system_on(device: &str) -> Result<Option<String>, CliError> {
             let kind = String::from_utf8_lossy(&output.stdout).trim().to_owned();
             Ok(Some(if kind.is_empty() { "something".to_owned() } else { kind }))
         }
-        // It says the same of what it cannot read.
+        // It reports the same for a device that it cannot read.
         Some(NOTHING) => readable_ends(device).map(|()| None),
         _ => Err(failed("blkid", &output)),
     }
 }
 
-/// Reads the parts of a device where file systems say what they are.
+/// Reads the parts of a device where file systems have their signatures.
 fn readable_ends(device: &str) -> Result<(), CliError> {
     const END_BYTES: u64 = 1 << 20;
     let read = || {
@@ -219,7 +221,7 @@ fn readable_ends(device: &str) -> Result<(), CliError> {
     };
     read().map_err(|error: io::Error| {
         CliError::failure(format!(
-            "{device} cannot be read ({error}), so nobody knows what is on it: see ftlab drive check"
+            "{device} cannot be read ({error}), so its content is unknown: see ftlab drive check"
         ))
     })
 }

@@ -1,6 +1,6 @@
 //! `ftlab drive serve`.
 
-use super::serving::{BesideArgs, Interrupts, Serving};
+use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
@@ -10,26 +10,27 @@ use std::path::{Path, PathBuf};
 
 /// Serves a drive as a block device until Ctrl-C: over NBD, as a file, or both.
 ///
-/// Everything that was flushed survives whatever happens to this process and the machine. A file over
-/// FUSE becomes a block device with losetup; `ftlab drive mount` does all of that.
+/// Flushed data survives any crash of this process or of the machine. losetup turns the FUSE file
+/// into a block device; `ftlab drive mount` does all of this.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// The drive.
     file: PathBuf,
-    /// Serves NBD at the path of a socket, or at HOST:PORT. May be given several times.
+    /// Serves NBD at the path of a socket, or at HOST:PORT. May be repeated.
     #[arg(long, value_name = "SOCKET|HOST:PORT")]
     nbd: Vec<String>,
-    /// Lets NBD listen where other machines can reach it. Whoever does can overwrite the drive.
+    /// Lets NBD listen on addresses that other machines can reach. Any client can overwrite the
+    /// drive.
     #[arg(long, requires = "nbd")]
     allow_remote: bool,
-    /// Shows the drive as the file DIR/drive.
+    /// Exposes the drive as the file DIR/drive.
     #[arg(long, value_name = "DIR")]
     fuse: Option<PathBuf>,
     /// Threads that serve the file.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     fuse_threads: u8,
     #[command(flatten)]
-    beside: BesideArgs,
+    companions: CompanionArgs,
 }
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
@@ -40,10 +41,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let addresses = args.nbd.iter().map(|text| allowed(text, args.allow_remote));
     let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
     let mut interrupts = Interrupts::listen()?;
-    let serving = Serving::start(&args.file, &args.beside)?;
+    let serving = Serving::start(&args.file, &args.companions)?;
     let fronts = Fronts::start(args, &addresses, &serving);
     let served = fronts.map(|fronts| {
-        // A file that somebody unmounts is no reason to leave others alone.
+        // If somebody unmounts the file, the other front ends continue.
         interrupts.wait(|| fronts.servers.is_empty() && !fronts.is_mounted());
         fronts.stop(&mut interrupts);
     });
@@ -59,7 +60,7 @@ fn allowed(text: &str, allow_remote: bool) -> Result<Address, CliError> {
     Err(ServeError::Remote { address: text.to_owned() }.into())
 }
 
-/// The front ends at work.
+/// The running front ends.
 struct Fronts {
     servers: Vec<Server>,
     mount: Option<FuseMount>,
@@ -95,7 +96,7 @@ impl Fronts {
     }
 }
 
-/// Unmounts the file; waits for whoever has it open.
+/// Unmounts the file; waits until it is closed.
 pub(crate) fn stop_fuse(mount: FuseMount, interrupts: &mut Interrupts) {
     let name = mount.file().display().to_string();
     let force = || mount.detach();
@@ -103,7 +104,7 @@ pub(crate) fn stop_fuse(mount: FuseMount, interrupts: &mut Interrupts) {
     mount.join();
 }
 
-/// What clients see of a drive.
+/// The drive as clients see it.
 fn export(file: &Path) -> Export {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Export { description: format!("ftlab drive {name}"), name }

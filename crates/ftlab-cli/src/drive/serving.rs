@@ -1,4 +1,4 @@
-//! A drive that is served: opened, watched, and closed in the right order.
+//! A drive that is served: opened, monitored, and closed in the right order.
 
 use crate::error::CliError;
 use crate::output::say;
@@ -18,28 +18,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Between two looks at signals.
+/// Interval of checks for signals.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// Requests that a file can have under way where replies are held back.
+/// Requests that a file can have pending if replies are delayed.
 const PACED_THREADS: usize = 32;
 
-/// What goes on beside the drive.
+/// Companions of the drive.
 #[derive(Debug, Args)]
-pub(crate) struct BesideArgs {
-    /// Shows a dashboard at http://HOST:PORT, with /metrics for Prometheus and /api.
+pub(crate) struct CompanionArgs {
+    /// Serves a dashboard at http://HOST:PORT, with /metrics for Prometheus and /api.
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
-    /// What whoever looks at the dashboard has to show; needed where other machines can reach it.
+    /// The token that clients of the dashboard must send; required if other machines can reach it.
     #[arg(long, requires = "http")]
     token: Option<String>,
-    /// Writes what the host does as a trace; .parquet keeps the most.
+    /// Records the host's operations as a trace; .parquet stores the most detail.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// FTLs that do the same operations without data, for comparison: 1r-greedy,2r-fifo:blk-util=0.4.
+    /// FTLs that carry out the same operations without data, for comparison:
+    /// 1r-greedy,2r-fifo:blk-util=0.4.
     #[arg(long, value_name = "FTL,...", value_parser = shadows)]
     shadow: Option<Shadows>,
-    /// Replies as late as this flash would: a preset with parameters (`ftlab list timings`).
+    /// Delays replies as this flash would: a preset with parameters (`ftlab list timings`).
     #[arg(long, value_name = "TIMING")]
     emulate_latency: Option<Spec>,
 }
@@ -48,7 +49,8 @@ pub(crate) struct BesideArgs {
 #[derive(Debug, Clone)]
 struct Shadows(Vec<Spec>);
 
-/// Commas separate FTLs and their parameters: what has a value and no name of its own is a parameter.
+/// Commas separate FTLs and their parameters: an item with a value but without a name is a
+/// parameter.
 fn shadows(text: &str) -> Result<Shadows, String> {
     let mut specs: Vec<String> = Vec::new();
     for part in text.split(',') {
@@ -72,30 +74,30 @@ impl From<ServeError> for CliError {
     }
 }
 
-/// A drive at work.
+/// A running drive.
 pub(crate) struct Serving {
     dashboard: Option<Dashboard>,
     companions: Arc<Companions>,
     store: Arc<dyn Store>,
     drive: Arc<Drive>,
-    /// Whether replies are held back.
+    /// Whether replies are delayed.
     is_paced: bool,
 }
 
 impl Serving {
-    /// Opens the drive, and starts what goes on beside it.
-    pub(crate) fn start(file: &Path, beside: &BesideArgs) -> Result<Self, CliError> {
-        let address = beside.http.as_deref().map(http_address).transpose()?;
-        if let Some(trace) = &beside.record {
+    /// Opens the drive, and starts its companions.
+    pub(crate) fn start(file: &Path, args: &CompanionArgs) -> Result<Self, CliError> {
+        let address = args.http.as_deref().map(http_address).transpose()?;
+        if let Some(trace) = &args.record {
             PartialFile::check(trace)?;
         }
         let options = CompanionOptions {
-            record: beside.record.clone(),
-            shadows: beside.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
-            emulated_latency: beside.emulate_latency.as_ref().map(ToString::to_string),
+            record: args.record.clone(),
+            shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+            emulated_latency: args.emulate_latency.as_ref().map(ToString::to_string),
         };
         let (prepared, observer) = options.prepare();
-        let timing = beside.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
+        let timing = args.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
         let is_paced = timing.is_some();
         let drive = Drive::open(file, OpenOptions { observer, timing, ..OpenOptions::default() })?;
         say_recovery(file, &drive);
@@ -109,19 +111,19 @@ impl Serving {
             let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
             let company = Arc::clone(&serving.companions) as _;
             let monitor = Arc::new(Monitor::new(observed, watched, company));
-            let dashboard = Dashboard::start(address, beside.token.clone(), monitor)?;
+            let dashboard = Dashboard::start(address, args.token.clone(), monitor)?;
             say(&format!("dashboard at http://{}\n", dashboard.address()));
             serving.dashboard = Some(dashboard);
         }
         Ok(serving)
     }
 
-    /// What front ends serve.
+    /// The store that front ends serve.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
     }
 
-    /// Shows the drive as a file; `threads` serve requests, and many more where these have to wait.
+    /// Exposes the drive as a file; `threads` serve requests, and many more if these have to wait.
     pub(crate) fn show(&self, directory: &Path, threads: usize) -> Result<FuseMount, CliError> {
         let mount = if self.is_paced {
             FuseMount::start(directory, Arc::new(Paced(self.store())), PACED_THREADS)
@@ -131,13 +133,13 @@ impl Serving {
         Ok(mount?)
     }
 
-    /// Closes the drive, which no front end may hold any more, and says what it did.
+    /// Closes the drive, which no front end may hold any more, and reports what it did.
     pub(crate) fn stop(self) -> Result<(), CliError> {
         drop((self.dashboard, self.store));
         let drive = Arc::into_inner(self.drive)
             .ok_or_else(|| CliError::failure("the drive is still in use: this is a bug"))?;
         let counters = drive.snapshot().counters;
-        // A drive that is read-only cannot be closed; what was recorded of it is kept all the same.
+        // A read-only drive cannot be closed; its recording is kept all the same.
         let closed = drive.close();
         let waf = counters.waf().map_or_else(|| "-".to_owned(), |waf| format!("{waf:.3}"));
         let written = grouped(counters.host_writes);
@@ -158,16 +160,14 @@ fn say_recovery(file: &Path, drive: &Drive) {
     let recovery = drive.recovery();
     if recovery.repeated > 0 {
         let repeated = grouped(recovery.repeated);
-        say(&format!("{}: had not been closed; {repeated} operations repeated\n", file.display()));
+        say(&format!("{}: had not been closed; {repeated} operations replayed\n", file.display()));
     }
     if recovery.dropped > 0 {
         let dropped = grouped(recovery.dropped);
-        say(&format!("{dropped} operations are given up: their data had not reached the drive\n"));
+        say(&format!("{dropped} operations are discarded: their data had not reached the drive\n"));
     }
     if let Some(reason) = &recovery.failed {
-        say(&format!(
-            "the FTL could not carry the last one out, and may not next time: {reason}\n"
-        ));
+        say(&format!("the FTL could not execute the last one, and may fail again: {reason}\n"));
     }
     if recovery.damaged_pages > 0 {
         let pages = grouped(recovery.damaged_pages);
@@ -182,11 +182,11 @@ fn http_address(text: &str) -> Result<SocketAddr, CliError> {
     use std::net::ToSocketAddrs;
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
     found.ok_or_else(|| {
-        CliError::usage(format!("--http {text:?} is no HOST:PORT, such as 127.0.0.1:8080"))
+        CliError::usage(format!("--http {text:?} is not HOST:PORT, such as 127.0.0.1:8080"))
     })
 }
 
-/// Ctrl-C and its like, from now on.
+/// Ctrl-C and similar signals, from now on.
 pub(crate) struct Interrupts {
     signals: Signals,
     count: u32,
@@ -197,21 +197,21 @@ impl Interrupts {
         Ok(Self { signals: Signals::new([SIGINT, SIGTERM, SIGHUP])?, count: 0 })
     }
 
-    /// How many have come so far.
+    /// The number received so far.
     pub(crate) fn count(&mut self) -> u32 {
         self.count += self.signals.pending().count() as u32;
         self.count
     }
 
-    /// Waits for the first one, or until `is_over`.
+    /// Waits for the first signal, or until `is_over`.
     pub(crate) fn wait(&mut self, mut is_over: impl FnMut() -> bool) {
         while self.count() == 0 && !is_over() {
             std::thread::sleep(TICK);
         }
     }
 
-    /// Tries `step` until it succeeds. While it fails, says why and what the next interrupt does:
-    /// `forces` is called for each one that comes.
+    /// Tries `step` until it succeeds. While it fails, reports why and what the next interrupt
+    /// does: `forces` is called for each interrupt.
     pub(crate) fn insist<E: std::fmt::Display>(
         &mut self,
         what: &str,

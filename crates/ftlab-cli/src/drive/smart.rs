@@ -5,13 +5,13 @@ use crate::output::{print, print_json};
 use clap::Args;
 use ftlab_device::http::{Smart, get_json};
 
-/// Says how a drive is that is served with --http, under the names of `nvme smart-log` and
+/// Shows the health of a drive that is served with --http, with the names of `nvme smart-log` and
 /// `nvme ocp smart-add-log`.
 #[derive(Debug, Args)]
 pub(crate) struct SmartArgs {
-    /// Where its dashboard is, such as http://127.0.0.1:8080.
+    /// The address of its dashboard, such as http://127.0.0.1:8080.
     url: String,
-    /// The token of the dashboard, if it wants one.
+    /// The token of the dashboard, if it requires one.
     #[arg(long)]
     token: Option<String>,
     /// Writes JSON to standard output, with the names of nvme-cli's JSON.

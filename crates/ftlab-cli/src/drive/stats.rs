@@ -8,13 +8,13 @@ use ftlab_device::{DriveStatus, Snapshot, Status};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Says what a drive has done since it was created; changes nothing.
+/// Shows what a drive has done since it was created; changes nothing.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     /// The drive; while it is served with --http, the URL of its dashboard.
     #[arg(value_name = "FILE|URL")]
     drive: PathBuf,
-    /// The token of the dashboard, if it wants one.
+    /// The token of the dashboard, if it requires one.
     #[arg(long)]
     token: Option<String>,
     /// Writes JSON to standard output.
@@ -22,7 +22,7 @@ pub(crate) struct StatsArgs {
     json: bool,
 }
 
-/// What is said of a drive.
+/// The statistics of a drive.
 #[derive(Debug, Serialize)]
 struct Stats {
     uuid: String,
@@ -76,7 +76,7 @@ impl Stats {
         }
     }
 
-    /// Those of a drive that is served.
+    /// The statistics of a drive that is being served.
     fn served(drive: DriveStatus) -> Self {
         let regions = drive.regions.into_iter();
         Self {

@@ -1,4 +1,4 @@
-//! What all charts share: axes with ticks of our own, lines, bars.
+//! What all charts share: axes with our own ticks, lines, bars.
 
 use super::Drawn;
 use ftlab_sim::format::{bytes, significant};
@@ -13,10 +13,10 @@ use std::ops::Range;
 /// A chart that is being drawn.
 pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ticks, Ticks>>;
 
-/// Where charts are drawn.
+/// The drawing area of charts.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Ticks that an axis has about.
+/// Approximate number of ticks of an axis.
 const TICKS: f64 = 6.0;
 
 /// An axis: its range, its ticks with their texts, and what it shows.
@@ -36,7 +36,7 @@ impl Axis {
         Self::shares_up_to(label, 1.0)
     }
 
-    /// From 0% to a bit more than `max`, all at most.
+    /// From 0% to a bit more than `max`, at most 100%.
     pub(super) fn shares_up_to(label: &str, max: f64) -> Self {
         let end = if max > 0.6 { 1.0 } else { (1.08 * max).max(0.01) };
         let ticks = even(end).map(|share| (share, percent(share)));
@@ -84,7 +84,7 @@ impl Axis {
     }
 }
 
-/// Coordinates with ticks, and texts, that are given.
+/// Coordinates with given ticks and labels.
 pub(super) struct Ticks {
     range: RangedCoordf64,
     ticks: Vec<(f64, String)>,
@@ -159,11 +159,11 @@ pub(super) fn chart<'a, 'b>(
     x: &Axis,
     y: &Axis,
 ) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
-    chart_beside(72, area, caption, x, y)
+    chart_with_labels(72, area, caption, x, y)
 }
 
-/// The same with so many pixels for the texts of the vertical axis.
-pub(super) fn chart_beside<'a, 'b>(
+/// The same with this many pixels for the labels of the vertical axis.
+pub(super) fn chart_with_labels<'a, 'b>(
     labels: u32,
     area: &'a Area<'b>,
     caption: &str,
@@ -251,7 +251,7 @@ pub(super) fn bars(chart: &mut Chart<'_, '_>, kinds: &[(&str, RGBAColor, Vec<f64
     Ok(())
 }
 
-/// Draws the legend of what has a label.
+/// Draws the legend of the series that have a label.
 pub(super) fn legend<'a, 'b: 'a>(
     chart: &mut Chart<'a, 'b>,
     position: SeriesLabelPosition,

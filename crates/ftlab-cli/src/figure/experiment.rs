@@ -8,7 +8,7 @@ use ftlab_lab::sweep::{
 };
 use plotters::prelude::*;
 
-/// What is drawn: charts beside and below each other.
+/// A figure: a grid of charts.
 pub(crate) struct Picture {
     panels: Vec<Panel>,
 }
@@ -23,9 +23,9 @@ struct Panel {
 }
 
 enum Content {
-    /// Lines, and the places on the x axis that are named; round numbers if none are.
+    /// Lines, and the labelled positions on the x axis; round numbers if there are none.
     Lines(Vec<Line>, Vec<(f64, String)>),
-    /// Names of groups; bars by label.
+    /// Names of groups; bars by their labels.
     Bars(Vec<String>, Vec<(String, Vec<f64>)>),
 }
 
@@ -34,10 +34,11 @@ const BY_METRIC: &str = "metric";
 
 const PANEL: (u32, u32) = (640, 420);
 
-/// Points of a line at most: what more there is cannot be seen.
+/// Maximum number of points of a line: more would not be visible.
 const POINTS_MAX: usize = 400;
 
-/// What a figure shows; none if there is nothing, such as where a trace is absent.
+/// The content of a figure; none if there is nothing to show, for example because a trace is
+/// missing.
 pub(crate) fn picture(
     spec: &FigureSpec,
     plan: &Plan,
@@ -79,14 +80,14 @@ impl Of<'_> {
         if self.spec.by.is_empty() { "ftl" } else { &self.spec.by }
     }
 
-    /// Values of an axis that the places have, in the order of the file.
+    /// Values of an axis among the points, in the order of the file.
     fn values(&self, axis: &str, places: &[&Point]) -> Vec<String> {
         let values = self.plan.axis(axis).into_iter();
         let used = values.filter(|value| places.iter().any(|p| p.label(axis) == Some(value)));
         used.map(str::to_owned).collect()
     }
 
-    /// The metrics: one, or those by which lines differ.
+    /// The metrics: one, or one per line.
     fn metrics(&self) -> Vec<&str> {
         self.spec.y.as_written().split_whitespace().collect()
     }
@@ -95,7 +96,7 @@ impl Of<'_> {
         Ok(self.metrics().into_iter().try_for_each(|metric| self.numbers.check(metric))?)
     }
 
-    /// What there is a line or bar for: a label, and the metric.
+    /// The label and the metric of each line or bar.
     fn kinds(&self, places: &[&Point]) -> Vec<(String, &str)> {
         if self.by() == BY_METRIC {
             return self.metrics().into_iter().map(|metric| (metric.to_owned(), metric)).collect();
@@ -215,19 +216,20 @@ impl Of<'_> {
     }
 }
 
-/// What an axis says.
+/// The label of an axis.
 fn label(given: &str, default: &str) -> String {
     if given.is_empty() { default.to_owned() } else { given.to_owned() }
 }
 
-/// Where the values of an axis lie: at their numbers if all are numbers, else one after the other.
+/// The positions of the values of an axis: at their numbers if all are numbers, else one after the
+/// other.
 fn positions(values: &[String]) -> Vec<f64> {
     let number = |text: &String| text.trim_end_matches('%').parse::<f64>().ok();
     let numbers: Option<Vec<_>> = values.iter().map(number).collect();
     numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
-/// At most so many points that they can be told apart.
+/// Limits the number of points to what can be distinguished.
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let every = points.len().div_ceil(POINTS_MAX).max(1);
     let last = points.last().copied();
@@ -294,7 +296,7 @@ impl Panel {
         lines(&mut chart, copies.collect(), emptiest_corner(&placed))
     }
 
-    /// Write amplification begins at 1, anything else at 0.
+    /// Write amplification starts at 1, anything else at 0.
     fn floor(&self) -> f64 {
         if self.y.0.contains("write amplification") { 1.0 } else { 0.0 }
     }

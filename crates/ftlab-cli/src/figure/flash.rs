@@ -1,4 +1,5 @@
-//! The flash at a few moments: a cell for each erase block, or for a few neighbours on large drives.
+//! The flash at a few points in time: a cell per erase block, or per group of neighbours on large
+//! drives.
 
 use super::chart::Area;
 use super::{COLOURS, Drawn};
@@ -9,14 +10,14 @@ use ftlab_sim::result::{FREE, Frame, Observed, RunResult};
 use plotters::prelude::*;
 use std::path::Path;
 
-/// Moments that are drawn of a run, evenly spaced from the beginning to the end.
+/// Points in time that are drawn for a run, evenly spaced from the beginning to the end.
 const MOMENTS: i32 = 4;
 const WIDTH: i32 = 960;
 const MARGIN: i32 = 16;
-/// Between the pictures of a run, and above them for its name and their moments.
+/// Space between the pictures of a run, and above them for its name and their times.
 const GAP: i32 = 16;
 const TITLE: i32 = 50;
-/// Below all pictures, for the colours.
+/// Space below all pictures, for the legend.
 const KEY: i32 = 36;
 
 const COLD: RGBColor = COLOURS[2];
@@ -24,7 +25,7 @@ const YOUNG: RGBColor = COLOURS[1];
 const INVALID: RGBColor = RGBColor(222, 219, 211);
 const EDGE: RGBColor = RGBColor(170, 166, 155);
 
-/// Draws the flash of every FTL that was watched; an error if none was.
+/// Draws the flash of every FTL that was observed; an error if none was.
 pub(crate) fn write_flash(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
     let watched = result.runs.iter().filter_map(|run| Some((run, run.observed.as_ref()?)));
     let watched: Vec<_> = watched.filter(|(_, observed)| !observed.frames.is_empty()).collect();
@@ -77,7 +78,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// Of so many cells: a picture about as high as wide.
+    /// A grid of this many cells, about as high as wide.
     fn new(cells: usize) -> Self {
         let width = (WIDTH - 2 * MARGIN - (MOMENTS - 1) * GAP) / MOMENTS;
         let columns = (cells as f64).sqrt().ceil().max(1.0) as i32;
@@ -97,7 +98,7 @@ impl Grid {
 }
 
 /// Cells with their cold pages below, younger ones on them, and invalid ones on top. Blocks of cold
-/// streams come first, then those with most cold pages, as in the report.
+/// streams come first, then those with the most cold pages, as in the report.
 fn draw_frame(
     area: &Area<'_>,
     run: &RunResult,

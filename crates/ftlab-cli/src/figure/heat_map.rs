@@ -7,7 +7,7 @@ use ftlab_trace::analyze::HeatMap;
 use plotters::prelude::*;
 use plotters::style::colors::colormaps::ViridisRGB;
 
-/// Colours besides that of no writes at all; few, so that neighbours often share one.
+/// Number of colours, not counting that of no writes; few, so that neighbours often share one.
 const LEVELS: u64 = 12;
 
 /// Share of the width that the legend takes.
@@ -43,7 +43,7 @@ fn draw_column(
     (row_bytes, end): (f64, f64),
 ) -> Drawn {
     let mut row = 0;
-    // Neighbours of one colour are one rectangle.
+    // Neighbours of the same colour form one rectangle.
     for cells in column.chunk_by(|a, b| level(*a, most) == level(*b, most)) {
         let (from, until) = (row as f64 * row_bytes, (row + cells.len()) as f64 * row_bytes);
         row += cells.len();

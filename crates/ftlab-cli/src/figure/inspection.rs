@@ -9,10 +9,10 @@ use ftlab_trace::analyze::{FootprintPoint, Inspection, SizeBucket, TemperatureBi
 use plotters::prelude::*;
 
 const WIDTH: u32 = 960;
-/// Of a figure that shows all workloads together, and of each workload of the others.
+/// Size of a figure that shows all workloads together, and of each workload in the others.
 const HEIGHT: u32 = 480;
 
-/// A figure that can be drawn of inspections.
+/// A figure of inspections.
 pub(crate) struct Figure {
     /// The name to type.
     pub(crate) name: &'static str,
@@ -48,7 +48,7 @@ pub(crate) static FIGURES: [Figure; 8] = [
 pub(crate) fn find(name: &str) -> Result<&'static Figure, CliError> {
     FIGURES.iter().find(|figure| figure.name == name).ok_or_else(|| {
         let names = FIGURES.each_ref().map(|figure| figure.name).join(", ");
-        CliError::usage(format!("there is no figure {name:?}; there are {names}"))
+        CliError::usage(format!("there is no figure {name:?}; the figures are {names}"))
     })
 }
 
@@ -254,7 +254,7 @@ fn sizes(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let found = workload.found;
     let buckets = &found.write_sizes.buckets;
     let slots = || buckets.iter().map(size_slot);
-    // Some room on both sides, so that a single size is not all that there is.
+    // Some room on both sides, in case there is only one size.
     let first = (slots().min().unwrap_or(24) / 2 * 2).saturating_sub(4);
     let count = slots().max().unwrap_or(24) + 5 - first;
     let shares = |of: fn(&SizeBucket) -> u64, all: u64| {

@@ -27,7 +27,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-/// Colours that stay apart for colour-blind readers and in print (Okabe and Ito, 2008).
+/// Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(213, 94, 0),
     RGBColor(230, 159, 0),
@@ -40,14 +40,13 @@ const COLOURS: [RGBColor; 7] = [
 
 type Drawn = Result<(), Box<dyn Error>>;
 
-/// Finds out whether a figure can be written to `path`, and is of a kind that there is: better
-/// known before the work than behind it.
+/// Checks before the work whether a figure can be written to `path`, in a format that is supported.
 pub(crate) fn check(path: &Path) -> Result<(), CliError> {
     PartialFile::check(path)?;
     kind(path).map(drop)
 }
 
-/// Draws a figure, and writes it in the format of the ending of `path`.
+/// Draws a figure, and writes it in the format of the extension of `path`.
 pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Result<(), CliError> {
     let cannot = |error: &dyn Display| {
         CliError::failure(format!("cannot write the figure {}: {error}", path.display()))
@@ -92,7 +91,7 @@ fn kind(path: &Path) -> Result<Kind, CliError> {
         #[cfg(not(feature = "png"))]
         Some("png") => Err(absent("drawing PNG (end the name in .svg for SVG)", "png")),
         _ => Err(CliError::usage(format!(
-            "{} does not say how to draw the figure; end it in .svg or .png",
+            "{} does not say which format the figure has; end it in .svg or .png",
             path.display()
         ))),
     }

@@ -1,4 +1,4 @@
-//! From SVG to PNG, the same on every machine: the font is our own.
+//! From SVG to PNG, with a bundled font, so that the result is the same on every machine.
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};

@@ -1,6 +1,6 @@
 //! The scoreboard as a figure: a row for every FTL, a dot for every cell.
 
-use super::chart::{Area, Axis, Chart, chart_beside};
+use super::chart::{Area, Axis, Chart, chart_with_labels};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
 use ftlab_lab::compare::{Score, Scoreboard, short};
@@ -14,16 +14,16 @@ const ROW: u32 = 24;
 /// Height of a line of the legend above the rows, and names in it.
 const LEGEND_LINE: u32 = 20;
 const LEGEND_NAMES: usize = 3;
-/// Height of what else is above and below the rows.
+/// Height of everything else above and below the rows.
 const FRAME: u32 = 90;
 /// Width of the names of FTLs.
 const LABELS: u32 = 170;
 /// Width of the columns on the right.
 const COLUMNS: u32 = 260;
-/// Ratios that an axis marks where there is room.
+/// Ratios that an axis marks if there is room.
 const TICKS: [f64; 16] =
     [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 1.0, 1.5, 2.0, 5.0, 10.0, 20.0, 100.0, 1000.0];
-/// Marks beside each other at most.
+/// Maximum number of marks.
 const TICKS_MAX: f64 = 14.0;
 
 /// Draws the scoreboard.
@@ -39,7 +39,7 @@ fn draw(board: &Scoreboard, svg: &mut String) -> Drawn {
     area.fill(&WHITE)?;
     let (above, below) = area.split_vertically(legend);
     let (plot, columns) = below.split_horizontally(WIDTH - COLUMNS);
-    let mut rows = chart_beside(LABELS, &plot, "", &ratios(board), &names(board))?;
+    let mut rows = chart_with_labels(LABELS, &plot, "", &ratios(board), &names(board))?;
     let top = board.scores.len() as f64;
     rows.draw_series(LineSeries::new([(0.0, 0.0), (0.0, top)], BLACK.mix(0.4)))?;
     let mut lines = Vec::new();
@@ -76,7 +76,7 @@ fn ratios(board: &Scoreboard) -> Axis {
     Axis::new(&label, low..high, ticks)
 }
 
-/// Names of FTLs, the best on top.
+/// Names of FTLs, the best at the top.
 fn names(board: &Scoreboard) -> Axis {
     let rows = board.scores.iter().rev().enumerate();
     let ticks = rows.map(|(row, score)| (row as f64 + 0.5, score.ftl.clone())).collect();
@@ -93,7 +93,7 @@ fn workloads(board: &Scoreboard) -> Vec<String> {
     names
 }
 
-/// The colour of a workload by its place among all.
+/// The colour of a workload by its index.
 fn colour(workload: &str, workloads: &[String]) -> RGBColor {
     let place = workloads.iter().position(|other| other == workload).unwrap_or(0);
     COLOURS[place % COLOURS.len()]

@@ -1,4 +1,4 @@
-//! What more flash brings, as a figure.
+//! The effect of more flash, as a figure.
 
 use super::chart::{Axis, Line, chart, lines};
 use super::{COLOURS, Drawn};

@@ -11,7 +11,7 @@ use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 480);
 
-/// Finds out before a run whether its figure can be drawn and written.
+/// Checks before a run whether its figure can be drawn and written.
 pub(crate) fn check_figure(prepared: &Prepared, path: &Path) -> Result<(), CliError> {
     let Config { writes_max, interval_writes, .. } = prepared.config();
     if let Some(writes) = writes_max.filter(|writes| writes < interval_writes) {
@@ -31,7 +31,7 @@ pub(crate) fn write_figure(result: &ExperimentResult, path: &Path) -> Result<(),
 
 fn no_interval(writes: u64, interval_writes: u64) -> String {
     format!(
-        "the figure has no point: {} counted writes hold no whole interval of {}; give a smaller \
+        "the figure has no points: {} counted writes do not fill an interval of {}; give a smaller \
          --interval",
         grouped(writes),
         grouped(interval_writes)

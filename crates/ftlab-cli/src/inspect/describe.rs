@@ -1,11 +1,11 @@
-//! What was parsed of a workload, in words.
+//! Describes in words what was parsed of a workload.
 
 use crate::output::aligned;
 use ftlab_sim::format::{bytes, grouped, percent_tenths};
 use ftlab_trace::analyze::{Inspection, Operations, PartSummary, SizeSummary};
 use std::collections::BTreeMap;
 
-/// What a trace says of itself; empty if that is nothing.
+/// The metadata of a trace; empty if there is none.
 pub(super) fn provenance(properties: &BTreeMap<String, String>) -> String {
     if properties.is_empty() {
         return String::new();
@@ -14,7 +14,7 @@ pub(super) fn provenance(properties: &BTreeMap<String, String>) -> String {
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
         format!("  {key}: {value}\n")
     });
-    format!("the workload says of itself\n{}\n", lines.collect::<String>())
+    format!("metadata of the workload\n{}\n", lines.collect::<String>())
 }
 
 /// What was parsed.
@@ -40,9 +40,9 @@ pub(super) fn describe(found: &Inspection) -> String {
     lines.extend(found.time_us.map(|(first_us, last_us)| {
         let seconds = |time_us: u64| time_us as f64 / 1e6;
         let duration = seconds(last_us.abs_diff(first_us));
-        ("time", format!("{duration:.1} s, from {:.1} s on", seconds(first_us)))
+        ("time", format!("{duration:.1} s, starting at {:.1} s", seconds(first_us)))
     }));
-    lines.push(("passed over", skipped(found)));
+    lines.push(("skipped", skipped(found)));
     aligned(&lines)
 }
 
@@ -73,7 +73,7 @@ fn sizes(sizes: &SizeSummary) -> String {
 
 fn page_writes(found: &Inspection) -> String {
     format!(
-        "{} of {} to {} distinct pages; {} requests do not begin and end at page borders",
+        "{} of {} to {} distinct pages; {} requests do not begin and end at page boundaries",
         grouped(found.page_writes),
         bytes(u64::from(found.page_bytes)),
         grouped(found.distinct_pages),
@@ -92,9 +92,9 @@ fn drive(found: &Inspection) -> String {
     let size = found.drive_pages.saturating_mul(u64::from(found.page_bytes));
     let rounded = |bytes: u64| bytes.div_ceil(u64::from(found.page_bytes)) == found.drive_pages;
     let origin = if found.device_bytes.is_some_and(rounded) {
-        "as the workload says"
+        "according to the workload"
     } else if needed.is_some_and(rounded) {
-        "at least, by its highest address"
+        "at least, from its highest address"
     } else {
         "as asked"
     };

@@ -1,4 +1,4 @@
-//! `ftlab inspect`: what is in a workload.
+//! `ftlab inspect`: statistics of workloads.
 
 mod describe;
 mod moment;
@@ -21,15 +21,15 @@ use statistics::statistics;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Shows what is in a trace or comes from a generator: operations, sizes, skew, write intervals,
-/// frozen pages, growth; and what was passed over.
+/// Analyses a trace or a generator: operations, sizes, skew, write intervals, frozen pages, growth;
+/// and reports skipped lines.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab inspect trace.parquet --from run
   ftlab inspect a.parquet b.parquet --figures figures
   ftlab inspect zipf:theta=0.9 --logical 8GiB --writes 10000000 --figure skew=skew.png
 
-docs/inspect.md says what each statistic means.")]
+docs/inspect.md explains each statistic.")]
 pub(crate) struct InspectArgs {
     /// Traces (- is standard input), or generators such as zipf:theta=0.9; several are compared.
     #[arg(required = true, value_name = "WORKLOAD")]
@@ -37,20 +37,21 @@ pub(crate) struct InspectArgs {
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// What tells hot pages from cold ones: a share of the drive, a size, or a number of pages.
+    /// Log window that separates hot pages from cold ones: a share of the drive, a size, or a
+    /// number of pages.
     #[arg(long, value_name = "WINDOW", default_value_t = LogWindow::Drive(ftlab_spec::Share(0.1)))]
     window: LogWindow,
-    /// The drive that shares are of, and that a generator writes to; of a trace, its own device, or
-    /// up to its highest address by default.
+    /// Capacity of the drive that shares refer to and that a generator writes to; for a trace, by
+    /// default that of its device, or up to its highest address.
     #[arg(long, value_name = "SIZE", conflicts_with = "logical_pages")]
     logical: Option<ByteSize>,
-    /// The same in pages.
+    /// The same, in pages.
     #[arg(long, value_name = "N")]
     logical_pages: Option<u64>,
     /// Seed of a generator; 1 by default.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Memory for the pages that are written, 16 bytes each, at most.
+    /// Maximum memory for the pages written, 16 bytes each.
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize(4 << 30))]
     memory: ByteSize,
     #[command(flatten)]
@@ -62,19 +63,19 @@ pub(crate) struct InspectArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Part of a workload (times and phases: of traces)")]
+#[command(next_help_heading = "Part of a workload (times and phases: traces only)")]
 struct PartArgs {
-    /// Begins at this time of the trace, such as 90s, or at this named moment of it, such as run.
-    /// Of what came before, only the pages written are kept.
+    /// Starts at this time of the trace, such as 90s, or at this named phase, such as run. Of
+    /// everything before, only the set of written pages is kept.
     #[arg(long, value_name = "TIME|PHASE")]
     from: Option<Moment>,
-    /// Ends before this time, or this named moment.
+    /// Ends before this time, or before this named phase.
     #[arg(long, value_name = "TIME|PHASE")]
     until: Option<Moment>,
-    /// From this named moment of the trace to the next.
+    /// Restricts the analysis to this named phase of the trace.
     #[arg(long, value_name = "PHASE", conflicts_with_all = ["from", "until"])]
     phase: Option<String>,
-    /// Page writes at most; of a generator, which has no end, how many.
+    /// Maximum number of page writes; required for generators without an end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     writes: Option<u64>,
 }
@@ -82,14 +83,14 @@ struct PartArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Report")]
 struct ReportArgs {
-    /// Draws every figure into this directory.
+    /// Draws every figure to this directory.
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
-    /// How --figures draws.
+    /// Format of --figures.
     #[arg(long, value_name = "KIND", default_value = "svg", requires = "figures")]
     figure_kind: Kind,
-    /// Draws one figure into a file that ends in .svg or .png; may be given several times. There
-    /// are skew, intervals, temperature, frozen, footprint, sizes, updates and heat-map.
+    /// Draws one figure to a file that ends in .svg or .png; may be repeated. Names: skew,
+    /// intervals, temperature, frozen, footprint, sizes, updates and heat-map.
     #[arg(long, value_name = "NAME=FILE")]
     figure: Vec<String>,
     /// Writes JSON to standard output.
@@ -125,12 +126,12 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
     provenances.iter().try_for_each(|text| print(text))
 }
 
-/// The figures that are asked for, and where they go.
+/// The figures requested, and where they go.
 fn figures(args: &ReportArgs) -> Result<Vec<(&'static Figure, PathBuf)>, CliError> {
     let mut figures = Vec::new();
     if let Some(directory) = &args.figures {
         std::fs::create_dir_all(directory).map_err(|error| {
-            CliError::failure(format!("cannot make {}: {error}", directory.display()))
+            CliError::failure(format!("cannot create {}: {error}", directory.display()))
         })?;
         let path = |figure: &Figure| {
             directory.join(figure.name).with_extension(args.figure_kind.extension())
@@ -140,7 +141,7 @@ fn figures(args: &ReportArgs) -> Result<Vec<(&'static Figure, PathBuf)>, CliErro
     for text in &args.figure {
         let Some((name, file)) = text.split_once('=') else {
             return Err(CliError::usage(format!(
-                "--figure {text:?} does not say what to draw where; give NAME=FILE, as in \
+                "--figure {text:?} is not NAME=FILE, as in \
                  skew=skew.svg"
             )));
         };
@@ -203,7 +204,7 @@ impl PartArgs {
         self.from.is_some() || self.until.is_some() || self.phase.is_some()
     }
 
-    /// The times that are asked for; `None` for all.
+    /// The times requested; `None` for all.
     fn range_us(
         &self,
         name: &str,

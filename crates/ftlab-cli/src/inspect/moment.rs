@@ -1,11 +1,11 @@
-//! A moment of a trace, as it is typed.
+//! A point in time of a trace, as the user types it.
 
 use crate::error::CliError;
 use ftlab_trace::TraceMetadata;
 use std::path::Path;
 use std::str::FromStr;
 
-/// A time on the clock of the trace, or one of the moments that it names.
+/// A time on the clock of the trace, or one of its named phases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Moment {
     Time { time_us: u64 },

@@ -1,10 +1,10 @@
-//! The table of statistics, a column for each workload.
+//! The table of statistics, with a column per workload.
 
 use crate::table::ruled;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_trace::analyze::{Inspection, TemperatureClass};
 
-/// A statistic: its name, and its value of a workload.
+/// A statistic: its name, and its value for a workload.
 type Row = (&'static str, fn(&Inspection) -> String);
 
 const NONE: &str = "-";

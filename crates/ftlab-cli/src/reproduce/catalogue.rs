@@ -1,16 +1,16 @@
-//! The experiments that come with ftlab, and those of a user.
+//! The experiments included in ftlab, and those of the user.
 
 use crate::error::CliError;
 use ftlab_lab::sweep::ExperimentFile;
 use std::path::Path;
 
-/// An experiment that comes with ftlab: its name, and the text of its file.
+/// An experiment included in ftlab: its name, and the text of its file.
 type Shipped = (&'static str, &'static str);
 
 /// Names experiments, whose files are `experiments/NAME.toml`.
 macro_rules! shipped {
     ($($id:literal),+ $(,)?) => {
-        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml")))),+]
+        &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),+]
     };
 }
 
@@ -56,15 +56,15 @@ fn parse((id, text): &Shipped) -> Result<Named, CliError> {
 }
 
 fn from(error: ftlab_lab::sweep::FileError) -> CliError {
-    ftlab_lab::sweep::SweepError::from(error).into()
+    ftlab_lab::LabError::from(error).into()
 }
 
-/// Every experiment that comes with ftlab.
+/// Every experiment included in ftlab.
 pub(super) fn all() -> Result<Vec<Named>, CliError> {
     SHIPPED.iter().map(parse).collect()
 }
 
-/// Those that are asked for: `all`, experiments, papers, or files.
+/// The experiments requested: `all`, experiments, papers, or files.
 pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
     let mut found = Vec::new();
     for name in what {
@@ -82,7 +82,7 @@ pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
         if found.len() == before {
             let ids: Vec<_> = SHIPPED.iter().map(|(id, _)| *id).collect();
             return Err(CliError::usage(format!(
-                "there is no experiment {name:?}; there are all, {}, and your own files that end in .toml",
+                "there is no experiment {name:?}; give all, {}, or your own files that end in .toml",
                 ids.join(", ")
             )));
         }

@@ -1,4 +1,5 @@
-//! `ftlab reproduce`: tables and figures of the literature, published beside measured.
+//! `ftlab reproduce`: tables and figures of the literature, published values compared with measured
+//! ones.
 
 mod catalogue;
 mod page;
@@ -15,7 +16,7 @@ use page::{Page, Took};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Makes tables and figures of the literature again: published, measured, difference.
+/// Reproduces tables and figures of the literature: published, measured, difference.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab reproduce list
@@ -24,25 +25,25 @@ use std::time::Instant;
   ftlab reproduce my-experiment.toml
   FTLAB_SHARED=/data ftlab reproduce all      # with the captured traces in /data/traces
 
-Captured traces are looked for in the folder that FTLAB_SHARED names; what needs them is left out,
-and named, where it is not set.")]
+Captured traces are expected in $FTLAB_SHARED/traces; if FTLAB_SHARED is not set, what needs them is
+reported and skipped.")]
 pub(crate) struct ReproduceArgs {
-    /// What to make: list, all, the names of experiments or of papers, or experiment files.
+    /// What to reproduce: list, all, names of experiments or papers, or experiment files.
     #[arg(required = true)]
     what: Vec<String>,
-    /// Scales drives and writes of generators down, such as 1/8.
+    /// Scales down drives and the writes of generators, such as 1/8.
     #[arg(long, value_name = "FRACTION", default_value_t = Scale::FULL)]
     scale: Scale,
-    /// Where the pages go: a table, figures and numbers of each experiment.
+    /// Directory for the pages: a table, figures and numbers of each experiment.
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     out: PathBuf,
-    /// Where results of runs are kept, which are not repeated; OUT/runs by default.
+    /// Directory for the results of runs, which are not repeated; by default OUT/runs.
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
-    /// Threads; as many as there are processors by default.
+    /// Number of threads; by default one per processor.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// No progress.
+    /// Shows no progress.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -62,7 +63,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     let missed = pages.iter().flat_map(Page::unexpected).count();
     let all: usize = pages.iter().map(|page| page.lines.len()).sum();
     say(&format!(
-        "{} of {all} numbers and statements are not as published; see {}\n",
+        "{} of {all} numbers and statements differ from those published; see {}\n",
         missed,
         args.out.join("README.md").display()
     ));
@@ -76,7 +77,7 @@ fn list() -> Result<(), CliError> {
     Ok(())
 }
 
-/// Makes one experiment: its table on standard output, its page, figures and numbers as files.
+/// Reproduces one experiment: its table on standard output, its page, figures and numbers as files.
 fn one(
     args: &ReproduceArgs,
     id: &str,
@@ -85,7 +86,7 @@ fn one(
 ) -> Result<Page, CliError> {
     let plan = Plan::new(file, args.scale)?;
     for absent in &plan.absent {
-        say(&format!("left out: {absent}\n"));
+        say(&format!("skipped: {absent}\n"));
     }
     let start = Instant::now();
     let mut of_runs = None;
@@ -114,7 +115,7 @@ fn one(
     Ok(page)
 }
 
-/// The name of a file of an experiment, without its ending.
+/// The name of a file of an experiment, without its extension.
 fn stem(out: &Path, id: &str, name: &str) -> PathBuf {
     let suffix = if name.is_empty() { String::new() } else { format!("-{name}") };
     out.join(format!("{id}{suffix}"))

@@ -13,7 +13,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What is told of one experiment.
+/// The report on one experiment.
 pub(super) struct Page {
     id: String,
     scale: String,
@@ -26,13 +26,13 @@ pub(super) struct Page {
 /// Seconds that an experiment took.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Took {
-    /// Processor time of the FTLs of all runs, those included whose results were there before.
+    /// Processor time of the FTLs of all runs, including those whose results are reused.
     InFtls(f64),
-    /// Until everything was there.
+    /// Elapsed time until everything was finished.
     InAll(f64),
 }
 
-/// What the index tells of one experiment.
+/// The entry of one experiment in the index.
 #[derive(Debug, Serialize, Deserialize)]
 struct Summary {
     id: String,
@@ -40,7 +40,7 @@ struct Summary {
     scale: String,
     /// Numbers and statements that were compared.
     compared: usize,
-    /// Those that are as published.
+    /// Those that agree with the publication.
     agree: usize,
 }
 
@@ -50,7 +50,7 @@ impl Page {
         Self { id: id.to_owned(), scale, lines, took: Took::InAll(0.0), figures: Vec::new() }
     }
 
-    /// Lines that are not as published.
+    /// Lines that differ from the publication.
     pub(super) fn unexpected(&self) -> impl Iterator<Item = &Comparison> {
         self.lines.iter().filter(|line| line.agrees == Some(false))
     }
@@ -94,7 +94,7 @@ impl Page {
         Ok(())
     }
 
-    /// Writes the page, its numbers as CSV, and what the index needs.
+    /// Writes the page, its numbers as CSV, and its entry for the index.
     pub(super) fn write(
         &self,
         plan: &Plan,
@@ -136,7 +136,7 @@ impl Page {
             let _ = writeln!(text, "{}\n", file.findings.trim());
         }
         for absent in &plan.absent {
-            let _ = writeln!(text, "Left out: {absent}.\n");
+            let _ = writeln!(text, "Skipped: {absent}.\n");
         }
         let scale = match self.scale.as_str() {
             "1" => String::new(),
@@ -182,7 +182,7 @@ impl Page {
 }
 
 fn measured(line: &Comparison) -> &str {
-    if line.measured.is_empty() { "left out" } else { &line.measured }
+    if line.measured.is_empty() { "skipped" } else { &line.measured }
 }
 
 fn difference(line: &Comparison) -> String {
@@ -212,7 +212,7 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
             metrics.push(metric);
         }
     }
-    // What has no value anywhere says nothing.
+    // Metrics without any value are omitted.
     metrics.retain(|metric| plan.points.iter().any(|p| numbers.number(metric, p).is_some()));
     let headings = axes.iter().chain(&metrics).map(|name| (*name).to_owned());
     let mut text = line(headings);
@@ -232,10 +232,10 @@ fn csv(plan: &Plan, numbers: &dyn Numbers) -> String {
 /// Writes `README.md`: every experiment that has a page in `out`, those of ftlab and `own`.
 pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
     let mut text = String::from(
-        "# Reproduction\n\nEvery table and figure of the literature that ftlab makes again, with the \
-         command `ftlab reproduce ID`:\npublished beside measured. A number agrees if it is within the \
-         tolerance of its experiment (10% where\nnothing else is said), a statement if it holds \
-         everywhere.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
+        "# Reproduction\n\nEvery table and figure of the literature that `ftlab reproduce ID` reproduces: \
+         published values\ncompared with measured ones. A number agrees if it is within the tolerance of \
+         its experiment (10% unless\nit says otherwise), a statement if it holds in every \
+         case.\n\n| experiment | | scale | agree |\n|---|---|---|---|\n",
     );
     let mut ids: Vec<String> = super::catalogue::all()?.into_iter().map(|(id, _)| id).collect();
     for page in own {
@@ -258,7 +258,7 @@ pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
     write_file(&out.join("README.md"), &text)
 }
 
-/// `path.ending`, whatever dots the path has.
+/// `path.ending`, even if the path contains dots.
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{ending}"));
@@ -272,7 +272,7 @@ fn file_name(path: &Path) -> String {
 fn make_parent(path: &Path) -> Result<(), CliError> {
     match path.parent() {
         Some(folder) => fs::create_dir_all(folder).map_err(|error| {
-            CliError::failure(format!("cannot make {}: {error}", folder.display()))
+            CliError::failure(format!("cannot create {}: {error}", folder.display()))
         }),
         None => Ok(()),
     }
@@ -302,7 +302,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// The processor, as the system calls it.
+/// The processor, as the system names it.
 fn machine() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name"));

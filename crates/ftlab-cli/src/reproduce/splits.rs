@@ -13,7 +13,7 @@ pub(super) struct Study(BTreeMap<String, Excess>);
 
 const METRICS: [&str; 3] = ["workloads", "mean-excess", "largest-excess"];
 
-/// One place of the grid: chunks, groups, and utilisation.
+/// One point of the grid: chunks, groups, and utilisation.
 type Place = (u8, u8, String);
 
 /// Carries out the study for every point of the plan.
@@ -61,7 +61,9 @@ fn rule(point: &Point) -> Result<Allocation, CliError> {
     let name = point.label("ftl").unwrap_or_default();
     Allocation::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
         let names = Allocation::ALL.map(Allocation::name).join(", ");
-        CliError::usage(format!("{name:?} is no rule for dividing spare pages; there are {names}"))
+        CliError::usage(format!(
+            "{name:?} is not a rule for dividing spare pages; the rules are {names}"
+        ))
     })
 }
 

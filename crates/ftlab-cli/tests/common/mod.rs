@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// What a command left behind.
+/// The results of a command.
 pub(crate) struct Output {
     pub(crate) code: i32,
     pub(crate) stdout: String,

@@ -31,7 +31,7 @@ fn what_is_no_device_or_directory_is_named() {
     let place = Place::new();
     place
         .ftlab("record --device /dev/null --out t.parquet -- true")
-        .fails(2, &["/dev/null is no block device", "lsblk"]);
+        .fails(2, &["/dev/null is not a block device", "lsblk"]);
     place
         .ftlab("record --device /dev/absent --out t.parquet -- true")
         .fails(2, &["/dev/absent cannot be used: No such file"]);
@@ -87,7 +87,7 @@ fn a_trace_is_not_written_to_the_device_that_it_records() {
     );
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ftlab"), place.path().join("ftlab")).unwrap();
     let output = run(Command::new("sh").args(["-c", &script]).current_dir(place.path()));
-    output.fails(2, &["mnt/t.parquet lies on /dev/loop", "below /dev/shm"]);
+    output.fails(2, &["mnt/t.parquet is on /dev/loop", "below /dev/shm"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn strace_and_the_command_are_missed_by_name() {
     if let Some(device) = Device::over_file(place.path(), 16) {
         place
             .ftlab(&format!("record --device {} --out t.parquet -- ./absent", device.name()))
-            .fails(1, &["./absent: No such file", "check the name behind --"]);
+            .fails(1, &["./absent: No such file", "check the name after --"]);
     }
     assert!(!place.path().join("t.parquet").exists());
 }

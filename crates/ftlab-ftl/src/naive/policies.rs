@@ -1,7 +1,7 @@
 //! The policies of the papers by linear scans over all blocks.
 
 use super::hotness::NaiveHotness;
-use crate::page::policy::{Hints, HostWrite, Policy, Relocation, Victims};
+use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::stream::{Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
@@ -313,13 +313,6 @@ impl Policy for NaivePolicy {
                 }
             }
         })
-    }
-
-    fn hints(&self) -> Hints {
-        match self.placement {
-            Placement::Handles { .. } => Hints::Streams,
-            _ => Hints::None,
-        }
     }
 
     fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {

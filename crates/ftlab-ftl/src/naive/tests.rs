@@ -2,7 +2,7 @@
 
 use super::NaiveFtl;
 use super::policies::NaivePolicy;
-use crate::page::entry::DriveShape;
+use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::{Hint, Policy};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, WearLeveling};
 use crate::registry::{PolicyVisitor, policy_names, with_policy};
@@ -131,7 +131,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
 }
 
 /// Everything that the two must agree on.
-fn compare<P: Policy, F: Flash + Send>(
+fn compare<P: Hinted, F: Flash + Send>(
     step: usize,
     fast: &PageMapped<P, F, ()>,
     naive: &NaiveFtl,
@@ -190,7 +190,7 @@ struct AgainstTwin<'a> {
 impl PolicyVisitor for AgainstTwin<'_> {
     type Output = Result<(), TestCaseError>;
 
-    fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output {
+    fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
         let Self { config, operations, twin } = self;
         let flash = Memory::new(config.geometry);
         let mut fast = PageMapped::new(policy, config, flash, ()).unwrap();
@@ -233,7 +233,7 @@ struct Boxed;
 impl PolicyVisitor for Boxed {
     type Output = Box<dyn Policy>;
 
-    fn visit<P: Policy + 'static>(self, policy: P) -> Self::Output {
+    fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
         Box::new(policy)
     }
 }

@@ -1,6 +1,7 @@
 //! A placement and a victim rule make a policy.
 
 use crate::page::Drive;
+use crate::page::entry::{Hinted, PlacementEntry};
 use crate::page::policy::{Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};
 use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
@@ -33,11 +34,6 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
         self.placement.fetch_ahead(lpn, block);
-    }
-
-    #[inline]
-    fn hints(&self) -> Hints {
-        self.placement.hints()
     }
 
     #[inline]
@@ -90,4 +86,9 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.check(drive)?;
         self.victim.check(drive)
     }
+}
+
+/// A victim rule is told nothing of a write.
+impl<P: PlacementEntry, V: VictimRule> Hinted for Composed<P, V> {
+    const HINTS: Hints = P::HINTS;
 }

@@ -1,11 +1,11 @@
 //! How a policy, a placement or a victim rule presents itself, and what it may know when it is made.
 
 use crate::page::DriveConfig;
-use crate::page::policy::{Placement, Policy, VictimRule};
+use crate::page::policy::{Hints, Placement, Policy, VictimRule};
 use ftlab_spec::{Parameters, SpecError};
 
 macro_rules! entry_traits {
-    ($($(#[$doc:meta])+ $entry:ident: $kind:ident;)+) => {$(
+    ($($(#[$doc:meta])+ $entry:ident: $kind:ident { $($further:tt)* })+) => {$(
         $(#[$doc])+
         pub trait $entry: $kind + Sized + 'static {
             /// Its parameters.
@@ -16,6 +16,7 @@ macro_rules! entry_traits {
             const SUMMARY: &'static str;
             /// Paper and section.
             const SOURCE: &'static str;
+            $($further)*
 
             /// Works out the parameters that are `auto`, and refuses what does not go together.
             fn fit(
@@ -33,11 +34,33 @@ macro_rules! entry_traits {
 
 entry_traits! {
     /// A policy that can be registered.
-    PolicyEntry: Policy;
+    PolicyEntry: Policy {
+        /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell.
+        const HINTS: Hints = Hints::None;
+    }
     /// A placement that can be registered.
-    PlacementEntry: Placement;
+    PlacementEntry: Placement {
+        /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell.
+        const HINTS: Hints = Hints::None;
+    }
     /// A victim rule that can be registered.
-    VictimEntry: VictimRule;
+    VictimEntry: VictimRule {}
+}
+
+/// A policy of which the compiler knows what it asks for, so that the write path of one that asks for
+/// nothing has no trace of hints.
+pub trait Hinted: Policy {
+    /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell.
+    const HINTS: Hints;
+}
+
+impl<P: PolicyEntry> Hinted for P {
+    const HINTS: Hints = <P as PolicyEntry>::HINTS;
+}
+
+/// A policy that a program brings along asks for none.
+impl Hinted for Box<dyn Policy> {
+    const HINTS: Hints = Hints::None;
 }
 
 /// What a policy may know of the drive when it is made.
@@ -54,7 +77,7 @@ pub struct DriveShape {
 }
 
 impl DriveShape {
-    /// The size of a drive.
+    /// That of a drive.
     pub fn new(config: &DriveConfig) -> Self {
         Self {
             blocks: config.geometry.blocks(),

@@ -13,7 +13,8 @@ use ftlab_flash::{BlockId, Lpn};
 pub struct HostWrite {
     /// Which page.
     pub lpn: Lpn,
-    /// What is known beside; [`Hint::NONE`] unless the policy asks with [`Policy::hints`].
+    /// What is known beside; [`Hint::NONE`] unless the policy asks for hints where it
+    /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
     pub hint: Hint,
 }
 
@@ -155,11 +156,6 @@ boxable! {
             self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
         }
 
-        /// What [`HostWrite::hint`] has to tell; constant over the life of the policy.
-        #[inline]
-        fn hints(&self) -> Hints {
-            Hints::None
-        }
 
         /// Which open block takes a page that the host writes. Called before the old version becomes
         /// invalid.
@@ -228,12 +224,6 @@ pub trait Placement: State + Send {
     /// about to be written or moved; changes speed only.
     #[inline]
     fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
-
-    /// What hints it asks for, as of [`Policy::hints`](crate::page::Policy::hints).
-    #[inline]
-    fn hints(&self) -> Hints {
-        Hints::None
-    }
 
     /// Which open block takes a page that the host writes.
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;

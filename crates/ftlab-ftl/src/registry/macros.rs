@@ -1,6 +1,6 @@
-//! What turns the registry's lists into functions.
+//! What turns the registry's lists into tables and functions.
 
-/// Makes `entries` and `dispatch` from the lists above.
+/// Makes the tables and `dispatch` from the lists.
 macro_rules! registry {
     (
         policies: $($policy:ty),+;
@@ -9,79 +9,76 @@ macro_rules! registry {
         victims: $($victim:ty),+;
         hybrids: $($hybrid:ty),+;
     ) => {
-        /// Everything registered, in order.
-        pub fn entries() -> Vec<Entry> {
-            let mut entries = vec![
-                $(Entry {
-                    kind: Kind::Ftl,
-                    name: $preset,
-                    summary: format!(
-                        "{}; collects {} (= {}/{})",
-                        <$preset_placement>::SUMMARY,
-                        <$preset_victim>::SUMMARY,
-                        <$preset_placement>::NAME,
-                        <$preset_victim>::NAME
-                    ),
-                    source: <$preset_victim>::SOURCE,
-                    parameters: preset_parameters(
-                        [
-                            <$preset_placement as PlacementEntry>::Parameters::describe(),
-                            <$preset_victim as VictimEntry>::Parameters::describe(),
-                        ]
-                        .concat(),
-                        $arguments,
-                    ),
-                },)+
-            ];
-            $(entries.push(entry_of!(Ftl, PolicyEntry, $policy));)+
-            $(entries.push(entry_of!(Ftl, FtlEntry, $hybrid));)+
-            $(entries.push(entry_of!(Placement, PlacementEntry, $placement));)+
-            $(entries.push(entry_of!(Victim, VictimEntry, $victim));)+
-            entries
-        }
+        /// Policies with a file of their own.
+        pub(super) const POLICIES: &[Row] =
+            &[$(row!(PolicyEntry, $policy, <$policy as PolicyEntry>::HINTS, ())),+];
 
-        /// What `visitor` makes of the policy that `spec` names, and all parameters of that.
-        fn dispatch<V: PolicyVisitor>(
+        /// Names that stand for a placement and a victim rule.
+        pub(super) const PRESETS: &[Preset] = &[$(Preset {
+            name: $preset,
+            placement: <$preset_placement as PlacementEntry>::NAME,
+            victim: <$preset_victim as VictimEntry>::NAME,
+            arguments: $arguments,
+        }),+];
+
+        /// What may stand before the slash.
+        pub(super) const PLACEMENTS: &[Row] =
+            &[$(row!(PlacementEntry, $placement, <$placement as PlacementEntry>::HINTS, ())),+];
+
+        /// What may stand after the slash.
+        pub(super) const VICTIMS: &[Row<MakeRule>] =
+            &[$(row!(VictimEntry, $victim, Hints::None, |spec, context| {
+                Ok(Box::new(make!(VictimEntry, $victim, spec, context)))
+            })),+];
+
+        /// FTLs that are no policies of the page-mapped engine.
+        pub(super) const HYBRIDS: &[Row] = &[$(Row {
+            name: <$hybrid as FtlEntry>::NAME,
+            summary: <$hybrid as FtlEntry>::SUMMARY,
+            source: <$hybrid as FtlEntry>::SOURCE,
+            hints: Hints::None,
+            describe: <$hybrid as FtlEntry>::Parameters::describe,
+            values: |spec, _| <$hybrid as FtlEntry>::Parameters::resolve(spec),
+            make: (),
+        }),+];
+
+        /// What `visitor` makes of the policy that `spec` names.
+        pub(super) fn dispatch<V: PolicyVisitor>(
             spec: &Spec,
             context: &FitContext,
             visitor: V,
-        ) -> Result<Made<V::Output>, SpecError> {
+        ) -> Result<V::Output, SpecError> {
             match spec.name.as_str() {
                 $($preset => {
-                    let spec = with_preset(spec, $arguments);
-                    let (policy, given, fitted) =
-                        compose::<$preset_placement, $preset_victim>(&spec, context)?;
-                    return Ok(Made { output: visitor.visit(policy), given, fitted });
+                    let (placement, victim) = split(
+                        &with_preset(spec, $arguments),
+                        &<$preset_placement as PlacementEntry>::Parameters::describe(),
+                        &<$preset_victim as VictimEntry>::Parameters::describe(),
+                    )?;
+                    return Ok(visitor.visit(Composed {
+                        placement: make!(PlacementEntry, $preset_placement, &placement, context),
+                        victim: make!(VictimEntry, $preset_victim, &victim, context),
+                    }));
                 })+
                 $(<$policy as PolicyEntry>::NAME => {
-                    let mut parameters = <$policy as PolicyEntry>::Parameters::from_spec(spec)?;
-                    let given = parameters.values();
-                    <$policy as PolicyEntry>::fit(&mut parameters, context)?;
-                    let policy = <$policy as PolicyEntry>::new(&parameters, context.shape);
-                    let fitted = parameters.values();
-                    return Ok(Made { output: visitor.visit(policy), given, fitted });
+                    return Ok(visitor.visit(make!(PolicyEntry, $policy, spec, context)));
                 })+
                 _ => {}
             }
-            let Some((placement, victim)) = spec.name.split_once('/') else {
-                return Err(unknown("FTL", &spec.name, ftl_names()));
-            };
-            match placement {
-                $(<$placement as PlacementEntry>::NAME => {
-                    let (policy, given, fitted) =
-                        placement_and_rule::<$placement>(spec, victim, context)?;
-                    Ok(Made { output: visitor.visit(policy), given, fitted })
-                })+
-                _ => Err(unknown(
-                    "placement",
-                    placement,
-                    vec![$(<$placement as PlacementEntry>::NAME.to_owned()),+],
-                )),
+            let Pair { placement, victim, .. } = pair(&spec.name)?;
+            let parts = split(spec, &(placement.describe)(), &(victim.describe)())?;
+            let victim = (victim.make)(&parts.1, context)?;
+            match placement.name {
+                $(<$placement as PlacementEntry>::NAME => Ok(visitor.visit(Composed {
+                    placement: make!(PlacementEntry, $placement, &parts.0, context),
+                    victim,
+                })),)+
+                name => unreachable!("{name} is in the table and not in the list"),
             }
         }
 
         /// What builds the hybrid-mapped FTL of that name.
-        fn hybrid_builder<F: Flash + Send + 'static, O: Observer + 'static>(
+        pub(super) fn hybrid_builder<F: Flash + Send + 'static, O: Observer + 'static>(
             name: &str,
         ) -> Option<Builder<F, O>> {
             match name {
@@ -89,48 +86,38 @@ macro_rules! registry {
                 _ => None,
             }
         }
-
-        /// All parameters of the hybrid-mapped FTL that `spec` names.
-        fn resolve_hybrid(spec: &Spec) -> Option<Result<Values, SpecError>> {
-            match spec.name.as_str() {
-                $(<$hybrid as FtlEntry>::NAME => {
-                    Some(<$hybrid as FtlEntry>::Parameters::resolve(spec))
-                })+
-                _ => None,
-            }
-        }
-
-        fn placement_and_rule<P: PlacementEntry>(
-            spec: &Spec,
-            victim: &str,
-            context: &FitContext,
-        ) -> Result<(Composed<P, Box<dyn VictimRule>>, Values, Values), SpecError> {
-            match victim {
-                $(<$victim as VictimEntry>::NAME => {
-                    let (policy, given, fitted) = compose::<P, $victim>(spec, context)?;
-                    let Composed { placement, victim } = policy;
-                    Ok((Composed { placement, victim: Box::new(victim) }, given, fitted))
-                })+
-                _ => Err(unknown(
-                    "victim rule",
-                    victim,
-                    vec![$(<$victim as VictimEntry>::NAME.to_owned()),+],
-                )),
-            }
-        }
     };
 }
 pub(super) use registry;
 
-macro_rules! entry_of {
-    ($kind:ident, $entry:ident, $type:ty) => {
-        Entry {
-            kind: Kind::$kind,
-            name: <$type as $entry>::NAME,
-            summary: <$type as $entry>::SUMMARY.to_owned(),
-            source: <$type as $entry>::SOURCE,
-            parameters: <$type as $entry>::Parameters::describe(),
+/// The row of a type that presents itself as `page::entry` says.
+macro_rules! row {
+    ($trait:ident, $type:ty, $hints:expr, $make:expr) => {
+        Row {
+            name: <$type as $trait>::NAME,
+            summary: <$type as $trait>::SUMMARY,
+            source: <$type as $trait>::SOURCE,
+            hints: $hints,
+            describe: <$type as $trait>::Parameters::describe,
+            values: |spec, context| {
+                let mut parameters = <$type as $trait>::Parameters::from_spec(spec)?;
+                if let Some(context) = context {
+                    <$type as $trait>::fit(&mut parameters, context)?;
+                }
+                Ok(parameters.values())
+            },
+            make: $make,
         }
     };
 }
-pub(super) use entry_of;
+pub(super) use row;
+
+/// One of a type that presents itself as `page::entry` says.
+macro_rules! make {
+    ($trait:ident, $type:ty, $spec:expr, $context:expr) => {{
+        let mut parameters = <$type as $trait>::Parameters::from_spec($spec)?;
+        <$type as $trait>::fit(&mut parameters, $context)?;
+        <$type as $trait>::new(&parameters, $context.shape)
+    }};
+}
+pub(super) use make;

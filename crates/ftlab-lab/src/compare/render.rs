@@ -1,6 +1,7 @@
 //! The scoreboard as text: Markdown for people, CSV for whatever comes next.
 
-use super::{Cell, Outcome, Scoreboard};
+use super::cell::{Cell, Outcome};
+use super::score::Scoreboard;
 use ftlab_sim::format::{bytes, percent, significant};
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! What many cells say of an FTL.
 
-use super::{Cell, Outcome};
+use super::cell::{Cell, Outcome};
 use ftlab_sim::result::RunResult;
 use serde::Serialize;
 use std::collections::BTreeMap;

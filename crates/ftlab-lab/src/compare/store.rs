@@ -1,12 +1,12 @@
 //! Finished cells in a file of JSON lines, so that nothing is run twice.
 
-use super::Cell;
-use ftlab_sim::SimError;
+use super::cell::Cell;
+use crate::error::LabError;
 use ftlab_sim::result::RunResult;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The file's name in its directory.
@@ -31,9 +31,9 @@ struct Line<C, R> {
 impl CellStore {
     /// The store in `directory`, which is made if it is not there. A line that was torn when a process
     /// was killed is passed over; what it would have told is run again.
-    pub fn open(directory: &Path) -> Result<Self, SimError> {
+    pub fn open(directory: &Path) -> Result<Self, LabError> {
         let path = directory.join(FILE);
-        let cannot = |source| SimError::Output { name: path.display().to_string(), source };
+        let cannot = |source: io::Error| LabError::store(&path, &source);
         fs::create_dir_all(directory).map_err(cannot)?;
         let mut file =
             OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
@@ -65,13 +65,13 @@ impl CellStore {
     }
 
     /// Keeps a finished cell, before anything else is done with it.
-    pub(super) fn put(&mut self, key: &str, cell: &Cell, run: &RunResult) -> Result<(), SimError> {
+    pub(super) fn put(&mut self, key: &str, cell: &Cell, run: &RunResult) -> Result<(), LabError> {
         let line = Line { key: key.to_owned(), cell, run };
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
         self.file
             .write_all(text.as_bytes())
-            .map_err(|source| SimError::Output { name: self.path.display().to_string(), source })?;
+            .map_err(|source| LabError::store(&self.path, &source))?;
         self.finished.insert(key.to_owned(), run.clone());
         Ok(())
     }

@@ -1,13 +1,14 @@
 //! What is expected beside what was measured.
 
 use super::columns::StoredRun;
-use super::error::{SweepError, Wrong};
+use super::file_error::Wrong;
 use super::metric::Metric;
 use super::plan::{Plan, Point};
 use super::report::{Expectation, Selector};
 use super::scalar::Pairs;
 use super::series::{Curve, Series};
 use super::variables::Variables;
+use crate::error::LabError;
 use ftlab_sim::format::significant;
 use ftlab_spec::{Share, SpecError};
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ pub struct Comparison {
 }
 
 /// Holds every expectation of the plan's file against the results.
-pub fn compare(plan: &Plan, numbers: &dyn Numbers) -> Result<Vec<Comparison>, SweepError> {
+pub fn compare(plan: &Plan, numbers: &dyn Numbers) -> Result<Vec<Comparison>, LabError> {
     let lines = plan.file.expect.iter().map(|expectation| {
         let of = Of { plan, numbers, expectation };
         of.lines().map_err(|wrong| wrong.within(&plan.file.path, &plan.file.toml).into())

@@ -1,10 +1,10 @@
 //! The experiment file.
 
-use super::error::SweepError;
+use super::file_error::FileError;
 use super::items::{FtlItem, WorkloadItem};
 use super::report::{Expectation, FigureSpec};
 use super::scalar::{AxisValue, Pairs, Scalar};
-use super::{FileError, schema_text};
+use crate::error::LabError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
@@ -211,9 +211,9 @@ impl RunTable {
 
 impl ExperimentFile {
     /// Reads the file at `path`.
-    pub fn read(path: &Path) -> Result<Self, SweepError> {
+    pub fn read(path: &Path) -> Result<Self, LabError> {
         let text = fs::read_to_string(path)
-            .map_err(|source| SweepError::Read { path: path.into(), source })?;
+            .map_err(|source| LabError::Read { path: path.into(), source })?;
         Ok(Self::parse(path, text)?)
     }
 
@@ -232,5 +232,8 @@ impl ExperimentFile {
 
 /// The JSON Schema of [`ExperimentFile`], as published.
 pub fn schema() -> String {
-    schema_text(&schemars::schema_for!(ExperimentFile))
+    let schema = schemars::schema_for!(ExperimentFile);
+    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    text.push('\n');
+    text
 }

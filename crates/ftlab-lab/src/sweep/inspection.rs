@@ -1,9 +1,9 @@
 //! Experiments that look at workloads alone.
 
 use super::compare::Numbers;
-use super::error::SweepError;
 use super::plan::{Job, Plan, Point};
 use super::series::{AxisKind, Curve};
+use crate::error::LabError;
 use ftlab_sim::{Length, SimError};
 use ftlab_spec::SpecError;
 use ftlab_trace::analyze::{Extent, InspectOptions, Inspection, inspect};
@@ -16,12 +16,12 @@ pub struct Inspected(BTreeMap<String, Inspection>);
 
 impl Inspected {
     /// Looks at every workload of the plan.
-    pub fn new(plan: &Plan) -> Result<Self, SweepError> {
+    pub fn new(plan: &Plan) -> Result<Self, LabError> {
         let found = plan.jobs.iter().map(|job| {
             let run = job.runs.first().map(|point| point.run.clone()).unwrap_or_default();
             Ok((run, look(job)?))
         });
-        found.collect::<Result<_, SweepError>>().map(Self)
+        found.collect::<Result<_, LabError>>().map(Self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Workloads and FTLs of an experiment file: a text, or a table with a name.
 
-use super::error::Wrong;
-use super::scalar::{Scalar, Span};
+use super::file_error::{Span, Wrong};
+use super::scalar::Scalar;
 use super::variables::Variables;
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;

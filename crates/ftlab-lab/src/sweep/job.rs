@@ -2,15 +2,23 @@
 //! machines by other means than shards begin here.
 
 use super::columns::{StoredRun, encode};
-use super::error::SweepError;
 use super::plan::{Job, Plan, Point};
-use super::runner::Failure;
 use super::shard::Shard;
 use super::store::Store;
+use crate::error::LabError;
 use ftlab_sim::{Experiment, ExperimentResult, Threads};
 use ftlab_spec::Spec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+
+/// A run that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Which one.
+    pub run: String,
+    /// Why.
+    pub error: String,
+}
 
 /// What came of a job.
 #[derive(Debug, Default)]
@@ -23,8 +31,8 @@ pub struct JobOutcome {
 
 impl JobOutcome {
     /// The runs as bytes that [`Store::add_encoded`] takes: a Parquet file.
-    pub fn encode(&self) -> Result<Vec<u8>, SweepError> {
-        encode(&self.runs).map_err(|error| SweepError::store(Path::new("a finished run"), &error))
+    pub fn encode(&self) -> Result<Vec<u8>, LabError> {
+        encode(&self.runs).map_err(|error| LabError::store(Path::new("a finished run"), &error))
     }
 }
 
@@ -39,7 +47,7 @@ impl Job {
     }
 
     /// Carries it out on one thread.
-    pub fn run(&self) -> Result<JobOutcome, SweepError> {
+    pub fn run(&self) -> Result<JobOutcome, LabError> {
         let thread = Threads::new(1)?;
         Ok(self.run_by(|experiment| {
             let prepared = experiment.prepare_on(&thread);

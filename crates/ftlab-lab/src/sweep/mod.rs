@@ -41,8 +41,8 @@
 
 mod columns;
 mod compare;
-mod error;
 mod file;
+mod file_error;
 mod identity;
 mod inspection;
 mod items;
@@ -61,24 +61,17 @@ mod variables;
 
 pub use columns::StoredRun;
 pub use compare::{Comparison, Numbers, Results, compare, measured, places};
-pub use error::{FileError, SweepError};
 pub use file::{Case, DriveTable, ExperimentFile, Kind, RunTable, schema};
+pub use file_error::FileError;
 pub use inspection::Inspected;
 pub use items::{FtlItem, WorkloadItem};
-pub use job::JobOutcome;
+pub use job::{Failure, JobOutcome};
 pub use metric::{METRICS, Metric};
 pub use plan::{Job, Plan, Point};
 pub use report::{Expectation, FigureKind, FigureSpec, Reduce, Selector};
-pub use runner::{Failure, Outcome, SweepOptions, SweepStatus, sweep};
+pub use runner::{Outcome, SweepOptions, SweepStatus, sweep};
 pub use scalar::{AxisValue, Choice, Pairs, Scalar};
 pub use scale::{PAGES_PER_BLOCK_MIN, Scale};
 pub use series::{AxisKind, Curve, SERIES, Series};
 pub use shard::Shard;
 pub use store::{Store, read_runs, read_runs_of};
-
-/// A JSON Schema as text.
-fn schema_text(schema: &schemars::Schema) -> String {
-    let mut text = serde_json::to_string_pretty(schema).unwrap_or_default();
-    text.push('\n');
-    text
-}

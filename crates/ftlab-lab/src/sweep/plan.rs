@@ -1,7 +1,7 @@
 //! From an experiment file to runs.
 
-use super::error::{SweepError, Wrong};
 use super::file::{Case, DriveTable, ExperimentFile, Kind, RunTable};
+use super::file_error::Wrong;
 use super::identity::{Identity, run_hash, run_hash_of_workload};
 use super::items::{FtlItem, WorkloadItem};
 use super::report::Selector;
@@ -9,6 +9,7 @@ use super::scalar::{AxisValue, Pairs};
 use super::scale::Scale;
 use super::settings::Settings;
 use super::variables::Variables;
+use crate::error::LabError;
 use ftlab_ftl::registry;
 use ftlab_sim::{Experiment, Length};
 use ftlab_spec::Spec;
@@ -66,7 +67,7 @@ pub struct Plan {
 
 impl Plan {
     /// The runs of an experiment; everything that can be wrong with the file is found.
-    pub fn new(file: ExperimentFile, scale: Scale) -> Result<Self, SweepError> {
+    pub fn new(file: ExperimentFile, scale: Scale) -> Result<Self, LabError> {
         let expansion = expand(&file, scale).map_err(|wrong| wrong.within(&file.path, &file.toml));
         let Expansion { points, jobs, absent, .. } = expansion?;
         let plan = Self { file, scale, points, jobs, absent };
@@ -119,7 +120,7 @@ impl Plan {
     }
 
     /// Refuses selectors of axes that do not exist.
-    fn check_selectors(&self) -> Result<(), SweepError> {
+    fn check_selectors(&self) -> Result<(), LabError> {
         // A trace that is absent takes its axes with it, and they are no mistake.
         let grids = self.file.case.iter().map(|case| &case.grid).chain([&self.file.grid]);
         let variables = grids.flat_map(|grid| grid.0.iter().map(|(name, _)| name.as_str()));
@@ -212,7 +213,7 @@ fn expand(file: &ExperimentFile, scale: Scale) -> Result<Expansion, Wrong> {
             )));
         }
         if part.ftls.is_empty() && file.kind == Kind::Runs {
-            let known = registry::ftl_names().join(", ");
+            let known = registry::known_ftls();
             return Err(Wrong::anywhere(format!(
                 "{of}no FTL is named; add ftls = [\"1r-greedy\"]; known: {known}"
             )));

@@ -1,11 +1,11 @@
 //! Carries out a plan: as many jobs at a time as there are threads, results kept as they come.
 
 use super::columns::{StoredRun, encode};
-use super::error::SweepError;
-use super::job::JobOutcome;
+use super::job::{Failure, JobOutcome};
 use super::plan::{Job, Plan};
 use super::shard::Shard;
 use super::store::Store;
+use crate::error::LabError;
 use ftlab_sim::{Experiment, ExperimentResult, Progress, SimError, Status, Threads};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -44,15 +44,6 @@ pub struct SweepStatus {
     pub left: Option<Duration>,
 }
 
-/// A run that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// Which one.
-    pub run: String,
-    /// Why.
-    pub error: String,
-}
-
 /// What a sweep did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
@@ -72,7 +63,7 @@ pub fn sweep(
     store: &mut Store,
     options: SweepOptions,
     progress: &(dyn Fn(&SweepStatus) -> ControlFlow<()> + Sync),
-) -> Result<Outcome, SweepError> {
+) -> Result<Outcome, LabError> {
     let threads = options.threads.unwrap_or_else(Threads::processors).max(1);
     let pool = Threads::new(threads)?;
     let own = plan.jobs.iter().enumerate().filter(|(index, _)| options.shard.has(*index));
@@ -144,7 +135,7 @@ struct State {
     /// Work of jobs that ended.
     finished: f64,
     /// Why nothing more is run.
-    broken: Option<SweepError>,
+    broken: Option<LabError>,
 }
 
 struct Shared<'a> {
@@ -196,12 +187,11 @@ impl Shared<'_> {
         Some(job)
     }
 
-    fn keep(&self, runs: &[StoredRun]) -> Result<(), SweepError> {
+    fn keep(&self, runs: &[StoredRun]) -> Result<(), LabError> {
         if runs.is_empty() {
             return Ok(());
         }
-        let bytes =
-            encode(runs).map_err(|error| SweepError::store(self.plan.file.path(), &error))?;
+        let bytes = encode(runs).map_err(|error| LabError::store(self.plan.file.path(), &error))?;
         self.store.lock().unwrap_or_else(PoisonError::into_inner).add(runs, &bytes)
     }
 

@@ -1,16 +1,12 @@
 //! Values of an experiment file, with the place where they stand.
 
-use super::error::Wrong;
+use super::file_error::{Span, Wrong};
 use super::variables::Variables;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use toml::Spanned;
-
-/// Bytes of the file that a value takes.
-pub(crate) type Span = Range<usize>;
 
 /// A text, number or boolean as text; `{name}` in it stands for a variable of the grid.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! From the text of an experiment file to an experiment.
 
-use super::error::Wrong;
 use super::file::{DriveTable, RunTable};
+use super::file_error::Wrong;
 use super::items::WorkloadItem;
 use super::scalar::Scalar;
 use super::scale::Scale;

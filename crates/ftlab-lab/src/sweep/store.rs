@@ -6,9 +6,9 @@
 
 use super::columns::{StoredRun, decode, decode_hashes, encode};
 use super::compare::Results;
-use super::error::SweepError;
 use super::plan::Plan;
 use super::shard::Shard;
+use crate::error::LabError;
 use bytes::Bytes;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
@@ -35,8 +35,8 @@ pub struct Store {
 
 impl Store {
     /// Opens the directory, which is made if it does not exist, to add the runs of a shard.
-    pub fn open(directory: &Path, shard: Shard) -> Result<Self, SweepError> {
-        fs::create_dir_all(directory).map_err(|error| SweepError::store(directory, &error))?;
+    pub fn open(directory: &Path, shard: Shard) -> Result<Self, LabError> {
+        fs::create_dir_all(directory).map_err(|error| LabError::store(directory, &error))?;
         let lock = lock(directory, shard)?;
         let mut store = Self {
             directory: directory.into(),
@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// Adds runs whose Parquet file is `bytes`.
-    pub(super) fn add(&mut self, runs: &[StoredRun], bytes: &[u8]) -> Result<(), SweepError> {
+    pub(super) fn add(&mut self, runs: &[StoredRun], bytes: &[u8]) -> Result<(), LabError> {
         let path = self.write("part", bytes)?;
         self.parts.push(path);
         self.runs.extend(runs.iter().map(|stored| stored.run.clone()));
@@ -65,9 +65,9 @@ impl Store {
 
     /// Adds runs that came as bytes ([`JobOutcome::encode`](super::JobOutcome::encode)), but for those
     /// that it has; returns how many it added.
-    pub fn add_encoded(&mut self, bytes: &[u8]) -> Result<usize, SweepError> {
+    pub fn add_encoded(&mut self, bytes: &[u8]) -> Result<usize, LabError> {
         let runs = decode(Bytes::copy_from_slice(bytes), |run| !self.has(run));
-        let bad = |error| SweepError::store(&self.directory, &error);
+        let bad = |error| LabError::store(&self.directory, &error);
         let runs = runs.map_err(bad)?;
         if !runs.is_empty() {
             let bytes = encode(&runs).map_err(bad)?;
@@ -77,7 +77,7 @@ impl Store {
     }
 
     /// Joins the files of single runs to one.
-    pub fn join(&mut self) -> Result<(), SweepError> {
+    pub fn join(&mut self) -> Result<(), LabError> {
         if self.parts.len() < 2 {
             return Ok(());
         }
@@ -85,17 +85,17 @@ impl Store {
         for path in &self.parts {
             runs.extend(read(path, |_| true)?);
         }
-        let bytes = encode(&runs).map_err(|error| SweepError::store(&self.directory, &error))?;
+        let bytes = encode(&runs).map_err(|error| LabError::store(&self.directory, &error))?;
         self.write("runs", &bytes)?;
         // Whoever is killed here leaves rows twice; the next one to open the store removes them.
         for path in self.parts.drain(..) {
-            fs::remove_file(&path).map_err(|error| SweepError::store(&path, &error))?;
+            fs::remove_file(&path).map_err(|error| LabError::store(&path, &error))?;
         }
         Ok(())
     }
 
     /// Writes a file so that it is complete or not there.
-    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<PathBuf, SweepError> {
+    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<PathBuf, LabError> {
         let name = format!("{kind}-{}-{:06}", self.shard.in_names(), self.next);
         self.next += 1;
         let partial = self.directory.join(format!("{name}.partial"));
@@ -103,12 +103,12 @@ impl Store {
         File::create(&partial)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&partial, &path))
-            .map_err(|error| SweepError::store(&path, &error))?;
+            .map_err(|error| LabError::store(&path, &error))?;
         Ok(path)
     }
 
     /// Finds out what is there, and removes what an earlier process left half done.
-    fn look(&mut self) -> Result<(), SweepError> {
+    fn look(&mut self) -> Result<(), LabError> {
         let own = self.shard.in_names();
         let mut joined = BTreeSet::new();
         // Files of joined runs come last in the alphabet, and parts are held against them.
@@ -118,17 +118,17 @@ impl Store {
             self.next = self.next.max(number.map_or(0, |number| number + 1));
             if name.ends_with(".partial") {
                 if number.is_some() {
-                    fs::remove_file(&path).map_err(|error| SweepError::store(&path, &error))?;
+                    fs::remove_file(&path).map_err(|error| LabError::store(&path, &error))?;
                 }
                 continue;
             }
             let hashes = File::open(&path)
-                .map_err(|error| SweepError::store(&path, &error))
+                .map_err(|error| LabError::store(&path, &error))
                 .and_then(|file| decode_hashes(file).map_err(|error| unreadable(&path, &error)))?;
             if number.is_none() || name.starts_with("runs-") {
                 joined.extend(hashes);
             } else if hashes.iter().all(|run| joined.contains(run)) {
-                fs::remove_file(&path).map_err(|error| SweepError::store(&path, &error))?;
+                fs::remove_file(&path).map_err(|error| LabError::store(&path, &error))?;
             } else {
                 self.runs.extend(hashes);
                 self.parts.push(path);
@@ -141,17 +141,17 @@ impl Store {
 }
 
 /// Every result in a directory, of all shards, by the hash of its run.
-pub fn read_runs(directory: &Path) -> Result<Results, SweepError> {
+pub fn read_runs(directory: &Path) -> Result<Results, LabError> {
     read_some(directory, |_| true)
 }
 
 /// The results of the plan's runs, as far as they are in a directory.
-pub fn read_runs_of(plan: &Plan, directory: &Path) -> Result<Results, SweepError> {
+pub fn read_runs_of(plan: &Plan, directory: &Path) -> Result<Results, LabError> {
     let wanted: BTreeSet<&str> = plan.points.iter().map(|point| point.run.as_str()).collect();
     read_some(directory, |run| wanted.contains(run))
 }
 
-fn read_some(directory: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Results, SweepError> {
+fn read_some(directory: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Results, LabError> {
     let mut results = Results::new();
     for path in files(directory)? {
         if !file_name(&path).ends_with(".partial") {
@@ -162,19 +162,19 @@ fn read_some(directory: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Resul
     Ok(results)
 }
 
-fn read(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredRun>, SweepError> {
-    let file = File::open(path).map_err(|error| SweepError::store(path, &error))?;
+fn read(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredRun>, LabError> {
+    let file = File::open(path).map_err(|error| LabError::store(path, &error))?;
     decode(file, is_wanted).map_err(|error| unreadable(path, &error))
 }
 
-fn unreadable(path: &Path, error: &impl std::fmt::Display) -> SweepError {
+fn unreadable(path: &Path, error: &impl std::fmt::Display) -> LabError {
     let remedy = "delete the file, and its runs are repeated, or choose another --out";
-    SweepError::Store { path: path.into(), message: format!("{error}; {remedy}") }
+    LabError::Store { path: path.into(), message: format!("{error}; {remedy}") }
 }
 
 /// Files of stores, in the order of their names.
-fn files(directory: &Path) -> Result<Vec<PathBuf>, SweepError> {
-    let at = |error| SweepError::store(directory, &error);
+fn files(directory: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let at = |error| LabError::store(directory, &error);
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(at)? {
         let path = entry.map_err(at)?.path();
@@ -198,10 +198,10 @@ fn number(name: &str, shard: &str) -> Option<u64> {
     number.split('.').next()?.parse().ok()
 }
 
-fn lock(directory: &Path, shard: Shard) -> Result<File, SweepError> {
+fn lock(directory: &Path, shard: Shard) -> Result<File, LabError> {
     let path = directory.join(format!(".lock-{}", shard.in_names()));
-    let file = File::create(&path).map_err(|error| SweepError::store(&path, &error))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| SweepError::Store {
+    let file = File::create(&path).map_err(|error| LabError::store(&path, &error))?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| LabError::Store {
         path: directory.into(),
         message: format!(
             "another process is adding results of part {shard}; wait for it, or choose another --out"

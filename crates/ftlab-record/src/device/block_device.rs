@@ -1,4 +1,4 @@
-//! What sysfs knows of a block device: its size, its counters, what it is made of.
+//! Information about a block device from sysfs: its size, its counters, its underlying devices.
 
 use crate::RecordError;
 use crate::summary::SectorCounts;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The longest wait for requests that are on their way.
+/// The longest wait for pending requests.
 const IN_FLIGHT_MAX: Duration = Duration::from_secs(2);
 
 /// A disk or a partition.
@@ -19,11 +19,11 @@ pub(super) struct BlockDevice {
     sysfs: PathBuf,
     /// That of the whole disk, which is the same unless it is a partition.
     disk: PathBuf,
-    /// (major, minor) of the whole disk, as events have it.
+    /// (major, minor) of the whole disk, as in events.
     pub(super) disk_number: (u32, u32),
-    /// Where it begins on the disk.
+    /// Its first sector on the disk.
     pub(super) first_sector: u64,
-    /// How long it is.
+    /// Its length in sectors.
     pub(super) sectors: u64,
 }
 
@@ -32,10 +32,10 @@ impl BlockDevice {
         let refuse = |why: String| RecordError::NotADevice { path: path.into(), why };
         let status = stat(path).map_err(|error| refuse(format!("cannot be used: {error}")))?;
         if FileType::from_raw_mode(status.st_mode) != FileType::BlockDevice {
-            return Err(refuse("is no block device".into()));
+            return Err(refuse("is not a block device".into()));
         }
         let sysfs = sysfs_of(status.st_rdev)
-            .ok_or_else(|| refuse("is a device that the kernel does not have".into()))?;
+            .ok_or_else(|| refuse("is a device that does not exist in the kernel".into()))?;
         let is_partition = sysfs.join("partition").exists();
         let disk = sysfs.parent().filter(|_| is_partition).unwrap_or(&sysfs).to_owned();
         let number_of = |file: PathBuf| {
@@ -57,18 +57,17 @@ impl BlockDevice {
         Ok(Self { path: path.into(), sysfs, disk, disk_number, first_sector, sectors })
     }
 
-    /// The sector of the disk behind its last one, if it is a partition.
+    /// The sector of the disk after its last one, if it is a partition.
     pub(super) fn partition_end(&self) -> Option<u64> {
         (self.sysfs != self.disk).then_some(self.first_sector + self.sectors)
     }
 
-    /// Whether requests pass through it as they come (device mapper, md, zram), and are not made
-    /// into requests of a queue.
+    /// Whether it is bio-based (device mapper, md, zram): it has no request queue.
     pub(super) fn is_bio_based(&self) -> bool {
         !self.disk.join("mq").exists()
     }
 
-    /// What it counted since the system started; `None` if it does not count.
+    /// Its counters since the system started; `None` if it does not count.
     pub(super) fn counted(&self) -> Result<Option<SectorCounts>, RecordError> {
         let iostats = fs::read_to_string(self.disk.join("queue/iostats")).unwrap_or_default();
         if iostats.trim() == "0" {
@@ -82,8 +81,8 @@ impl BlockDevice {
         counts.map(Some).ok_or_else(damaged)
     }
 
-    /// Waits until no request is on its way, for two seconds at most: another user of the device may
-    /// never let it rest.
+    /// Waits until no request is pending, for at most two seconds: another user of the device may
+    /// keep it busy.
     pub(super) fn wait_until_idle(&self) {
         let start = Instant::now();
         let is_idle = || {
@@ -102,7 +101,7 @@ impl BlockDevice {
 
     /// Whether a device is this one, a partition of it, or made of one that is.
     fn is_below(&self, sysfs: &Path, depth: u32) -> bool {
-        /// Deeper than any stack of device mappers.
+        /// Deeper than any stack of device mapper targets.
         const DEPTH_MAX: u32 = 16;
         if sysfs == self.sysfs || sysfs.parent() == Some(&self.sysfs) {
             return true;
@@ -112,11 +111,11 @@ impl BlockDevice {
         depth < DEPTH_MAX && slaves.any(|slave| self.is_below(&slave, depth + 1))
     }
 
-    /// Writes back what the page cache holds of the device and of file systems on it.
+    /// Writes back the page cache of the device and of file systems on it.
     pub(super) fn sync(&self) -> Result<(), RecordError> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         for mount_point in mounts.lines().filter_map(|line| self.mount_point(line)) {
-            // A file system that was unmounted meanwhile has been written back.
+            // A file system that has been unmounted meanwhile has been written back.
             if let Ok(directory) = File::open(&mount_point) {
                 syncfs(&directory).map_err(|error| RecordError::path(&mount_point, error))?;
             }
@@ -128,7 +127,7 @@ impl BlockDevice {
     /// The mount point in a line of `/proc/self/mountinfo`, if the file system is on this device.
     fn mount_point(&self, line: &str) -> Option<PathBuf> {
         let path = unescaped(line.split(' ').nth(4)?);
-        // Some file systems (btrfs) have numbers that are no device: they name it.
+        // The numbers of some file systems (btrfs) are not those of a device: these name it.
         let source = unescaped(line.split_once(" - ")?.1.split(' ').nth(1)?);
         let number = parse_number(line.split(' ').nth(2)?)?;
         let is_here = self.holds(rustix::fs::makedev(number.0, number.1))
@@ -177,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_is_no_device_is_refused() {
-        for (path, why) in [("/dev/null", "is no block device"), ("/absent", "No such file")] {
+        for (path, why) in [("/dev/null", "is not a block device"), ("/absent", "No such file")] {
             let error = BlockDevice::open(Path::new(path)).unwrap_err();
             assert!(error.is_usage() && error.to_string().contains(why), "{error}");
         }

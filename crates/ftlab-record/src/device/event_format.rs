@@ -1,4 +1,4 @@
-//! Where the fields of an event lie: the kernel's own description, `events/*/*/format`.
+//! The layout of an event's fields, from the kernel's own description, `events/*/*/format`.
 
 /// A field of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,10 +50,10 @@ fn attribute(text: &str, name: &str) -> Option<usize> {
     rest.split(';').next()?.trim().parse().ok()
 }
 
-/// A block event: which fields tell what is asked of which device.
+/// A block event: the fields that hold the operation, its range and the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventFormat {
-    /// The number that its records begin with.
+    /// The number at the start of its records.
     pub(super) id: u64,
     kind: Field,
     sector: Field,

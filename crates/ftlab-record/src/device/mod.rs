@@ -1,12 +1,12 @@
 //! Every request that reaches a block device.
 //!
-//! The kernel's trace point `block_rq_issue` (what blktrace calls D) tells each request as the driver
-//! gets it; devices that have no queue of requests (device mapper, md, zram) have `block_bio_queue`
-//! instead. A filter in the kernel keeps those of the device. The events go through the ring buffers
-//! of a tracing instance of our own, one per processor, and are read there in binary: nothing is
-//! formatted as text, so that reading keeps up with any device, and no other user of tracing can take
-//! them away. When a buffer is full the kernel drops the newest events and counts them; the sum is
-//! part of the result.
+//! The kernel's trace point `block_rq_issue` (D in blktrace) reports each request when it is issued
+//! to the driver; devices without a request queue (device mapper, md, zram) have `block_bio_queue`
+//! instead. A filter in the kernel selects those of the device. The events go through the ring
+//! buffers of our own tracing instance, one per processor, and are read from there in binary:
+//! nothing is formatted as text, so that reading keeps up with any device, and no other user of
+//! tracing can consume them. When a buffer is full the kernel drops the newest events and counts
+//! them; the sum is part of the result.
 
 mod block_device;
 mod event_format;
@@ -33,19 +33,19 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 use tracefs::Instance;
 
-/// How a device is recorded.
+/// Options for recording a device.
 pub(crate) struct Options<'a> {
-    /// Room for events per processor.
+    /// Buffer for events per processor.
     pub(crate) buffer_bytes: u64,
-    /// Keeps reads.
+    /// Whether to record reads.
     pub(crate) reads: bool,
-    /// Writes back at the end what is in the page cache.
+    /// Whether to write back the page cache at the end.
     pub(crate) sync: bool,
-    /// The trace that is written.
+    /// The trace file.
     pub(crate) out: &'a Path,
 }
 
-/// Begins to record the device at `path`; times are microseconds since `start`.
+/// Starts recording the device at `path`; times are microseconds since `start`.
 pub(crate) fn start(
     path: &Path,
     options: &Options<'_>,
@@ -86,19 +86,19 @@ pub(crate) fn start(
     Ok((Capture { thread, stop, properties }, command))
 }
 
-/// The events of a device, and how they are laid out.
+/// The events of a device, and their layout.
 #[derive(Debug, Clone, Copy)]
 struct Events {
     /// The trace point, for the provenance.
     name: &'static str,
-    /// A request on its way to the device.
+    /// A request issued to the device.
     issue: EventFormat,
-    /// A request that the driver hands back; it will be issued again.
+    /// A request that the driver requeues; it will be issued again.
     requeue: Option<EventFormat>,
     layout: SubBuffer,
 }
 
-/// Sets up the instance, except for switching it on.
+/// Sets up the instance, but does not enable it.
 fn enable(
     instance: &Instance,
     device: &BlockDevice,
@@ -107,7 +107,7 @@ fn enable(
     instance.write("tracing_on", "0")?;
     instance.write("trace_clock", "mono")?;
     instance.write("buffer_size_kb", &options.buffer_bytes.div_ceil(1024).to_string())?;
-    // What is lost is the end of a burst and counted, not the beginning and silently overwritten.
+    // Losses are at the end of a burst and counted, not silently overwritten at its beginning.
     instance.write("options/overwrite", "0")?;
     let (name, issue, requeue) = if device.is_bio_based() {
         ("block_bio_queue", "events/block/block_bio_queue", None)
@@ -145,7 +145,7 @@ fn filter(device: &BlockDevice, reads: bool) -> String {
     let (major, minor) = device.disk_number;
     let mut filter = format!("dev == {}", major << MINOR_BITS | minor);
     if let Some(end) = device.partition_end() {
-        // A flush has no sectors and concerns all of the disk.
+        // A flush has no sectors and applies to the whole disk.
         let first = device.first_sector;
         let range = format!("sector >= {first} && sector < {end}");
         filter = format!("{filter} && (nr_sector == 0 || ({range}))");

@@ -1,4 +1,4 @@
-//! One order of time for the events of all processors.
+//! Merges the events of all processors in order of time.
 
 use ftlab_trace::format::operation_of_rwbs;
 use ftlab_trace::pages::SECTOR_BYTES;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::event_format::Record;
 use crate::summary::SectorCounts;
 
-/// A request on its way to the device, or back.
+/// A request issued to the device, or requeued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) time_ns: u64,
@@ -21,7 +21,7 @@ pub(super) struct Event {
 enum What {
     /// Whether a flush comes first, what follows it, and whether the device counts it as written.
     Issued { flush: bool, op: Option<Op>, counts_as_written: bool },
-    /// Handed back by the driver.
+    /// Requeued by the driver.
     Requeued,
 }
 
@@ -29,7 +29,7 @@ impl Event {
     /// An issued request; `None` if it carries no data and flushes nothing.
     pub(super) fn issued(time_ns: u64, record: &Record<'_>) -> Option<Self> {
         let (flush, op) = operation_of_rwbs(record.rwbs, record.sectors)?;
-        // Devices count write-zeroes, which are trims to us, as written.
+        // Devices count write-zeroes, which we treat as trims, as written.
         let zeroes = op == Some(Op::Trim) && record.rwbs.contains(&b'N');
         let counts_as_written = op == Some(Op::Write) || zeroes;
         let what = What::Issued { flush, op, counts_as_written };
@@ -42,17 +42,17 @@ impl Event {
     }
 }
 
-/// Holds events back until no processor can have an earlier one, and makes requests of them.
+/// Holds back events until no processor can have an earlier one, and converts them to requests.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     held: Vec<Event>,
-    /// Requests that were handed back, and how often they are to come again.
+    /// Requests that were requeued, and how often they will be issued again.
     requeued: FxHashMap<(u64, u32), u32>,
     pub(super) reissued: u64,
     pub(super) sectors: SectorCounts,
     /// The sector of the disk that is the first of the trace.
     first_sector: u64,
-    /// The time, in nanoseconds, that is the beginning of the trace.
+    /// The start time of the trace, in nanoseconds.
     start_ns: u64,
 }
 
@@ -67,7 +67,7 @@ impl Order {
 
     /// Moves the events before `until_ns` to `batch`.
     pub(super) fn release(&mut self, until_ns: u64, batch: &mut RequestBatch) {
-        // Mostly sorted already, in one run per processor: a matter of merging them.
+        // Mostly sorted already, in one run per processor, so that sorting only merges the runs.
         self.held.sort_by_key(|event| event.time_ns);
         let released = self.held.partition_point(|event| event.time_ns < until_ns);
         let mut held = std::mem::take(&mut self.held);

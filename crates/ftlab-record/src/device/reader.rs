@@ -17,14 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Between two readings. A buffer of 8 MiB has room for 110,000 events: 5 million per second.
+/// Interval between reads. A buffer of 8 MiB has room for 110,000 events: 5 million per second.
 const PAUSE: Duration = Duration::from_millis(20);
-/// An event may become readable later than its time by as long as its processor stands still.
+/// An event may become readable after its time, by as long as its processor is stalled.
 const HELD_BACK_NS: u64 = 200_000_000;
 
-/// The reader's end of the ring buffers.
+/// The reading end of the ring buffers.
 pub(super) struct Reader {
-    /// Closed before the instance goes, which could not be removed otherwise.
+    /// Closed before the instance, which could not be removed otherwise.
     processors: Vec<Processor>,
     instance: Arc<Instance>,
     device: BlockDevice,
@@ -66,7 +66,7 @@ impl Reader {
         Ok(Self { processors, instance, device, events, order, decoded: 0, before })
     }
 
-    /// Reads and hands on events until `stopping` is set and the buffers are empty.
+    /// Reads and forwards events until `stopping` is set and the buffers are empty.
     pub(super) fn run(
         mut self,
         stopping: &AtomicBool,
@@ -85,7 +85,7 @@ impl Reader {
         self.finish()
     }
 
-    /// Reads everything that there is.
+    /// Reads everything available.
     fn drain(&mut self) -> Result<(), RecordError> {
         let Self { processors, events, order, decoded, .. } = self;
         let mut bytes = vec![0; events.layout.bytes()];
@@ -129,7 +129,7 @@ impl Reader {
             lost += lost_events(&text);
             read += statistic(&text, "read events").unwrap_or(0);
         }
-        // What the kernel handed out and was not understood is lost as well.
+        // Events that were read but not understood are lost too.
         lost += read.saturating_sub(self.decoded);
         let counted = self.before.zip(after).map(|(before, after)| SectorCounts {
             written: after.written.saturating_sub(before.written),
@@ -171,14 +171,14 @@ fn statistic(stats: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// Events that found no room, whichever way.
+/// Events that were lost, for any reason.
 fn lost_events(stats: &str) -> u64 {
     let names = ["overrun", "commit overrun", "dropped events"];
     names.iter().filter_map(|name| statistic(stats, name)).sum()
 }
 
 fn warnings(lost: u64, device: &DeviceComparison) -> Vec<String> {
-    /// Share of the counted sectors that may be missing or too many.
+    /// Tolerated deviation, as a share of the counted sectors.
     const TOLERATED: f64 = 0.01;
     let mut warnings = Vec::new();
     if lost > 0 {

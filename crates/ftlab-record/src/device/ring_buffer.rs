@@ -1,19 +1,19 @@
-//! The kernel's ring buffer of events, as `trace_pipe_raw` hands it out.
+//! The kernel's ring buffer of events, as read from `trace_pipe_raw`.
 //!
-//! It comes in sub-buffers: a header (the time of the first record, the bytes in use), then records,
-//! each behind a word of five bits of kind and 27 bits of time since the record before. Described in
-//! the kernel by `events/header_page` and `events/header_event`.
+//! It consists of sub-buffers: a header (the time of the first record, the bytes in use), then
+//! records, each preceded by a word with five bits of kind and 27 bits of time since the previous
+//! record. The kernel describes the format in `events/header_page` and `events/header_event`.
 
 use super::event_format::Field;
 
-/// Kinds of records; below these the kind is the length in words, or 0 if a word behind says it.
+/// Kinds of records; smaller values are the length in words, or 0 if the next word holds it.
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 const DELTA_BITS: u32 = 27;
-/// Bits of the header's word of bytes in use that say how many; the others are flags.
+/// Bits of the header word that hold the number of bytes in use; the others are flags.
 const LENGTH_MASK: u64 = (1 << 27) - 1;
-/// Bits that a time stamp has no room for, and shares with the time before.
+/// High bits that a time stamp does not contain, and shares with the previous time.
 const TIME_STAMP_ABOVE: u64 = 0xf8 << 56;
 
 /// The layout of a sub-buffer.
@@ -38,8 +38,8 @@ impl SubBuffer {
         self.data.offset + self.data.size
     }
 
-    /// Hands every record of `bytes`, a sub-buffer, to `each` with its time in nanoseconds; `false`
-    /// if it is damaged.
+    /// Passes every record of `bytes`, a sub-buffer, to `each` with its time in nanoseconds;
+    /// returns `false` if it is damaged.
     pub(super) fn records(&self, bytes: &[u8], mut each: impl FnMut(u64, &[u8])) -> bool {
         let used = (self.used.number(bytes) & LENGTH_MASK) as usize;
         let Some(mut rest) = bytes.get(self.data.offset..self.data.offset + used) else {
@@ -53,7 +53,7 @@ impl SubBuffer {
             }
             let second = word(rest, 4);
             let (data, next) = match (kind, second) {
-                // The length in the second word is that of the word too.
+                // The length in the second word includes that word.
                 (PADDING | TIME_EXTEND | TIME_STAMP | 0, None) | (0, Some(0..4)) => return false,
                 (PADDING, Some(length)) => (0..0, 4 + length as usize),
                 (TIME_EXTEND | TIME_STAMP, Some(_)) => (0..0, 8),
@@ -84,7 +84,7 @@ fn word(bytes: &[u8], offset: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// The kind of a record, and its time since the one before.
+/// The kind of a record, and its time since the previous one.
 fn split(word: u32) -> (u32, u64) {
     if cfg!(target_endian = "little") {
         (word & 31, u64::from(word >> 5))
@@ -159,7 +159,7 @@ mod tests {
             ((1 << 32) + 9, vec![41]),
         ];
         assert_eq!(read(&words, 0), (true, expected.clone()));
-        // The flags that say that events are missing in front are no length.
+        // The flags for missing events are not part of the length.
         assert_eq!(read(&words, 3 << 30), (true, expected));
     }
 
@@ -187,7 +187,7 @@ mod tests {
         assert!(!read(&[header(5, 0), 1], 0).0);
         assert!(!read(&[header(0, 0)], 0).0);
         assert!(!read(&[], 5000).0);
-        // A record that says that it has no length.
+        // A record that claims to have no length.
         assert!(!read(&[header(0, 0), 0, header(1, 0), 3], 0).0);
     }
 }

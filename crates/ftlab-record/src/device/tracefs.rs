@@ -1,4 +1,4 @@
-//! An instance of the kernel's tracing of our own, which nobody else's tracing disturbs.
+//! Our own instance of the kernel's tracing, undisturbed by other users of tracing.
 
 use crate::RecordError;
 use rustix::mount::{MountFlags, mount};
@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where the kernel offers it.
+/// The usual mount point.
 const MOUNT_POINT: &str = "/sys/kernel/tracing";
 const PREFIX: &str = "ftlab-";
 
@@ -18,14 +18,14 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Makes an instance. Those of recorders that were killed are removed first, because they hold
-    /// memory.
+    /// Creates an instance. Those of recorders that were killed are removed first, because they
+    /// hold memory.
     pub(super) fn new() -> Result<Self, RecordError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let instances = tracefs()?.join("instances");
         for entry in fs::read_dir(&instances).into_iter().flatten().flatten() {
             if is_left_over(&entry.file_name().to_string_lossy()) {
-                // Only the wish to save memory; it may still be in use after all.
+                // Only to save memory; it may still be in use after all.
                 let _ = fs::remove_dir(entry.path());
             }
         }
@@ -55,13 +55,12 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // Nothing can be done here about an instance that cannot be removed; the next recording
-        // tries again.
+        // An instance that cannot be removed is left to the next recording.
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// The content of a file, some of which have none behind what a first read gives.
+/// The content of a file; some of these files return nothing after the first read.
 fn read_at_once(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut part = vec![0; 1 << 16];
@@ -78,13 +77,13 @@ fn cannot(path: &Path, what: &str, error: &io::Error) -> RecordError {
     RecordError::NoTracing { what: format!("{} cannot be {what}: {error}", path.display()) }
 }
 
-/// Whether `name` is an instance of a recorder that is gone.
+/// Whether `name` is an instance of a recorder that no longer exists.
 fn is_left_over(name: &str) -> bool {
     let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
     process.is_some_and(|pid| !pid.is_empty() && !Path::new("/proc").join(pid).exists())
 }
 
-/// Where tracefs is mounted; mounts it where every distribution does, if it is not.
+/// The mount point of tracefs; mounts it at the usual place if it is not mounted.
 fn tracefs() -> Result<PathBuf, RecordError> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     if let Some(path) = mount_point(&mounts) {

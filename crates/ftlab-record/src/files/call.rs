@@ -1,13 +1,14 @@
-//! One line of strace, cut into its parts.
+//! Parses a line of strace.
 //!
 //! ```text
 //! 31825 1795293337.674735 pwrite64(3</d/ib data>, ""..., 16384, 49152) = 16384
 //! pid   seconds           name     arguments                             result
 //! ```
 //!
-//! A call during which another process is shown stands on two lines, `NAME(... <unfinished ...>` and
-//! `<... NAME resumed>...) = RESULT`; [`Lines`] joins them. `-y` shows what a descriptor is behind it,
-//! in `<>`; quotes, `<`, `>` and control characters within paths are escaped.
+//! A call that is interrupted by output of another process is on two lines,
+//! `NAME(... <unfinished ...>` and `<... NAME resumed>...) = RESULT`; [`Lines`] joins them. With
+//! `-y`, the path of a descriptor follows it in `<>`; quotes, `<`, `>` and control characters
+//! within paths are escaped.
 
 use rustc_hash::FxHashMap;
 
@@ -18,18 +19,18 @@ pub(super) struct Call<'a> {
     pub(super) time_us: u64,
     pub(super) name: &'a str,
     pub(super) arguments: Vec<&'a str>,
-    /// What stands behind the equals sign.
+    /// The text after the equals sign.
     pub(super) result: &'a str,
 }
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// A call that has ended; its text is for [`Call::parse`].
+    /// A call that has ended, as text for [`Call::parse`].
     Call { pid: u32, time_us: u64, text: &'a str },
     /// A process that has ended.
     Exit { pid: u32 },
-    /// Nothing that matters: a signal, or the first part of a call.
+    /// A line without effect: a signal, or the first part of a call.
     Nothing,
     /// Not a line of strace.
     Unknown,
@@ -43,8 +44,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// A process in the middle of making another one, and the call so far; `None` if there is none
-    /// or more than one.
+    /// A process that is creating another one, and the call so far; `None` if there is none or more
+    /// than one.
     pub(super) fn cloning(&self) -> Option<(u32, &str)> {
         let is_clone =
             |text: &str| ["clone", "fork(", "vfork("].iter().any(|n| text.starts_with(n));
@@ -53,7 +54,7 @@ impl Lines {
         cloning.next().is_none().then_some((*pid, text.as_str()))
     }
 
-    /// What `line` says.
+    /// The meaning of `line`.
     pub(super) fn take<'a>(&'a mut self, line: &'a str) -> Line<'a> {
         let Some((pid, time_us, text)) = front(line) else { return Line::Unknown };
         if let Some(begun) = text.strip_suffix("<unfinished ...>") {
@@ -105,19 +106,19 @@ fn front(line: &str) -> Option<(u32, u64, &str)> {
 }
 
 impl<'a> Call<'a> {
-    /// Cuts the text of a call; `None` if it is not one.
+    /// Parses the text of a call; `None` if it is not one.
     pub(super) fn parse(pid: u32, time_us: u64, text: &'a str) -> Option<Self> {
         let (name, rest) = text.split_once('(')?;
         let mut arguments = Vec::new();
         let mut rest = rest;
         loop {
             let end = argument_end(rest)?;
-            let (argument, behind) = rest.split_at(end);
+            let (argument, after) = rest.split_at(end);
             if !argument.trim().is_empty() {
                 arguments.push(argument.trim());
             }
-            rest = &behind[1..];
-            if behind.starts_with(')') {
+            rest = &after[1..];
+            if after.starts_with(')') {
                 break;
             }
         }
@@ -130,13 +131,13 @@ impl<'a> Call<'a> {
         self.arguments.get(index).copied().unwrap_or_default()
     }
 
-    /// What the call gave back; `None` if it failed.
+    /// The value returned by the call; `None` if it failed.
     pub(super) fn returned(&self) -> Option<u64> {
         number(self.result)
     }
 }
 
-/// Where an argument ends: the comma or bracket behind it that belongs to no part of it.
+/// The end of an argument: the comma or bracket after it that is not part of it.
 fn argument_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0_u32;
@@ -144,8 +145,9 @@ fn argument_end(text: &str) -> Option<usize> {
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => at += 1 + quoted_length(&bytes[at + 1..])?,
-            // A path is without `>`: strace escapes it. "=>" in front of what a call filled in is
-            // none, nor is "<" elsewhere: shifts are only in flags, and have blanks.
+            // A path contains no `>`: strace escapes it. "=>" before a value that a call filled in
+            // does not end a path, nor does "<" elsewhere begin one: shifts occur only in flags,
+            // and have blanks.
             b'<' if bytes.get(at + 1) != Some(&b'<') => {
                 at += bytes[at..].iter().position(|byte| *byte == b'>')?;
             }
@@ -171,7 +173,7 @@ fn quoted_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The number that `text` begins with, decimal or hexadecimal; `None` for a negative one.
+/// The number at the start of `text`, decimal or hexadecimal; `None` if it is negative.
 pub(super) fn number(text: &str) -> Option<u64> {
     let text = text.trim_start_matches('[');
     if let Some(hexadecimal) = text.strip_prefix("0x") {
@@ -182,14 +184,14 @@ pub(super) fn number(text: &str) -> Option<u64> {
     text[..end].parse().ok()
 }
 
-/// A descriptor and what it is: `3</d/x>`, `AT_FDCWD</d>`, `4</d/x>(deleted)`.
+/// A descriptor and its path: `3</d/x>`, `AT_FDCWD</d>`, `4</d/x>(deleted)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Descriptor {
     /// Its number; `None` for `AT_FDCWD`.
     pub(super) number: Option<i32>,
-    /// The path behind it; `None` where strace shows none.
+    /// The path after it; `None` if strace shows none.
     pub(super) path: Option<String>,
-    /// Whether the path leads to it no more.
+    /// Whether the path no longer leads to it.
     pub(super) is_deleted: bool,
 }
 
@@ -200,25 +202,25 @@ impl Descriptor {
             return None;
         }
         let path = text.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
-        let is_deleted = path.is_some_and(|(_, behind)| behind.starts_with("(deleted)"));
+        let is_deleted = path.is_some_and(|(_, after)| after.starts_with("(deleted)"));
         Some(Self { number, path: path.map(|(path, _)| unescaped(path)), is_deleted })
     }
 }
 
-/// A path in quotes; `None` if it is none, or cut.
+/// A quoted path; `None` if it is not one, or truncated.
 pub(super) fn quoted_path(text: &str) -> Option<String> {
     Some(unescaped(text.strip_prefix('"')?.strip_suffix('"')?))
 }
 
-/// Takes back strace's escapes: `\n`, `\"`, `\\`, octal and hexadecimal bytes.
+/// Undoes strace's escapes: `\n`, `\"`, `\\`, octal and hexadecimal bytes.
 fn unescaped(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
     }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        rest = behind;
+    while let [first, after @ ..] = rest {
+        rest = after;
         if *first != b'\\' {
             bytes.push(*first);
             continue;

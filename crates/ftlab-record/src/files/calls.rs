@@ -1,4 +1,4 @@
-//! What each call does to the files: the one place that knows system calls.
+//! The effect of each call on the files: the only place that knows system calls.
 
 use super::call::{Call, Descriptor, elements, number, quoted_path};
 use super::processes::{OpenFile, Process, Processes, Shares};
@@ -9,21 +9,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
-/// The calls that strace is asked for: those of [`Calls::take`].
+/// The calls to trace: those of [`Calls::take`].
 pub(super) const TRACED: &str = "write,writev,pwrite64,pwritev,pwritev2,read,readv,lseek,\
     copy_file_range,sendfile,splice,open,openat,openat2,creat,dup,dup2,dup3,fcntl,close,close_range,\
     fsync,fdatasync,sync,syncfs,fallocate,truncate,ftruncate,unlink,unlinkat,rename,renameat,\
     renameat2,link,linkat,chdir,fchdir,clone,clone3,fork,vfork,mmap,io_submit,io_uring_setup";
 
-/// No call writes more at once (read(2)).
+/// No call writes more than this at once (read(2)).
 const BYTES_MAX: u64 = 0x7fff_f000;
 
-/// What the files were found to be, call by call.
+/// The state of the files, updated call by call.
 pub(super) struct Calls {
     pub(super) tree: Tree,
     pub(super) processes: Processes,
     pub(super) blind_spots: BlindSpots,
-    /// The wall clock at the beginning of the trace.
+    /// The wall clock at the start of the trace.
     start_us: u64,
 }
 
@@ -40,16 +40,16 @@ impl BlindSpots {
         let mut warnings = Vec::new();
         if self.io_uring > 0 {
             warnings.push(format!(
-                "the command made {} io_urings, and writes through them are not in the trace; \
-                 switch them off (MariaDB: --innodb-use-native-aio=0, PostgreSQL: -c \
+                "the command created {} io_urings, and writes through them are not in the trace; \
+                 disable them (MariaDB: --innodb-use-native-aio=0, PostgreSQL: -c \
                  io_method=sync), or record with --device",
                 self.io_uring
             ));
         }
         if let Some(first) = self.mapped.first() {
             warnings.push(format!(
-                "{} files were mapped for writing (the first by name is {first}), and what is \
-                 written through a mapping is not in the trace; record with --device to see it",
+                "{} files were mapped for writing (the first by name is {first}), and writes through \
+                 mappings are not in the trace; record with --device to include them",
                 self.mapped.len()
             ));
         }
@@ -67,7 +67,7 @@ impl Calls {
 
     /// Adds the requests of a call to `batch`.
     pub(super) fn take(&mut self, call: &Call<'_>, batch: &mut RequestBatch) {
-        // A call that failed did nothing.
+        // Failed calls have no effect.
         let Some(returned) = call.returned() else { return };
         let bytes = returned.min(BYTES_MAX);
         let mut to = self.requests(call.time_us, batch);
@@ -132,7 +132,8 @@ impl Calls {
         self.release(closed, &mut to);
     }
 
-    /// `child` acts before the call of `parent` that made it has ended; `call` is that call so far.
+    /// `child` acts before the call of `parent` that created it has ended; `call` is that call so
+    /// far.
     pub(super) fn early_child(&mut self, parent: u32, child: u32, call: &str) {
         self.processes.clone_thread(parent, child, shares(call));
     }
@@ -145,7 +146,7 @@ impl Calls {
         closed.into_iter().for_each(|open| self.tree.closed(open.file, to));
     }
 
-    /// The file below the directory that a descriptor stands for.
+    /// The file below the directory that a descriptor refers to.
     fn open_file(&mut self, process: &Process, argument: &str) -> Option<Rc<OpenFile>> {
         let Descriptor { number, path, is_deleted } = Descriptor::parse(argument)?;
         let known = process.get(number?);
@@ -154,7 +155,7 @@ impl Calls {
         if let Some(open) = known.filter(|open| path.is_none() || found == Some(open.file)) {
             return Some(open);
         }
-        // Opened by somebody else: its position is not known, and most likely at the end.
+        // Opened by another process: its position is unknown, and most likely at the end.
         let path = path.filter(|path| self.tree.holds(path))?;
         if Path::new(&path).is_dir() {
             return None;
@@ -167,7 +168,7 @@ impl Calls {
         Some(open)
     }
 
-    /// `bytes` were written at `offset`, or at the position of the open file, which moves on.
+    /// `bytes` were written at `offset`, or at the position of the open file, which advances.
     fn write(
         &mut self,
         process: &Process,
@@ -193,7 +194,7 @@ impl Calls {
         }
     }
 
-    /// `bytes` were read; the position moves on unless an offset was given.
+    /// `bytes` were read; the position advances unless an offset was given.
     fn advance(&mut self, process: &Process, argument: &str, offset: &str, bytes: u64) {
         if number(offset).is_some() {
             return;
@@ -203,7 +204,7 @@ impl Calls {
         }
     }
 
-    /// Asynchronous requests: what was submitted counts as done.
+    /// Asynchronous requests: submitted requests count as done.
     fn submit(&mut self, process: &Process, call: &Call<'_>, count: u64, to: &mut Requests<'_>) {
         for request in elements(call.argument(2)).into_iter().take(count as usize) {
             let value = |name: &str| request.split_once(name).map(|(_, rest)| rest);
@@ -318,7 +319,7 @@ impl Calls {
         }
     }
 
-    /// `fallocate`: takes no room until something is written; holes and zeroes hold nothing.
+    /// `fallocate`: takes no space until something is written; holes and zeroes contain no data.
     fn allocate(&mut self, process: &Process, call: &Call<'_>, to: &mut Requests<'_>) {
         let numbers = number(call.argument(2)).zip(number(call.argument(3)));
         let open = self.open_file(process, call.argument(0));
@@ -346,7 +347,7 @@ fn descriptor(argument: &str) -> Option<i32> {
     number(argument).and_then(|number| i32::try_from(number).ok())
 }
 
-/// What a call such as `clone3({flags=CLONE_VM|CLONE_FILES, ...` lets the child share.
+/// What the child of a call such as `clone3({flags=CLONE_VM|CLONE_FILES, ...` shares.
 fn shares(call: &str) -> Shares {
     Shares { files: call.contains("CLONE_FILES"), directory: call.contains("CLONE_FS") }
 }
@@ -357,13 +358,13 @@ fn path_at(here: &str, directory: &str, path: &str) -> Option<String> {
     absolute(&directory, path)
 }
 
-/// A quoted path, absolute and without symbolic links in front of its last name.
+/// A quoted path, absolute and without symbolic links before its last name.
 fn absolute(directory: &str, quoted: &str) -> Option<String> {
     let path = quoted_path(quoted)?;
     let path = Path::new(directory).join(path);
     let Some(name) = path.file_name() else { return Some(path.to_string_lossy().into_owned()) };
     let parent = path.parent().unwrap_or(Path::new("/"));
-    // A directory that is gone by now was most likely none with links.
+    // A directory that no longer exists most likely contained no links.
     let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
     Some(parent.join(name).to_string_lossy().into_owned())
 }

@@ -1,27 +1,28 @@
-//! Files laid side by side on a drive.
+//! Places files side by side on a drive.
 //!
-//! A drive is an array of chunks. A file takes the lowest free chunk when it first writes where it
-//! has none, and gives its chunks back, as a trim, when it is truncated or deleted. It is a file
-//! system without metadata and without a page cache: what is on the drive is what the files hold.
+//! A drive is an array of chunks. A file takes the lowest free chunk when it first writes to a
+//! place without one, and releases its chunks, as a trim, when it is truncated or deleted. It is a
+//! file system without metadata and without a page cache: the drive contains exactly the data of
+//! the files.
 
 use ftlab_trace::pages::SECTOR_BYTES;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
-/// Small, because a database has hundreds of small files; large enough that a file that grows
-/// alone is in one piece.
+/// Small, because a database has hundreds of small files; large enough that a file that grows alone
+/// is contiguous.
 const CHUNK_BYTES: u64 = 64 * 1024;
 const CHUNK_SECTORS: u64 = CHUNK_BYTES / SECTOR_BYTES;
 
 /// A piece of the drive: its first sector and its length.
 pub(super) type Extent = (u64, u64);
 
-/// Which chunks are taken.
+/// The chunks in use.
 #[derive(Debug, Default)]
 pub(super) struct Drive {
     free: BinaryHeap<Reverse<u32>>,
-    /// Chunks that were ever taken.
+    /// Number of chunks ever in use.
     chunks: u32,
 }
 
@@ -36,26 +37,26 @@ impl Drive {
         chunk
     }
 
-    /// How large the drive has to be.
+    /// The required size of the drive.
     pub(super) fn bytes(&self) -> u64 {
         u64::from(self.chunks) * CHUNK_BYTES
     }
 }
 
-/// What of a file is on the drive.
+/// The parts of a file that are on the drive.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// The chunk of the drive for a chunk of the file; none where nothing was written.
+    /// The chunk of the drive for each chunk of the file; none where nothing was written.
     chunks: BTreeMap<u64, u32>,
 }
 
 impl Layout {
-    /// Takes room for `bytes` that were written before.
+    /// Allocates space for `bytes` that were written before.
     pub(super) fn reserve(&mut self, bytes: u64, drive: &mut Drive) {
         self.write(0..bytes, drive, |_| {});
     }
 
-    /// Hands the sectors of a write to `each`, in order, in as few pieces as they lie in.
+    /// Passes the sectors of a write to `each`, in order, in as few pieces as possible.
     pub(super) fn write(&mut self, bytes: Range<u64>, drive: &mut Drive, each: impl FnMut(Extent)) {
         if bytes.is_empty() {
             return;
@@ -66,19 +67,19 @@ impl Layout {
         self.extents(bytes.start / SECTOR_BYTES..bytes.end.div_ceil(SECTOR_BYTES), each);
     }
 
-    /// Hands the sectors that lie whole in `bytes` to `each`: they hold nothing any more.
+    /// Passes the sectors that `bytes` covers completely to `each`: they no longer contain data.
     pub(super) fn punch(&self, bytes: Range<u64>, each: impl FnMut(Extent)) {
         self.extents(bytes.start.div_ceil(SECTOR_BYTES)..bytes.end / SECTOR_BYTES, each);
     }
 
-    /// Cuts the file off at `bytes`, and hands the sectors that this frees to `each`.
+    /// Truncates the file at `bytes`, and passes the freed sectors to `each`.
     pub(super) fn truncate(&mut self, bytes: u64, drive: &mut Drive, each: impl FnMut(Extent)) {
         self.punch(bytes..u64::MAX, each);
         let cut = self.chunks.split_off(&bytes.div_ceil(CHUNK_BYTES));
         drive.free.extend(cut.into_values().map(Reverse));
     }
 
-    /// The pieces of the drive in which sectors of the file lie, in the order of the file.
+    /// The pieces of the drive that contain sectors of the file, in the order of the file.
     fn extents(&self, sectors: Range<u64>, mut each: impl FnMut(Extent)) {
         if sectors.is_empty() {
             return;

@@ -1,11 +1,11 @@
 //! Every call by which a command and its children write files below a directory.
 //!
-//! strace tells the calls, with the path behind each descriptor (`-y`) and stopping the command at the
-//! calls in question only (`--seccomp-bpf`). [`call`] cuts its lines, [`processes`] keeps the position
-//! of every open file, [`tree`] the names and sizes, [`drive`] where each file lies. The drive holds
-//! what the files hold: a call is a request at once, as if there were no page cache; what is deleted
-//! or cut off is a trim. Writes through memory mappings and io_uring are no calls; both are noticed and
-//! said.
+//! strace reports the calls, with the path of each descriptor (`-y`), stopping the command only at
+//! the calls of interest (`--seccomp-bpf`). [`call`] parses its lines, [`processes`] keeps the
+//! position of every open file, [`tree`] the names and sizes, [`drive`] the place of each file. The
+//! drive contains exactly the data of the files: a call is a request at once, as if there were no
+//! page cache; deleting or truncating is a trim. Writes through memory mappings and io_uring are
+//! not calls; both are detected and reported.
 
 mod call;
 mod calls;
@@ -34,11 +34,11 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tree::Tree;
 
-/// Requests are handed on after so many lines at the latest, so that progress is live.
+/// Requests are forwarded after at most this many lines, so that progress is live.
 const LINES_PER_BATCH: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Begins to record the files below `path`; times are microseconds since `start`.
+/// Starts recording the files below `path`; times are microseconds since `start`.
 pub(crate) fn start(
     path: &Path,
     start: Instant,
@@ -82,8 +82,8 @@ pub(crate) fn start(
     Ok((capture, Some(strace(&pipe, command))))
 }
 
-/// The command under strace, as a child of ours (`-D`), so that signals and its exit status are what
-/// they would be without.
+/// The command under strace, as our own child (`-D`), so that signals and its exit status are the
+/// same as without strace.
 fn strace(pipe: &Path, command: &[OsString]) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-D", "-f", "--seccomp-bpf", "-ttt", "-y", "-s", "0", "-e", "signal=none"]);
@@ -92,7 +92,8 @@ fn strace(pipe: &Path, command: &[OsString]) -> Command {
     strace
 }
 
-/// The end of the pipe is the end of the trace: strace writes on until the last child has ended.
+/// The end of the pipe is the end of the trace: strace continues to write until the last child has
+/// ended.
 struct CommandEnded(Arc<AtomicBool>);
 
 impl Stop for CommandEnded {
@@ -140,7 +141,7 @@ impl Reader {
             lines_of_batch += 1;
             if lines_of_batch == LINES_PER_BATCH {
                 lines_of_batch = 0;
-                // Without a listener the command goes on, and strace must be read.
+                // Without a receiver the command continues, and strace must be read.
                 let _ = outlet.send();
             }
         }
@@ -159,14 +160,14 @@ impl Reader {
         })
     }
 
-    /// Waits for the first line: until then nobody may have opened the other end, and reading would
-    /// find the end.
+    /// Waits for the first line: until then the other end may not have been opened, and reading
+    /// would return end of file.
     fn first_bytes(&mut self) -> Result<Vec<u8>, RecordError> {
         let mut bytes = vec![0; 4096];
         loop {
             let ended = is_set(&self.ended);
             match self.lines.read(&mut bytes) {
-                // Nobody has the other end open, and nobody will.
+                // The other end is not open, and never will be.
                 Ok(0) if ended => return Err(RecordError::StraceFailed),
                 Ok(0) => std::thread::sleep(PAUSE),
                 Ok(length) => {
@@ -180,7 +181,7 @@ impl Reader {
     }
 }
 
-/// Takes a line; `false` if it is not understood.
+/// Processes a line; `false` if it is not understood.
 fn take(
     text: &str,
     lines: &mut Lines,

@@ -1,4 +1,4 @@
-//! Which process has which file open where: what the position of a `write` depends on.
+//! The open files of each process and their positions, which `write` depends on.
 //!
 //! A descriptor names an open file, which has a position; copies of the descriptor (`dup`, `fork`)
 //! share it. Threads share all descriptors and the working directory.
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// A file that is open: what `open` makes and `dup` shares.
+/// An open file description, created by `open` and shared by `dup`.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     pub(super) file: usize,
@@ -20,7 +20,7 @@ pub(super) struct OpenFile {
 
 type Descriptors = FxHashMap<i32, Rc<OpenFile>>;
 
-/// What the threads of a process share.
+/// State shared by the threads of a process.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Process {
     descriptors: Rc<RefCell<Descriptors>>,
@@ -40,8 +40,8 @@ impl Process {
         self.descriptors.borrow().get(&descriptor).cloned()
     }
 
-    /// Lets a descriptor stand for an open file, or for none that matters; what it stood for if that
-    /// was its last descriptor.
+    /// Makes a descriptor refer to an open file, or to none of interest; returns the file that it
+    /// referred to if this was its last descriptor.
     pub(super) fn set(&self, descriptor: i32, open: Option<Rc<OpenFile>>) -> Option<OpenFile> {
         let mut descriptors = self.descriptors.borrow_mut();
         let before = match open {
@@ -51,7 +51,7 @@ impl Process {
         before.and_then(Rc::into_inner)
     }
 
-    /// Closes a range of descriptors; the open files whose last they were.
+    /// Closes a range of descriptors; returns the open files that lost their last descriptor.
     pub(super) fn close_range(&self, first: i32, last: i32) -> Vec<OpenFile> {
         let mut descriptors = self.descriptors.borrow_mut();
         let closed: Vec<_> =
@@ -60,11 +60,11 @@ impl Process {
     }
 }
 
-/// All processes, by the number of the thread.
+/// All processes, by thread number.
 #[derive(Debug)]
 pub(super) struct Processes {
     threads: FxHashMap<u32, Process>,
-    /// Where the command begins.
+    /// The initial working directory of the command.
     directory: String,
 }
 
@@ -73,7 +73,7 @@ impl Processes {
         Self { threads: FxHashMap::default(), directory }
     }
 
-    /// The process of a thread; one that was never seen is the command itself.
+    /// The process of a thread; an unknown thread is the command itself.
     pub(super) fn of(&mut self, thread: u32) -> Process {
         let process = self.threads.entry(thread).or_insert_with(|| {
             let process = Process::default();
@@ -83,7 +83,7 @@ impl Processes {
         process.clone()
     }
 
-    /// `parent` made `child`, a thread that shares files and directory with it, or a process.
+    /// `parent` created `child`, a thread that shares files and directory with it, or a process.
     pub(super) fn clone_thread(&mut self, parent: u32, child: u32, shares: Shares) {
         let parent = self.of(parent);
         let copy = Process {
@@ -98,16 +98,16 @@ impl Processes {
                 Rc::new(RefCell::new(parent.directory()))
             },
         };
-        // One that is known was shown before the call that made it.
+        // A known child appeared before the call that created it.
         self.threads.entry(child).or_insert(copy);
     }
 
-    /// Whether the thread was seen.
+    /// Whether the thread is known.
     pub(super) fn knows(&self, thread: u32) -> bool {
         self.threads.contains_key(&thread)
     }
 
-    /// A thread ended; the open files that nobody has open any more.
+    /// A thread ended; returns the files that are no longer open anywhere.
     pub(super) fn exit(&mut self, thread: u32) -> Vec<OpenFile> {
         let process = self.threads.remove(&thread);
         let descriptors = process.and_then(|process| Rc::into_inner(process.descriptors));
@@ -116,7 +116,7 @@ impl Processes {
     }
 }
 
-/// What a new thread has in common with the one that made it.
+/// What a new thread shares with the one that created it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shares {
     pub(super) files: bool,

@@ -1,4 +1,4 @@
-//! The files below the directory: their names, their sizes, and where they lie on the drive.
+//! The files below the directory: their names, their sizes, and their places on the drive.
 
 use super::drive::{Drive, Extent, Layout};
 use crate::RecordError;
@@ -15,12 +15,12 @@ struct File {
     layout: Layout,
     size: u64,
     names: u32,
-    /// Times that it is open.
+    /// Number of times that it is open.
     opened: u32,
     is_written: bool,
 }
 
-/// Where requests go, and when they were made.
+/// The destination of requests, and their time.
 pub(super) struct Requests<'a> {
     pub(super) batch: &'a mut RequestBatch,
     pub(super) time_us: u64,
@@ -55,7 +55,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Lays out what is below `root`, an absolute path without symbolic links, in order of names.
+    /// Lays out the files below `root`, an absolute path without symbolic links, in order of names.
     pub(super) fn new(root: &Path) -> Result<Self, RecordError> {
         let mut tree = Self {
             root: root.to_string_lossy().into_owned(),
@@ -78,7 +78,7 @@ impl Tree {
         let mut entries = entries.map_err(failed)?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
-            // A file that went away meanwhile is not there.
+            // A file that was deleted meanwhile is ignored.
             let Ok(metadata) = entry.metadata() else { continue };
             let path = entry.path();
             if metadata.is_dir() {
@@ -99,7 +99,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether an absolute path lies below the directory.
+    /// Whether an absolute path is below the directory.
     pub(super) fn holds(&self, path: &str) -> bool {
         path.strip_prefix(&self.root).is_some_and(|rest| rest.starts_with('/') || self.root == "/")
     }
@@ -109,7 +109,7 @@ impl Tree {
         self.names.get(path).copied()
     }
 
-    /// The file of this name below the directory, made if it is new.
+    /// The file of this name below the directory, created if it is new.
     pub(super) fn find_or_create(&mut self, path: &str) -> usize {
         if let Some(file) = self.find(path) {
             return file;
@@ -147,7 +147,7 @@ impl Tree {
         file.layout.write(bytes, &mut self.drive, |extent| to.push(Op::Write, extent));
     }
 
-    /// `bytes` of the file hold nothing any more.
+    /// `bytes` of the file no longer contain data.
     pub(super) fn punch(&self, file: usize, bytes: Range<u64>, to: &mut Requests<'_>) {
         self.files[file].layout.punch(bytes, |extent| to.push(Op::Trim, extent));
     }
@@ -182,7 +182,7 @@ impl Tree {
         self.names.insert(link.to_owned(), file);
     }
 
-    /// A name goes away; with the last one, and when nobody has it open, the file does.
+    /// A name is removed; with the last one, and when it is no longer open, so is the file.
     pub(super) fn unlink(&mut self, path: &str, to: &mut Requests<'_>) {
         if let Some(file) = self.names.remove(path) {
             self.files[file].names -= 1;
@@ -190,8 +190,8 @@ impl Tree {
         }
     }
 
-    /// A file or a directory gets another name, maybe one that another file had. What comes from
-    /// outside brings no data; what goes there is gone.
+    /// A file or a directory is renamed, possibly replacing another file. Files moved in from
+    /// outside bring no data; files moved out are gone.
     pub(super) fn rename(&mut self, from: &str, into: &str, to: &mut Requests<'_>) {
         if let Some(file) = self.names.remove(from) {
             self.unlink(into, to);
@@ -212,7 +212,7 @@ impl Tree {
         }
     }
 
-    /// Two names change places.
+    /// Two names are exchanged.
     pub(super) fn exchange(&mut self, one: &str, other: &str) {
         if let (Some(first), Some(second)) = (self.find(one), self.find(other)) {
             self.names.insert(one.to_owned(), second);

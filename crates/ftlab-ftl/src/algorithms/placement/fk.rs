@@ -83,6 +83,7 @@ impl PlacementEntry for Fk {
     const SUMMARY: &'static str =
         "classes by how long each page will live, which only a first pass over the workload tells";
     const SOURCE: &'static str = "FK of SepBIT (FAST 2022), section 4.1";
+    const HINTS: Hints = Hints::Lifetimes;
 
     fn new(parameters: &FkParameters, shape: DriveShape) -> Self {
         let classes = match parameters.classes {
@@ -132,11 +133,6 @@ impl Placement for Fk {
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
         hardware::prefetch(&self.dies_at, lpn.index());
-    }
-
-    #[inline]
-    fn hints(&self) -> Hints {
-        Hints::Lifetimes
     }
 
     #[inline]

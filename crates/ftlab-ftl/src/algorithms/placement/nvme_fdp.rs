@@ -134,6 +134,7 @@ impl PlacementEntry for NvmeFdp {
     const SUMMARY: &'static str =
         "an open block for every placement handle that the host names; moved pages mixed or apart";
     const SOURCE: &'static str = "NVMe TP 4146 (2022)";
+    const HINTS: Hints = Hints::Streams;
 
     fn fit(parameters: &mut NvmeFdpParameters, context: &FitContext) -> Result<(), SpecError> {
         if let Handles::Some(numbers) = &parameters.persistent
@@ -174,11 +175,6 @@ impl PlacementEntry for NvmeFdp {
 impl Placement for NvmeFdp {
     fn streams(&self) -> Vec<Stream> {
         self.streams.clone()
-    }
-
-    #[inline]
-    fn hints(&self) -> Hints {
-        Hints::Streams
     }
 
     #[inline]

@@ -1,7 +1,8 @@
 //! The page-mapped engine as an [`Ftl`].
 
+use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints};
-use crate::page::{PageMapped, Phase, Policy};
+use crate::page::{PageMapped, Phase};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
 };
@@ -14,7 +15,7 @@ const FETCH_MAPPING_AHEAD: usize = 24;
 /// How many writes ahead the valid bit of the old version is fetched, its mapping entry being there.
 const FETCH_VALID_BIT_AHEAD: usize = 12;
 
-impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
+impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     type Flash = F;
     type Observer = O;
 
@@ -94,7 +95,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 }
 
-impl<P: Policy, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
+impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
     /// Writes pages over a medium that keeps no data, what is needed being fetched ahead; hints, where
     /// there are any, have one element for each. What no policy asks for costs nothing: its answer is a
     /// constant.
@@ -117,7 +118,7 @@ impl<P: Policy, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
                 self.policy.fetch_ahead(soon, block);
             }
             let mut hint = Hint::NONE;
-            match self.policy.hints() {
+            match P::HINTS {
                 Hints::None => {}
                 Hints::Lifetimes => hint.lifetime = *lifetimes.get(index).unwrap_or(&u32::MAX),
                 Hints::Streams => hint.stream = *streams.get(index).unwrap_or(&0),

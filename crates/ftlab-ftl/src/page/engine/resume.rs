@@ -1,6 +1,7 @@
 //! A page-mapped FTL that outlives its process: what a drive on real media runs.
 
-use crate::page::{Drive, PageMapped, Policy};
+use crate::page::entry::Hinted;
+use crate::page::{Drive, PageMapped};
 use crate::{Archive, Ftl, Observer, State, StateError};
 use ftlab_flash::{Flash, Lpn};
 
@@ -19,7 +20,7 @@ pub trait Resume: Ftl {
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError>;
 }
 
-impl<P: Policy, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
+impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
     fn drive(&self) -> &Drive {
         &self.drive
     }

@@ -1,4 +1,4 @@
-//! Calls as strace prints them, and the requests that they come to.
+//! Calls as strace prints them, and the requests that they result in.
 
 use super::super::call::{Line, Lines};
 use super::*;
@@ -20,7 +20,7 @@ impl Session {
         Self { calls, lines: Lines::default(), batch: RequestBatch::new(), directory }
     }
 
-    /// Takes lines, in which `%` stands for the directory.
+    /// Takes lines, in which `%` represents the directory.
     fn run(&mut self, text: &str) -> Vec<(Op, u64, u32)> {
         self.batch.clear();
         for line in text.replace('%', &self.directory.path().to_string_lossy()).lines() {
@@ -155,7 +155,7 @@ fn what_calls_do_not_show_is_said() {
     );
     let warnings = session.calls.blind_spots.warnings().join("\n");
     for part in
-        ["made 1 io_urings", "1 files were mapped", "1 x fallocate(FALLOC_FL_COLLAPSE_RANGE)"]
+        ["created 1 io_urings", "1 files were mapped", "1 x fallocate(FALLOC_FL_COLLAPSE_RANGE)"]
     {
         assert!(warnings.contains(part), "{part:?} is not in {warnings}");
     }

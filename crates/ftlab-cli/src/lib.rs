@@ -1,4 +1,5 @@
-//! `ftlab`: a laboratory for flash translation layers.
+//! The command `ftlab` as a function: the program of that name calls it, and so does the Python package,
+//! whose compiled part brings the command along.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +30,7 @@ mod table;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::{OsStr, OsString};
 
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
 /// amplification.
@@ -84,7 +85,7 @@ enum Command {
     Man(absent::AbsentArgs),
 }
 
-/// Leaves out the reports of panics that become errors, which say it better.
+/// Suppresses the reports of panics that become errors, which say it better.
 fn report_only_bugs() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -94,11 +95,27 @@ fn report_only_bugs() {
     }));
 }
 
-fn main() -> ExitCode {
+/// Runs the command with what was typed after its name, and yields the exit status: 2 if the command was
+/// wrong, 1 if its execution failed.
+///
+/// `python` is the interpreter that `ftlab tune` runs where FTLAB_PYTHON names none; `python3` if `None`.
+pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) -> u8 {
     report_only_bugs();
+    let typed: Vec<_> = typed.into_iter().collect();
     let mut commands = Cli::command();
-    let matches = commands.get_matches_mut();
-    let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let words = std::iter::once("ftlab".into()).chain(typed.iter().cloned());
+    let parsed = commands.try_get_matches_from_mut(words).and_then(|matches| {
+        let parsed = Cli::from_arg_matches(&matches)?;
+        Ok((matches, parsed))
+    });
+    let (matches, parsed) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help that was asked for comes this way, too. Nothing can be done where printing fails.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
     let result = match parsed.command {
         // The exit status is the command's.
         #[cfg(feature = "record")]
@@ -106,13 +123,13 @@ fn main() -> ExitCode {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(&args, &typed),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
-        // It reads what was typed, which it hands on.
+        // It takes the arguments as typed, to pass them on.
         Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
-            (Some(command), Some((_, matches))) => tune::tune(command, matches),
+            (Some(command), Some((_, matches))) => tune::tune(command, matches, python),
             _ => unreachable!("clap has just found it"),
         },
         Command::Reproduce(args) => reproduce::reproduce(&args),
@@ -137,7 +154,7 @@ fn main() -> ExitCode {
         Command::Man(_) => Err(absent::absent("ftlab man", "completions")),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => error.report(),
     }
 }

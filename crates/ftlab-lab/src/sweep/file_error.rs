@@ -1,53 +1,12 @@
 //! What is wrong with an experiment file, and where.
 
-use super::scalar::Span;
-use ftlab_sim::SimError;
 use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 use thiserror::Error;
 
-/// Why an experiment file cannot be used, or a sweep not be carried out.
-#[derive(Debug, Error)]
-pub enum SweepError {
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// What the operating system says.
-        source: io::Error,
-    },
-    /// Something in the file is wrong.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// Results cannot be read or written.
-    #[error("{}: {message}", path.display())]
-    Store {
-        /// Which file or directory.
-        path: PathBuf,
-        /// What happened, and what to do.
-        message: String,
-    },
-    /// Anything of the simulator itself.
-    #[error(transparent)]
-    Sim(#[from] SimError),
-}
-
-impl SweepError {
-    /// Whether the request was wrong, rather than its execution.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Read { .. } | Self::File(_) => true,
-            Self::Store { .. } => false,
-            Self::Sim(error) => error.is_usage(),
-        }
-    }
-
-    pub(crate) fn store(path: &Path, error: &impl fmt::Display) -> Self {
-        Self::Store { path: path.into(), message: error.to_string() }
-    }
-}
+/// Bytes of the file that a value takes.
+pub(crate) type Span = Range<usize>;
 
 /// What is wrong with a value, before it is known in which file.
 #[derive(Debug)]

@@ -1,0 +1,76 @@
+//! FTLs made by name.
+
+use crate::ftl::DynFtl;
+use crate::observer::Observer;
+use crate::page::entry::{DriveShape, FitContext, Hinted};
+use crate::page::{ConfigError, DriveConfig, PageMapped, Resume};
+use crate::registry::error::BuildError;
+use crate::registry::list::{HYBRIDS, PolicyVisitor, dispatch, hybrid_builder, known_policies};
+use ftlab_flash::Flash;
+use ftlab_spec::{Spec, SpecError};
+
+/// Makes the policy of the page-mapped engine that `spec` names and hands it, with its type, to
+/// `visitor`.
+pub fn with_policy<V: PolicyVisitor>(
+    spec: &Spec,
+    shape: DriveShape,
+    visitor: V,
+) -> Result<V::Output, SpecError> {
+    dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &[] }, visitor)
+}
+
+/// Builds the FTL that `spec` names.
+pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    struct Build<F, O>(DriveConfig, F, O);
+
+    impl<F: Flash + Send + 'static, O: Observer + 'static> PolicyVisitor for Build<F, O> {
+        type Output = Result<DynFtl<F, O>, ConfigError>;
+
+        fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
+            let ftl: DynFtl<F, O> = Box::new(PageMapped::new(policy, self.0, self.1, self.2)?);
+            Ok(ftl)
+        }
+    }
+
+    if let Some(build) = hybrid_builder(&spec.name) {
+        return build(spec, config, flash, observer);
+    }
+    with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
+/// A page-mapped FTL of any policy over `F`, watched by `O`.
+pub type DynPageMapped<F, O> = Box<dyn Resume<Flash = F, Observer = O>>;
+
+/// Builds the page-mapped FTL that `spec` names.
+pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynPageMapped<F, O>, BuildError> {
+    struct Build<F, O>(DriveConfig, F, O);
+
+    impl<F: Flash + Send + 'static, O: Observer + 'static> PolicyVisitor for Build<F, O> {
+        type Output = Result<DynPageMapped<F, O>, ConfigError>;
+
+        fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
+            let ftl: DynPageMapped<F, O> =
+                Box::new(PageMapped::new(policy, self.0, self.1, self.2)?);
+            Ok(ftl)
+        }
+    }
+
+    if HYBRIDS.iter().any(|row| row.name == spec.name) {
+        let name = spec.name.clone();
+        let known = Box::new(known_policies());
+        return Err(SpecError::UnknownPair { kind: "page-mapped FTL", name, known }.into());
+    }
+    with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}

@@ -1,0 +1,21 @@
+//! Why an FTL cannot be built.
+
+use crate::page::ConfigError;
+use ftlab_spec::SpecError;
+use thiserror::Error;
+
+/// Why an FTL cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BuildError {
+    /// The name or a parameter is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The drive is too small.
+    #[error("{ftl}: {source}")]
+    Config {
+        /// Which FTL.
+        ftl: String,
+        /// Why.
+        source: ConfigError,
+    },
+}

@@ -1,0 +1,127 @@
+//! Every FTL: a new one is a line here.
+
+use crate::algorithms::{groups, hazard, midas, placement, two_r, victim};
+use crate::ftl::DynFtl;
+use crate::hybrid::{self, FtlEntry};
+use crate::observer::Observer;
+use crate::page::entry::{FitContext, Hinted, PlacementEntry, PolicyEntry, VictimEntry};
+use crate::page::policy::{Hints, VictimRule};
+use crate::page::{Composed, DriveConfig};
+use crate::registry::arguments::{split, with_preset};
+use crate::registry::error::BuildError;
+use crate::registry::macros::{make, registry, row};
+use crate::registry::row::{Row, find};
+use ftlab_flash::Flash;
+use ftlab_spec::{NamesAndPairs, Parameters, Spec, SpecError};
+
+registry! {
+    policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
+              groups::FdpFreq, hazard::Hazard, midas::Midas;
+    presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
+             "fifo" => (placement::Single, victim::Fifo, ""),
+             "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
+             "dac-cb" => (placement::Dac, victim::CostBenefit, ""),
+             "dac-greedy" => (placement::Dac, victim::Greedy, ""),
+             "sepbit" => (placement::SepBit, victim::CostBenefit, ""),
+             "fk" => (placement::Fk, victim::CostBenefit, ""),
+             "nvme-fdp" => (placement::NvmeFdp, victim::CostBenefit, "");
+    placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
+                placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit,
+                placement::MultiLog, placement::Sfs, placement::Fadac, placement::Warcip,
+                placement::Fk, placement::NvmeFdp;
+    victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
+             victim::WindowedGreedy, victim::Random;
+    hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
+}
+
+/// A name that stands for a placement and a victim rule.
+pub(super) struct Preset {
+    pub(super) name: &'static str,
+    pub(super) placement: &'static str,
+    pub(super) victim: &'static str,
+    /// Those that have another default.
+    pub(super) arguments: &'static str,
+}
+
+/// Makes a victim rule on a drive that the context tells.
+type MakeRule = fn(&Spec, &FitContext) -> Result<Box<dyn VictimRule>, SpecError>;
+
+/// A placement and a victim rule, and what a preset says of their parameters.
+pub(super) struct Pair {
+    pub(super) placement: &'static Row,
+    pub(super) victim: &'static Row<MakeRule>,
+    pub(super) arguments: &'static str,
+}
+
+/// What `PLACEMENT/VICTIM` or the name of a preset stands for.
+pub(super) fn pair(name: &str) -> Result<Pair, SpecError> {
+    let preset = PRESETS.iter().find(|preset| preset.name == name);
+    let (placement, victim, arguments) = match (preset, name.split_once('/')) {
+        (Some(preset), _) => (preset.placement, preset.victim, preset.arguments),
+        (None, Some((placement, victim))) => (placement, victim, ""),
+        (None, None) => {
+            let known = Box::new(known_ftls());
+            return Err(SpecError::UnknownPair { kind: "FTL", name: name.into(), known });
+        }
+    };
+    Ok(Pair {
+        placement: find(PLACEMENTS, "placement", placement)?,
+        victim: find(VICTIMS, "victim rule", victim)?,
+        arguments,
+    })
+}
+
+/// Every name that stands for a whole FTL: presets, policies, hybrid-mapped ones, and all pairs of a
+/// placement and a victim rule.
+pub fn ftl_names() -> Vec<String> {
+    let pairs = PLACEMENTS.iter().flat_map(|placement| {
+        VICTIMS.iter().map(|victim| format!("{}/{}", placement.name, victim.name))
+    });
+    known_ftls().names.into_iter().chain(pairs).collect()
+}
+
+/// The same for a reader: pairs by their parts.
+pub fn known_ftls() -> NamesAndPairs {
+    let presets = PRESETS.iter().map(|preset| preset.name);
+    let whole = presets.chain(POLICIES.iter().chain(HYBRIDS).map(|row| row.name));
+    NamesAndPairs {
+        names: whole.map(str::to_owned).collect(),
+        parts: [
+            ("placements", PLACEMENTS.iter().map(|row| row.name.to_owned()).collect()),
+            ("victim rules", VICTIMS.iter().map(|row| row.name.to_owned()).collect()),
+        ],
+    }
+}
+
+/// Of [`known_ftls`], those that the page-mapped engine runs.
+pub(super) fn known_policies() -> NamesAndPairs {
+    let mut known = known_ftls();
+    known.names.retain(|name| HYBRIDS.iter().all(|row| row.name != name));
+    known
+}
+
+/// Of [`ftl_names`], those that the page-mapped engine runs: presets, policies and pairs.
+pub fn policy_names() -> Vec<String> {
+    ftl_names().into_iter().filter(|name| HYBRIDS.iter().all(|row| row.name != name)).collect()
+}
+
+/// Takes a policy whose type a name decided.
+pub trait PolicyVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called with the policy.
+    fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output;
+}
+
+type Builder<F, O> = fn(&Spec, DriveConfig, F, O) -> Result<DynFtl<F, O>, BuildError>;
+
+fn build_entry<E: FtlEntry, F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    E::build(&E::Parameters::from_spec(spec)?, config, flash, observer)
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}

@@ -1,0 +1,28 @@
+//! Cells of a scoreboard, and what came of them.
+
+use ftlab_sim::result::RunResult;
+use serde::{Deserialize, Serialize};
+
+/// One FTL on one drive under one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The workload as it was named.
+    pub workload: String,
+    /// How the drive was filled first.
+    pub fill: String,
+    /// Over-provisioning as asked for.
+    pub op_ratio: f64,
+    /// Pages per erase block.
+    pub pages_per_block: u32,
+    /// The FTL as it was named.
+    pub ftl: String,
+}
+
+/// A cell with what came of it: a result without its running series, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Which cell.
+    pub cell: Cell,
+    /// What the FTL did.
+    pub run: Result<RunResult, String>,
+}
