@@ -25,6 +25,9 @@ mod tests {
     #[test]
     fn an_absent_command_names_its_feature_and_the_remedy() {
         let error = format!("{:?}", absent("ftlab drive", "live"));
-        assert!(error.contains("ftlab drive is not part") && error.contains("ftlab-cli/live"), "{error}");
+        assert!(
+            error.contains("ftlab drive is not part") && error.contains("ftlab-cli/live"),
+            "{error}"
+        );
     }
 }

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg_attr(feature = "full", allow(dead_code, reason = "nothing is absent"))]
 mod absent;
 mod advise;
 mod compare;

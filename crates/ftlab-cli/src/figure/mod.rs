@@ -38,6 +38,9 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
+/// The endings of the formats that this binary draws.
+pub(crate) const ENDINGS: &[&str] = if cfg!(feature = "png") { &["svg", "png"] } else { &["svg"] };
+
 type Drawn = Result<(), Box<dyn Error>>;
 
 /// Checks before the work whether a figure can be written to `path`, in a format that is supported.
