@@ -2,6 +2,8 @@
 
 CARGO ?= cargo
 FTLAB := target/release/ftlab
+# Once everything has been built (`make build`), the demo does not replace it by a lean build.
+FULL := target/release/.full
 DEMO := demo/tpcc-mariadb.parquet
 PYTHON ?= python3
 VENV := target/python
@@ -18,15 +20,17 @@ SECONDS ?= 150
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-demo: build ## runs four FTLs on a real database trace
+demo: setup-system ## runs four FTLs on a real database trace
+	$(CARGO) build --release --locked --package ftlab-cli $(if $(wildcard $(FULL)),--features full)
 	$(FTLAB) run $(DEMO) --fill sequential \
 		--ftl 1r-greedy --ftl 2r-greedy --ftl 2r-fifo --ftl 2r++
 
-build: setup-system ## builds target/release/ftlab
-	$(CARGO) build --release --locked --package ftlab-cli
+build: setup-system ## builds target/release/ftlab with everything: live drives, recording, PNG, completions
+	$(CARGO) build --release --locked --package ftlab-cli --features full
+	touch $(FULL)
 
 test: check ## runs everything: lints, documentation and all tests
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --features ftlab-cli/full
 	$(MAKE) test-python
 
 python: setup-system $(VENV)/requirements.lock ## builds the Python package into target/python, for its tests
@@ -44,8 +48,9 @@ test-python: python ## runs lints, type checks and tests of the Python package
 
 check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
+	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
+	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html
 	VIRTUAL_ENV=$(abspath target/docs/venv) target/docs/venv/bin/maturin develop --quiet --profile dev

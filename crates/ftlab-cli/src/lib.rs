@@ -3,11 +3,14 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg_attr(feature = "full", allow(dead_code, reason = "nothing is absent"))]
+mod absent;
 mod advise;
 mod compare;
+#[cfg(feature = "completions")]
 mod completions;
 mod convert;
-#[cfg(target_os = "linux")]
+#[cfg(feature = "live")]
 mod drive;
 mod error;
 mod figure;
@@ -18,7 +21,7 @@ mod model;
 mod options;
 mod output;
 mod progress;
-#[cfg(target_os = "linux")]
+#[cfg(feature = "record")]
 mod record;
 mod report;
 mod reproduce;
@@ -59,14 +62,28 @@ enum Command {
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
-    #[cfg(target_os = "linux")]
+    #[cfg(feature = "record")]
     Record(record::RecordArgs),
-    #[cfg(target_os = "linux")]
+    #[cfg(not(feature = "record"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Record(absent::AbsentArgs),
+    #[cfg(feature = "live")]
     Drive(drive::DriveArgs),
+    #[cfg(not(feature = "live"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Drive(absent::AbsentArgs),
     Model(model::ModelArgs),
     Report(report::ReportArgs),
+    #[cfg(feature = "completions")]
     Completions(completions::CompletionsArgs),
+    #[cfg(feature = "completions")]
     Man(completions::ManArgs),
+    #[cfg(not(feature = "completions"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Completions(absent::AbsentArgs),
+    #[cfg(not(feature = "completions"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Man(absent::AbsentArgs),
 }
 
 /// Suppresses the reports of panics that become errors, which say it better.
@@ -102,7 +119,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
     };
     let result = match parsed.command {
         // The exit status is the command's.
-        #[cfg(target_os = "linux")]
+        #[cfg(feature = "record")]
         Command::Record(args) => match record::record_command(&args) {
             Ok(code) => return code,
             Err(error) => Err(error),
@@ -120,12 +137,22 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),
-        #[cfg(target_os = "linux")]
+        #[cfg(not(feature = "record"))]
+        Command::Record(_) => Err(absent::absent("ftlab record", "record")),
+        #[cfg(feature = "live")]
         Command::Drive(args) => drive::drive(&args),
+        #[cfg(not(feature = "live"))]
+        Command::Drive(_) => Err(absent::absent("ftlab drive", "live")),
         Command::Model(args) => model::model(&args),
         Command::Report(args) => report::report(&args),
+        #[cfg(feature = "completions")]
         Command::Completions(args) => completions::completions(&args),
+        #[cfg(feature = "completions")]
         Command::Man(args) => completions::man(&args),
+        #[cfg(not(feature = "completions"))]
+        Command::Completions(_) => Err(absent::absent("ftlab completions", "completions")),
+        #[cfg(not(feature = "completions"))]
+        Command::Man(_) => Err(absent::absent("ftlab man", "completions")),
     };
     match result {
         Ok(()) => 0,

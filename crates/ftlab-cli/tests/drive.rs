@@ -1,5 +1,5 @@
 //! `ftlab drive` as a user types it.
-#![cfg(target_os = "linux")]
+#![cfg(feature = "live")]
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
 //! `ftlab drive serve`, `mount` and `smart`, as users type them.
-#![cfg(target_os = "linux")]
+#![cfg(feature = "live")]
 
 mod common;
 
