@@ -12,6 +12,24 @@
 //! neighbour, gives it, whichever is farthest above its target. A page moves to the next hotter group
 //! when the host writes it and to the next colder one when it is relocated, as the detector says.
 //!
+//! ```text
+//! place_host, place_relocation: as those of wolf, with a fixed set of groups    (grouped.rs)
+//!
+//! end_interval, every L / 1000 host writes, L being the logical pages:
+//!     host write `swap-at` has passed, once: detector.swap, shares `swap` change groups
+//!     the frequency of the group at place i is size x 2^i, the coldest being at place 0
+//!     allocator.apply:                                                          (allocation.rs)
+//!         optimum: the price at which the OP of all groups (pages_at) sums up to the total;
+//!             there a page more is worth the same to every group
+//!
+//! select_victims = groups.select:                                               (surplus.rs)
+//!     for the group that needs a block, the next colder and the next hotter one (may_give), if it
+//!             has a victim (the oldest block with an invalid page):
+//!         surplus = pages of its blocks - size - OP; a block more for the group that needs one
+//!     the victim of the group with the largest surplus
+//!     no victim: groups.emptiest, the block with the fewest valid pages of all groups
+//! ```
+//!
 //! # Parameters
 //! `groups` 4. `detector` bloom, as in wolf; with `oracle` the groups are `oracle`, shares of the
 //! address space, and `hottest` says which end of the space is hot; where these are not given, the

@@ -21,6 +21,42 @@
 //! expected to live for f (T_r + 2 a), and go to one rung. A rung that takes few pages shares the stream
 //! of its neighbour: see `sharing.rs`.
 //!
+//! ```text
+//! place_host(page):
+//!     `epoch` host writes since the last snapshot: take_snapshot
+//!     the page holds no data yet: the stream of first writes
+//!     alone = expected_lifetime(the block that holds it) = (f T_r + a) / 2
+//!     rung = rung_of(runs.expected(page, alone)), the mean over the page's run   (runs.rs)
+//!     the stream is sharing.stream_of(rung)                                      (sharing.rs)
+//!
+//! select_victims:
+//!     best_candidate, ROUNDS times at most, until the highest kept score stays:
+//!         candidates = CANDIDATES blocks of the highest kept score               (score_board.rs)
+//!         refresh each of them
+//!     best_of: the candidate with the highest score now, of equals the one allocated first
+//!     a block is needed and there is no candidate, or `estimates=fresh`: best_of all sealed blocks
+//!
+//! place_relocation(page):
+//!     the first page of a victim: destination = rung_of(f (T_r + 2 a)), for all its pages
+//!     the stream is sharing.stream_of(destination)
+//!
+//! estimate(block):                                                               (evidence.rs)
+//!     a = age: now - the mean time at which its pages were written there
+//!     h = 1 / (T_r + 2 a)
+//!     h_b = hazard_rate: (lost + c + k) / (exposure + c / h + k L)
+//!     f = sqrt(h / h_b)
+//!
+//! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
+//!     score = (1 - u)^2 / (u h_b)
+//!     kept score = score / (1 + the part of an epoch that has passed)            (score_board.rs)
+//!
+//! take_snapshot:
+//!     k = `common` / (the spread of what blocks lost, less what chance explains) (spread.rs)
+//!     the newer snapshot becomes the older one, and the valid pages of all blocks the newer one
+//!     sharing.on_epoch: which thin rungs go with which others
+//!     refresh all sealed blocks
+//! ```
+//!
 //! # Parameters
 //! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
 //! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
