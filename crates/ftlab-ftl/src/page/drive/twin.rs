@@ -42,7 +42,7 @@ impl Drive {
         for (lpn, page) in mapping {
             drive.flash_page_of[lpn.index()] = page.0;
             drive.owner_of[page.index()] = lpn.0;
-            drive.set_valid(page.0, page.0 + 1);
+            drive.valid_bits[page.index() / 64] |= 1 << (page.0 % 64);
             drive.mapped_pages += 1;
         }
         for (id, block) in (0..).map(BlockId).zip(blocks) {
