@@ -75,7 +75,7 @@ impl NaiveFtl {
             streams: self.policy.streams(),
             blocks: &self.blocks,
             free: &self.free,
-            mapping: self.mapping.keys().filter_map(|&lpn| Some((lpn, self.flash_page(lpn)?))),
+            mapping: self.mapping.iter().map(|(&lpn, &place)| (lpn, self.ppn(place))),
             write_clock: self.write_clock,
             allocations: self.allocations,
         })
@@ -332,7 +332,10 @@ impl NaiveFtl {
     }
 
     fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
-        let (block, page) = *self.mapping.get(&lpn)?;
-        Some(Ppn(self.config.geometry.first_page(block).0 + page as u32))
+        self.mapping.get(&lpn).map(|&place| self.ppn(place))
+    }
+
+    fn ppn(&self, (block, page): (BlockId, usize)) -> Ppn {
+        Ppn(self.config.geometry.first_page(block).0 + page as u32)
     }
 }

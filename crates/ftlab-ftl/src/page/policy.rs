@@ -215,7 +215,7 @@ pub trait Placement: State + Send {
     fn streams(&self) -> Vec<Stream>;
 
     /// The fewest free blocks that have to be in reserve, as of
-    /// [`Policy::reserve_blocks_min`](crate::page::Policy::reserve_blocks_min).
+    /// [`Policy::reserve_blocks_min`].
     fn reserve_blocks_min(&self) -> u32 {
         self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
     }
@@ -267,7 +267,7 @@ boxable! {
     /// Chooses the blocks to collect; any placement goes with it.
     pub trait VictimRule: State + Send {
         /// Chooses sealed blocks under the contract of
-        /// [`Policy::select_victims`](crate::page::Policy::select_victims).
+        /// [`Policy::select_victims`].
         fn select(&mut self, drive: &Drive, victims: &mut Victims);
 
         /// `block` has been opened.

@@ -37,12 +37,12 @@ impl Drive {
     pub(crate) fn of_twin(twin: Twin<impl Iterator<Item = (Lpn, Ppn)>>) -> Self {
         let Twin { config, streams, blocks, free, mapping, write_clock, allocations } = twin;
         let wear = Wear::of(blocks.iter().map(|block| block.erases).collect());
-        let mut drive = Self { write_clock, allocations, wear, ..Self::new(config, streams) };
+        let mut drive = Self { wear, write_clock, allocations, ..Self::new(config, streams) };
         drive.free.clone_from(free);
         for (lpn, page) in mapping {
             drive.flash_page_of[lpn.index()] = page.0;
             drive.owner_of[page.index()] = lpn.0;
-            drive.set_valid(page.0, page.0 + 1);
+            drive.valid_bits[page.index() / 64] |= 1 << (page.0 % 64);
             drive.mapped_pages += 1;
         }
         for (id, block) in (0..).map(BlockId).zip(blocks) {
