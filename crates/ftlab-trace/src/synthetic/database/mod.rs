@@ -110,7 +110,7 @@ impl Database {
     /// Plays the first uses, as many as belong to a block; returns how many.
     fn play(&mut self, uses: &[Use]) -> usize {
         let some = &uses[..uses.len().min(self.pool.block_uses() - self.used)];
-        self.pool.look_ahead(some.iter().map(|next| next.page));
+        self.pool.prefetch(some.iter().map(|next| next.page));
         self.use_pages(some);
         self.used += some.len();
         if self.used == self.pool.block_uses() {
