@@ -44,6 +44,8 @@ mod caught;
 mod error;
 mod hash;
 mod input;
+mod open;
+mod open_options;
 mod partial_file;
 mod quantity;
 mod range;
@@ -58,6 +60,8 @@ pub use caught::panic_becomes_error;
 pub use error::TraceError;
 pub use hash::{RequestHasher, trace_hash};
 pub use input::{Compression, Input};
+pub use open::{open, open_input};
+pub use open_options::{Layout, OpenOptions};
 pub use partial_file::PartialFile;
 pub use quantity::Bytes;
 pub use range::{AddressRange, address_range, address_range_of, window};
@@ -67,6 +71,5 @@ pub use sink::{
     create, split_file,
 };
 pub use skipped::{Skipped, SkippedLines};
-pub use source::{OpenOptions, TraceMetadata, TraceSource, open, open_input};
+pub use source::{TraceMetadata, TraceSource};
 pub use streams::{StreamMap, name_streams};
-pub use volumes::Layout;

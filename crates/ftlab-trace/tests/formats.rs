@@ -130,7 +130,7 @@ fn nothing_and_rubbish_are_refused_with_the_names_to_try() {
     }
     let options = OpenOptions { format: Some("blkprase".into()), ..OpenOptions::default() };
     let error = error_of(b"x", &options);
-    assert!(error.contains("did you mean \"blkparse\"?"), "{error}");
+    assert!(error.contains("did you mean \"blkparse\""), "{error}");
     let options = OpenOptions { page_bytes: 100, ..OpenOptions::default() };
     assert!(error_of(b"x", &options).contains("not a multiple of 512"));
     let options = OpenOptions { skip_bad_percent: f64::NAN, ..OpenOptions::default() };
@@ -197,7 +197,8 @@ fn the_address_range_and_the_hash_take_one_pass() {
 #[test]
 fn every_reader_is_registered_and_documented() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/format");
-    let helpers = ["mod", "fields", "rwbs", "cut", "map", "preset", "rows", "tests"];
+    let helpers =
+        ["mod", "info", "fields", "rwbs", "cut", "delimiter", "map", "preset", "rows", "tests"];
     for folder in [directory.clone(), directory.join("csv")] {
         for entry in std::fs::read_dir(folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Request, fixture, page_writes, shared};
-use ftlab_trace::synthetic::{GENERATORS, Space, build};
+use ftlab_trace::synthetic::{GENERATORS, Space, build, has_end, resolve};
 use ftlab_trace::{Op, OpenOptions, RequestBatch, RequestHasher, open};
 use std::fmt::Write;
 
@@ -196,6 +196,49 @@ fn ycsb_grows_where_records_are_inserted_only() {
     }
     let error = build(&"ycsb:workload=c".parse().unwrap(), &space).err().unwrap().to_string();
     assert!(error.contains("take a, b, d, e or f"), "{error}");
+}
+
+#[test]
+fn generators_tell_whether_they_end_without_being_made() {
+    // None of these could be made: the drive is not known, nor is there a trace.
+    let ends = |spec: &str| has_end(&spec.parse().unwrap()).map_err(|error| error.to_string());
+    let always = ["tpcc", "linkbench", "trace-like"];
+    for generator in GENERATORS {
+        assert_eq!(
+            ends(generator.name),
+            Ok(always.contains(&generator.name)),
+            "{}",
+            generator.name
+        );
+    }
+    for (workload, expected) in [("a", false), ("b", false), ("d", true), ("e", true), ("f", false)]
+    {
+        assert_eq!(ends(&format!("ycsb:workload={workload}")), Ok(expected), "{workload}");
+    }
+    assert!(ends("ycsb:workload=g").unwrap_err().contains("workload=g is not one of"));
+}
+
+#[test]
+fn the_setup_of_a_database_is_listed_within_the_parameters_of_its_generator() {
+    let keys = |spec: &str| -> String {
+        let values = resolve(&spec.parse().unwrap()).unwrap();
+        values.into_iter().map(|(key, value)| format!("{key}={value} ")).collect()
+    };
+    assert_eq!(
+        keys("tpcc:group=3"),
+        "start=0.1 end=1 skew=on idle=0 buffer=0.1 old=0 batch=0 page=1 log=off log-size=0.1 \
+         doublewrite=0 group=3 "
+    );
+    assert_eq!(
+        keys("linkbench:old=0.37"),
+        "start=0.07 end=1 idle=0 buffer=0.1 old=0.37 batch=0 page=4 log=on log-size=0.06 \
+         doublewrite=128 group=1 requests=on "
+    );
+    assert_eq!(
+        keys("ycsb"),
+        "workload=a theta=0.99 record=1100 start=0.8 end=1 idle=0 buffer=0.1 old=0 batch=0 page=1 \
+         log=off log-size=0.1 doublewrite=0 group=1 "
+    );
 }
 
 #[test]

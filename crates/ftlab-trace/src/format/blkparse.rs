@@ -7,8 +7,8 @@
 //!
 //! Each request appears several times, once per action (Q queued, D issued, C completed, ...), so
 //! exactly one action is kept. `rwbs` tells the operation: W write; R read; D discard, a trim; N
-//! with a length is write-zeroes, a trim; F in front is a flush, before the write if one follows
-//! (`FWFSM`); the letters behind (F forced unit access, S synchronous, M metadata, A read-ahead)
+//! with a length is write-zeroes, a trim; F first is a flush, before the write if one follows
+//! (`FWFSM`); the letters after it (F forced unit access, S synchronous, M metadata, A read-ahead)
 //! change nothing. Lines of other actions, messages and the summary at the end are passed over.
 //! A device is a volume, called `MAJ,MIN`.
 

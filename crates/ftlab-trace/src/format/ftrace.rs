@@ -7,7 +7,7 @@
 //!
 //! # Columns and units
 //! Seconds, sectors of 512 bytes; `rwbs` as in [`blkparse`](super::blkparse). What stands between rwbs
-//! and the sector, and behind the length, differs between events and kernels (newer ones print an I/O
+//! and the sector, and after the length, differs between events and kernels (newer ones print an I/O
 //! priority): the extent is found by its `+`. A device is a volume, called `MAJ,MIN`.
 //!
 //! # Where
@@ -133,7 +133,7 @@ fn extent(fields: &mut Fields<'_>) -> Option<(u64, u64)> {
     }
 }
 
-/// The time, which is the last field in front of the event: `1113.783365:`, and `block:` may follow.
+/// The time, which is the last field before the event: `1113.783365:`, and `block:` may follow.
 #[inline]
 fn time_us(text: &[u8]) -> Option<u64> {
     let text = text.strip_suffix(b"block:").unwrap_or(text).trim_ascii_end();

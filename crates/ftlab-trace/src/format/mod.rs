@@ -8,6 +8,7 @@ mod fields;
 pub mod fio_iolog;
 pub mod fiu;
 pub mod ftrace;
+mod info;
 pub mod lpn_u32;
 pub mod oracle_general;
 pub mod parquet;
@@ -15,49 +16,10 @@ mod rwbs;
 pub mod strace;
 
 use crate::{Input, Op, OpenOptions, TraceError, TraceSource, volumes};
-use ftlab_spec::{Parameter, Spec, SpecError};
+use ftlab_spec::{Spec, SpecError};
+use info::first_lines;
 
-/// Opens a trace of one format, with the parameters of that format.
-pub type OpenFormat = fn(Input, &Spec, &OpenOptions) -> Result<Box<dyn TraceSource>, TraceError>;
-
-/// How much the first bytes of a trace look like a format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Looks {
-    /// They are something else.
-    Unlike,
-    /// They fit, as they would fit other things: a user has to say it.
-    Possible,
-    /// Hardly anything else looks like this.
-    Certain,
-}
-
-impl From<bool> for Looks {
-    fn from(is_certain: bool) -> Self {
-        if is_certain { Self::Certain } else { Self::Unlike }
-    }
-}
-
-/// One format: how it is called, recognised and read.
-pub struct FormatInfo {
-    /// The name to type.
-    pub name: &'static str,
-    /// Endings of file names, without the dot and without `.gz` or `.zst`; they decide only where
-    /// the content does not.
-    pub extensions: &'static [&'static str],
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Where the format is described.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: fn() -> Vec<Parameter>,
-    /// How much a trace that begins with these bytes (unpacked, up to 64 KiB) looks like this format.
-    pub detect: fn(head: &[u8]) -> Looks,
-    /// Whether the volumes of a trace belong together, so that they lie side by side unless a user
-    /// says otherwise.
-    pub volumes_together: bool,
-    /// Opens a trace of this format.
-    pub open: OpenFormat,
-}
+pub use info::{FormatInfo, Looks, OpenFormat};
 
 /// Every format, in the order in which they are listed.
 pub static FORMATS: &[FormatInfo] = &[
@@ -149,14 +111,6 @@ fn names<'a>(formats: impl Iterator<Item = &'a FormatInfo>) -> String {
     names.collect::<Vec<_>>().join(",\n    ")
 }
 
-/// The whole lines at the beginning of a text, at most `count`, without blank ones and comments.
-fn first_lines(head: &[u8], count: usize) -> Vec<&[u8]> {
-    // The last line may be cut, unless it is the only one.
-    let whole = memchr::memrchr(b'\n', head).unwrap_or(head.len());
-    let lines = head[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
-    lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).take(count).collect()
-}
-
 fn check(options: &OpenOptions) -> Result<(), TraceError> {
     crate::pages::page_sectors(options.page_bytes)?;
     if (0.0..=100.0).contains(&options.skip_bad_percent) {
@@ -168,7 +122,7 @@ fn check(options: &OpenOptions) -> Result<(), TraceError> {
     })
 }
 
-/// The ending of a file name in front of `.gz` and `.zst`.
+/// The ending of a file name before `.gz` and `.zst`.
 pub(crate) fn bare_extension(name: &str) -> &str {
     let unpacked = name.strip_suffix(".zst").or_else(|| name.strip_suffix(".gz")).unwrap_or(name);
     unpacked.rsplit_once('.').map_or("", |(_, extension)| extension)

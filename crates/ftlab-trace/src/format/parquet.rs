@@ -115,7 +115,7 @@ struct ParquetSource {
 }
 
 impl ParquetSource {
-    /// Moves to the next group that has rows; `false` behind the last.
+    /// Moves to the next group that has rows; `false` after the last.
     fn open_group(&mut self) -> Result<bool, TraceError> {
         while self.group_rows == 0 {
             if self.next_group == self.file.num_row_groups() {

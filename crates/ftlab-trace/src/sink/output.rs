@@ -47,7 +47,7 @@ impl Packer {
 
 /// The part of a writer that differs between formats.
 pub(super) trait Encoder: Send {
-    /// Bytes in front of the first request.
+    /// Bytes before the first request.
     fn header(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
@@ -60,7 +60,7 @@ pub(super) trait Encoder: Send {
         written: &mut Written,
     ) -> Result<(), TraceError>;
 
-    /// Bytes behind the last request.
+    /// Bytes after the last request.
     fn trailer(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }

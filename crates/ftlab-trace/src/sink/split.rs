@@ -130,7 +130,7 @@ impl VolumeFile {
     }
 }
 
-/// `to` with the name of a volume in front of its ending; `/` and the like become `_`.
+/// `to` with the name of a volume before its ending; `/` and the like become `_`.
 fn path_of(to: &Path, volume: &str) -> PathBuf {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let safe: String = volume.chars().map(|c| if is_kept(c) { c } else { '_' }).collect();

@@ -15,10 +15,7 @@
 //! | `tpcc`, `linkbench`, `lsm` | none: what is hot moves |
 //! | `iozone` | with `hot=together` hot and cold pages and the rest, otherwise none |
 
-use super::Space;
-use super::parts::{Parts, areas_of_parts};
-use crate::TraceError;
-use ftlab_spec::Spec;
+use super::space::Space;
 
 /// Pages in a row that are written alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,25 +26,20 @@ pub struct Area {
     pub writes: f64,
 }
 
-/// A generator's areas, behind each other and filling the drive; empty if it has none to tell.
-pub(super) type Areas = fn(&Spec, &Space) -> Result<Vec<Area>, TraceError>;
+/// The areas of a generator, one after the other and filling the drive; none if it has none to tell.
+pub(super) type Areas = Vec<Area>;
 
 /// `hot_pages` at the start of the drive that take the share `writes`, and the rest.
-pub(super) fn hot_and_cold(hot_pages: u64, writes: f64, space: &Space) -> Vec<Area> {
+pub(super) fn hot_and_cold(hot_pages: u64, writes: f64, space: &Space) -> Areas {
     let cold_pages = space.logical_pages - hot_pages;
     let cold = Area { pages: cold_pages, writes: 1.0 - writes };
     vec![Area { pages: hot_pages, writes }, cold]
 }
 
 /// The areas of several generators over one drive, each with a weight; empty if one of them has none.
-pub(super) fn overlay(
-    parts: &Parts,
-    weights: impl Iterator<Item = f64>,
-    space: &Space,
-) -> Result<Vec<Area>, TraceError> {
-    let parts = areas_of_parts(parts, space)?;
+pub(super) fn overlay(parts: &[Areas], weights: impl Iterator<Item = f64>) -> Areas {
     if parts.iter().any(Vec::is_empty) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let mut ends: Vec<u64> = parts.iter().flat_map(|areas| ends(areas)).collect();
     ends.sort_unstable();
@@ -62,10 +54,10 @@ pub(super) fn overlay(
             area.writes += weight * heat * area.pages as f64;
         }
     }
-    Ok(overlaid)
+    overlaid
 }
 
-/// The page behind each area.
+/// The page after each area.
 fn ends(areas: &[Area]) -> impl Iterator<Item = u64> {
     areas.iter().scan(0, |end, area| {
         *end += area.pages;

@@ -5,8 +5,9 @@
 //! rest every page is equally likely. `writes=0.9,pages=0.1` is what papers call 90/10.
 
 use super::areas::{Area, hot_and_cold};
-use super::uniform::draw_below;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,12 +25,11 @@ ftlab_spec::parameters! {
 
 pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     name: "hotcold",
-    summary: "a share of the writes to the first pages of the drive, the rest behind them",
+    summary: "a share of the writes to the first pages of the drive, the rest to the pages after them",
     source: "Rosenblum and Ousterhout, SOSP 1991",
     parameters: HotColdParameters::describe,
-    resolve: HotColdParameters::resolve,
-    build,
-    areas,
+    end: End::Never,
+    make: Make::OfParameters { resolve: HotColdParameters::resolve, build, areas },
 };
 
 fn hot_cold(spec: &Spec, space: &Space) -> Result<HotCold, TraceError> {

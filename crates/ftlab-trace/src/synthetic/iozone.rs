@@ -16,9 +16,10 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section V.C.
 
 use super::areas::Area;
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::permutation::{NUMBERS_MAX, Permutation};
-use super::uniform::draw_below;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -53,9 +54,8 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "x% of the writes to y% of the written pages, scattered or together",
     source: "FASTer (SNAPI 2010), section V.C",
     parameters: IozoneParameters::describe,
-    resolve: IozoneParameters::resolve,
-    areas,
-    build,
+    end: End::Never,
+    make: Make::OfParameters { resolve: IozoneParameters::resolve, areas, build },
 };
 
 fn iozone(spec: &Spec, space: &Space) -> Result<Iozone, TraceError> {
@@ -98,7 +98,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
     Ok(Box::new(iozone(spec, space)?))
 }
 
-/// Hot pages, and cold ones behind them, in some order over the drive.
+/// Hot pages, followed by cold ones, in some order over the drive.
 struct Iozone {
     random: Xoshiro256PlusPlus,
     /// Rank of a page, hot ones first -> page; the same number if they lie together.

@@ -7,9 +7,10 @@
 //! [`parts`](super::parts) has the grammar. In a shell, quote it:
 //! `'join:of=uniform*2;zipf(theta=0.9)*1'`.
 
-use super::areas::{Area, overlay};
-use super::parts::{Parts, sequences};
-use super::{GeneratorInfo, PageSequence, Space};
+use super::areas::overlay;
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Sequence};
+use super::parts::Parts;
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, Value};
 
@@ -20,7 +21,7 @@ fn default_parts() -> Parts {
 ftlab_spec::parameters! {
     /// What follows what.
     pub struct JoinParameters {
-        /// Generators with their lengths in drive writes; the last one goes on without end. Quote
+        /// Generators with their lengths in drive writes; the last one continues without end. Quote
         /// it in a shell.
         of: Parts = default_parts(), "of", from "an example of ours";
     }
@@ -31,25 +32,25 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "one generator after the other, by drive writes",
     source: "ours",
     parameters: JoinParameters::describe,
-    resolve: |spec| JoinParameters::from_spec(spec)?.of.resolve(),
-    build,
-    areas,
+    end: End::Never,
+    make: Make::OfParts {
+        parts: |spec| JoinParameters::from_spec(spec).map(|parameters| parameters.of),
+        build,
+        areas: |_, parts| {
+            let first_alone = std::iter::once(1.0).chain(std::iter::repeat(0.0));
+            Ok(overlay(&parts, first_alone))
+        },
+    },
 };
 
-fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
-    let JoinParameters { of } = JoinParameters::from_spec(spec)?;
-    let first_alone = std::iter::once(1.0).chain(std::iter::repeat(0.0));
-    overlay(&of, first_alone, space)
-}
-
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
+fn build(spec: &Spec, space: &Space, parts: Vec<Sequence>) -> Result<Sequence, TraceError> {
     let JoinParameters { of } = JoinParameters::from_spec(spec)?;
     let mut sum = 0.0;
     let ends = of.0.iter().map(|part| {
         sum += part.amount;
         (sum * space.logical_pages as f64).round() as u64
     });
-    let mut parts: Vec<_> = sequences(&of, space)?.into_iter().zip(ends).collect();
+    let mut parts: Vec<_> = parts.into_iter().zip(ends).collect();
     if let Some((_, end)) = parts.last_mut() {
         *end = u64::MAX;
     }
@@ -58,7 +59,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
 
 struct Join {
     /// Each with the write at which it ends.
-    parts: Vec<(Box<dyn PageSequence>, u64)>,
+    parts: Vec<(Sequence, u64)>,
     present: usize,
     written: u64,
 }
@@ -82,6 +83,7 @@ impl PageSequence for Join {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::sequence;
 
     #[test]
     fn parts_change_at_the_exact_write() {
@@ -90,10 +92,10 @@ mod tests {
         let spec =
             "join:of=hotcold(writes=1)*1.5;hotcold(writes=0;pages=0.9)*0.25;hotcold(writes=1)*1";
         let mut drawn = vec![0u64; 10_000];
-        build(&spec.parse().unwrap(), &space).unwrap().fill(&mut drawn);
+        sequence(&spec.parse().unwrap(), &space).unwrap().fill(&mut drawn);
         assert!(drawn[..1500].iter().all(|page| *page < 100));
         assert!(drawn[1500..1750].iter().all(|page| *page >= 900));
-        assert!(drawn[1750..].iter().all(|page| *page < 100), "the last goes on");
+        assert!(drawn[1750..].iter().all(|page| *page < 100), "the last continues");
         assert_ne!(drawn[..1000], drawn[1750..2750], "seeds differ");
     }
 
@@ -102,13 +104,13 @@ mod tests {
         let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 7 };
         for (spec, part) in [
             ("join:of=unifrom*1;zipf*1", "did you mean \"uniform\"?"),
-            ("join:of=uniform*0", "has \"0\" behind its *, not a number above 0"),
+            ("join:of=uniform*0", "has \"0\" after its *, not a number above 0"),
             (
                 "join:of=uniform*1;zipf(theta=0.9*1",
                 "part 2, \"zipf(theta=0.9*1\", has a ( without a )",
             ),
         ] {
-            let error = build(&spec.parse().unwrap(), &space).err().unwrap().to_string();
+            let error = sequence(&spec.parse().unwrap(), &space).err().unwrap().to_string();
             assert!(error.contains(part), "{spec}: {error}");
         }
     }

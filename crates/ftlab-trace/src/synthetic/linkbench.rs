@@ -42,9 +42,10 @@ mod requests;
 mod shuffle;
 mod tables;
 
-use super::database::{Benchmark, Setup};
+use super::database::{Benchmark, Layout, Setup, Sizes};
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::requests::Stepped;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 use requests::LinkBench;
@@ -59,25 +60,12 @@ ftlab_spec::parameters! {
         /// Share of the initial database that is for undo records of the load: it is written by the load, as
         /// far as they need it, and never again.
         idle: f64 = 0.0, "idle" in 0.0..=0.9, from "our choice";
-        /// Buffer pool, as a share of the initial database.
-        buffer: f64 = 0.1, "buffer" in 0.0..=10.0, from "2R (PVLDB 2020), section 5.1";
-        /// Share of the pool that is its old end: pages that are read begin there, become young when they are
-        /// used again, and leave from there; 0 for LRU.
-        old: f64 = 0.0, "old" in 0.0..=0.95, from "LRU; InnoDB: 0.37 (innodb_old_blocks_pct)";
-        /// Share of the pool that is freed at a time, the oldest pages first: those that have not changed
-        /// leave, others are written and leave at a later time; 0 writes and frees page by page.
-        batch: f64 = 0.0, "batch" in 0.0..=0.9, from "LRU; MariaDB: half of innodb_lru_scan_depth, 768 pages";
-        /// Drive pages of a database page.
-        page: u32 = 4, "page" in 1..=64, from "InnoDB: 16 KiB";
-        /// Whether the redo log is on this drive.
-        log: bool = true, "log", from "our reading: the drive has the whole of MySQL";
-        /// Size of the redo log, as a share of the initial database: changed pages are on the drive
-        /// before it has gone round.
-        log_size: f64 = 0.06, "log-size" in 0.0..=10.0, from "our choice";
-        /// Database pages of the double-write area, which is written from its start; 0 for none.
-        doublewrite: u32 = 128, "doublewrite" in 0..=4096, from "InnoDB: 2 MiB";
-        /// Transactions whose commits go into one write of the log, as those of many clients do.
-        group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
+        ..setup: Setup, except {
+            page = 4, "page", from "InnoDB: 16 KiB";
+            log = true, "log", from "our reading: the drive has the whole of MySQL";
+            log_size = 0.06, "log-size", from "our choice";
+            doublewrite = 128, "doublewrite", from "InnoDB: 2 MiB";
+        };
         /// Whether requests follow the load; off ends the sequence with it.
         requests: bool = true, "requests", from "our choice";
     }
@@ -88,30 +76,21 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a social graph that grows, behind a buffer pool; ends when it has grown",
     source: "LinkBench (SIGMOD 2013); 2R (PVLDB 2020), section 5.1",
     parameters: LinkBenchParameters::describe,
-    resolve: LinkBenchParameters::resolve,
-    build,
-    areas: |_, _| Ok(Vec::new()),
+    end: End::Always,
+    make: Make::OfParameters {
+        resolve: LinkBenchParameters::resolve,
+        build,
+        areas: |_, _| Ok(Vec::new()),
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let LinkBenchParameters {
-        start,
-        end,
-        idle,
-        buffer,
-        old,
-        batch,
-        page,
-        log,
-        log_size,
-        doublewrite,
-        group,
-        requests,
-    } = LinkBenchParameters::from_spec(spec)?;
-    let setup =
-        Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite, group };
-    let benchmark = Benchmark::new("linkbench", &setup, space, |pages, layout, files, random| {
+    let LinkBenchParameters { start, end, idle, setup, requests } =
+        LinkBenchParameters::from_spec(spec)?;
+    let sizes = Sizes { start, end, idle };
+    let load = |pages, layout: &Layout, files, random| {
         LinkBench::new(pages, layout, files, random, requests)
-    })?;
+    };
+    let benchmark = Benchmark::new("linkbench", &sizes, &setup, space, load)?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
 }

@@ -11,7 +11,7 @@
 //! level 0 has `level0` files, all of them are merged with what they overlap in the first sorted level;
 //! when a sorted level is too large, the file that overlaps least of the next level, for its size, is
 //! merged into that (`levels`). The size of a level follows from that of the last one, which is
-//! `ratio` times larger than the one before it, and so on up to `base`. Files have room behind the file
+//! `ratio` times larger than the one before it, and so on up to `base`. A file is placed after the one
 //! allocated last (`space`). While a memtable is written, so are the results of a compaction, in
 //! turn.
 //!
@@ -31,9 +31,10 @@
 mod levels;
 mod space;
 
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::ranks::Ranks;
 use super::requests::{Stepped, Steps};
-use super::{GeneratorInfo, PageSequence, Space as Drive};
+use super::space::Space as Drive;
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch, TraceError};
 use ftlab_spec::{Parameters, Spec, SpecError};
@@ -71,9 +72,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a log-structured merge tree under updates: flushes, compactions, deleted files trimmed",
     source: "RocksDB 7.8 under YCSB",
     parameters: LsmParameters::describe,
-    resolve: LsmParameters::resolve,
-    build,
-    areas: |_, _| Ok(Vec::new()),
+    end: End::Never,
+    make: Make::OfParameters {
+        resolve: LsmParameters::resolve,
+        build,
+        areas: |_, _| Ok(Vec::new()),
+    },
 };
 
 /// Pages of a request at most: 1 MiB of 4 KiB, RocksDB's write buffer for files.

@@ -5,11 +5,12 @@
 //! counts its own. [`parts`](super::parts) has the grammar. In a shell, quote it:
 //! `'mix:of=uniform*0.3;zipf(theta=0.9)*0.7'`.
 
-use super::areas::{Area, overlay};
-use super::parts::{Parts, pick, seed_of, sequences, shares_of_one, thresholds};
-use super::{GeneratorInfo, PageSequence, Space};
+use super::areas::overlay;
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Sequence};
+use super::parts::{Parts, pick, seed_of, shares_of_one, thresholds};
+use super::space::Space;
 use crate::TraceError;
-use ftlab_spec::{Parameters, Spec, Value};
+use ftlab_spec::{Parameters, Spec, SpecError, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -31,30 +32,25 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "every write from one of several generators, by share",
     source: "ours",
     parameters: MixParameters::describe,
-    resolve: |spec| MixParameters::from_spec(spec)?.of.resolve(),
-    build,
-    areas,
+    end: End::Never,
+    make: Make::OfParts {
+        parts: |spec| MixParameters::from_spec(spec).map(|parameters| parameters.of),
+        build,
+        areas: |spec, parts| Ok(overlay(&parts, shares(spec)?.into_iter())),
+    },
 };
 
-/// The parts and the share of each.
-fn parts_and_shares(spec: &Spec) -> Result<(Parts, Vec<f64>), TraceError> {
+/// The share of each part.
+fn shares(spec: &Spec) -> Result<Vec<f64>, SpecError> {
     let MixParameters { of } = MixParameters::from_spec(spec)?;
     let amounts: Vec<f64> = of.0.iter().map(|part| part.amount).collect();
-    let shares = shares_of_one(&spec.name, "of", &of.to_string(), &amounts)?;
-    Ok((of, shares))
+    shares_of_one(&spec.name, "of", &of.to_string(), &amounts)
 }
 
-fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
-    let (parts, shares) = parts_and_shares(spec)?;
-    overlay(&parts, shares.into_iter(), space)
-}
-
-fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let (of, shares) = parts_and_shares(spec)?;
-    let parts = sequences(&of, space)?;
+fn build(spec: &Spec, space: &Space, parts: Vec<Sequence>) -> Result<Sequence, TraceError> {
     Ok(Box::new(Mix {
         random: Xoshiro256PlusPlus::seed_from_u64(seed_of(space.seed, 0)),
-        thresholds: thresholds(&shares),
+        thresholds: thresholds(&shares(spec)?),
         parts: parts.into_iter().map(Ahead::new).collect(),
     }))
 }
@@ -76,7 +72,7 @@ impl PageSequence for Mix {
 
 /// A sequence that is drawn some pages ahead.
 struct Ahead {
-    sequence: Box<dyn PageSequence>,
+    sequence: Sequence,
     drawn: Vec<u64>,
     used: usize,
 }
@@ -84,7 +80,7 @@ struct Ahead {
 const AHEAD_PAGES: usize = 1024;
 
 impl Ahead {
-    fn new(sequence: Box<dyn PageSequence>) -> Self {
+    fn new(sequence: Sequence) -> Self {
         Self { sequence, drawn: vec![0; AHEAD_PAGES], used: AHEAD_PAGES }
     }
 
@@ -102,6 +98,7 @@ impl Ahead {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::sequence;
 
     #[test]
     fn shares_are_as_asked() {
@@ -110,7 +107,7 @@ mod tests {
         let spec =
             "mix:of=hotcold(writes=1;pages=0.1)*0.5;hotcold(writes=0;pages=0.9)*0.3;uniform*0.2";
         let mut drawn = vec![0u64; 1_000_000];
-        build(&spec.parse().unwrap(), &space).unwrap().fill(&mut drawn);
+        sequence(&spec.parse().unwrap(), &space).unwrap().fill(&mut drawn);
         let share = |range: std::ops::Range<u64>| {
             drawn.iter().filter(|page| range.contains(page)).count() as f64 / 1e6
         };
@@ -132,7 +129,7 @@ mod tests {
                 "of=uniform is not a list of generators: part 1, \"uniform\", has no",
             ),
         ] {
-            let error = build(&spec.parse().unwrap(), &space).err().unwrap().to_string();
+            let error = sequence(&spec.parse().unwrap(), &space).err().unwrap().to_string();
             assert!(error.contains(part), "{spec}: {error}");
         }
     }

@@ -7,6 +7,8 @@
 
 pub mod areas;
 mod database;
+mod draw;
+mod generator;
 pub mod hotcold;
 pub mod iozone;
 pub mod join;
@@ -21,6 +23,7 @@ mod requests;
 pub mod skew;
 pub mod skewdec;
 pub mod skewinc;
+mod space;
 pub mod swap;
 mod taus88;
 pub mod tpcc;
@@ -29,42 +32,14 @@ pub mod uniform;
 pub mod ycsb;
 pub mod zipf;
 
-use crate::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
-use areas::{Area, Areas};
-use ftlab_spec::{Parameter, Spec, SpecError};
+use crate::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use areas::Area;
+use ftlab_spec::{Spec, SpecError};
+use generator::{End, Make, Sequence};
+use parts::{Part, Parts, seed_of};
 
-/// What a generator writes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Space {
-    /// Pages of the drive.
-    pub logical_pages: u64,
-    /// Bytes of a page, a multiple of 512.
-    pub page_bytes: u32,
-    /// Same seed, same sequence.
-    pub seed: u64,
-}
-
-type Build = fn(&Spec, &Space) -> Result<Box<dyn PageSequence>, TraceError>;
-
-type Resolve = fn(&Spec) -> Result<Vec<(&'static str, String)>, SpecError>;
-
-/// One generator: how it is called, described and built.
-pub struct GeneratorInfo {
-    /// The name to type.
-    pub name: &'static str,
-    /// What it writes, in one line.
-    pub summary: &'static str,
-    /// Where it is described.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: fn() -> Vec<Parameter>,
-    /// All parameters of a spec with the values that they will have, as given or by default.
-    resolve: Resolve,
-    /// Builds the sequence of pages.
-    build: Build,
-    /// Where its hot and cold pages lie.
-    areas: Areas,
-}
+pub use generator::GeneratorInfo;
+pub use space::{Space, TRIAL};
 
 /// Every generator.
 pub static GENERATORS: &[GeneratorInfo] = &[
@@ -85,39 +60,6 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     mix::GENERATOR,
     join::GENERATOR,
 ];
-
-/// A sequence of page writes.
-pub(crate) trait PageSequence: Send {
-    /// Overwrites `pages` with the next page numbers of the sequence, which has no end.
-    fn fill(&mut self, pages: &mut [u64]);
-
-    /// Fills `batch`, which is empty, with the next requests: one page each, unless the generator has
-    /// requests of its own. False at the end.
-    fn next_requests(
-        &mut self,
-        batch: &mut RequestBatch,
-        page_sectors: u32,
-    ) -> Result<bool, TraceError> {
-        batch.lba.resize(batch.limit(), 0);
-        batch.op.resize(batch.limit(), Op::Write);
-        batch.sectors.resize(batch.limit(), page_sectors);
-        self.fill(&mut batch.lba);
-        for lba in &mut batch.lba {
-            *lba *= u64::from(page_sectors);
-        }
-        Ok(true)
-    }
-
-    /// Whether [`next_requests`](Self::next_requests) ends.
-    fn has_end(&self) -> bool {
-        false
-    }
-
-    /// What else is worth knowing of this sequence, by name.
-    fn properties(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-}
 
 /// The generator that `spec` names, writing to `space`.
 ///
@@ -151,11 +93,14 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
 
 /// Every parameter of the generator that `spec` names with the value that it will have.
 pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
-    (generator(spec)?.resolve)(spec)
+    match generator(spec)?.make {
+        Make::OfParameters { resolve, .. } => resolve(spec),
+        Make::OfParts { parts, .. } => parts(spec)?.resolved(resolve),
+    }
 }
 
 /// Where the hot and cold pages of the generator that `spec` names lie, as far as they are known before
-/// its first write: areas behind each other that fill the drive; empty if it has none to tell. What
+/// its first write: areas, one after the other, that fill the drive; empty if it has none to tell. What
 /// each generator tells is in [`areas`](mod@areas).
 ///
 /// ```
@@ -167,15 +112,23 @@ pub fn resolve(spec: &Spec) -> Result<Vec<(&'static str, String)>, SpecError> {
 /// # Ok::<(), ftlab_trace::TraceError>(())
 /// ```
 pub fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
-    (generator(spec)?.areas)(spec, space)
+    match generator(spec)?.make {
+        Make::OfParameters { areas, .. } => areas(spec, space),
+        Make::OfParts { parts, areas: combine, .. } => {
+            let of_part = |part: &Part| areas(&part.spec, space);
+            let parts = parts(spec)?.0.iter().map(of_part).collect::<Result<_, _>>()?;
+            combine(spec, parts)
+        }
+    }
 }
 
-/// A drive on which parameters can be tried before the size of the real one is known: 1 GiB.
-pub const TRIAL: Space = Space { logical_pages: 1 << 18, page_bytes: 4096, seed: 0 };
-
 /// Whether the generator that `spec` names has an end.
-pub fn has_end(spec: &Spec) -> Result<bool, TraceError> {
-    Ok(sequence(spec, &TRIAL)?.has_end())
+pub fn has_end(spec: &Spec) -> Result<bool, SpecError> {
+    match generator(spec)?.end {
+        End::Never => Ok(false),
+        End::Always => Ok(true),
+        End::If(ends) => ends(spec),
+    }
 }
 
 fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
@@ -186,13 +139,34 @@ fn generator(spec: &Spec) -> Result<&'static GeneratorInfo, SpecError> {
 }
 
 /// The bare sequence of the generator that `spec` names.
-fn sequence(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    (generator(spec)?.build)(spec, space)
+fn sequence(spec: &Spec, space: &Space) -> Result<Sequence, TraceError> {
+    match generator(spec)?.make {
+        Make::OfParameters { build, .. } => build(spec, space),
+        Make::OfParts { parts, build, .. } => {
+            let parts = sequences(&parts(spec)?, space)?;
+            build(spec, space, parts)
+        }
+    }
+}
+
+/// The sequences of all parts over the whole drive, each with a seed of its own.
+fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> {
+    let seeds = (1..).map(|index| seed_of(space.seed, index));
+    let of_part = |(part, seed): (&Part, u64)| {
+        if has_end(&part.spec)? {
+            return Err(TraceError::Unsupported {
+                what: format!("{} as a part: it ends", part.spec),
+                remedy: "combine generators without an end, or run it by itself".into(),
+            });
+        }
+        sequence(&part.spec, &Space { seed, ..*space })
+    };
+    parts.0.iter().zip(seeds).map(of_part).collect()
 }
 
 /// A sequence of pages as a source of requests.
 struct PageSource {
-    sequence: Box<dyn PageSequence>,
+    sequence: Sequence,
     page_sectors: u32,
     metadata: TraceMetadata,
     skipped: Skipped,

@@ -22,11 +22,12 @@
 //! # Reference
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section III.A.
 
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::parts::shares_of_one;
 use super::permutation::Permutation;
+use super::space::Space;
 use super::swap::Numbers;
-use super::uniform::draw_below;
-use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, SpecError};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -59,9 +60,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a pass of scattered, skewed writes to a part of the drive, over and over",
     source: "FASTer (SNAPI 2010), section III.A",
     parameters: OltpParameters::describe,
-    resolve: OltpParameters::resolve,
-    areas: |_, _| Ok(Vec::new()),
-    build,
+    end: End::Never,
+    make: Make::OfParameters {
+        resolve: OltpParameters::resolve,
+        areas: |_, _| Ok(Vec::new()),
+        build,
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {

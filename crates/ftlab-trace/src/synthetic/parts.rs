@@ -11,14 +11,14 @@
 //! parameters. A value that is itself a list needs nothing more: an item without `=` belongs to the
 //! value before it, as in `swap(sizes=0.5;0.5;at=1)`. Parts may hold parts, to a depth of 8.
 
-use super::areas::Area;
-use super::{PageSequence, Space, areas, resolve, sequence};
-use crate::TraceError;
 use crate::error::excerpt;
 use ftlab_spec::{Spec, SpecError, Value};
 use std::fmt;
 
 const DEPTH_MAX: usize = 8;
+
+/// Parameters with their values.
+pub(super) type Values = Vec<(&'static str, String)>;
 
 /// One generator and how much of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,11 @@ pub struct Part {
 pub struct Parts(pub Vec<Part>);
 
 impl Parts {
-    /// The parameter `of` with this value, every parameter of every generator in it as it will be.
-    pub(super) fn resolve(mut self) -> Result<Vec<(&'static str, String)>, SpecError> {
+    /// The parameter `of` with this value, every parameter of every generator in it as `resolve` tells.
+    pub(super) fn resolved(
+        mut self,
+        resolve: impl Fn(&Spec) -> Result<Values, SpecError>,
+    ) -> Result<Values, SpecError> {
         for Part { spec, .. } in &mut self.0 {
             let values = resolve(spec)?.into_iter();
             spec.arguments = values.map(|(key, value)| (key.to_owned(), value)).collect();
@@ -97,10 +100,10 @@ fn read(text: &str) -> Result<Parts, String> {
 
 /// Reads a part; the error says what is wrong with it.
 fn read_part(text: &str) -> Result<Part, String> {
-    let (generator, amount) = text.rsplit_once('*').ok_or("has no *NUMBER behind it")?;
+    let (generator, amount) = text.rsplit_once('*').ok_or("has no *NUMBER after it")?;
     let number = amount.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
     let amount =
-        number.ok_or_else(|| format!("has {amount:?} behind its *, not a number above 0"))?;
+        number.ok_or_else(|| format!("has {amount:?} after its *, not a number above 0"))?;
     let (name, arguments) = match generator.split_once('(') {
         None => (generator, None),
         Some((name, rest)) => {
@@ -179,34 +182,6 @@ fn split_outside(text: &str) -> Split<'_> {
     Split { items, wrong: wrong.or((depth > 0).then_some("has a ( without a )")) }
 }
 
-/// The sequences of all parts over the whole drive, each with a seed of its own.
-pub(super) fn sequences(
-    parts: &Parts,
-    space: &Space,
-) -> Result<Vec<Box<dyn PageSequence>>, TraceError> {
-    let seeds = (1..).map(|index| seed_of(space.seed, index));
-    parts
-        .0
-        .iter()
-        .zip(seeds)
-        .map(|(part, seed)| {
-            let sequence = sequence(&part.spec, &Space { seed, ..*space })?;
-            if sequence.has_end() {
-                return Err(TraceError::Unsupported {
-                    what: format!("{} as a part: it ends", part.spec),
-                    remedy: "combine generators without an end, or run it by itself".into(),
-                });
-            }
-            Ok(sequence)
-        })
-        .collect()
-}
-
-/// Where the hot and cold pages of every part lie.
-pub(super) fn areas_of_parts(parts: &Parts, space: &Space) -> Result<Vec<Vec<Area>>, TraceError> {
-    parts.0.iter().map(|part| areas(&part.spec, space)).collect()
-}
-
 /// The seed of the part with this number from 1; 0 is whoever combines them.
 pub(super) fn seed_of(seed: u64, index: u64) -> u64 {
     // The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) over both.
@@ -263,6 +238,7 @@ pub(super) fn pick(thresholds: &[u64], draw: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::resolve;
     use proptest::prelude::*;
 
     #[test]
@@ -292,15 +268,15 @@ mod tests {
     fn what_is_wrong_is_named_with_its_part() {
         let deep = format!("{}uniform*1{}", "mix(of=".repeat(9), ")*1".repeat(9));
         for (text, said) in [
-            ("", "part 1, \"\", has no *NUMBER behind it"),
-            ("uniform", "part 1, \"uniform\", has no *NUMBER behind it"),
-            ("zipf(theta=1)", "has no *NUMBER behind it"),
-            ("uniform*1;", "part 2, \"\", has no *NUMBER behind it"),
-            ("uniform*", "has \"\" behind its *, not a number above 0"),
-            ("uniform*x", "has \"x\" behind its *, not a number above 0"),
-            ("uniform*0", "has \"0\" behind its *"),
-            ("uniform*-1", "has \"-1\" behind its *"),
-            ("uniform*nan", "has \"nan\" behind its *"),
+            ("", "part 1, \"\", has no *NUMBER after it"),
+            ("uniform", "part 1, \"uniform\", has no *NUMBER after it"),
+            ("zipf(theta=1)", "has no *NUMBER after it"),
+            ("uniform*1;", "part 2, \"\", has no *NUMBER after it"),
+            ("uniform*", "has \"\" after its *, not a number above 0"),
+            ("uniform*x", "has \"x\" after its *, not a number above 0"),
+            ("uniform*0", "has \"0\" after its *"),
+            ("uniform*-1", "has \"-1\" after its *"),
+            ("uniform*nan", "has \"nan\" after its *"),
             ("*1", "part 1, \"*1\", has no name"),
             ("(a=1)*1", "has no name"),
             (

@@ -7,7 +7,7 @@
 //! again (cycle walking); there are fewer than 2 sqrt(n). (J. Black and P. Rogaway, Ciphers with
 //! Arbitrary Finite Domains, CT-RSA 2002, section 5.)
 
-use super::uniform::draw_below;
+use super::draw::draw_below;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Two rounds, of which there are three. With two such pairs, numbers that are `rights` apart in

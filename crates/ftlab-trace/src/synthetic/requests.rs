@@ -1,6 +1,6 @@
 //! Generators whose requests come in groups: transactions, flushes, compactions.
 
-use super::PageSequence;
+use super::generator::PageSequence;
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch, TraceError};
 
@@ -9,11 +9,6 @@ pub(super) trait Steps: Send {
     /// Puts the requests of what happens next into `out`, which is empty: any number of them, but not
     /// none for ever. False at the end, with nothing put in.
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError>;
-
-    /// Whether it ends.
-    fn has_end(&self) -> bool {
-        false
-    }
 
     /// What is worth knowing of it, by name.
     fn properties(&self) -> Vec<(&'static str, String)> {
@@ -93,10 +88,6 @@ impl<S: Steps> PageSequence for Stepped<S> {
             self.used = end;
         }
         Ok(!batch.is_empty())
-    }
-
-    fn has_end(&self) -> bool {
-        self.steps.has_end()
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

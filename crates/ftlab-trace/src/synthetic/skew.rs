@@ -4,8 +4,9 @@
 //! apart from each other.
 
 use super::areas::{Area, hot_and_cold};
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::hotcold::{HotCold, Shares};
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 
@@ -22,9 +23,8 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "x% of the writes to the first (100-x)% of the pages",
     source: "Lee and Kim, SYSTOR 2013, SKEW70 to SKEW99",
     parameters: SkewParameters::describe,
-    resolve: SkewParameters::resolve,
-    build,
-    areas,
+    end: End::Never,
+    make: Make::OfParameters { resolve: SkewParameters::resolve, build, areas },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {

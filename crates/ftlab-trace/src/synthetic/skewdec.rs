@@ -2,7 +2,7 @@
 //!
 //! The hot area grows from the first 1% of the drive to the first 30%; it does not move.
 
-use super::GeneratorInfo;
+use super::generator::{End, GeneratorInfo, Make};
 use super::skewinc::{SkewChangeParameters, areas_between, build_between};
 use ftlab_spec::Parameters;
 
@@ -11,7 +11,10 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "skew:x=99 to skew:x=70, in steps",
     source: "Lee and Kim, SYSTOR 2013, SKEWDEC",
     parameters: SkewChangeParameters::describe,
-    resolve: SkewChangeParameters::resolve,
-    build: |spec, space| build_between(spec, space, 99.0, 70.0),
-    areas: |spec, space| areas_between(spec, space, 99.0, 70.0),
+    end: End::Never,
+    make: Make::OfParameters {
+        resolve: SkewChangeParameters::resolve,
+        build: |spec, space| build_between(spec, space, 99.0, 70.0),
+        areas: |spec, space| areas_between(spec, space, 99.0, 70.0),
+    },
 };

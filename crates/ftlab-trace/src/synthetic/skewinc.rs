@@ -19,9 +19,10 @@
 //! Lee and Kim, SYSTOR 2013, section 4.1, SKEWINC and SKEWDEC.
 
 use super::areas::{Area, hot_and_cold};
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::hotcold::HotCold;
 use super::skew::shares;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 
@@ -40,9 +41,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "skew:x=70 to skew:x=99, in steps",
     source: "Lee and Kim, SYSTOR 2013, SKEWINC",
     parameters: SkewChangeParameters::describe,
-    resolve: SkewChangeParameters::resolve,
-    build: |spec, space| build_between(spec, space, 70.0, 99.0),
-    areas: |spec, space| areas_between(spec, space, 70.0, 99.0),
+    end: End::Never,
+    make: Make::OfParameters {
+        resolve: SkewChangeParameters::resolve,
+        build: |spec, space| build_between(spec, space, 70.0, 99.0),
+        areas: |spec, space| areas_between(spec, space, 70.0, 99.0),
+    },
 };
 
 /// The sequence whose skew goes from `first` to `last` percent.
@@ -115,6 +119,7 @@ impl PageSequence for SkewChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::sequence;
 
     #[test]
     fn the_skew_changes_at_the_exact_write() {
@@ -142,7 +147,7 @@ mod tests {
     #[test]
     fn thirty_steps_change_by_one_point() {
         let space = Space { logical_pages: 30_000, page_bytes: 4096, seed: 3 };
-        let mut source = (GENERATOR.build)(&"skewinc:over=30".parse().unwrap(), &space).unwrap();
+        let mut source = sequence(&"skewinc:over=30".parse().unwrap(), &space).unwrap();
         for step in 0..30u64 {
             let mut drawn = vec![0; 30_000];
             source.fill(&mut drawn);

@@ -1,7 +1,7 @@
 //! `swap`: groups of pages with shares of the writes, two of which are swapped on the way.
 //!
 //! # Rule
-//! Group g (from 0) is a range of pages; the groups lie behind each other in the order of `sizes`,
+//! Group g (from 0) is a range of pages; the groups are adjacent, in the order of `sizes`,
 //! bounds rounded, each at least one page. A write goes to group g with the probability rate g,
 //! and to each page of it equally likely. At write (moment i) x pages, rounded, the rates of pair i
 //! change places; the pages of the groups stay.
@@ -19,9 +19,10 @@
 //! 0.032;0.065;0.129;0.258;0.516, which are multiples of 1/31).
 
 use super::areas::Area;
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::parts::{pick, shares_of_one, thresholds};
-use super::uniform::draw_below;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -95,15 +96,14 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "groups of pages with shares of the writes; two are swapped on the way",
     source: "Dayan, Bouganim and Bonnet 2015, section 6.1",
     parameters: SwapParameters::describe,
-    resolve: SwapParameters::resolve,
-    build,
-    areas,
+    end: End::Never,
+    make: Make::OfParameters { resolve: SwapParameters::resolve, build, areas },
 };
 
 /// Which pages form which group, and how often each is written when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
-    /// The page behind each group, rising.
+    /// The page after each group, rising.
     ends: Vec<u64>,
     /// Shares of the writes before the first swap.
     rates: Vec<f64>,
@@ -181,7 +181,7 @@ impl Groups {
     }
 }
 
-/// The page behind each group: rounded, and at least one page for each.
+/// The page after each group: rounded, and at least one page for each.
 fn ends(shares: &[f64], pages: u64) -> Vec<u64> {
     let (mut sum, mut end) = (0.0, 0);
     let after = (0..shares.len() as u64).rev();

@@ -38,9 +38,10 @@ mod inputs;
 mod scale;
 mod transactions;
 
-use super::database::{Benchmark, Setup};
+use super::database::{Benchmark, Setup, Sizes};
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::requests::Stepped;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 use scale::Scale;
@@ -54,30 +55,16 @@ ftlab_spec::parameters! {
         /// Share of the drive that the database grows to.
         end: f64 = 1.0, "end" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1";
         /// Whether items and customers are drawn with the skew of the specification. sysbench-tpcc draws
-        /// the constant of NURand anew for each number, which leaves little of it.
+        /// a new constant of NURand for each number, which leaves little of it.
         skew: bool = true, "skew", from "TPC-C, clause 2.1.6";
         /// Share of the initial database that is written by the load and never again, such as undo logs
         /// of the load and tables that nobody uses.
         idle: f64 = 0.0, "idle" in 0.0..=0.9, from "our choice";
-        /// Buffer pool, as a share of the initial database.
-        buffer: f64 = 0.1, "buffer" in 0.0..=10.0, from "2R (PVLDB 2020), section 5.1";
-        /// Share of the pool that is its old end: pages that are read begin there, become young when they are
-        /// used again, and leave from there; 0 for LRU.
-        old: f64 = 0.0, "old" in 0.0..=0.95, from "LRU; InnoDB: 0.37 (innodb_old_blocks_pct)";
-        /// Share of the pool that is freed at a time, the oldest pages first: those that have not changed
-        /// leave, others are written and leave at a later time; 0 writes and frees page by page.
-        batch: f64 = 0.0, "batch" in 0.0..=0.9, from "LRU; MariaDB: half of innodb_lru_scan_depth, 768 pages";
-        /// Drive pages of a database page.
-        page: u32 = 1, "page" in 1..=64, from "2R (PVLDB 2020), section 5.1: 4 KB";
-        /// Whether the redo log is on this drive.
-        log: bool = false, "log", from "our reading: the trace is of the database";
-        /// Size of the redo log, as a share of the initial database: changed pages are on the drive
-        /// before it has gone round.
-        log_size: f64 = 0.1, "log-size" in 0.0..=10.0, from "our choice";
-        /// Database pages of the double-write area, which is written from its start; 0 for none.
-        doublewrite: u32 = 0, "doublewrite" in 0..=4096, from "our reading: the trace is of a database without";
-        /// Transactions whose commits go into one write of the log, as those of many clients do.
-        group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
+        ..setup: Setup, except {
+            page = 1, "page", from "2R (PVLDB 2020), section 5.1: 4 KB";
+            log = false, "log", from "our reading: the trace is of the database";
+            doublewrite = 0, "doublewrite", from "our reading: the trace is of a database without";
+        };
     }
 }
 
@@ -86,30 +73,20 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a TPC-C database that grows, behind a buffer pool; ends when it has grown",
     source: "2R (PVLDB 2020), sections 2.2 and 5.1",
     parameters: TpccParameters::describe,
-    resolve: TpccParameters::resolve,
-    build,
-    areas: |_, _| Ok(Vec::new()),
+    end: End::Always,
+    make: Make::OfParameters {
+        resolve: TpccParameters::resolve,
+        build,
+        areas: |_, _| Ok(Vec::new()),
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let TpccParameters {
-        start,
-        end,
-        skew,
-        idle,
-        buffer,
-        old,
-        batch,
-        page,
-        log,
-        log_size,
-        doublewrite,
-        group,
-    } = TpccParameters::from_spec(spec)?;
-    let setup =
-        Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite, group };
-    let benchmark = Benchmark::new("tpcc", &setup, space, |pages, layout, files, random| {
-        Ok(Tpcc::new(&Scale::new(pages, layout)?, skew, files, random))
-    })?;
+    let TpccParameters { start, end, skew, idle, setup } = TpccParameters::from_spec(spec)?;
+    let sizes = Sizes { start, end, idle };
+    let benchmark =
+        Benchmark::new("tpcc", &sizes, &setup, space, |pages, layout, files, random| {
+            Ok(Tpcc::new(&Scale::new(pages, layout)?, skew, files, random))
+        })?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
 }

@@ -38,9 +38,10 @@ mod copy;
 mod past;
 mod survey;
 
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::requests::{Stepped, Steps};
-use super::uniform::draw_below;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::{Op, RequestBatch, TraceError, TraceSource, pages};
 use copy::Copy;
 use ftlab_spec::{Parameters, Spec, SpecError};
@@ -91,9 +92,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "more of a given trace, for a drive of any size",
     source: "ours",
     parameters: TraceLikeParameters::describe,
-    resolve: TraceLikeParameters::resolve,
-    build,
-    areas: |_, _| Ok(Vec::new()),
+    end: End::Always,
+    make: Make::OfParameters {
+        resolve: TraceLikeParameters::resolve,
+        build,
+        areas: |_, _| Ok(Vec::new()),
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
@@ -126,7 +130,7 @@ struct TraceLike {
     recent: VecDeque<(Op, u64, u32)>,
     lag_max: u64,
     past: Past,
-    /// What is exchanged, and the number of the request in front of which that happens.
+    /// What is exchanged, and the number of the request before which that happens.
     alike: Vec<Like>,
     exchange_at: u64,
 }
@@ -240,10 +244,6 @@ impl Steps for TraceLike {
             self.recent.pop_front();
         }
         Ok(true)
-    }
-
-    fn has_end(&self) -> bool {
-        true
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
@@ -398,7 +398,7 @@ mod tests {
         let mut out = RequestBatch::new();
         let error = loop {
             match steps.step(&mut out) {
-                Ok(goes_on) => assert!(goes_on, "it ended"),
+                Ok(has_more) => assert!(has_more, "it ended"),
                 Err(error) => break error.to_string(),
             }
         };

@@ -5,12 +5,14 @@
 //! which lowers the write amplification of every FTL; its order is not reproduced.
 
 use super::areas::Area;
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::permutation::{NUMBERS_MAX, Permutation};
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 
 ftlab_spec::parameters! {
     /// How pages are drawn.
@@ -26,9 +28,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "every page equally likely",
     source: "all closed forms of write amplification",
     parameters: UniformParameters::describe,
-    resolve: UniformParameters::resolve,
-    build,
-    areas: |_, space| Ok(vec![Area { pages: space.logical_pages, writes: 1.0 }]),
+    end: End::Never,
+    make: Make::OfParameters {
+        resolve: UniformParameters::resolve,
+        build,
+        areas: |_, space| Ok(vec![Area { pages: space.logical_pages, writes: 1.0 }]),
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
@@ -59,18 +64,6 @@ impl PageSequence for Independent {
             *page = draw_below(&mut self.random, self.pages);
         }
     }
-}
-
-/// A number below `limit`, uniform but for a bias below `limit` / 2^64.
-#[inline]
-pub(super) fn draw_below(random: &mut Xoshiro256PlusPlus, limit: u64) -> u64 {
-    scale_below(random.next_u64(), limit)
-}
-
-/// The number below `limit` that `random`, of all numbers, stands for.
-#[inline]
-pub(super) fn scale_below(random: u64, limit: u64) -> u64 {
-    ((u128::from(random) * u128::from(limit)) >> 64) as u64
 }
 
 /// One permutation after the other.

@@ -26,11 +26,14 @@
 //! B. F. Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", SoCC 2010, section 4 and table 2.
 
 use super::database::tables::{Index, Loaded, pages_of, rows_per_page};
-use super::database::{Benchmark, Database, Files, Layout, Setup, Transactions, Uses, too_small};
+use super::database::{
+    Benchmark, Database, Files, Layout, Setup, Sizes, Transactions, Uses, too_small,
+};
+use super::draw::draw_below;
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::ranks::Ranks;
 use super::requests::Stepped;
-use super::uniform::draw_below;
-use super::{GeneratorInfo, PageSequence, Space};
+use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, SpecError};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -54,6 +57,13 @@ ftlab_spec::choices! {
     }
 }
 
+impl Workload {
+    /// Whether it inserts records, so that the table grows and the sequence ends.
+    fn grows(self) -> bool {
+        matches!(self, Self::D | Self::E)
+    }
+}
+
 ftlab_spec::parameters! {
     /// The workload, and the setup.
     pub struct YcsbParameters {
@@ -70,24 +80,9 @@ ftlab_spec::parameters! {
         /// Share of the initial database that is written by the load and never again, such as tables
         /// that nobody uses.
         idle: f64 = 0.0, "idle" in 0.0..=0.9, from "our choice";
-        /// Buffer pool, as a share of what it takes at first.
-        buffer: f64 = 0.1, "buffer" in 0.0..=10.0, from "2R (PVLDB 2020), section 5.1, for other benchmarks";
-        /// Share of the pool that is its old end: pages that are read begin there, become young when they are
-        /// used again, and leave from there; 0 for LRU.
-        old: f64 = 0.0, "old" in 0.0..=0.95, from "LRU; InnoDB: 0.37 (innodb_old_blocks_pct)";
-        /// Share of the pool that is freed at a time, the oldest pages first: those that have not changed
-        /// leave, others are written and leave at a later time; 0 writes and frees page by page.
-        batch: f64 = 0.0, "batch" in 0.0..=0.9, from "LRU; MariaDB: half of innodb_lru_scan_depth, 768 pages";
-        /// Drive pages of a database page.
-        page: u32 = 1, "page" in 1..=64, from "our choice";
-        /// Whether the redo log is on this drive.
-        log: bool = false, "log", from "our choice";
-        /// Size of the redo log, as a share of what the table takes at first.
-        log_size: f64 = 0.1, "log-size" in 0.0..=10.0, from "our choice";
-        /// Database pages of the double-write area, which is written from its start; 0 for none.
-        doublewrite: u32 = 0, "doublewrite" in 0..=4096, from "our choice";
-        /// Transactions whose commits go into one write of the log, as those of many clients do.
-        group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
+        ..setup: Setup, except {
+            buffer = 0.1, "buffer", from "2R (PVLDB 2020), section 5.1, for other benchmarks";
+        };
     }
 }
 
@@ -96,9 +91,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "YCSB's core workloads on a table updated in place, behind a buffer pool",
     source: "YCSB (SoCC 2010), table 2",
     parameters: YcsbParameters::describe,
-    resolve: YcsbParameters::resolve,
-    build,
-    areas: |_, _| Ok(Vec::new()),
+    end: End::If(|spec| Ok(YcsbParameters::from_spec(spec)?.workload.grows())),
+    make: Make::OfParameters {
+        resolve: YcsbParameters::resolve,
+        build,
+        areas: |_, _| Ok(Vec::new()),
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
@@ -116,25 +114,12 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         let expects = "possible: 1/(1 - theta) has no value there; use 0.99, and say so";
         return Err(refuse("theta", "1", expects).into());
     }
-    let YcsbParameters {
-        start,
-        end,
-        idle,
-        buffer,
-        old,
-        batch,
-        page,
-        log,
-        log_size,
-        doublewrite,
-        group,
-        ..
-    } = parameters;
-    let setup =
-        Setup { start, end, idle, buffer, old, batch, log_size, log, page, doublewrite, group };
-    let benchmark = Benchmark::new("ycsb", &setup, space, |pages, layout, files, random| {
-        Ycsb::new(&parameters, pages, layout, files, random)
-    })?;
+    let YcsbParameters { start, end, idle, setup, .. } = &parameters;
+    let sizes = Sizes { start: *start, end: *end, idle: *idle };
+    let benchmark =
+        Benchmark::new("ycsb", &sizes, setup, space, |pages, layout, files, random| {
+            Ycsb::new(&parameters, pages, layout, files, random)
+        })?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
 }
 
@@ -260,10 +245,6 @@ impl Transactions for Ycsb {
 
     fn files(&self) -> &Files {
         &self.files
-    }
-
-    fn grows(&self) -> bool {
-        matches!(self.workload, Workload::D | Workload::E)
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

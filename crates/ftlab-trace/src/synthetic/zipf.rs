@@ -28,9 +28,10 @@
 //! # Reference
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
 
+use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::ranks::{Ranks, ZETA_TERMS_MAX, zeta};
+use super::space::Space;
 use super::taus88::Taus88;
-use super::{GeneratorInfo, PageSequence, Space};
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec, SpecError};
 
@@ -71,9 +72,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "fio's zipf, number for number; the seed is fio's randseed",
     source: "fio 3.33, random_distribution=zipf",
     parameters: ZipfParameters::describe,
-    resolve: ZipfParameters::resolve,
-    build,
-    areas: |_, _| Ok(Vec::new()),
+    end: End::Never,
+    make: Make::OfParameters {
+        resolve: ZipfParameters::resolve,
+        build,
+        areas: |_, _| Ok(Vec::new()),
+    },
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {

@@ -11,33 +11,14 @@ pub(crate) use names::VolumeNames;
 pub(crate) use names::name;
 
 use crate::{
-    OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages::SECTOR_BYTES,
+    Layout, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
+    pages::SECTOR_BYTES,
 };
 use pieces::Pieces;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// What is done with the addresses of several volumes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// A second volume is an error, unless the volumes of the format belong together (SPC, strace):
-    /// those lie side by side.
-    #[default]
-    ByFormat,
-    /// Addresses stay as they are, with the number of the volume beside them.
-    Keep,
-    /// The address space of every volume is cut into pieces of this many bytes, and each piece has
-    /// its place in the order in which a request first touches it. Large pieces lay volumes side by
-    /// side; small ones also leave out what is never touched.
-    Pieces(u64),
-}
-
-impl Layout {
-    /// Volumes side by side: pieces of 1 GiB.
-    pub const SIDE_BY_SIDE: Self = Self::Pieces(1 << 30);
-}
-
-/// Puts what `options` say about volumes behind `source`; `together` says that the volumes of its
+/// Applies what `options` say about volumes to `source`; `together` says that the volumes of its
 /// format belong together.
 pub(crate) fn arrange(
     source: Box<dyn TraceSource>,

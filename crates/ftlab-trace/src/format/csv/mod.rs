@@ -35,6 +35,7 @@
 
 pub mod alibaba;
 mod cut;
+mod delimiter;
 pub mod disksim;
 mod map;
 pub mod mqsim;
@@ -45,6 +46,7 @@ pub mod spc;
 pub mod systor;
 pub mod tencent;
 
+pub use delimiter::Delimiter;
 pub use map::ColumnMap;
 pub(crate) use map::LengthUnit;
 
@@ -54,22 +56,6 @@ use crate::quantity::Bytes;
 use crate::{Input, OpenOptions, TraceError, TraceSource, pages};
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
 use rows::Rows;
-
-ftlab_spec::choices! {
-    /// What stands between two fields.
-    pub enum Delimiter {
-        /// What the first line has.
-        Auto = "auto",
-        /// A comma.
-        Comma = "comma",
-        /// A semicolon.
-        Semicolon = "semicolon",
-        /// A tab.
-        Tab = "tab",
-        /// One or more blanks.
-        Blank = "blank",
-    }
-}
 
 ftlab_spec::parameters! {
     /// What the columns mean.

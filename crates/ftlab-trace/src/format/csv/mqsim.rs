@@ -42,7 +42,7 @@ const PRESET: Preset = Preset {
     },
 };
 
-/// Whether the columns behind the time are three whole numbers and 0 or 1.
+/// Whether the columns after the time are three whole numbers and 0 or 1.
 pub(super) fn is_extent_and_type(line: &Line<'_>) -> bool {
     (1..4).all(|column| is_whole(line[column])) && matches!(line[4], b"0" | b"1")
 }

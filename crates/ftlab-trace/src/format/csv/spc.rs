@@ -8,7 +8,7 @@
 //!
 //! # Columns and units
 //! LBA counts blocks of 512 bytes, Size bytes, the time seconds from the start. Op is r or w in any
-//! case. An ASU (application storage unit) is a volume; columns behind the fifth are ignored.
+//! case. An ASU (application storage unit) is a volume; columns after the fifth are ignored.
 //!
 //! # Where
 //! UMass Trace Repository, "Storage": `Financial1.spc.bz2` and others (unpack bzip2 first).

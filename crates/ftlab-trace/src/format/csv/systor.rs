@@ -15,7 +15,7 @@
 //!
 //! # Traps
 //! - Lines without an operation occur; they are passed over and counted.
-//! - A trace is many files: put those of one LUN behind each other (every one has a header, which is
+//! - A trace is many files: concatenate those of one LUN (every one has a header, which is
 //!   passed over).
 
 use super::Delimiter;

@@ -23,7 +23,7 @@ pub(super) struct Ahead<T> {
 }
 
 impl<T: Transactions> Ahead<T> {
-    /// Transactions on pages of so many bytes; they run from the first call of [`Ahead::next`] on.
+    /// Transactions on pages of `page_bytes`; they run from the first call of [`Ahead::next`] on.
     pub(super) fn new(transactions: T, page_bytes: u32) -> Self {
         Self { page_bytes, waiting: Some(transactions), running: None }
     }
@@ -57,11 +57,11 @@ fn start(
 
 /// Runs transactions until they are over or nobody wants more.
 fn run(mut transactions: impl Transactions, page_bytes: u32, batches: &SyncSender<Uses>) {
-    let (mut goes_on, mut most) = (true, FIRST_USES);
-    while goes_on {
+    let (mut has_more, mut most) = (true, FIRST_USES);
+    while has_more {
         let mut uses = Uses::with_room(page_bytes, most);
-        while goes_on && uses.all.len() < most {
-            goes_on = transactions.run_one(&mut uses);
+        while has_more && uses.all.len() < most {
+            has_more = transactions.run_one(&mut uses);
         }
         if batches.send(uses).is_err() {
             return;

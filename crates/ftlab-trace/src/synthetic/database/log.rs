@@ -1,10 +1,14 @@
 //! The redo log and the double-write area.
 
-use super::{CHECKPOINT_SHARE, Layout};
+use super::Layout;
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch};
 
-/// A ring of sectors behind a first page, which records checkpoints.
+/// Of the redo log's size, how much may be written before a change has to be on the drive: what
+/// InnoDB calls the asynchronous flush point.
+pub(super) const CHECKPOINT_SHARE: f64 = 0.75;
+
+/// A ring of sectors after a first page, which records checkpoints.
 #[derive(Debug, Clone)]
 pub(super) struct RedoLog {
     first_sector: u64,

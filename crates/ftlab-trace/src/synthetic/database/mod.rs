@@ -6,9 +6,9 @@
 //!
 //! # Rule
 //! - Pages are kept in a [`pool`]; the one not used for longest leaves, and is written if it has
-//!   changed. A page whose first change lies [`CHECKPOINT_SHARE`] of the redo log's size back is
-//!   written too: the log is a ring, and needs the place. Both happen behind a block of 256 uses and commits,
-//!   or of as many as a 64th of a small pool's pages.
+//!   changed. A page whose first change lies [`CHECKPOINT_SHARE`](log::CHECKPOINT_SHARE) of the redo log's
+//!   size back is written too: the log is a ring, and needs the place. Both happen after each block of 256
+//!   uses and commits, or fewer for a small pool: a 64th of its pages.
 //! - Pages leave one by one, or, when the pool is full, in batches, as MariaDB's page cleaner lets them
 //!   go: from the oldest page on, those that have not changed leave; those that have are written, and stay.
 //!   They leave with a later batch, unless they have changed again: pages in use that batches reach are
@@ -31,78 +31,27 @@
 
 mod ahead;
 mod files;
+mod layout;
 mod log;
 mod pool;
 mod setup;
 pub(super) mod tables;
+mod transactions;
 mod undo;
 mod uses;
 
 pub(super) use files::{File, Files};
-pub(super) use setup::{Benchmark, Setup, Transactions, too_small};
+pub(super) use layout::Layout;
+pub(super) use setup::{Benchmark, Setup, Sizes, too_small};
+pub(super) use transactions::Transactions;
 pub(super) use undo::Undo;
 pub(super) use uses::Uses;
 
-use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch};
 use log::{DoubleWrite, RedoLog};
 use pool::{PageUse, Pool};
 use std::hint::select_unpredictable;
 use uses::{Kind, Use};
-
-/// Of the redo log's size, how much may be written before a change has to be on the drive: what
-/// InnoDB calls the asynchronous flush point.
-const CHECKPOINT_SHARE: f64 = 0.75;
-
-/// Where the redo log and the double-write area are, in pages of the database; their files come first.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
-    /// Bytes of a database page, a multiple of 512.
-    pub(super) page_bytes: u32,
-    /// Pages that the database may grow to.
-    pub(super) pages: u32,
-    /// Pages of the buffer pool.
-    pub(super) pool_pages: u32,
-    /// Share of the pool where pages begin that are read; 0 for LRU.
-    pub(super) old_share: f64,
-    /// Pages that leave the pool at a time, beside those that are too many; 0 for those alone.
-    pub(super) batch_pages: u32,
-    /// Pages of the redo log.
-    pub(super) log_pages: u32,
-    /// Whether the log is on this drive.
-    pub(super) logs_here: bool,
-    /// Pages of the double-write area; 0 for none.
-    pub(super) doublewrite_pages: u32,
-    /// Transactions whose commits are written at once.
-    pub(super) group: u32,
-    /// Pages that are written by the load and never again: the first, and how many.
-    pub(super) idle_first: u32,
-    pub(super) idle_pages: u32,
-}
-
-impl Layout {
-    fn page_sectors(&self) -> u32 {
-        self.page_bytes / SECTOR_BYTES as u32
-    }
-}
-
-#[cfg(test)]
-impl Layout {
-    /// A kilopage with a pool of four, a log elsewhere, and nothing else.
-    pub(super) const SMALL: Self = Self {
-        page_bytes: 4096,
-        pages: 1024,
-        pool_pages: 4,
-        old_share: 0.0,
-        batch_pages: 0,
-        log_pages: 64,
-        logs_here: false,
-        doublewrite_pages: 0,
-        group: 1,
-        idle_first: 0,
-        idle_pages: 0,
-    };
-}
 
 /// The pool, the log and the double-write area, and the requests that they make.
 pub(super) struct Database {
@@ -161,7 +110,7 @@ impl Database {
     /// Plays the first uses, as many as belong to a block; returns how many.
     fn play(&mut self, uses: &[Use]) -> usize {
         let some = &uses[..uses.len().min(self.pool.block_uses() - self.used)];
-        self.pool.look_ahead(some.iter().map(|next| next.page));
+        self.pool.prefetch(some.iter().map(|next| next.page));
         self.use_pages(some);
         self.used += some.len();
         if self.used == self.pool.block_uses() {

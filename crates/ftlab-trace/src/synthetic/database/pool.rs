@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::hint::{black_box, select_unpredictable};
 
-/// Uses in a block, behind which room is made: one for so many pages of the pool, and at most so many.
+/// Room is made after each block of uses: one use for every 64 pages of the pool, 256 at most.
 const PAGES_PER_USE: usize = 64;
 const BLOCK_USES_MAX: usize = 256;
 
@@ -23,8 +23,8 @@ pub(super) struct PageUse {
 /// What the pool knows of a page of the database.
 #[derive(Debug, Clone, Copy)]
 struct Page {
-    /// How it came to where it is: a tag in the lowest bits, and when.
-    put: u32,
+    /// The move that brought it to where it is: a tag in the lowest bits, and when it was.
+    last_move: u32,
     /// When it was first changed, as a [`mark`]; 0 if it has not changed.
     dirty: u32,
 }
@@ -47,25 +47,25 @@ fn mark(moment: Moment) -> u32 {
     moment as u32 | 1 << 31
 }
 
-/// Looks for what is known of `numbers`: the processor waits for memory once for all of them, and not for
-/// each.
-fn look_for(pages: &[Page], numbers: impl Iterator<Item = u32>) {
-    black_box(numbers.fold(0, |sum, number| sum ^ pages[number as usize].put));
+/// Prefetches what is known of the pages `numbers`, so that the processor waits for memory once for all of
+/// them, and not for each.
+fn prefetch(pages: &[Page], numbers: impl Iterator<Item = u32>) {
+    black_box(numbers.fold(0, |sum, number| sum ^ pages[number as usize].last_move));
 }
 
-/// A page that came to a place, and how. It is still there if that is what is known of it: no page comes to a
+/// A page that was moved to this place of a list. It is still here if the move was its last: no page comes to a
 /// list twice in the same way at the same time.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ListEntry {
     page: u32,
-    put: u32,
+    last_move: u32,
 }
 
-/// A list of pages, from the oldest to the newest: places from `oldest` to below `end`, which go round. Pages
-/// that have left, or have come to another place, leave a gap.
+/// A list of pages, from the oldest to the newest: entries from `oldest` to below `end`, in a ring. Pages that
+/// have left, or have been moved elsewhere, leave a gap.
 #[derive(Debug, Clone)]
 struct List {
-    places: Vec<Place>,
+    entries: Vec<ListEntry>,
     oldest: u32,
     end: u32,
     pages: usize,
@@ -74,33 +74,34 @@ struct List {
 impl List {
     /// A list of at most `pages` pages, with as much room for gaps.
     fn new(pages: usize) -> Self {
-        let places = vec![Place { page: 0, put: ABSENT }; (2 * pages).next_power_of_two()];
-        Self { places, oldest: 0, end: 0, pages: 0 }
+        let entries =
+            vec![ListEntry { page: 0, last_move: ABSENT }; (2 * pages).next_power_of_two()];
+        Self { entries, oldest: 0, end: 0, pages: 0 }
     }
 
     #[inline]
-    fn place(&self, number: u32) -> Place {
-        self.places[number as usize & (self.places.len() - 1)]
+    fn entry(&self, number: u32) -> ListEntry {
+        self.entries[number as usize & (self.entries.len() - 1)]
     }
 
     #[inline]
-    fn set(&mut self, number: u32, place: Place) {
-        let mask = self.places.len() - 1;
-        self.places[number as usize & mask] = place;
+    fn set(&mut self, number: u32, entry: ListEntry) {
+        let mask = self.entries.len() - 1;
+        self.entries[number as usize & mask] = entry;
     }
 
-    /// Takes the page that [`List::place`] finds at one of its ends, or passes over the gap there.
-    fn take(&mut self, place: Place, pages: &[Page]) -> Option<u32> {
-        let is_here = pages[place.page as usize].put == place.put;
+    /// Takes the page that [`List::entry`] finds at one of the ends, or skips the gap there.
+    fn take(&mut self, entry: ListEntry, pages: &[Page]) -> Option<u32> {
+        let is_here = pages[entry.page as usize].last_move == entry.last_move;
         self.pages -= usize::from(is_here);
-        is_here.then_some(place.page)
+        is_here.then_some(entry.page)
     }
 
     /// Takes the oldest page, of at least one.
     fn take_oldest(&mut self, pages: &[Page]) -> u32 {
         loop {
             self.oldest = self.oldest.wrapping_add(1);
-            if let Some(page) = self.take(self.place(self.oldest.wrapping_sub(1)), pages) {
+            if let Some(page) = self.take(self.entry(self.oldest.wrapping_sub(1)), pages) {
                 return page;
             }
         }
@@ -110,34 +111,34 @@ impl List {
     fn take_newest(&mut self, pages: &[Page]) -> u32 {
         loop {
             self.end = self.end.wrapping_sub(1);
-            if let Some(page) = self.take(self.place(self.end), pages) {
+            if let Some(page) = self.take(self.entry(self.end), pages) {
                 return page;
             }
         }
     }
 
-    /// Puts a page in front of the newest.
-    fn push_newest(&mut self, place: Place, pages: &mut [Page]) {
+    /// Puts a page before the newest, where it is the newest.
+    fn push_newest(&mut self, entry: ListEntry, pages: &mut [Page]) {
         self.reserve(1, pages);
-        pages[place.page as usize].put = place.put;
-        self.set(self.end, place);
+        pages[entry.page as usize].last_move = entry.last_move;
+        self.set(self.end, entry);
         self.end = self.end.wrapping_add(1);
         self.pages += 1;
     }
 
-    /// Puts a page behind the oldest.
-    fn push_oldest(&mut self, place: Place, pages: &mut [Page]) {
+    /// Puts a page after the oldest, where it is the oldest.
+    fn push_oldest(&mut self, entry: ListEntry, pages: &mut [Page]) {
         self.reserve(1, pages);
-        pages[place.page as usize].put = place.put;
+        pages[entry.page as usize].last_move = entry.last_move;
         self.oldest = self.oldest.wrapping_sub(1);
-        self.set(self.oldest, place);
+        self.set(self.oldest, entry);
         self.pages += 1;
     }
 
-    /// Makes sure that there is room for `places` more.
-    fn reserve(&mut self, places: usize, pages: &[Page]) {
+    /// Makes sure that there is room for `entries` more.
+    fn reserve(&mut self, entries: usize, pages: &[Page]) {
         let used = self.end.wrapping_sub(self.oldest) as usize;
-        if used + places > self.places.len() {
+        if used + entries > self.entries.len() {
             self.close_gaps(pages);
         }
     }
@@ -146,9 +147,9 @@ impl List {
     fn close_gaps(&mut self, pages: &[Page]) {
         let mut end = self.oldest;
         for number in 0..self.end.wrapping_sub(self.oldest) {
-            let place = self.place(self.oldest.wrapping_add(number));
-            if pages[place.page as usize].put == place.put {
-                self.set(end, place);
+            let entry = self.entry(self.oldest.wrapping_add(number));
+            if pages[entry.page as usize].last_move == entry.last_move {
+                self.set(end, entry);
                 end = end.wrapping_add(1);
             }
         }
@@ -160,13 +161,13 @@ impl List {
 /// to the old list, at whose end pages leave.
 ///
 /// Pages that a transaction makes begin young. Pages that are read begin old, and become young when they are
-/// used again: InnoDB's midpoint insertion, but for the second that it waits before. Without an old list all
+/// used again: InnoDB's midpoint insertion without its delay of a second. Without an old list all
 /// pages are young: that is LRU.
 ///
-/// As in InnoDB, a page is not moved to the front if fewer pages have left since it was there than a quarter
-/// of the young list may have: it is close to it.
+/// As in InnoDB, a page that is still close to the front is not moved there: since it was moved there last, no
+/// more pages have left than a quarter of the young list holds.
 ///
-/// Room is made behind a block of uses ([`Pool::block_uses`]), as if so many frames were kept free for them.
+/// Room is made after each block of uses ([`Pool::block_uses`]), as if a frame were kept free for each of them.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     pages: Vec<Page>,
@@ -184,7 +185,7 @@ pub(super) struct Pool {
     quarter: u32,
     /// Pages in the order in which they were first changed, with some that are not changed any more.
     changed: VecDeque<(u32, Moment)>,
-    /// The last of them, which wait to be put there, and how many.
+    /// The last of them, which are not yet there, and how many they are.
     changing: Vec<(u32, Moment)>,
     changing_pages: usize,
 }
@@ -197,7 +198,7 @@ impl Pool {
         // As many more as are used before others leave, twice if all of those have changed.
         let most = capacity.min(pages) + 2 * uses;
         Self {
-            pages: vec![Page { put: ABSENT, dirty: 0 }; pages],
+            pages: vec![Page { last_move: ABSENT, dirty: 0 }; pages],
             young: List::new(most),
             old: List::new(if old_share > 0.0 { most } else { uses }),
             capacity,
@@ -217,9 +218,9 @@ impl Pool {
         self.changing.len()
     }
 
-    /// Looks for pages ahead of their use.
-    pub(super) fn look_ahead(&self, pages: impl Iterator<Item = u32>) {
-        look_for(&self.pages, pages);
+    /// Prefetches what is known of pages that will be used soon.
+    pub(super) fn prefetch(&self, pages: impl Iterator<Item = u32>) {
+        prefetch(&self.pages, pages);
     }
 
     /// Uses pages, one after the other.
@@ -228,37 +229,38 @@ impl Pool {
         let into_old = self.blocks << TAG_BITS | OLD;
         let has_old = self.old_share > 0.0;
         let Self { pages, young, old, changing, changing_pages, .. } = self;
-        let (pages, places, changing) = (&mut pages[..], &mut young.places[..], &mut changing[..]);
-        let mask = places.len() - 1;
+        let (pages, entries, changing) =
+            (&mut pages[..], &mut young.entries[..], &mut changing[..]);
+        let mask = entries.len() - 1;
         let (mut end, mut young_pages, mut dirtied) = (young.end, young.pages, *changing_pages);
         for PageUse { page, is_new, changed } in uses {
             // Without branches that depend on the page, which the processor would mispredict.
             let known = &mut pages[page as usize];
-            let Page { put, dirty } = *known;
+            let Page { last_move, dirty } = *known;
             let is_dirtied = changed != 0 && dirty == 0;
             changing[dirtied] = (page, changed);
             dirtied += usize::from(is_dirtied);
             known.dirty = select_unpredictable(is_dirtied, mark(changed), dirty);
 
-            let is_absent = put == ABSENT;
+            let is_absent = last_move == ABSENT;
             if has_old {
                 if is_absent && !is_new {
-                    let place = Place { page, put: into_old };
-                    known.put = place.put;
-                    old.set(old.end, place);
+                    let entry = ListEntry { page, last_move: into_old };
+                    known.last_move = entry.last_move;
+                    old.set(old.end, entry);
                     old.end = old.end.wrapping_add(1);
                     old.pages += 1;
                     continue;
                 }
-                let is_old = put & TAG == OLD;
+                let is_old = last_move & TAG == OLD;
                 old.pages -= usize::from(is_old);
                 young_pages += usize::from(is_old);
             }
             // Pages that have left since it came to the front: very many with another tag.
-            let is_close = front.wrapping_sub(put).rotate_right(TAG_BITS) <= quarter;
-            known.put = select_unpredictable(is_close, put, front);
-            // If it is close to the front and stays, what is put there does not count.
-            places[end as usize & mask] = Place { page, put: front };
+            let is_close = front.wrapping_sub(last_move).rotate_right(TAG_BITS) <= quarter;
+            known.last_move = select_unpredictable(is_close, last_move, front);
+            // If it is close to the front and stays, `end` does not advance, and this entry does not count.
+            entries[end as usize & mask] = ListEntry { page, last_move: front };
             end = end.wrapping_add(u32::from(!is_close));
             young_pages += usize::from(is_absent);
         }
@@ -300,7 +302,7 @@ impl Pool {
         }
     }
 
-    /// Lets so many pages go, the oldest first; those that have changed are written.
+    /// Evicts `count` pages, the oldest first; those that have changed are written.
     fn evict(&mut self, count: usize, written: &mut Vec<u32>) {
         let (mut gone, mut changed) = (0, written.len());
         written.resize(changed + count, 0);
@@ -310,17 +312,17 @@ impl Pool {
             list.pages -= end - gone;
             let mut oldest = list.oldest;
             let next =
-                (0..(end - gone) as u32).map(|number| list.place(oldest.wrapping_add(number)));
-            look_for(pages, next.map(|place| place.page));
+                (0..(end - gone) as u32).map(|number| list.entry(oldest.wrapping_add(number)));
+            prefetch(pages, next.map(|entry| entry.page));
             while gone < end {
-                let Place { page, put } = list.place(oldest);
+                let ListEntry { page, last_move } = list.entry(oldest);
                 oldest = oldest.wrapping_add(1);
                 let known = &mut pages[page as usize];
-                let is_here = known.put == put;
+                let is_here = known.last_move == last_move;
                 written_pages[changed] = page;
                 changed += usize::from(is_here && known.dirty != 0);
                 gone += usize::from(is_here);
-                known.put = select_unpredictable(is_here, ABSENT, known.put);
+                known.last_move = select_unpredictable(is_here, ABSENT, known.last_move);
                 known.dirty = select_unpredictable(is_here, 0, known.dirty);
             }
             list.oldest = oldest;
@@ -329,27 +331,27 @@ impl Pool {
         self.left = self.left.wrapping_add(gone as u32);
     }
 
-    /// Passes over pages, the oldest first, until `count` have left or all have been passed: those that
-    /// have changed are written and stay, and others leave.
+    /// Goes through the pages, the oldest first, until `count` have left or none remains: pages that have
+    /// changed are written and stay, others leave.
     fn clean(&mut self, count: usize, written: &mut Vec<u32>) {
         let mut gone = 0;
         for list in [&mut self.old, &mut self.young] {
             let mut number = list.oldest;
             while number != list.end && gone < count {
-                let Place { page, put } = list.place(number);
+                let ListEntry { page, last_move } = list.entry(number);
                 number = number.wrapping_add(1);
                 let known = &mut self.pages[page as usize];
-                if known.put == put && known.dirty != 0 {
+                if known.last_move == last_move && known.dirty != 0 {
                     known.dirty = 0;
                     written.push(page);
                     continue;
                 }
-                if known.put == put {
-                    known.put = ABSENT;
+                if known.last_move == last_move {
+                    known.last_move = ABSENT;
                     list.pages -= 1;
                     gone += 1;
                 }
-                // Gaps in front of the oldest that stays are not passed again.
+                // Gaps before the oldest that stays are not visited again.
                 if number == list.oldest.wrapping_add(1) {
                     list.oldest = number;
                 }
@@ -364,11 +366,11 @@ impl Pool {
         let block = self.blocks << TAG_BITS;
         while self.old.pages > old {
             let page = self.old.take_newest(&self.pages);
-            self.young.push_oldest(Place { page, put: block | BACK }, &mut self.pages);
+            self.young.push_oldest(ListEntry { page, last_move: block | BACK }, &mut self.pages);
         }
         while self.old.pages < old && self.young.pages > 0 {
             let page = self.young.take_oldest(&self.pages);
-            self.old.push_newest(Place { page, put: block | OLD }, &mut self.pages);
+            self.old.push_newest(ListEntry { page, last_move: block | OLD }, &mut self.pages);
         }
     }
 }
@@ -514,7 +516,7 @@ mod tests {
                     let count =
                         pool.block_uses() - usize::from(pool.block_uses() > 1 && turn % 3 == 0);
                     let uses = draw_uses(&mut random, pages as u64, count, &mut now);
-                    pool.look_ahead(uses.iter().map(|next| next.page));
+                    pool.prefetch(uses.iter().map(|next| next.page));
                     pool.use_pages(uses.iter().copied());
                     for next in uses {
                         naive.use_page(next);

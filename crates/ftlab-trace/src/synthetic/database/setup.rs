@@ -1,36 +1,46 @@
 //! How a database is set up, and how its generator runs: the load, then transactions.
 
-use super::super::Space;
 use super::super::requests::Steps;
+use super::super::space::Space;
 use super::ahead::Ahead;
-use super::{Database, Files, Layout, Uses};
+use super::{Database, Files, Layout, Transactions, Uses};
 use crate::{RequestBatch, TraceError};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// Sizes as shares, and what is on the drive; the generators' parameters say more.
+ftlab_spec::parameters! {
+    /// What is on the drive beside the tables, and how pages leave the buffer pool.
+    pub struct Setup {
+        /// Buffer pool, as a share of the initial database.
+        buffer: f64 = 0.1, "buffer" in 0.0..=10.0, from "2R (PVLDB 2020), section 5.1";
+        /// Share of the pool that is its old end: pages that are read begin there, become young when they are
+        /// used again, and leave from there; 0 for LRU.
+        old: f64 = 0.0, "old" in 0.0..=0.95, from "LRU; InnoDB: 0.37 (innodb_old_blocks_pct)";
+        /// Share of the pool that is freed at a time, the oldest pages first: those that have not changed
+        /// leave, others are written and leave at a later time; 0 writes and frees page by page.
+        batch: f64 = 0.0, "batch" in 0.0..=0.9, from "LRU; MariaDB: half of innodb_lru_scan_depth, 768 pages";
+        /// Drive pages of a database page.
+        page: u32 = 1, "page" in 1..=64, from "our choice";
+        /// Whether the redo log is on this drive.
+        log: bool = false, "log", from "our choice";
+        /// Size of the redo log, as a share of the initial database: changed pages are on the drive
+        /// before it has gone round.
+        log_size: f64 = 0.1, "log-size" in 0.0..=10.0, from "our choice";
+        /// Database pages of the double-write area, which is written from its start; 0 for none.
+        doublewrite: u32 = 0, "doublewrite" in 0..=4096, from "our choice";
+        /// Transactions whose commits go into one write of the log, as those of many clients do.
+        group: u32 = 1, "group" in 1..=1024, from "one client; InnoDB: group commit";
+    }
+}
+
+/// How large the database is.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Setup {
+pub(in super::super) struct Sizes {
     /// Of the drive, the initial database and the one at the end.
     pub(in super::super) start: f64,
     pub(in super::super) end: f64,
     /// Of the initial database, what is never written again.
     pub(in super::super) idle: f64,
-    /// Of the initial database, the pool.
-    pub(in super::super) buffer: f64,
-    /// Of the pool, where pages begin that are read.
-    pub(in super::super) old: f64,
-    /// Of the pool, what leaves at a time.
-    pub(in super::super) batch: f64,
-    /// Of the initial database, the redo log.
-    pub(in super::super) log_size: f64,
-    pub(in super::super) log: bool,
-    /// Drive pages of a database page.
-    pub(in super::super) page: u32,
-    /// Database pages of the double-write area.
-    pub(in super::super) doublewrite: u32,
-    /// Transactions whose commits are written at once.
-    pub(in super::super) group: u32,
 }
 
 /// Database pages at most: 8 TiB of 4 KiB.
@@ -45,10 +55,10 @@ const LOAD_PAGES: u32 = 64;
 /// Requests that a step collects.
 const STEP_REQUESTS: usize = 1024;
 
-impl Setup {
+impl Sizes {
     /// Pages of the initial database with everything in it, and where that lies on the drive.
-    fn layout(&self, of: &str, space: &Space) -> Result<(u32, Layout), TraceError> {
-        let pages = space.logical_pages / u64::from(self.page);
+    fn layout(&self, of: &str, setup: &Setup, space: &Space) -> Result<(u32, Layout), TraceError> {
+        let pages = space.logical_pages / u64::from(setup.page);
         if pages > u64::from(PAGES_MAX) {
             return Err(TraceError::Unsupported {
                 what: format!("a database of {pages} pages"),
@@ -58,7 +68,7 @@ impl Setup {
         let share = |share: f64| (share * pages as f64) as u32;
         let initial = share(self.start);
         let of_initial = |share: f64| (share * f64::from(initial)) as u32;
-        let pool_pages = of_initial(self.buffer);
+        let pool_pages = of_initial(setup.buffer);
         if pool_pages > POOL_PAGES_MAX {
             return Err(TraceError::Unsupported {
                 what: format!("a buffer pool of {pool_pages} pages"),
@@ -67,45 +77,22 @@ impl Setup {
                 ),
             });
         }
-        let batch_pages = (self.batch * f64::from(pool_pages)) as u32;
+        let batch_pages = (setup.batch * f64::from(pool_pages)) as u32;
         let layout = Layout {
-            page_bytes: space.page_bytes * self.page,
+            page_bytes: space.page_bytes * setup.page,
             pages: share(self.end),
             pool_pages,
-            batch_pages: batch_pages.max(u32::from(self.batch > 0.0)),
-            old_share: self.old,
-            log_pages: of_initial(self.log_size),
-            logs_here: self.log,
-            doublewrite_pages: self.doublewrite,
-            group: self.group,
+            batch_pages: batch_pages.max(u32::from(setup.batch > 0.0)),
+            old_share: setup.old,
+            log_pages: of_initial(setup.log_size),
+            logs_here: setup.log,
+            doublewrite_pages: setup.doublewrite,
+            group: setup.group,
             idle_first: 0,
             idle_pages: of_initial(self.idle),
         };
         Ok((initial, layout))
     }
-}
-
-/// What a benchmark does.
-pub(in super::super) trait Transactions: Send + 'static {
-    /// Whether it loads its rows itself, before all else that it does; else the pages of the initial database
-    /// are loaded in their order.
-    fn loads_rows(&self) -> bool {
-        false
-    }
-
-    /// Runs the next transaction; false, and nothing done, if the database cannot grow any more.
-    fn run_one(&mut self, uses: &mut Uses) -> bool;
-
-    /// The files of the database.
-    fn files(&self) -> &Files;
-
-    /// Whether it grows, and so ends.
-    fn grows(&self) -> bool {
-        true
-    }
-
-    /// What is worth knowing of it, by name.
-    fn properties(&self) -> Vec<(&'static str, String)>;
 }
 
 /// The initial load, and then transactions.
@@ -115,7 +102,6 @@ pub(in super::super) struct Benchmark<T> {
     /// What transactions did last, and how much of it has been played.
     uses: Uses,
     played: usize,
-    grows: bool,
     properties: Vec<(&'static str, String)>,
     /// Database pages that are loaded in their order, and how many have been.
     load_pages: u32,
@@ -123,15 +109,16 @@ pub(in super::super) struct Benchmark<T> {
 }
 
 impl<T: Transactions> Benchmark<T> {
-    /// The benchmark `of` with the tables that `load` makes for an initial database of so many pages,
-    /// everything included.
+    /// The benchmark `of` with the tables that `load` makes for an initial database, of whose pages it is
+    /// given the number, everything included.
     pub(in super::super) fn new(
         of: &str,
+        sizes: &Sizes,
         setup: &Setup,
         space: &Space,
         load: impl FnOnce(u32, &Layout, Files, Xoshiro256PlusPlus) -> Result<T, TraceError>,
     ) -> Result<Self, TraceError> {
-        let (initial, mut layout) = setup.layout(of, space)?;
+        let (initial, mut layout) = sizes.layout(of, setup, space)?;
         let system = Database::system_pages(&layout);
         if system >= initial {
             return Err(too_small(system, initial, "start"));
@@ -153,7 +140,6 @@ impl<T: Transactions> Benchmark<T> {
         }
         Ok(Self {
             database,
-            grows: transactions.grows(),
             transactions: Ahead::new(transactions, layout.page_bytes),
             uses: Uses::new(layout.page_bytes),
             played: 0,
@@ -164,7 +150,7 @@ impl<T: Transactions> Benchmark<T> {
     }
 
     /// Loads more of the initial database, or plays more transactions; false, and nothing done, at the end.
-    fn go_on(&mut self) -> Result<bool, TraceError> {
+    fn advance(&mut self) -> Result<bool, TraceError> {
         if self.loaded < self.load_pages {
             let pages = LOAD_PAGES.min(self.load_pages - self.loaded);
             self.database.load(self.loaded, pages);
@@ -192,13 +178,9 @@ pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> Trace
 
 impl<T: Transactions> Steps for Benchmark<T> {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
-        while self.database.waiting() < STEP_REQUESTS && self.go_on()? {}
+        while self.database.waiting() < STEP_REQUESTS && self.advance()? {}
         self.database.take_requests(out);
         Ok(!out.is_empty())
-    }
-
-    fn has_end(&self) -> bool {
-        self.grows
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

@@ -3,8 +3,8 @@
 //! It depends on nothing that requests change. So it is drawn ahead, and the leaves of indexes that many
 //! requests need can be looked for at once.
 
+use super::super::draw::{draw_below, scale_below};
 use super::super::ranks::Ranks;
-use super::super::uniform::{draw_below, scale_below};
 use super::shuffle::Shuffle;
 use super::tables::{LINK_TYPES, LinksOf, Tables};
 use rand_xoshiro::Xoshiro256PlusPlus;

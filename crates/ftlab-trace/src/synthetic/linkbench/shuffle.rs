@@ -1,6 +1,6 @@
 //! Which node has a rank.
 
-use super::super::uniform::draw_below;
+use super::super::draw::draw_below;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Groups of nodes, as in LinkBench: nodes are of the same group whose numbers leave the same remainder.

@@ -2,7 +2,7 @@
 
 use super::super::database::tables::{Fixed, Index, Loaded, rows_per_page};
 use super::super::database::{Database, Files, Layout, too_small};
-use super::super::uniform::scale_below;
+use super::super::draw::scale_below;
 use super::degrees::Degrees;
 use super::shuffle::Shuffle;
 use crate::TraceError;
@@ -48,7 +48,7 @@ pub(super) struct LinksOf {
 }
 
 impl LinksOf {
-    /// The key of a link in the table: new ones come behind those that were loaded.
+    /// The key of a link in the table: new ones come after those that were loaded.
     #[inline]
     pub(super) fn key(&self, number: u64) -> u64 {
         let number = number.min(self.loaded);
@@ -166,7 +166,7 @@ mod tests {
             for node in 0..tables.nodes {
                 let links = tables.links_of(node, link_type);
                 keys.extend((0..links.loaded).map(|number| links.key(number)));
-                // One that is added comes behind them, and is not another node's.
+                // One that is added comes after them, and is not another node's.
                 if links.loaded > 0 {
                     assert!(links.key(links.loaded) >= links.key(links.loaded - 1));
                     times.push((node, link_type, links.time(0), links.time(u64::MAX)));

@@ -3,7 +3,7 @@
 //! It depends on no table but for the orders that wait for delivery, which are counted here. So it is drawn
 //! ahead, and the leaves of indexes that many transactions need can be looked for at once.
 
-use super::super::uniform::draw_below;
+use super::super::draw::draw_below;
 use super::scale::{DISTRICTS, SPECIFIED_ITEMS, Scale};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;

@@ -1,6 +1,6 @@
 //! A repetition of the trace in a part of the drive.
 
-use super::super::uniform::draw_below;
+use super::super::draw::draw_below;
 use super::past::Like;
 use super::survey::{NONE, Survey, Unit};
 use crate::{Op, RequestBatch};

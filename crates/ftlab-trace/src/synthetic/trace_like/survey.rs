@@ -47,7 +47,7 @@ fn options(page_bytes: u32) -> OpenOptions {
     OpenOptions { page_bytes, need_time: false, ..OpenOptions::default() }
 }
 
-/// Writes of each page, and how many of them are in one request with the page behind it.
+/// Writes of each page, and how many of them are in one request with the next page.
 struct Counter {
     page_writes: u64,
     counts: Vec<(u32, u32)>,
@@ -69,11 +69,11 @@ impl PageSink for Counter {
 }
 
 impl Counter {
-    /// Whether a page and the one behind it are mostly written by the same requests.
+    /// Whether a page and the next one are mostly written by the same requests.
     fn is_joined(&self, page: usize) -> bool {
         let (writes, joined) = self.counts[page];
-        let behind = self.counts.get(page + 1).map_or(0, |(writes, _)| *writes);
-        2 * u64::from(joined) > u64::from(writes.max(behind))
+        let next = self.counts.get(page + 1).map_or(0, |(writes, _)| *writes);
+        2 * u64::from(joined) > u64::from(writes.max(next))
     }
 
     /// The units, in order.

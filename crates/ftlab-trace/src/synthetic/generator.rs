@@ -1,0 +1,86 @@
+//! What a generator is, and what it tells of itself.
+
+use super::areas::Areas;
+use super::parts::{Parts, Values};
+use super::space::Space;
+use crate::{Op, RequestBatch, TraceError};
+use ftlab_spec::{Parameter, Spec, SpecError};
+
+/// One generator: how it is called, described and built.
+pub struct GeneratorInfo {
+    /// The name to type.
+    pub name: &'static str,
+    /// What it writes, in one line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: fn() -> Vec<Parameter>,
+    /// Whether its sequence ends.
+    pub(super) end: End,
+    /// How the sequence is made.
+    pub(super) make: Make,
+}
+
+/// Whether a sequence ends.
+pub(super) enum End {
+    /// It has more for as long as it is asked.
+    Never,
+    /// It does.
+    Always,
+    /// Its parameters tell.
+    If(fn(&Spec) -> Result<bool, SpecError>),
+}
+
+/// A sequence that is ready to be drawn from.
+pub(super) type Sequence = Box<dyn PageSequence>;
+
+/// How sequences are made.
+pub(super) enum Make {
+    /// Of parameters.
+    OfParameters {
+        /// All parameters of a spec with the values that they will have, as given or by default.
+        resolve: fn(&Spec) -> Result<Values, SpecError>,
+        /// Makes the sequence.
+        build: fn(&Spec, &Space) -> Result<Sequence, TraceError>,
+        /// The areas of the sequence.
+        areas: fn(&Spec, &Space) -> Result<Areas, TraceError>,
+    },
+    /// Of other generators. Whoever knows those by name makes their sequences first.
+    OfParts {
+        /// The parts, which are the parameter `of`.
+        parts: fn(&Spec) -> Result<Parts, SpecError>,
+        /// Combines the sequences of the parts.
+        build: fn(&Spec, &Space, Vec<Sequence>) -> Result<Sequence, TraceError>,
+        /// Combines the areas of the parts.
+        areas: fn(&Spec, Vec<Areas>) -> Result<Areas, TraceError>,
+    },
+}
+
+/// A sequence of page writes.
+pub(crate) trait PageSequence: Send {
+    /// Overwrites `pages` with the next page numbers of the sequence, which has no end.
+    fn fill(&mut self, pages: &mut [u64]);
+
+    /// Fills `batch`, which is empty, with the next requests: one page each, unless the generator has
+    /// requests of its own. False at the end.
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        page_sectors: u32,
+    ) -> Result<bool, TraceError> {
+        batch.lba.resize(batch.limit(), 0);
+        batch.op.resize(batch.limit(), Op::Write);
+        batch.sectors.resize(batch.limit(), page_sectors);
+        self.fill(&mut batch.lba);
+        for lba in &mut batch.lba {
+            *lba *= u64::from(page_sectors);
+        }
+        Ok(true)
+    }
+
+    /// What else is worth knowing of this sequence, by name.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
