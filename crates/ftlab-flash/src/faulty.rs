@@ -55,7 +55,7 @@ pub struct Failures {
 /// Any flash, some of whose programs and erases fail, without any effect, by a schedule.
 ///
 /// What was programmed before a failure stays readable, as on flash: it is the failed page that is
-/// lost. Whoever goes on programming or erasing a block that has failed may fail or not.
+/// lost. Further programs and erases of a block that has failed may fail or not.
 #[derive(Debug, Clone)]
 pub struct Faulty<F> {
     flash: F,

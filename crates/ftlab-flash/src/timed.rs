@@ -12,7 +12,7 @@
 //! Its response time lasts from its arrival to the end of the program of its page. Whatever the FTL
 //! does between [`begin_host_write`](crate::Flash::begin_host_write) and that program is a collection
 //! that makes room for it: the program starts when all of it is complete, and so do the programs of
-//! later host writes, since the drive serves them in order. What the FTL does behind the program, such
+//! later host writes, since the drive serves them in order. What the FTL does after the program, such
 //! as a step of incremental collection, delays later host writes only where it takes their LUN or
 //! channel.
 //!
@@ -418,7 +418,7 @@ mod tests {
         timed.erase(BlockId(0)).unwrap();
         timed.program(Ppn(8), Lpn(0), &[]).unwrap();
         assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
-        // One that is carried out behind the write is not waited for by the next, on another LUN.
+        // The next write, on another LUN, does not wait for one that follows this write.
         timed.copyback(Ppn(4), Ppn(0), Lpn(0)).unwrap();
         timed.erase(BlockId(1)).unwrap();
         assert_eq!(write(&mut timed, &[9]), [101]);
@@ -440,7 +440,7 @@ mod tests {
         let mut timed = timed(",arrivals=trace,speed-up=2");
         timed.erase(BlockId(0)).unwrap();
         timed.expect(&[5000, 5010, 5004, 6000]);
-        // At 0, 5, 5 and 500 us behind the erase.
+        // At 0, 5, 5 and 500 us after the erase.
         assert_eq!(write(&mut timed, &[0, 1, 2, 3]), [101, 197, 298, 101]);
         assert_eq!(elapsed_us(&timed), 1601);
     }

@@ -140,7 +140,7 @@ impl Timing {
                 known: TIMINGS.iter().map(|preset| preset.name.to_owned()).collect(),
             });
         };
-        // What is given behind the preset overrides it.
+        // What is given after the preset overrides it.
         let mut full = preset.spec();
         full.arguments.retain(|(key, _)| spec.get(key).is_none());
         full.arguments.extend(spec.arguments.iter().cloned());

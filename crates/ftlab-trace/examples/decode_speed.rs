@@ -312,7 +312,7 @@ fn captured(shared: &Path) -> Result<bool, TraceError> {
             page_writes(open(&path, &options)?.as_mut(), u64::MAX)
         })?;
     }
-    // The sample is short; a hundred copies behind each other show the steady rate.
+    // The sample is short; a hundred copies in a row show the steady rate.
     let path = shared.join("traces/samples/blkparse.txt.gz");
     let mut text = Vec::new();
     let file = std::fs::File::open(&path)

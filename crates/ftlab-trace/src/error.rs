@@ -43,7 +43,7 @@ pub enum TraceError {
     },
     /// A line (or record) cannot be understood.
     #[error(
-        "{name}, {unit} {line}: {text:?} is wrong: expected {expected}; mend it, or tolerate a share of such {unit}s with --skip-bad PERCENT"
+        "{name}, {unit} {line}: {text:?} is wrong: expected {expected}; fix it, or tolerate a share of such {unit}s with --skip-bad PERCENT"
     )]
     Malformed {
         /// The file.

@@ -62,7 +62,7 @@ pub fn page_sectors(page_bytes: u32) -> Result<u32, TraceError> {
 /// `page_sectors` sectors (any number from 1).
 ///
 /// A request of no sectors touches no page. A request that ends beyond 2^64 sectors is
-/// [`TraceError::AddressOverflow`]; the requests in front of it have been handed on by then.
+/// [`TraceError::AddressOverflow`]; the requests before it have been handed on by then.
 #[inline]
 pub fn expand(
     batch: &RequestBatch,

@@ -63,7 +63,7 @@ impl Drop for PartialFile {
     }
 }
 
-/// Where a file at `path` will be, behind all symbolic links; an error if something other than a
+/// Where a file at `path` will be, all symbolic links followed; an error if something other than a
 /// regular file is there.
 fn regular(path: &Path) -> Result<PathBuf, TraceError> {
     let name = path.display().to_string();

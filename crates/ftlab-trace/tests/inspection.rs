@@ -94,7 +94,7 @@ fn a_part_is_by_time_and_knows_what_was_written_before() {
 }
 
 #[test]
-fn a_limit_ends_behind_the_request_that_reaches_it() {
+fn a_limit_ends_after_the_request_that_reaches_it() {
     let text = "op,lba,sectors\nwrite,0,24\nread,0,8\nwrite,0,8\nwrite,0,8\n";
     for (limit, requests, page_writes) in [(1, 1, 3), (3, 1, 3), (4, 3, 4), (5, 4, 5), (9, 4, 5)] {
         let extent = Extent { page_writes_max: Some(limit), ..Extent::default() };

@@ -34,7 +34,7 @@ static COUNTING: Counting = Counting;
 /// heat map, footprint, batches.
 const FIXED_BYTES: usize = 16 << 20;
 
-/// Bytes at most while `page_writes` to so many pages are inspected, and before.
+/// Bytes at most while `page_writes` to that many pages are inspected, and before.
 fn peak_bytes(generator: &str, pages: u64, page_writes: u64) -> usize {
     let space = Space { logical_pages: pages, page_bytes: 4096, seed: 1 };
     let mut source = build(&generator.parse().unwrap(), &space).unwrap();

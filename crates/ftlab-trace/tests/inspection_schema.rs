@@ -12,7 +12,7 @@ const COMMITTED: &str = include_str!("../schema/inspection.schema.json");
 fn the_committed_schema_is_the_generated_one() {
     assert!(
         schema() == COMMITTED,
-        "the schema has changed; write it anew: cargo run -p ftlab-trace --example \
+        "the schema has changed; regenerate it: cargo run -p ftlab-trace --example \
          inspection_schema > crates/ftlab-trace/schema/inspection.schema.json"
     );
 }

@@ -49,7 +49,7 @@ impl Analysis for Footprint {
 
     fn page_writes(&mut self, writes: &[PageWrite]) {
         let Some(first) = writes.first() else { return };
-        // The place of the next point in this block; mostly it is far behind.
+        // The place of the next point in this block; most often it is far beyond it.
         while let Some(write) = writes.get((self.next - first.index) as usize - 1) {
             self.sample(write);
         }
@@ -78,7 +78,7 @@ impl Footprint {
 
     /// The series, which ends with the final counts; empty without page writes.
     pub fn series(mut self, end: Counts) -> Vec<FootprintPoint> {
-        // Trims may have come behind the last write.
+        // Trims may have come after the last write.
         self.points.retain(|point| point.page_writes < end.page_writes);
         if end.page_writes > 0 {
             self.points.push(end.into());

@@ -34,8 +34,8 @@ pub fn frozen(table: &PageTable) -> Vec<FrozenPoint> {
     let mut first_writes = [0; POINTS as usize + 1];
     let mut last_writes = [0; POINTS as usize + 1];
     for page in table.pages().filter(|page| page.writes > 0) {
-        first_writes[time.point_behind(page.first)] += 1;
-        last_writes[time.point_behind(page.last)] += 1;
+        first_writes[time.point_after(page.first)] += 1;
+        last_writes[time.point_after(page.last)] += 1;
     }
     let (mut written_pages, mut frozen_pages) = (0, 0);
     let mut points = Vec::with_capacity(POINTS as usize);
@@ -66,8 +66,8 @@ impl Time {
         (u128::from(point) * u128::from(self.page_writes) / u128::from(POINTS)) as u64
     }
 
-    /// The first point behind the write with this index.
-    fn point_behind(&self, index: u64) -> usize {
+    /// The first point after the write with this index.
+    fn point_after(&self, index: u64) -> usize {
         let share = index as f64 / self.page_writes as f64;
         let mut point = (share * POINTS as f64) as u64;
         // One step or two, because points lie at whole numbers of writes.

@@ -81,7 +81,7 @@ impl Intervals {
         }
     }
 
-    /// The distribution for a drive of so many pages.
+    /// The distribution for a drive of this many pages.
     pub fn summary(&self, drive_pages: u64) -> IntervalSummary {
         let quantile = |percent: u32| {
             let share = f64::from(percent) / 100.0;

@@ -81,7 +81,7 @@ pub struct Extent {
     /// Times of the requests that are looked at, in microseconds as the trace counts them; all
     /// requests if `None`. Of earlier requests only the pages that they write are kept.
     pub range_us: Option<Range<u64>>,
-    /// Ends behind the request with which there are so many page writes. Generators need it: they
+    /// Ends after the request with which there are this many page writes. Generators need it: they
     /// have no end of their own.
     pub page_writes_max: Option<u64>,
     /// Memory for the histories of pages at most; see [`PageTable`].

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Hot, warm and cold pages.
 ///
-/// A log of `window_pages` keeps a page until so many page writes later. Pages with a shorter mean
+/// A log of `window_pages` keeps a page for that many page writes. Pages with a shorter mean
 /// interval are hot: they are mostly written again before, and no merge is needed for them. A
 /// second chance doubles the window; warm pages are those that it saves. All others are cold, those
 /// written once among them.

@@ -34,7 +34,7 @@ pub(super) fn of(path: &Path) -> (PathBuf, Vec<PathBuf>) {
     (first, others.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The name in front of the ending, and the number behind it.
+/// The name before the ending, and the number after it.
 fn parts(path: &Path) -> Option<(String, u32)> {
     let name = path.file_name()?.to_str()?;
     let (stem, cpu) = name.rsplit_once(ENDING)?;

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes in front of a trace that decide on its format.
+/// Bytes at the start of a trace that decide on its format.
 const HEAD_BYTES: usize = 64 * 1024;
 const READ_BYTES: usize = 256 * 1024;
 const GZIP: &[u8] = &[0x1f, 0x8b];

@@ -14,7 +14,7 @@ pub(crate) struct Records {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes in front of `start`.
+    /// Bytes before `start`.
     offset: u64,
 }
 
@@ -62,7 +62,7 @@ impl Records {
         Ok(Some(&self.buffer[self.start - bytes..self.start]))
     }
 
-    /// Bytes in front of the next record.
+    /// Bytes before the next record.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }

@@ -23,7 +23,7 @@ impl Pieces {
     }
 
     /// Adds the requests of `from` to `to`, at their places; a request becomes several where its
-    /// pieces do not lie behind each other. A trim of what was never touched has nothing to do.
+    /// pieces are not adjacent. A trim of what was never touched does nothing.
     pub(super) fn place(
         &mut self,
         from: &RequestBatch,
@@ -38,7 +38,7 @@ impl Pieces {
             let Some(end) = lba.checked_add(u64::from(sectors)) else {
                 return Err(TraceError::AddressOverflow { lba, sectors });
             };
-            // The run of pieces that lie behind each other, not added yet.
+            // The run of adjacent pieces that has not been added yet.
             let mut run: Option<(u64, u64)> = None;
             let mut begin = lba;
             while begin < end {

@@ -41,7 +41,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The first word, and what follows the blanks behind it.
+/// The first word, and what follows the blanks after it.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| is_blank(*byte))?;
     Some((&text[..end], text[end..].trim_ascii_start()))
@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
         if name.is_empty() || !name.iter().all(is_name) {
             return None;
         }
-        // What was written is shown in front of the result, and may hold anything.
+        // What was written is shown before the result, and may hold anything.
         let equals = memmem::rfind(text, b" = ")?;
         let arguments = text.get(open + 1..equals)?.trim_ascii_end().strip_suffix(b")")?;
         let result = text[equals + 3..].trim_ascii_start();
@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
         decimal(self.result)
     }
 
-    /// The argument that is `index` in front of the last.
+    /// The argument that is `index` before the last.
     pub(super) fn last_but(&self, index: usize) -> Option<&'a [u8]> {
         let mut rest = self.arguments;
         for _ in 0..index {

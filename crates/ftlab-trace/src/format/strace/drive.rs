@@ -28,7 +28,7 @@ struct Position {
 
 /// Where a call writes or reads.
 enum Place {
-    /// At the offset that is so many arguments from the end.
+    /// At the offset that is this many arguments from the end.
     Argument(usize),
     /// At the position of the open file.
     Position,
@@ -123,7 +123,7 @@ impl Files {
         })
     }
 
-    /// Where the next `bytes` of an open file go; moves its position behind them.
+    /// Where the next `bytes` of an open file go; moves its position past them.
     fn advance(&mut self, open: u64, file: u32, op: Op, bytes: u64) -> u64 {
         let end = self.ends[file as usize];
         let position = self.positions.entry((open, file)).or_default();
@@ -239,7 +239,7 @@ impl Files {
         }
     }
 
-    /// Cuts a file at `end`; what is behind is trimmed, as far as it is known.
+    /// Cuts a file at `end`; what follows is trimmed, as far as it is known.
     fn shorten(&mut self, file: u32, end: u64, time_us: u64, batch: &mut RequestBatch) -> Verdict {
         let old_end = std::mem::replace(&mut self.ends[file as usize], end);
         if old_end <= end {

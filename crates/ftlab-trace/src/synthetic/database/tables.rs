@@ -40,7 +40,7 @@ pub(in super::super) fn pages_of(rows: u64, rows_per_page: u32) -> u32 {
     rows.div_ceil(u64::from(rows_per_page)) as u32
 }
 
-/// Rows that are appended at one or several places of the order of their keys, such as behind the
+/// Rows that are appended at one or several places of the order of their keys, such as after the
 /// last order of each district: each place has a page that fills, and then another.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Appended {

@@ -3,7 +3,7 @@
 use super::Files;
 use std::collections::VecDeque;
 
-/// InnoDB's rollback segments (MariaDB 10.11: always so many).
+/// InnoDB's rollback segments (MariaDB 10.11 always has 128).
 const SEGMENTS: u32 = 128;
 
 /// Rollback segments, which transactions take in turn. Each has a header, whose list of committed

@@ -43,7 +43,7 @@ impl Use {
     }
 }
 
-/// What transactions do, in order, to pages of so many bytes.
+/// What transactions do, in order, to pages of `page_bytes`.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Uses {
     pub(super) all: Vec<Use>,
@@ -56,7 +56,7 @@ impl Uses {
         Self::with_room(page_bytes, 0)
     }
 
-    /// None so far, and room for so many and those of a transaction.
+    /// None so far, and room for `uses` and those of one more transaction.
     pub(super) fn with_room(page_bytes: u32, uses: usize) -> Self {
         Self { all: Vec::with_capacity(uses + uses / 8), page_bytes }
     }

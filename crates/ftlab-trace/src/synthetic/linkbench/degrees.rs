@@ -71,13 +71,13 @@ impl Degrees {
 
 /// The links of a node if this share of the nodes has more.
 fn links(share: f64) -> u32 {
-    let behind = MORE_THAN.partition_point(|(_, more)| *more >= share);
-    if behind == MORE_THAN.len() {
-        let (links, more) = MORE_THAN[behind - 1];
+    let after = MORE_THAN.partition_point(|(_, more)| *more >= share);
+    if after == MORE_THAN.len() {
+        let (links, more) = MORE_THAN[after - 1];
         return (links * more / share).min(LINKS_MAX) as u32;
     }
-    let Some(before) = behind.checked_sub(1) else { return 0 };
-    let ((low, more), (high, less)) = (MORE_THAN[before], MORE_THAN[behind]);
+    let Some(before) = after.checked_sub(1) else { return 0 };
+    let ((low, more), (high, less)) = (MORE_THAN[before], MORE_THAN[after]);
     // Between two points, both on scales of powers; a node with more than 4 has 5 at least.
     let part = (share / more).ln() / (less / more).ln();
     (low + 1.0).mul_add(((high + 1.0) / (low + 1.0)).powf(part), 1e-9) as u32
@@ -101,7 +101,7 @@ mod tests {
             assert!((share / more - 1.0).abs() < 0.02, "{share}, not {more}, of {number}");
         }
         assert_eq!(links.iter().sum::<u64>(), degrees.total());
-        // LinkBench makes 2.2 million of so many nodes.
+        // LinkBench makes 2.2 million for 300,000 nodes.
         assert!((2_000_000..2_400_000).contains(&degrees.total()), "{}", degrees.total());
         assert!(links[order.node(0) as usize] > 100_000);
     }

@@ -27,7 +27,7 @@ pub(super) struct Shape {
     pub(super) file_keys: usize,
     /// Files of level 0 that are compacted.
     pub(super) level0_files: usize,
-    /// Keys of the smallest level behind level 0 at most.
+    /// Keys of the smallest sorted level at most.
     pub(super) base_keys: f64,
     /// How much larger a level is than the one before.
     pub(super) ratio: f64,
@@ -42,7 +42,7 @@ pub(super) struct Compaction {
     place: usize,
 }
 
-/// Level 0, whose files overlap, the newest last; and behind it sorted levels of files that do not.
+/// Level 0, whose files overlap, the newest last; and after it sorted levels of files that do not.
 #[derive(Debug, Clone)]
 pub(super) struct Levels {
     shape: Shape,

@@ -7,7 +7,7 @@ pub(super) type Extent = (u32, u32);
 
 /// Free pages as runs, none next to another.
 ///
-/// Space for a file is looked for behind the file allocated last (next fit), as ext4 does it for large
+/// Space for a file is searched after the file allocated last (next fit), as ext4 does it for large
 /// files: the first run that holds all of it; where there is none, the runs that follow, one by one.
 #[derive(Debug, Clone)]
 pub(super) struct Space {
@@ -33,15 +33,15 @@ impl Space {
         if pages > self.free_pages {
             return None;
         }
-        let behind = self.free.range(self.goal..).chain(self.free.range(..self.goal));
-        let whole = behind.clone().find(|(_, length)| **length >= pages);
+        let runs = self.free.range(self.goal..).chain(self.free.range(..self.goal));
+        let whole = runs.clone().find(|(_, length)| **length >= pages);
         if let Some((first, length)) = whole.map(|(first, length)| (*first, *length)) {
             self.take(first, length, pages);
             return Some(vec![(first, pages)]);
         }
         let mut left = pages;
         let mut pieces = Vec::new();
-        for (first, length) in behind {
+        for (first, length) in runs {
             let piece = left.min(*length);
             pieces.push((*first, *length, piece));
             left -= piece;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn space_is_given_out_behind_the_last_file_and_put_together_again() {
+    fn space_is_allocated_after_the_last_file_and_joined_again_when_freed() {
         let mut space = Space::new(100);
         let files: Vec<_> = (0..10).map(|_| space.allocate(10).unwrap()).collect();
         assert_eq!(files[9], [(90, 10)]);
