@@ -29,7 +29,15 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ),
     (
         "ftlab-python",
-        &["ftlab-flash", "ftlab-ftl", "ftlab-model", "ftlab-report", "ftlab-sim", "ftlab-trace"],
+        &[
+            "ftlab-cli",
+            "ftlab-flash",
+            "ftlab-ftl",
+            "ftlab-model",
+            "ftlab-report",
+            "ftlab-sim",
+            "ftlab-trace",
+        ],
     ),
     ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
 ];

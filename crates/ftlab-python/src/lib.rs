@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrow;
+mod command;
 mod drive_view;
 mod error;
 mod experiment;
@@ -25,6 +26,8 @@ mod workload;
 
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::command::command;
     #[pymodule_export]
     use super::drive_view::DriveView;
     #[pymodule_export]
