@@ -55,7 +55,7 @@ def test_the_interpreter_runs_it_as_a_module():
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        ("runn uniform", 2, "unrecognized subcommand 'runn'"),
+        ("fly uniform", 2, "unrecognized subcommand 'fly'"),
         ("run uniform --ftl 2r-fifo:blkutil=1", 2, "blk-util"),
         ("run ./absent.parquet --ftl 2r++", 1, "./absent.parquet"),
         ("", 2, "Usage: ftlab <COMMAND>"),
