@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrow;
+mod capsule;
 mod command;
 mod drive_view;
 mod error;
