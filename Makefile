@@ -15,7 +15,7 @@ TARGET ?= drive
 SECONDS ?= 150
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
+.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -86,6 +86,13 @@ audit: target/tools/bin/typos ## checks spelling, and licences and sources of de
 target/tools/bin/typos: | setup-python
 	$(PYTHON) -m venv target/tools
 	target/tools/bin/pip install --quiet typos==1.52.0
+
+release: setup-system target/tools/bin/maturin ## wheel, static program, bill of materials, checksums: target/release-VERSION
+	scripts/release.sh
+
+target/tools/bin/maturin: | setup-python
+	$(PYTHON) -m venv target/tools
+	target/tools/bin/pip install --quiet maturin==1.16.0 wheel==0.48.0 ziglang==0.17.1
 
 fmt: ## formats the code
 	$(CARGO) fmt --all
