@@ -49,7 +49,7 @@ wheel pack --dest-dir "$out" "$work/$name" > /dev/null
 # With a target of its own, only the program is linked statically, and not what takes part in its build.
 say "the static program"
 RUSTFLAGS="$remap -C target-feature=+crt-static" \
-	cargo build --quiet --profile dist --locked --package ftlab-cli --target "$host"
+	cargo build --quiet --profile dist --locked --package ftlab-cli --features full --target "$host"
 folder=$name-${host%%-*}-linux
 mkdir "$work/$folder"
 cp "${CARGO_TARGET_DIR:-target}/$host/dist/ftlab" CHANGELOG.md CITATION.cff LICENSE-* README.md "$work/$folder"
