@@ -91,5 +91,5 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
 /// A victim rule is told nothing of a write.
 impl<P: PlacementEntry, V: VictimRule> Hinted for Composed<P, V> {
-    const HINTS: Hints = P::HINTS;
+    const HINTS: Option<Hints> = Some(P::HINTS);
 }

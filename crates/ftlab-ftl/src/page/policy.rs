@@ -13,7 +13,7 @@ use ftlab_flash::{BlockId, Lpn};
 pub struct HostWrite {
     /// Which page.
     pub lpn: Lpn,
-    /// What is known beside; [`Hint::NONE`] unless the policy asks for hints where it
+    /// What is known beside; nothing to rely on unless the policy asks for hints where it
     /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
     pub hint: Hint,
 }

@@ -121,10 +121,11 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
                 self.policy.fetch_ahead(soon, block);
             }
             let mut hint = Hint::NONE;
-            match P::HINTS {
-                Hints::None => {}
-                Hints::Lifetimes => hint.lifetime = *lifetimes.get(index).unwrap_or(&u32::MAX),
-                Hints::Streams => hint.stream = *streams.get(index).unwrap_or(&0),
+            if matches!(P::HINTS, None | Some(Hints::Lifetimes)) {
+                hint.lifetime = *lifetimes.get(index).unwrap_or(&hint.lifetime);
+            }
+            if matches!(P::HINTS, None | Some(Hints::Streams)) {
+                hint.stream = *streams.get(index).unwrap_or(&hint.stream);
             }
             self.write_page(lpn, hint, &[])?;
         }
