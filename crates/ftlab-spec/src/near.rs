@@ -22,16 +22,22 @@ pub struct NamesAndPairs {
 }
 
 impl NamesAndPairs {
-    /// [`did_you_mean`], where a pair is proposed only if it is clearly nearer.
+    /// [`did_you_mean`], where pairs are proposed only if one is clearly nearer than every other name.
     pub(crate) fn near(&self, name: &str) -> String {
-        let names = self.names.iter().filter_map(|known| nearness(name, known));
+        let mut near: Vec<_> =
+            self.names.iter().filter_map(|known| nearness(name, known)).collect();
         let [(_, firsts), (_, seconds)] = &self.parts;
         let pairs = firsts.iter().flat_map(|first| seconds.iter().map(move |last| (first, last)));
-        let pairs = pairs.filter_map(|(first, second)| {
-            let (near, pair) = nearness(name, &format!("{first}/{second}"))?;
-            Some((near - NEARER, pair))
-        });
-        proposal(names.chain(pairs).collect())
+        let pairs: Vec<_> = pairs
+            .filter_map(|(first, second)| nearness(name, &format!("{first}/{second}")))
+            .map(|(near, pair)| (near - NEARER, pair))
+            .collect();
+        let nearest =
+            |near: &[(f64, String)]| near.iter().map(|(near, _)| *near).fold(0.0, f64::max);
+        if nearest(&pairs) > nearest(&near) {
+            near.extend(pairs);
+        }
+        proposal(near)
     }
 }
 
