@@ -19,5 +19,5 @@ pub use crate::page::entry::{
 pub use build::{DynPageMapped, build, build_page_mapped, with_policy};
 pub use entry::{Entry, Kind};
 pub use error::BuildError;
-pub use list::{PolicyVisitor, ftl_names, known_ftls, policy_names};
+pub use list::{PolicyVisitor, covering_names, ftl_names, known_ftls, policy_names};
 pub use names::{entries, fit, hints, resolve};
