@@ -15,7 +15,7 @@ TARGET ?= drive
 SECONDS ?= 150
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
+.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -158,6 +158,9 @@ crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each famil
 
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --ignore-trims --writes $(WRITES) --out target/scoreboard
+
+golden: ## writes the golden counters of all FTLs; a changed number is a decision
+	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
 
 peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers

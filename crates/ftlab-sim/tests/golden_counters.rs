@@ -1,18 +1,24 @@
 //! Every registered FTL over a small trace, to the last relocation.
 //!
-//! `tests/data/README.md` says what is in the trace, `tests/data/small.parquet`.
+//! `tests/data/README.md` says what is in the trace, `tests/data/small.parquet`. `make golden` writes the table
+//! again: new rows for a new FTL or pair; any other change is a decision to name in the commit and CHANGELOG.md.
 
 use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Physical, Workload};
 use ftlab_trace::OpenOptions;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const TABLE: &str = include_str!("data/golden_counters.txt");
 
+fn data(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+}
+
 fn experiment(ftls: Vec<ftlab_spec::Spec>) -> Experiment {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small.parquet");
-    let workload = Workload::parse(&path.display().to_string(), OpenOptions::default()).unwrap();
+    let workload =
+        Workload::parse(&data("small.parquet").display().to_string(), OpenOptions::default())
+            .unwrap();
     Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(8192),
@@ -46,11 +52,15 @@ fn every_ftl_counts_exactly_what_the_table_says() {
         }
         found.push('\n');
     }
+    if std::env::var_os("FTLAB_WRITE_GOLDEN").is_some() {
+        std::fs::write(data("golden_counters.txt"), &found).unwrap();
+        return;
+    }
     let changed: Vec<_> = found.lines().filter(|line| !TABLE.lines().any(|l| l == *line)).collect();
     assert!(
         found == TABLE,
         "these counts are not those of tests/data/golden_counters.txt:\n  {}\na changed number is a \
-         decision: name it in the commit and the change log, and then make the whole table\n\n{found}",
+         decision: name it in the commit and the change log; `make golden` writes the table",
         changed.join("\n  ")
     );
 }

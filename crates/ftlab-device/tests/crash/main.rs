@@ -7,11 +7,11 @@ use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
 use model::{Life, Model, Random};
 
-/// Every FTL that a drive can have.
+/// The FTLs that a drive can have: a covering set of the pairs, and all others.
 fn ftls() -> Vec<String> {
     let is_possible =
         |name: &String| registry::hints(&name.parse().unwrap()).unwrap() != Hints::Lifetimes;
-    registry::policy_names().into_iter().filter(is_possible).collect()
+    registry::covering_names().into_iter().filter(is_possible).collect()
 }
 
 /// Presets, policies, and every placement and every victim rule in one pair.

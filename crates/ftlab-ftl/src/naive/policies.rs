@@ -60,6 +60,8 @@ enum Rule {
         lfs: bool,
         age_power: f64,
     },
+    /// The highest score that counts erases as a cost.
+    CostAgeTimes,
 }
 
 /// The placement and victim rule that a preset stands for.
@@ -114,6 +116,7 @@ impl Rule {
             "greedy" => Self::Greedy,
             "fifo" => Self::Fifo,
             "windowed-greedy" => Self::Windowed,
+            "cat" => Self::CostAgeTimes,
             "cost-benefit" => Self::CostBenefit {
                 // A batch of 1 takes one block, however little that frees.
                 wanted_blocks: match number(spec, "batch", 1) {
@@ -355,6 +358,16 @@ impl Policy for NaivePolicy {
                     let of_region: Vec<_> = sealed.iter().copied().filter(fits).collect();
                     self.one_region(&of_region, drive)
                 })
+            }
+            Rule::CostAgeTimes => {
+                let score = |b: BlockId| {
+                    let valid = f64::from(drive.valid_pages(b));
+                    let age = (drive.write_clock() - drive.sealed_at(b) + 1) as f64;
+                    let times = f64::from(drive.erases(b)) + 1.0;
+                    age * (f64::from(pages) - valid) / (valid * times)
+                };
+                let better = |best, b| if score(b) > score(best) { b } else { best };
+                not_full.reduce(better).into_iter().collect()
             }
             Rule::CostBenefit { wanted_blocks, lfs, age_power } => {
                 let score = |b: BlockId| {

@@ -5,7 +5,7 @@ use super::policies::NaivePolicy;
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::{Hint, Policy};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Resume, WearLeveling};
-use crate::registry::{PolicyVisitor, policy_names, with_policy};
+use crate::registry::{PolicyVisitor, covering_names, with_policy};
 use crate::stream::Stream;
 use crate::{Ftl, PageBatch};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
@@ -266,7 +266,7 @@ fn against_twin(
 
 fn registered() -> Vec<String> {
     let told = |name: String| if name.starts_with("oracle/") { name + ":hot=0.3" } else { name };
-    let names = policy_names().into_iter().map(told);
+    let names = covering_names().into_iter().map(told);
     names.chain(VARIANTS.map(str::to_owned)).collect()
 }
 

@@ -30,7 +30,7 @@ registry! {
                 placement::MultiLog, placement::Sfs, placement::Fadac, placement::Warcip,
                 placement::Fk, placement::NvmeFdp;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
-             victim::WindowedGreedy, victim::Random;
+             victim::WindowedGreedy, victim::Random, victim::Cat;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;
 }
 
@@ -103,6 +103,18 @@ pub(super) fn known_policies() -> NamesAndPairs {
 /// Of [`ftl_names`], those that the page-mapped engine runs: presets, policies and pairs.
 pub fn policy_names() -> Vec<String> {
     ftl_names().into_iter().filter(|name| HYBRIDS.iter().all(|row| row.name != name)).collect()
+}
+
+/// A covering set of [`policy_names`], for tests that take long: presets and policies, every placement
+/// with two victim rules, and every victim rule with two placements.
+pub fn covering_names() -> Vec<String> {
+    let covers = |name: &String| match name.split_once('/') {
+        Some((placement, victim)) => {
+            ["greedy", "cost-benefit"].contains(&victim) || ["single", "dac"].contains(&placement)
+        }
+        None => true,
+    };
+    policy_names().into_iter().filter(covers).collect()
 }
 
 /// Takes a policy whose type a name decided.

@@ -21,5 +21,5 @@ pub use build::{
 };
 pub use entry::{Entry, Kind};
 pub use error::BuildError;
-pub use list::{PolicyVisitor, ftl_names, known_ftls, policy_names};
+pub use list::{PolicyVisitor, covering_names, ftl_names, known_ftls, policy_names};
 pub use names::{entries, fit, hints, resolve};

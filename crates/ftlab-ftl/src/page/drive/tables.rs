@@ -224,6 +224,11 @@ impl Drive {
         &self.stream_blocks
     }
 
+    /// Erases of the least worn block in use.
+    pub fn fewest_erases(&self) -> u32 {
+        self.wear.fewest()
+    }
+
     /// How many more erases `block` has than the least worn block in use.
     #[inline]
     pub(crate) fn excess_erases(&self, block: BlockId) -> u32 {

@@ -75,6 +75,11 @@ impl Wear {
         self.erases[block.index()]
     }
 
+    /// Erases of the least worn block in use.
+    pub(super) fn fewest(&self) -> u32 {
+        self.fewest
+    }
+
     /// How many more erases `block` has than the least worn one.
     pub(super) fn excess(&self, block: BlockId) -> u32 {
         debug_assert!(self.erases(block) >= self.fewest, "block {block} is out of use");
