@@ -107,8 +107,8 @@ fn main() -> ExitCode {
         Command::Drive(args) => drive::drive(&args),
         Command::Model(args) => model::model(&args),
         Command::Report(args) => report::report(&args),
-        Command::Completions(args) => completions::completions(&args),
-        Command::Man(args) => completions::man(&args),
+        Command::Completions(args) => completions::completions(&args, Cli::command()),
+        Command::Man(args) => completions::man(&args, Cli::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@ pub(crate) mod experiment;
 mod flash;
 mod heat_map;
 mod inspection;
+mod named;
 mod png;
 mod scoreboard;
 mod trade_off;
