@@ -6,20 +6,18 @@
 
 mod figure;
 mod profile;
+mod side;
 
-use crate::Failure;
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use crate::common::Failure;
+use ftlab_sim::Workload;
 use ftlab_spec::Spec;
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{OpenOptions, open};
 use profile::{Load, Profile, SIZES, SKEW_SHARES};
+use side::{FILLS, FTLS, SEED, Side};
 use std::path::{Path, PathBuf};
 
-const FTLS: [&str; 3] = ["1r-greedy", "2r-fifo", "2r++"];
-const FILLS: [Fill; 2] = [Fill::None, Fill::Sequential];
-const PAGES_PER_BLOCK: u32 = 128;
 const PAGE_BYTES: u32 = 4096;
-const SEED: u64 = 1;
 
 /// A captured trace, and a generator with the parameters of its setup.
 struct Pair<'a> {
@@ -67,45 +65,6 @@ const TRACE_LIKE: Pair<'static> = Pair {
     generator: "trace-like:file=TRACE",
     ignore_trims: false,
 };
-
-/// One side of a pair.
-struct Side {
-    name: String,
-    profile: Profile,
-    /// Write amplification of [`FTLS`] for each of [`FILLS`].
-    wafs: Vec<Vec<f64>>,
-}
-
-impl Side {
-    fn measure(
-        workload: &Workload,
-        profile: Profile,
-        logical_pages: u64,
-        ignore_trims: bool,
-    ) -> Result<Self, Failure> {
-        let name = workload.name();
-        let wafs = FILLS.iter().map(|fill| {
-            let ftls = FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?;
-            let experiment = Experiment {
-                drive: DriveOptions {
-                    logical: Logical::Pages(logical_pages),
-                    pages_per_block: PAGES_PER_BLOCK,
-                    ..DriveOptions::default()
-                },
-                length: Length::Writes(profile.writes),
-                warmup_writes: profile.load_writes,
-                fill: *fill,
-                ignore_trims,
-                seed: SEED,
-                ..Experiment::new(workload.clone(), ftls)
-            };
-            let result = experiment.run(&mut ())?;
-            Ok(result.runs.iter().map(|run| run.waf).collect())
-        });
-        let wafs = wafs.collect::<Result<_, Failure>>()?;
-        Ok(Self { name, profile, wafs })
-    }
-}
 
 /// Page writes of a generator that ends.
 fn page_writes(spec: &Spec, space: &Space) -> Result<u64, Failure> {

@@ -4,7 +4,7 @@
 //! The study has 8,192 blocks (table 3) of 128 pages of 32 KiB (table 2: 128 writes per collection); but
 //! SKEW99's hot area fits its hot list of 512 pages only on a drive of 51,200 pages. Both are run.
 
-use crate::Failure;
+use crate::common::Failure;
 use ftlab_flash::Lpn;
 use ftlab_ftl::algorithms::placement::{Lru, Mbf};
 use ftlab_ftl::algorithms::tools::Hotness;

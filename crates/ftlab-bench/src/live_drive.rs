@@ -5,14 +5,12 @@
 
 mod contender;
 mod fio;
+mod programs;
 
-use crate::Failure;
+use crate::common::Failure;
 use contender::{CONTENDERS, Contender, Over};
 use fio::Measured;
-use std::path::PathBuf;
-
-/// The directory of the drives: memory.
-const DIRECTORY: &str = "/dev/shm";
+use programs::Programs;
 
 const QUEUE_DEPTHS: [u32; 2] = [1, 32];
 
@@ -51,23 +49,6 @@ pub(crate) fn measure(arguments: &[&str]) -> Result<(), Failure> {
         compare(&present, &results);
     }
     Ok(())
-}
-
-/// The programs needed.
-pub(crate) struct Programs {
-    /// The directory of our binaries: that of this one.
-    pub(crate) own: PathBuf,
-}
-
-impl Programs {
-    fn find() -> Result<Self, Failure> {
-        let this = std::env::current_exe()?;
-        let own = this.parent().ok_or("this binary has no directory")?.to_owned();
-        if !contender::is_installed("fio") {
-            return Err("fio is not installed (make setup-drive)".into());
-        }
-        Ok(Self { own })
-    }
 }
 
 fn print_row(contender: &Contender, queue_depth: u32, results: &[Measured]) {

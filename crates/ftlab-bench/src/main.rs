@@ -17,6 +17,7 @@
 //! Times are processor times. Machines differ and are noisy: compare the ratio to the reference loop.
 
 mod calibrate;
+mod common;
 mod hot_cold;
 mod live_drive;
 mod peers;
@@ -25,6 +26,7 @@ mod stopwatch;
 mod sweep_cost;
 mod tail_latency;
 
+use common::{BATCH_WRITES, Failure, PAGE_BYTES};
 use ftlab_flash::{Flash, Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
@@ -35,13 +37,6 @@ use ftlab_trace::{RequestBatch, TraceSource};
 use reference::Reference;
 use std::time::Duration;
 use stopwatch::Stopwatch;
-
-type Failure = Box<dyn std::error::Error>;
-
-const PAGE_BYTES: u32 = 4096;
-
-/// Writes per batch; generating them is not measured.
-const BATCH_WRITES: u64 = 1 << 18;
 
 /// One drive under one workload.
 #[derive(Clone, Copy)]

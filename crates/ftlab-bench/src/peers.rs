@@ -4,7 +4,7 @@
 //! zipf 0.99. The store takes as much space as it needs: garbage is collected while it is at least 9.09%
 //! of the programmed pages. The fill is counted.
 
-use crate::{BATCH_WRITES, Failure, PAGE_BYTES};
+use crate::common::{BATCH_WRITES, Failure, PAGE_BYTES};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::{DriveConfig, GcSchedule};
 use ftlab_ftl::{PageBatch, registry};

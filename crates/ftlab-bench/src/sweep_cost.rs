@@ -1,7 +1,7 @@
 //! The cost of a sweep in addition to its runs: how busy it keeps the processors, and its overhead
 //! per run compared with the same experiments one after the other without a sweep.
 
-use crate::Failure;
+use crate::common::Failure;
 use ftlab_lab::sweep::{ExperimentFile, Plan, Scale, Shard, Store, SweepOptions, sweep};
 use ftlab_sim::Threads;
 use rustix::time::{ClockId, Timespec, clock_gettime};

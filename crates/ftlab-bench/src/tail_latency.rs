@@ -4,49 +4,18 @@
 //! The captured trace is expected in `$FTLAB_SHARED/traces`.
 
 mod figure;
+mod line;
 
-use crate::Failure;
-use ftlab_sim::result::{ResponseSummary, RunResult};
+use crate::common::Failure;
+use ftlab_sim::result::RunResult;
 use ftlab_sim::{DriveOptions, Experiment, Fill, Workload};
 use ftlab_trace::OpenOptions;
+use line::{FTLS, Line, SCHEDULES};
 use std::path::{Path, PathBuf};
 
 const TRACE: &str = "tpcc-mariadb";
 
-const FTLS: [&str; 4] = ["1r-greedy", "2r-greedy", "2r-fifo", "2r++"];
-
-const SCHEDULES: [&str; 2] = ["foreground", "incremental"];
-
 const QUEUE_DEPTHS: [u32; 2] = [1, 16];
-
-/// Response times in milliseconds and the share of the host writes that took longer.
-type Tail = Vec<(f64, f64)>;
-
-/// One FTL under one schedule.
-struct Line {
-    ftl: &'static str,
-    schedule: &'static str,
-    waf: f64,
-    response_ns: ResponseSummary,
-    host_writes: u64,
-}
-
-impl Line {
-    /// The share of the host writes that took longer than a response time, as a step function from
-    /// `shortest` on, constant between measured times.
-    fn tail(&self, shortest: f64) -> Tail {
-        let measured = self.response_ns.tail.iter().map(|(ns, longer)| (*ns as f64 / 1e6, *longer));
-        let mut longer_before = 1.0;
-        let mut stairs = vec![(shortest, 1.0)];
-        for (ms, longer) in measured {
-            // One write is the smallest share; a logarithmic axis has no 0.
-            let longer = longer.max(1.0 / self.host_writes as f64);
-            stairs.extend([(ms, longer_before), (ms, longer)]);
-            longer_before = longer;
-        }
-        stairs
-    }
-}
 
 /// Runs all FTLs on the trace, with a full drive.
 fn measure(trace: &Path, schedule: &'static str, queue_depth: u32) -> Result<Vec<Line>, Failure> {

@@ -1,9 +1,8 @@
 //! `ftlab completions` and `ftlab man`.
 
-use crate::Cli;
 use crate::error::CliError;
 use crate::output::print;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Prints a completion script for a shell, such as `source <(ftlab completions bash)`.
@@ -20,14 +19,15 @@ pub(crate) struct ManArgs {
     command: Option<String>,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
+/// `command` is all of `ftlab`.
+pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "ftlab", &mut script);
+    clap_complete::generate(args.shell, &mut command, "ftlab", &mut script);
     print(&String::from_utf8_lossy(&script))
 }
 
-pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
-    let mut command = Cli::command();
+/// `command` is all of `ftlab`.
+pub(crate) fn man(args: &ManArgs, mut command: Command) -> Result<(), CliError> {
     command.build();
     if let Some(name) = &args.command {
         let known: Vec<_> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();

@@ -1,10 +1,10 @@
 //! Error messages of the command, and its exit code.
 
-use crate::output::say;
 use ftlab_lab::LabError;
 use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
+use std::io::Write;
 
 /// A message and an exit code: 2 if the command line was wrong, 1 if its execution failed.
 #[derive(Debug)]
@@ -26,7 +26,8 @@ impl CliError {
 
     /// Prints the message and returns the exit code.
     pub(crate) fn report(&self) -> u8 {
-        say(&format!("error: {}\n", self.message));
+        // Nothing can be done where that fails.
+        let _ = writeln!(std::io::stderr().lock(), "error: {}", self.message);
         self.code
     }
 }

@@ -48,6 +48,7 @@ impl Watch {
     }
 
     /// What has been seen since `earlier`, a copy of `self` then.
+    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let pairs = self.erases.iter().zip(&earlier.erases);
         let streams = self.streams.iter().enumerate().map(|(stream, [victims, valid])| {

@@ -11,7 +11,7 @@ use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceSink, create};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant, SystemTime};
@@ -320,9 +320,4 @@ fn target(target: &Target) -> (String, &'static str) {
 fn kernel() -> String {
     let name = rustix::system::uname();
     [name.release(), name.machine()].map(|text| text.to_string_lossy().into_owned()).join(" ")
-}
-
-/// The parent directory of a file.
-pub(crate) fn parent_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

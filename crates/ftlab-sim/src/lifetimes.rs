@@ -140,7 +140,9 @@ mod tests {
                 let batch = &mut batches[usize::from(index >= cut)];
                 if *is_trim { batch.trim(Lpn(*page), 1) } else { batch.writes.push(Lpn(*page)) }
             }
-            batches.iter().for_each(|batch| pass.add(batch));
+            for batch in &batches {
+                pass.add(batch);
+            }
             prop_assert_eq!(pass.lifetimes, naive(&operations));
         }
     }

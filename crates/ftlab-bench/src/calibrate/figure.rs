@@ -1,8 +1,8 @@
 //! A captured and a generated workload in four panels.
 
-use super::Side;
 use super::profile::SIZES;
-use crate::Failure;
+use super::side::Side;
+use crate::common::Failure;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::ops::Range;

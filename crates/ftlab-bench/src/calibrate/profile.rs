@@ -1,7 +1,7 @@
 //! The profile of a workload: skew, frozen pages, write intervals and request sizes of its main
 //! part, after the load.
 
-use crate::Failure;
+use crate::common::Failure;
 use ftlab_trace::pages::{PageSink, SECTOR_BYTES, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, TraceSource};
 

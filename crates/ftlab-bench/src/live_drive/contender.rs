@@ -1,8 +1,8 @@
 //! Servers to compare.
 
 use super::fio::{self, Measured};
-use super::{DIRECTORY, Programs};
-use crate::Failure;
+use super::programs::{Programs, is_installed};
+use crate::common::Failure;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -79,12 +79,6 @@ pub(crate) static CONTENDERS: &[Contender] = &[
     },
 ];
 
-/// Whether a program is on the path.
-pub(crate) fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
-}
-
 impl Contender {
     /// The reason why it cannot be measured here, if any.
     pub(crate) fn missing(&self, programs: &Programs) -> Option<String> {
@@ -152,6 +146,9 @@ fn wait_for(path: &Path, name: &str) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// The directory of the drives: memory.
+const DIRECTORY: &str = "/dev/shm";
 
 /// A directory in memory, removed when dropped.
 struct Directory(PathBuf);

@@ -1,6 +1,6 @@
 //! One run of fio, and the processor time of the server.
 
-use crate::Failure;
+use crate::common::Failure;
 use rustix::param::clock_ticks_per_second;
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Complementary distributions of response times, both axes logarithmic.
 
-use super::{FTLS, Line, SCHEDULES};
-use crate::Failure;
+use super::line::{FTLS, Line, SCHEDULES};
+use crate::common::Failure;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 

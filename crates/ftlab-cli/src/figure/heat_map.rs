@@ -2,7 +2,7 @@
 
 use super::Drawn;
 use super::chart::{Area, Axis, Chart, chart, count_text};
-use super::inspection::Named;
+use super::named::Named;
 use ftlab_trace::analyze::HeatMap;
 use plotters::prelude::*;
 use plotters::style::colors::colormaps::ViridisRGB;

@@ -2,6 +2,7 @@
 
 use super::chart::{Area, Axis, Line, bars, chart, count_text, legend, lines, mark};
 use super::heat_map::heat_map;
+use super::named::Named;
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
 use ftlab_sim::format::{bytes, percent_tenths};
@@ -24,12 +25,6 @@ enum Draw {
     Together(fn(&Area<'_>, &[Named<'_>]) -> Drawn),
     /// A chart for each.
     Apart(fn(&Area<'_>, &Named<'_>) -> Drawn),
-}
-
-/// A workload with its name in figures.
-pub(super) struct Named<'a> {
-    pub(super) name: String,
-    pub(super) found: &'a Inspection,
 }
 
 /// Every figure, in order of the documentation.

@@ -5,6 +5,7 @@ pub(crate) mod experiment;
 mod flash;
 mod heat_map;
 mod inspection;
+mod named;
 #[cfg(feature = "png")]
 mod png;
 mod scoreboard;

@@ -13,7 +13,7 @@ use ftlab_lab::sweep::{
     ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs_of,
 };
 use page::{Page, Took};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Reproduces tables and figures of the literature: published, measured, difference.
@@ -113,10 +113,4 @@ fn one(
     page.write(&plan, numbers.as_ref(), &args.out)?;
     print(&page.table())?;
     Ok(page)
-}
-
-/// The name of a file of an experiment, without its extension.
-fn stem(out: &Path, id: &str, name: &str) -> PathBuf {
-    let suffix = if name.is_empty() { String::new() } else { format!("-{name}") };
-    out.join(format!("{id}{suffix}"))
 }

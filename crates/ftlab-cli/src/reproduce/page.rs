@@ -1,6 +1,5 @@
 //! The page of an experiment: text, table, figures, numbers.
 
-use super::stem;
 use crate::error::CliError;
 use crate::figure::{self, experiment};
 use crate::sweep::line;
@@ -256,6 +255,12 @@ pub(super) fn index(out: &Path, own: &[Page]) -> Result<(), CliError> {
     }
     fs::create_dir_all(out)?;
     write_file(&out.join("README.md"), &text)
+}
+
+/// The name of a file of an experiment, without its extension.
+fn stem(out: &Path, id: &str, name: &str) -> PathBuf {
+    let suffix = if name.is_empty() { String::new() } else { format!("-{name}") };
+    out.join(format!("{id}{suffix}"))
 }
 
 /// `path.ending`, even if the path contains dots.

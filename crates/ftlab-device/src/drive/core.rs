@@ -2,8 +2,9 @@
 
 use crate::drive::HostObserver;
 use crate::drive::options::room_needed;
-use crate::drive::recovery::new_session;
-use crate::media::{Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum};
+use crate::media::{
+    Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum, new_session,
+};
 use ftlab_flash::{Lpn, Ppn};
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::io;

@@ -7,12 +7,11 @@
 use crate::drive::core::{Core, write};
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Media, MediaError, Misplaced,
-    Pages, Record, SLICE_PAGES, Source, Superblock, Tracker,
+    Pages, Record, SLICE_PAGES, Source, Superblock, Tracker, new_session,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// How a drive was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -376,9 +375,4 @@ fn go_live(
         core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
     }
     Ok(core)
-}
-
-/// A number that no earlier session had.
-pub(crate) fn new_session() -> u64 {
-    Uuid::new_v4().as_u64_pair().0
 }

@@ -9,6 +9,7 @@ use crate::latency::Clock;
 use crate::media::batch::Record;
 use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
+use crate::media::checksum::checksum;
 use crate::media::gather::{Gather, Gathered};
 use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
@@ -345,12 +346,6 @@ impl Media {
         self.totals.checksum_errors += u64::from(!is_right);
         Ok(is_right)
     }
-}
-
-/// The checksum of a page: of its number, followed by its data.
-#[inline]
-pub(crate) fn checksum(lpn: Lpn, data: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&lpn.0.to_le_bytes()), data)
 }
 
 impl Flash for Media {

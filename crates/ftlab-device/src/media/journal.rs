@@ -281,3 +281,8 @@ impl<'a> JournalReader<'a> {
 pub(crate) fn batch_bytes_max(page_bytes: u32) -> u64 {
     (BATCH_BYTES as u64 + 2 * u64::from(page_bytes)).next_multiple_of(SECTOR_BYTES)
 }
+
+/// A number that no session had before.
+pub(crate) fn new_session() -> u64 {
+    Uuid::new_v4().as_u64_pair().0
+}

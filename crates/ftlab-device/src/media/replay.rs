@@ -5,7 +5,7 @@
 //! it. The drive can be recovered to any operation after which all current versions are there;
 //! [`last_whole`](Tracker::last_whole) finds the last one.
 
-use crate::media::flash::checksum;
+use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};

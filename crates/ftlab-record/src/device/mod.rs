@@ -10,6 +10,7 @@
 
 mod block_device;
 mod event_format;
+mod events;
 mod order;
 mod reader;
 mod ring_buffer;
@@ -17,9 +18,9 @@ mod tracefs;
 
 use crate::RecordError;
 use crate::capture::{Capture, Outlet, Stop};
-use crate::recording::parent_of;
 use block_device::BlockDevice;
 use event_format::EventFormat;
+use events::Events;
 use ftlab_trace::RequestBatch;
 use reader::Reader;
 use ring_buffer::SubBuffer;
@@ -86,18 +87,6 @@ pub(crate) fn start(
     Ok((Capture { thread, stop, properties }, command))
 }
 
-/// The events of a device, and their layout.
-#[derive(Debug, Clone, Copy)]
-struct Events {
-    /// The trace point, for the provenance.
-    name: &'static str,
-    /// A request issued to the device.
-    issue: EventFormat,
-    /// A request that the driver requeues; it will be issued again.
-    requeue: Option<EventFormat>,
-    layout: SubBuffer,
-}
-
 /// Sets up the instance, but does not enable it.
 fn enable(
     instance: &Instance,
@@ -154,6 +143,11 @@ fn filter(device: &BlockDevice, reads: bool) -> String {
         filter += " && !(rwbs ~ \"R*\")";
     }
     filter
+}
+
+/// The parent directory of a file.
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 struct StopDevice {

@@ -1,7 +1,7 @@
 //! Reads the ring buffers of all processors.
 
-use super::Events;
 use super::block_device::BlockDevice;
+use super::events::Events;
 use super::order::{Event, Order, bytes_of};
 use super::tracefs::Instance;
 use crate::RecordError;
