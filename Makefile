@@ -1,7 +1,9 @@
-# What people type. `make` alone lists it.
+# The commands of the project; `make` alone lists them.
 
 CARGO ?= cargo
 FTLAB := target/release/ftlab
+# Once everything has been built (`make build`), the demo does not replace it by a lean build.
+FULL := target/release/.full
 DEMO := demo/tpcc-mariadb.parquet
 PYTHON ?= python3
 VENV := target/python
@@ -13,23 +15,25 @@ TARGET ?= drive
 SECONDS ?= 150
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
+.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-demo: build ## four FTLs side by side on a real database trace
+demo: setup-system ## runs four FTLs on a real database trace
+	$(CARGO) build --release --locked --package ftlab-cli $(if $(wildcard $(FULL)),--features full)
 	$(FTLAB) run $(DEMO) --fill sequential \
 		--ftl 1r-greedy --ftl 2r-greedy --ftl 2r-fifo --ftl 2r++
 
-build: setup-system ## builds target/release/ftlab
-	$(CARGO) build --release --locked --package ftlab-cli
+build: setup-system ## builds target/release/ftlab with everything: live drives, recording, PNG, completions
+	$(CARGO) build --release --locked --package ftlab-cli --features full
+	touch $(FULL)
 
-test: check ## everything: lints, docs, and all tests
-	$(CARGO) test --locked --workspace
+test: check ## runs everything: lints, documentation and all tests
+	$(CARGO) test --locked --workspace --features ftlab-cli/full
 	$(MAKE) test-python
 
-python: setup-system $(VENV)/requirements.lock ## the Python package into target/python, for its tests
+python: setup-system $(VENV)/requirements.lock ## builds the Python package into target/python, for its tests
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --profile dev
 
 $(VENV)/requirements.lock: python/requirements.lock | setup-python
@@ -37,17 +41,18 @@ $(VENV)/requirements.lock: python/requirements.lock | setup-python
 	$(VENV)/bin/pip install --quiet --requirement $<
 	cp $< $@
 
-test-python: python ## lints, types and tests of the Python package
+test-python: python ## runs lints, type checks and tests of the Python package
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
 	$(VENV)/bin/pytest --quiet
 
-check: setup-system ## lints and docs
+check: setup-system ## runs the lints and builds the Rust documentation
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps
+	$(CARGO) clippy --locked --workspace --all-targets --features ftlab-cli/full -- --deny warnings
+	$(CARGO) clippy --locked --package ftlab-cli -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --locked --workspace --no-deps --features ftlab-cli/full
 
-docs: setup-system target/docs/venv/installed ## the documentation as a site: target/docs/html/index.html
+docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html
 	VIRTUAL_ENV=$(abspath target/docs/venv) target/docs/venv/bin/maturin develop --quiet --profile dev
 	target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet \
 		-d target/docs/doctrees docs target/docs/html
@@ -57,7 +62,7 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	target/docs/venv/bin/pip install --quiet --requirement docs/requirements.txt
 	touch $@
 
-docs-figures: build ## draws the pictures of docs/concepts.md anew
+docs-figures: build ## redraws the pictures of docs/concepts.md
 	$(FTLAB) run $(DEMO) --fill sequential --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
@@ -73,7 +78,7 @@ docs-figures: build ## draws the pictures of docs/concepts.md anew
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 --fill sequential \
 		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
 
-audit: target/tools/bin/typos ## spelling, and licences and sources of dependencies
+audit: target/tools/bin/typos ## checks spelling, and licences and sources of dependencies
 	target/tools/bin/typos
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny --locked check licenses bans sources
@@ -82,80 +87,87 @@ target/tools/bin/typos: | setup-python
 	$(PYTHON) -m venv target/tools
 	target/tools/bin/pip install --quiet typos==1.52.0
 
+release: setup-system target/tools/bin/maturin ## wheel, static program, bill of materials, checksums: target/release-VERSION
+	scripts/release.sh
+
+target/tools/bin/maturin: | setup-python
+	$(PYTHON) -m venv target/tools
+	target/tools/bin/pip install --quiet maturin==1.16.0 wheel==0.48.0 ziglang==0.17.1
+
 fmt: ## formats the code
 	$(CARGO) fmt --all
 
-bench: ## nanoseconds per flash page program, on an 8 GiB drive
+bench: ## measures nanoseconds per flash page program, on an 8 GiB drive
 	$(CARGO) run --release --locked --package ftlab-bench
 
-bench-large: ## the same on a 512 GiB drive; needs 1.5 GB of memory
+bench-large: ## measures the same on a 512 GiB drive; needs 1.5 GB of memory
 	$(CARGO) run --release --locked --package ftlab-bench -- large
 
-bench-sweep: ## 1,000 small runs: how busy they keep the processors, and the overhead per run
+bench-sweep: ## measures the processor utilisation and the overhead per run of 1,000 small runs
 	$(CARGO) run --release --locked --package ftlab-bench -- sweep
 
-bench-traces: ## page writes per second of every trace reader and generator
+bench-traces: ## measures page writes per second of every trace reader and generator
 	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed
 
-bench-stream: build ## a trace larger than memory through `ftlab convert`: time and memory (STREAM=20GB)
+bench-stream: build ## measures time and memory of `ftlab convert` on a trace larger than memory (STREAM=20GB)
 	$(CARGO) build --release --locked --package ftlab-trace --example msr_lines
 	target/release/examples/msr_lines $(STREAM) | \
 		/usr/bin/time -f '%e s, %M KiB of memory at most' $(FTLAB) convert - target/stream.parquet
 	rm target/stream.parquet
 
-reproduce: build ## every table and figure of the papers, scaled to an eighth; traces in FTLAB_SHARED
+reproduce: build ## reproduces every table and figure of the papers, scaled to an eighth; traces in FTLAB_SHARED
 	$(FTLAB) reproduce all --scale 1/8
 
-bench-drive: build ## page writes to a drive, and served beside nbdkit (make setup-drive; loop devices need root)
+bench-drive: build ## measures page writes to a drive, and serving it compared with nbdkit (make setup-drive; loop devices need root)
 	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
 	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
-tail-latency: ## response times of whole collections and of steps (2R); draws docs/figures/tail-latency.svg
+tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg
 
-hot-cold: ## what tests of hotness bring and cost, after Lee and Kim (docs/reproduction.md)
+hot-cold: ## measures accuracy and cost of hotness tests, after Lee and Kim (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- hot-cold
 
-setup-record: ## installs what recording, its tests and its guide (docs/record.md) use; as root
+setup-record: ## installs the programs for recording, its tests and its guide (docs/record.md); as root
 	apt-get update && apt-get install --yes --no-install-recommends \
 		strace e2fsprogs sqlite3 postgresql mariadb-server mariadb-client sysbench
 
-setup-drive: ## installs what the tests of the live drive and `make programs` use; as root
+setup-drive: ## installs the programs for the tests of the live drive and `make programs`; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
 		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs \
 		gnutls-bin postgresql mariadb-server mariadb-client sysbench rocksdb-tools
 
-setup-report: ## installs what the tests of the report page use: Chromium, Playwright, axe; as root
+setup-report: ## installs the programs for the tests of the report page: Chromium, Playwright, axe; as root
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm
 	npm ci --prefix crates/ftlab-report/browser
 
-calibrate: ## generators beside the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
+calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs/workloads.md), with figures
 	$(CARGO) run --release --locked --package ftlab-bench -- calibrate docs/figures
 
-programs: build ## real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
+programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
 	set -e; for program in $(PROGRAM); do \
 		python3 crates/ftlab-device/programs $$program --size $(SIZE) --seconds $(SECONDS) \
 			--figure docs/figures/drive-$$program.svg; done
 
-fuzz: ## arbitrary bytes for one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
+fuzz: ## fuzzes one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
 	crates/ftlab-device/fuzz/run.sh $(TARGET) $(SECONDS)
 
-crash-tests: ## 1,000 power cuts for every FTL, and 50 kills for each family; ten minutes or so
+crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
 
-scoreboard: build ## all FTLs over the captured traces of FTLAB_SHARED (docs/scoreboard.md); goes on where it stopped (WRITES=...)
+scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --ignore-trims --writes $(WRITES) --out target/scoreboard
 
-peers: ## placements of the literature beside an independent simulator's numbers (docs/reproduction.md)
+peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)
 	$(CARGO) run --release --locked --package ftlab-bench -- peers
 
-setup-python: ## installs what the Python package needs and the system lacks
+setup-python: ## installs what the Python package needs, if missing
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "Python 3.11 or later with its module venv is missing; installing it"; \
 		apt-get update && apt-get install --yes --no-install-recommends python3 python3-venv; }
 
-setup-system: ## installs what the build needs and the system lacks
+setup-system: ## installs what the build needs, if missing
 	@command -v $(CARGO) >/dev/null || { \
 		echo "cargo is missing: install Rust 1.88 or later from https://rustup.rs" >&2; exit 1; }
 	@command -v cc >/dev/null || { \

@@ -1,4 +1,4 @@
-"""How Sphinx makes the site (`make docs`)."""
+"""Sphinx configuration of the site (`make docs`)."""
 
 import hashlib
 import sys
@@ -13,7 +13,7 @@ sys.path.insert(0, str(DOCS / "_ext"))
 
 
 def package_digest():
-    """Of all files of the Python package, the compiled one too."""
+    """A digest of all files of the Python package, including the compiled one."""
     digest = hashlib.sha256()
     for path in sorted(Path(ftlab.__file__).parent.rglob("*.*")):
         if path.suffix != ".pyc":
@@ -27,25 +27,25 @@ copyright = f"{author}; MIT or Apache-2.0"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "ftlab_catalogue"]
 
-# The docstrings of the Python package say of which types things are, in words.
+# The docstrings of the Python package describe types in words.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-# Links into other packages' documentation would need the network.
+# Links into the documentation of other packages would need the network.
 nitpick_ignore_regex = [(r"py:.*", r"matplotlib\..*")]
 
 exclude_patterns = ["_ext"]
 
-# The pages read well as plain Markdown, too: links between them are links to files and headings.
+# The pages can be read as plain Markdown too: links between them are links to files and headings.
 myst_heading_anchors = 4
 
-# Notebooks run again when they or the package have changed.
+# Notebooks are executed again when they or the package have changed.
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(OUTPUT / "notebooks" / package_digest())
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
-# Bars that show how far a run is.
+# Progress bars.
 nb_output_stderr = "remove"
 
 html_theme = "furo"

@@ -1,8 +1,8 @@
-"""Pages that follow from the program itself: every FTL, every list, every command.
+"""Pages generated from the program itself: every FTL, every list, every command.
 
-Before Sphinx reads anything, this asks `ftlab list ... --json` and `ftlab COMMAND --help`, takes the doc
+Before Sphinx reads anything, this runs `ftlab list ... --json` and `ftlab COMMAND --help`, takes the doc
 comment of each FTL's file, and writes Markdown into `docs/generated/`. So no page can be out of date, and
-nothing that is registered can be missing: an FTL without a doc comment stops the build.
+no registered name can be missing: an FTL without a doc comment stops the build.
 
 In all pages, `2r++` and `ftlab run ...` in inline code become links to the pages about them.
 """
@@ -24,11 +24,10 @@ KINDS = {"ftl": "ftls", "placement": "placements", "victim": "victims"}
 INTRODUCTIONS = {
     "ftl": [
         "# Every FTL",
-        "These pages are made from the doc comments of the files that implement the FTLs, and from the "
-        "registry that `ftlab list ftls` prints. Any [placement](../placements/index.md) and any "
-        "[victim rule](../victims/index.md) make a page-mapped FTL together, too, written "
-        "`PLACEMENT/VICTIM`, such as `sep-gc/cost-benefit`. Parameters follow behind a colon: "
-        "`2r++:blk-util=0.4,scan-depth=0.9`.",
+        "These pages are generated from the doc comments of the files that implement the FTLs, and from the "
+        "registry that `ftlab list ftls` prints. Any [placement](../placements/index.md) combined with any "
+        "[victim rule](../victims/index.md) is a page-mapped FTL too, written `PLACEMENT/VICTIM`, such as "
+        "`sep-gc/cost-benefit`. Parameters follow after a colon: `2r++:blk-util=0.4,scan-depth=0.9`.",
     ],
     "placement": [
         "# Every placement",
@@ -36,15 +35,15 @@ INTRODUCTIONS = {
     ],
     "victim": [
         "# Every victim rule",
-        "Which blocks are collected: the part of an FTL's name behind the slash, as in `sep-gc/cost-benefit`.",
+        "Which blocks are collected: the part of an FTL's name after the slash, as in `sep-gc/cost-benefit`.",
     ],
 }
 LISTS = {
-    "workloads": "Every generator of workloads",
-    "formats": "Every format of traces",
+    "workloads": "Every workload generator",
+    "formats": "Every trace format",
     "timings": "Every timing",
 }
-# Names that are words of other things, too.
+# Names that are also ordinary words.
 AMBIGUOUS = {"page", "fifo"}
 
 
@@ -91,7 +90,7 @@ def listed(ftlab, what):
 
 
 def write_pages(pages):
-    """Writes what has changed, so that Sphinx reads no more than that again."""
+    """Writes only what has changed, so that Sphinx reads nothing else again."""
     for path in GENERATED.rglob("*.md"):
         if str(path.relative_to(GENERATED)) not in pages:
             path.unlink()
@@ -139,11 +138,11 @@ def ftl_page(entry, comments):
     elif pair:
         placement, victim = pair.groups()
         body = (
-            f"A name for a pair: the placement [{placement}](../placements/{placement}.md) says where pages "
+            f"A name for a pair: the placement [{placement}](../placements/{placement}.md) decides where pages "
             f"go, and the victim rule [{victim}](../victims/{victim}.md) which blocks are collected."
         )
     else:
-        raise ExtensionError(f"{kind} {name} is registered, but no file with a doc comment names it")
+        raise ExtensionError(f"{kind} {name} is registered, but no file with a doc comment defines it")
     return "\n\n".join([*head, use, body, "## Values", table]) + "\n"
 
 
@@ -217,8 +216,8 @@ def commands_page(ftlab, commands):
     rows = [f"| [ftlab {name}]({name}.md) | {first_paragraph(ftlab, name)} |" for name in commands]
     parts = [
         "# Every command",
-        "What `ftlab COMMAND --help` prints. `ftlab man COMMAND` makes manual pages, and "
-        "`ftlab completions SHELL` completions.",
+        "What `ftlab COMMAND --help` prints. `ftlab man COMMAND` prints manual pages, and "
+        "`ftlab completions SHELL` completion scripts.",
         "\n".join(["| command | |", "|---|---|", *rows]),
         toctree(commands),
     ]
@@ -233,7 +232,7 @@ def first_paragraph(ftlab, name):
 
 
 def add_experiments(app, docname, source):
-    """Puts the pages of experiments below their table, which `ftlab reproduce` writes."""
+    """Adds the pages of experiments below their table, which `ftlab reproduce` writes."""
     if docname == "reproduction/README":
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*/*\n```\n"
 
@@ -242,7 +241,7 @@ def add_experiments(app, docname, source):
 
 
 def link_targets(pages):
-    """The page of each text in inline code that has one."""
+    """The page of each inline code text that has one."""
     targets = {}
     for name in sorted(pages):
         folder, _, file = name.removesuffix(".md").rpartition("/")

@@ -11,20 +11,46 @@ Examples
 
 from __future__ import annotations
 
-from ftlab import errors, model, plot
-from ftlab._core import DriveView, __version__
-from ftlab._drive import Drive
-from ftlab._policy import Policy, Stream
-from ftlab._progress import Status, SweepStatus, TuneStatus
-from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
-from ftlab._requests import Inspection, generate, inspect
-from ftlab._result import Result
-from ftlab._run import run
-from ftlab._sweep import Failure, Sweep, sweep
-from ftlab._tune import tune
-from ftlab._tuning import Trial, Tuning, Validation
-from ftlab._workload import Trace
-from ftlab.errors import FtlabError
+from typing import TYPE_CHECKING
+
+from ftlab._lazy import lazily
+
+if TYPE_CHECKING:
+    from ftlab import errors, model, plot
+    from ftlab._core import DriveView, __version__
+    from ftlab._drive import Drive
+    from ftlab._policy import Policy, Stream
+    from ftlab._progress import Status, SweepStatus, TuneStatus
+    from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
+    from ftlab._requests import Inspection, generate, inspect
+    from ftlab._result import Result
+    from ftlab._run import run
+    from ftlab._sweep import Failure, Sweep, sweep
+    from ftlab._tune import tune
+    from ftlab._tuning import Trial, Tuning, Validation
+    from ftlab._workload import Trace
+    from ftlab.errors import FtlabError
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "_core": ("DriveView", "__version__"),
+            "_drive": ("Drive",),
+            "_policy": ("Policy", "Stream"),
+            "_progress": ("Status", "SweepStatus", "TuneStatus"),
+            "_registry": ("Entry", "Parameter", "formats", "ftls", "generators", "parts", "timings"),
+            "_requests": ("Inspection", "generate", "inspect"),
+            "_result": ("Result",),
+            "_run": ("run",),
+            "_sweep": ("Failure", "Sweep", "sweep"),
+            "_tune": ("tune",),
+            "_tuning": ("Trial", "Tuning", "Validation"),
+            "_workload": ("Trace",),
+            "errors": ("FtlabError", "errors"),
+            "model": ("model",),
+            "plot": ("plot",),
+        },
+    )
 
 __all__ = [
     "Drive",
@@ -60,3 +86,7 @@ __all__ = [
     "timings",
     "tune",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

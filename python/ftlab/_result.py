@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ftlab import _core
 from ftlab._document import Document
-from ftlab._tables import table
+from ftlab._tables import data_frame, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,8 +88,7 @@ class Result(Document):
         pandas.DataFrame
             The table.
         """
-        frame: pd.DataFrame = self.to_arrow(name).to_pandas()
-        return frame
+        return data_frame(self.to_arrow(name))
 
     def to_json(self) -> str:
         """The document as text.

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from ftlab._lazy import needs
 from ftlab._progress import TuneStatus
 from ftlab._space import Space
 from ftlab._tuning import Trial
@@ -39,10 +40,7 @@ def quiet_optuna() -> Iterator[None]:
     try:
         from optuna import logging
     except ImportError as error:
-        raise ImportError(
-            f"a parameter search needs the package Optuna ({error}); pip install 'optuna>=5', or "
-            "pip install '.[tune]' in a clone of ftlab"
-        ) from None
+        raise needs("a parameter search", "Optuna", "tune", error) from None
     level = logging.get_verbosity()
     logging.set_verbosity(logging.WARNING)
     try:

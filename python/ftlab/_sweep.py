@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ftlab import _core
 from ftlab._progress import SweepProgress, sweep_reporter
+from ftlab._tables import data_frame
 from ftlab.errors import FileError
 
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ class Sweep:
 
     def to_pandas(self) -> pd.DataFrame:
         """The table of :meth:`to_arrow` as a data frame."""
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
+        return data_frame(self.to_arrow())
 
 
 def sweep(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["TABLES", "cell_bytes", "frames", "table"]
+from ftlab._lazy import needs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TABLES", "cell_bytes", "data_frame", "frames", "table"]
 
 Document = Mapping[str, Any]
 Row = dict[str, Any]
@@ -26,6 +31,15 @@ def table(document: Document, name: str) -> pa.Table:
     rows = list(TABLES[name](document))
     columns = {key: None for row in rows for key in row}
     return pa.table({key: [row.get(key) for row in rows] for key in columns})
+
+
+def data_frame(rows: pa.Table) -> pd.DataFrame:
+    """The table as a data frame; ``ImportError`` with a remedy if pandas is missing."""
+    try:
+        frame: pd.DataFrame = rows.to_pandas()
+    except ImportError as error:
+        raise needs("a data frame", "pandas", "notebook", error) from None
+    return frame
 
 
 def _runs(document: Document) -> Iterator[Row]:

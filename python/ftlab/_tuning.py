@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.csv
 
+from ftlab._tables import data_frame
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
@@ -133,8 +135,7 @@ class Tuning:
 
     def to_pandas(self) -> pd.DataFrame:
         """The table of :meth:`to_arrow` as a data frame."""
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
+        return data_frame(self.to_arrow())
 
     def to_json(self) -> str:
         """Everything as text, trials included."""

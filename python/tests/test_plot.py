@@ -8,7 +8,7 @@ import pytest
 import ftlab
 import ftlab.plot
 from ftlab.plot import altair
-from ftlab.plot._style import region_colours
+from ftlab.plot._colours import region_colours
 
 NAMES = ftlab.plot.__all__
 

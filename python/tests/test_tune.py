@@ -208,7 +208,7 @@ def test_the_package_needs_no_optuna_without_a_search():
     code = "import sys, ftlab; assert 'optuna' not in sys.modules; sys.modules['optuna'] = None\n"
     code += "ftlab.tune('2r-fifo', 'uniform', drive='16MiB')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'optuna>=5'" in done.stderr.splitlines()[-1]
+    assert "pip install 'ftlab[tune]'" in done.stderr.splitlines()[-1]
 
 
 def command(capsys, **options):

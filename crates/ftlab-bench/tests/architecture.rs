@@ -33,6 +33,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     (
         "ftlab-python",
         &[
+            "ftlab-cli",
             "ftlab-flash",
             "ftlab-ftl",
             "ftlab-lab",

@@ -5,7 +5,6 @@ use ftlab_sim::SimError;
 use ftlab_spec::SpecError;
 use ftlab_trace::TraceError;
 use std::io::Write;
-use std::process::ExitCode;
 
 /// A message and an exit code: 2 if the command line was wrong, 1 if its execution failed.
 #[derive(Debug)]
@@ -26,10 +25,10 @@ impl CliError {
     }
 
     /// Prints the message and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> u8 {
         // Nothing can be done where that fails.
         let _ = writeln!(std::io::stderr().lock(), "error: {}", self.message);
-        ExitCode::from(self.code)
+        self.code
     }
 }
 

@@ -14,7 +14,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Runs a command and records what it writes: every request to a block device (as root), or every
 /// call on files below a directory (with strace).
@@ -75,7 +74,7 @@ impl From<RecordError> for CliError {
     }
 }
 
-pub(crate) fn record_command(args: &RecordArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn record_command(args: &RecordArgs) -> Result<u8, CliError> {
     let mut line = Line::new(args.quiet);
     let summary = record(&options(args)?, &mut line);
     line.bar.finish_and_clear();
@@ -89,7 +88,7 @@ pub(crate) fn record_command(args: &RecordArgs) -> Result<ExitCode, CliError> {
     if args.json {
         print_json(&summary)?;
     }
-    Ok(ExitCode::from(summary.exit_code.unwrap_or(0)))
+    Ok(summary.exit_code.unwrap_or(0))
 }
 
 fn options(args: &RecordArgs) -> Result<Options, CliError> {

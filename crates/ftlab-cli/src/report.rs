@@ -8,6 +8,7 @@ use ftlab_lab::read_results;
 use ftlab_report::ReportError;
 use ftlab_sim::ExperimentResult;
 use ftlab_trace::PartialFile;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -57,10 +58,9 @@ pub(crate) fn write_report(result: &ExperimentResult, path: &Path) -> Result<(),
     Ok(partial.complete()?)
 }
 
-/// The running command, in a form that can be typed again.
-pub(crate) fn command() -> String {
-    let arguments = std::env::args_os().skip(1);
-    let texts: Vec<_> = arguments.map(|text| text.to_string_lossy().into_owned()).collect();
+/// The command whose arguments are `typed`, in a form that can be typed again.
+pub(crate) fn command(typed: &[OsString]) -> String {
+    let texts: Vec<_> = typed.iter().map(|text| text.to_string_lossy().into_owned()).collect();
     quoted(texts.iter().map(String::as_str))
 }
 

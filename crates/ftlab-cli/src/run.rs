@@ -16,6 +16,7 @@ use ftlab_sim::{
     Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -169,7 +170,7 @@ const NO_WORKLOAD: &str = "no workload; name a trace file or a generator, as in
   ftlab run zipf:theta=0.9 --logical 8GiB --ftl 2r++
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     let experiment = experiment(args)?;
     let quiet = args.report.quiet;
     let prepared = with_spinner(quiet, "reading the workload", || experiment.prepare())?;
@@ -196,7 +197,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let mut result = prepared.run(&mut bar)?;
-    result.command = Some(command());
+    result.command = Some(command(typed));
     bar.finish();
     if !args.report.quiet {
         show(&parsed(&result))?;

@@ -7,7 +7,7 @@ use clap::{ArgAction, ArgMatches, Args, Command, parser::ValueSource};
 use ftlab_ftl::MetadataBudget;
 use ftlab_spec::Spec;
 use serde_json::{Map, Value};
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use std::path::PathBuf;
 ///
 /// Optuna proposes, ftlab runs: first the default parameters, then those that earlier trials
 /// suggest. Results depend on the seed, not on threads, and a stopped search can be resumed. The
-/// search is part of the Python package ftlab (pip install '.[tune]' in a clone), which is run by
-/// the interpreter that FTLAB_PYTHON names, by default python3.
+/// search is part of the Python package ftlab (pip install 'ftlab[tune]', in a clone '.[tune]') of
+/// the interpreter that FTLAB_PYTHON names; by default of the one that has the command, or python3.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab tune 2r++ trace.parquet --fill sequential --metadata-budget 4B/page
@@ -89,19 +89,24 @@ try:
     from ftlab._tune_command import main
 except ImportError as error:
     sys.exit(f"error: {sys.executable} cannot import ftlab's search ({error}); install the Python package "
-             "of this version with pip install '.[tune]' in a clone, or set FTLAB_PYTHON to the interpreter "
-             "that has it")
+             "of this version with pip install 'ftlab[tune]', in a clone '.[tune]', or set FTLAB_PYTHON to the "
+             "interpreter that has it")
 sys.exit(main(sys.argv[1]))
 "#;
 
-/// Hands over to Python; returns only if that fails.
-pub(crate) fn tune(command: &Command, matches: &ArgMatches) -> Result<(), CliError> {
+/// Hands over to Python, to `python` if FTLAB_PYTHON names none; returns only if that fails.
+pub(crate) fn tune(
+    command: &Command,
+    matches: &ArgMatches,
+    python: Option<&OsStr>,
+) -> Result<(), CliError> {
     let mut options = given(command, matches);
     options.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-    let python = std::env::var_os("FTLAB_PYTHON").unwrap_or_else(|| "python3".into());
-    let mut interpreter = std::process::Command::new(&python);
+    let named = std::env::var_os("FTLAB_PYTHON");
+    let python = named.as_deref().or(python).unwrap_or("python3".as_ref());
+    let mut interpreter = std::process::Command::new(python);
     interpreter.args(["-c", PROGRAM]).arg(Value::Object(options).to_string());
-    Err(cannot_run(&python, &replace_by(&mut interpreter)))
+    Err(cannot_run(python, &replace_by(&mut interpreter)))
 }
 
 /// The given options, by name: a text, a list of texts if the option may be repeated, or true.
@@ -142,7 +147,7 @@ fn replace_by(command: &mut std::process::Command) -> std::io::Error {
     }
 }
 
-fn cannot_run(python: &OsString, error: &std::io::Error) -> CliError {
+fn cannot_run(python: &OsStr, error: &std::io::Error) -> CliError {
     let python = python.to_string_lossy();
     let what = if error.kind() == ErrorKind::NotFound {
         "there is no such program".into()
@@ -151,6 +156,7 @@ fn cannot_run(python: &OsString, error: &std::io::Error) -> CliError {
     };
     CliError::failure(format!(
         "{python}: {what}; the search runs in Python 3.11 or later with the package ftlab, installed by \
-         pip install '.[tune]' in its checkout; FTLAB_PYTHON names another interpreter"
+         pip install 'ftlab[tune]', in its checkout pip install '.[tune]'; FTLAB_PYTHON names another \
+         interpreter"
     ))
 }

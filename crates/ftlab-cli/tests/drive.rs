@@ -1,5 +1,5 @@
 //! `ftlab drive` as a user types it.
-#![cfg(target_os = "linux")]
+#![cfg(feature = "live")]
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -82,5 +82,5 @@ fn what_cannot_be_is_an_error_that_says_why() {
     assert!(error.contains("d exists; remove it first"), "{error}");
     std::fs::write(directory.path().join("text"), "no drive").unwrap();
     let error = fails(directory.path(), "drive check text", 1);
-    assert!(error.contains("this is no drive of ftlab"), "{error}");
+    assert!(error.contains("this is not a drive of ftlab"), "{error}");
 }

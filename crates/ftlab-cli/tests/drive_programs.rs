@@ -1,6 +1,6 @@
 //! Real programs on a live drive, in their short forms: file systems, databases, fio and clients of NBD are
 //! killed and verified by `crates/ftlab-device/programs`. Each test says what it lacks and passes without it.
-#![cfg(target_os = "linux")]
+#![cfg(feature = "live")]
 
 use std::io::Write;
 use std::process::Command;

@@ -1,5 +1,5 @@
 //! `ftlab drive serve`, `mount` and `smart`, as users type them.
-#![cfg(target_os = "linux")]
+#![cfg(feature = "live")]
 
 mod common;
 
@@ -236,7 +236,7 @@ fn what_cannot_be_served_is_said() {
         2,
         &["can be reached from other machines", "--allow-remote"],
     );
-    fails("my.drive --nbd 127.0.0.1:x", 2, &["\"127.0.0.1:x\" is no address"]);
+    fails("my.drive --nbd 127.0.0.1:x", 2, &["\"127.0.0.1:x\" is not an address"]);
     fails("my.drive --nbd s --http 0.0.0.0:0", 2, &["can be reached", "--token TOKEN"]);
     fails("my.drive --nbd s --http nowhere", 2, &["--http \"nowhere\" is not HOST:PORT"]);
     fails("my.drive --nbd s --shadow 2r-fifi", 2, &["did you mean \"2r-fifo\"?"]);

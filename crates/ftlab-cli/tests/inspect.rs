@@ -85,6 +85,7 @@ fn the_log_window_is_a_share_a_size_or_pages() {
         .fails(2, &["is not a log window", "a share of the drive such as 10%"]);
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn figures_are_svg_and_png() {
     let place = Place::new();

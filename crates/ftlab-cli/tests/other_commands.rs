@@ -169,6 +169,7 @@ fn what_a_format_does_not_say_must_be_said() {
         .fails(2, &["--volume is for traces, and uniform is a generator"]);
 }
 
+#[cfg(feature = "completions")]
 #[test]
 fn completions_and_manual_pages_are_made() {
     let place = Place::new();

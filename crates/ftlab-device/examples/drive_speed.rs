@@ -1,5 +1,5 @@
-//! What a drive costs without a front end: processor time of page writes, and the start of a large drive after
-//! a crash. `make bench-drive`.
+//! The cost of a drive without a front end: processor time of page writes, and the start of a large
+//! drive after a crash. `make bench-drive`.
 
 use ftlab_device::{Backing, CreateOptions, Drive, OpenOptions, Store};
 use ftlab_flash::Geometry;
@@ -38,7 +38,7 @@ fn cpu_us() -> f64 {
     time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
 }
 
-/// Page numbers in an order that looks random.
+/// Page numbers in pseudo-random order.
 fn scattered(pages: u32) -> impl Iterator<Item = u64> {
     let mut bits = 1_u64;
     std::iter::repeat_with(move || {
@@ -80,7 +80,7 @@ fn page_writes(ftl: &str, directory: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file that keeps no flash pages: what is measured is the rest.
+/// A file that stores no flash pages, to measure everything else.
 struct WithoutPages {
     file: File,
     pages_start: u64,
@@ -115,7 +115,8 @@ impl Backing for WithoutPages {
     }
 }
 
-/// The start of a full drive of 64 GiB that was killed as long as possible behind its last checkpoint.
+/// The start of a full drive of 64 GiB that was killed as late as possible after its last
+/// checkpoint.
 fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let options = options("2r++", 64)?;
     let path = directory.join("large");
@@ -154,7 +155,7 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let drive = open()?;
     println!(
         "64 GiB: {per_page:.2} bytes of memory per flash page; started in {:.2} s ({:.2} s of processor \
-         time) behind {} operations (WAF so far {:.2})",
+         time) after {} operations (WAF so far {:.2})",
         start.elapsed().as_secs_f64(),
         (cpu_us() - cpu) / 1e6,
         drive.recovery().repeated,

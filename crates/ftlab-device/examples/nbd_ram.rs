@@ -1,4 +1,4 @@
-//! Serves memory over NBD until standard input ends: what the server itself costs.
+//! Serves memory over NBD until standard input ends, to measure the cost of the server itself.
 //!
 //!     nbd_ram SOCKET|HOST:PORT BYTES
 

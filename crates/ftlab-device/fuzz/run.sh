@@ -2,8 +2,7 @@
 # Fuzzes TARGET for SECONDS with the stable compiler: ./run.sh TARGET [SECONDS]
 #
 # The flags are those of `cargo fuzz run --sanitizer none`: libFuzzer needs to see which edges a run takes.
-# What is found goes to artifacts/TARGET, and what takes new edges to corpus/TARGET, beginning with
-# seeds/TARGET.
+# Crashes go to artifacts/TARGET, and inputs that reach new edges to corpus/TARGET, starting from seeds/TARGET.
 set -e
 cd "$(dirname "$0")"
 target=$1 seconds=${2:-60}

@@ -3,7 +3,7 @@
     python3 crates/ftlab-device/programs fio --size 10G
     python3 crates/ftlab-device/programs postgresql --short
 
-Exit code 0: all went well; 1: something is wrong with the drive; 77: something is not installed.
+Exit code 0: success; 1: a failure of the drive; 77: a program is not installed.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PROGRAMS = {
     "fio": "random writes, trims and flushes, verified, over NBD and over FUSE and a loop device",
     "file-systems": "ext4 and xfs: a source tree, and fsck after a kill",
     "clients": "nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS",
-    "power-cuts": "what a power cut may leave of the backing file, which qemu logs",
+    "power-cuts": "recovery from power cuts, with the backing file's writes logged by qemu",
     "sqlite": "SQLite: integrity after kills",
     "postgresql": "PostgreSQL under pgbench: integrity after a kill, write amplification",
     "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",
@@ -42,10 +42,10 @@ def options() -> argparse.Namespace:
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("--short", action="store_true", help="seconds instead of minutes")
     parser.add_argument("--size", default="10G", help="fio: bytes to write, such as 10G")
-    parser.add_argument("--seconds", type=float, default=60, help="how long each load runs")
+    parser.add_argument("--seconds", type=float, default=60, help="duration of each load")
     parser.add_argument("--ftl", default="2r++", help="the FTL of the drive")
     parser.add_argument(
-        "--shadow", default="1r-greedy,2r-fifo", help="FTLs that do the same beside it"
+        "--shadow", default="1r-greedy,2r-fifo", help="FTLs that carry out the same operations"
     )
     parser.add_argument(
         "--no-discard",
@@ -64,13 +64,13 @@ def options() -> argparse.Namespace:
     chosen.ftlab = chosen.ftlab.resolve()
     if not chosen.ftlab.exists():
         parser.error(
-            f"{chosen.ftlab} does not exist; `make build` makes it, --ftlab says where it is"
+            f"{chosen.ftlab} does not exist; build it with `make build`, or give its path with --ftlab"
         )
     return chosen
 
 
 def main() -> int:
-    """Runs one program and prints what came of it as JSON."""
+    """Runs one program and prints its results as JSON."""
     chosen = options()
     work = Path(tempfile.mkdtemp(prefix="ftlab-programs-", dir=chosen.work))
     work.chmod(0o755)
@@ -82,7 +82,7 @@ def main() -> int:
         return made
 
     chosen.directory = directory
-    # However it ends, what it mounted is unmounted.
+    # On SIGTERM too, everything mounted is unmounted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     try:
@@ -97,7 +97,7 @@ def main() -> int:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(json.dumps(results, indent=2))
-    say(f"{chosen.program}: all went well, in {time.monotonic() - began:.0f} s")
+    say(f"{chosen.program}: passed, in {time.monotonic() - began:.0f} s")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Clients of NBD: nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS."""
+"""NBD clients: nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS."""
 
 import random
 from pathlib import Path
@@ -35,7 +35,7 @@ def copy_there_and_back(drive: Drive, uri: str, picture: Path) -> None:
 
 
 def convert_and_compare(drive: Drive, picture: Path) -> None:
-    """qemu-img: from qcow2 to the drive, and compared with it."""
+    """qemu-img: converts qcow2 to the drive, and compares."""
     qcow2 = picture.with_suffix(".qcow2")
     run("qemu-img", "convert", "-f", "raw", "-O", "qcow2", picture, qcow2)
     run("qemu-img", "convert", "-n", "-O", "raw", qcow2, drive.uri)
@@ -45,7 +45,7 @@ def convert_and_compare(drive: Drive, picture: Path) -> None:
 
 
 def through_tls(drive: Drive, picture: Path) -> None:
-    """nbdkit in front, with TLS: whoever has the key gets in, and nobody else."""
+    """nbdkit as a proxy with TLS: only clients with the key are admitted."""
     keys, socket = drive.directory / "keys.psk", drive.directory / "tls"
     run("psktool", "--username=alice", f"--pskfile={keys}")
     tls = ["--tls=require", f"--tls-psk={keys}"]
@@ -57,8 +57,8 @@ def through_tls(drive: Drive, picture: Path) -> None:
         copy_there_and_back(drive, f"nbds+unix://alice@/?{query}", picture)
         known = run("nbdinfo", f"nbds+unix://alice@/?{query}")
         expect("with TLS" in known, known)
-        expect(not attempt("nbdinfo", f"nbd+unix:///?socket={socket}"), "let in without TLS")
-        expect(not attempt("nbdinfo", f"nbds+unix://eve@/?{query}"), "let in with a wrong name")
+        expect(not attempt("nbdinfo", f"nbd+unix:///?socket={socket}"), "admitted without TLS")
+        expect(not attempt("nbdinfo", f"nbds+unix://eve@/?{query}"), "admitted with a wrong name")
     finally:
         kill(proxy)
 
@@ -76,7 +76,7 @@ def main(options) -> list[dict]:
         copy_there_and_back(drive, drive.uri, first)
         convert_and_compare(drive, second)
         through_tls(drive, third)
-        # It is all there after a kill, as it was flushed.
+        # After a kill, everything that was flushed is there.
         drive.kill()
         drive.check()
         drive.serve(front="nbd")

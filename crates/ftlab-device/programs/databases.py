@@ -1,9 +1,9 @@
 """A database's life on a drive: a load under which write amplification is measured for several
 FTLs at once, and one under which the drive is killed.
 
-The drive's own FTL does the work; the others do the same operations as its shadows, on drives of
-the same size that were empty at the same time: all see the same writes. What the host did is
-recorded as well; the simulator must come to the same counters, and draws the figure.
+The drive runs one FTL; the others carry out the same operations as its shadows, on drives of the same
+size that were initially empty too: all see the same writes. The host's operations are also recorded;
+the simulator must reach the same counters, and draws the figure.
 """
 
 import os
@@ -15,21 +15,21 @@ from pathlib import Path
 from drive import Drive, FileSystem
 from system import Failed, eventually, expect, run_json, say
 
-# How often counters are read until they stay: databases are never quite idle.
+# How often counters are read until they stop changing: databases are never quite idle.
 SETTLING_MAX = 10
 
-# The load that a drive is made for.
+# The load that a drive is sized for.
 LOAD_SECONDS = 150
 
 NEEDS = ["losetup", "mount", "umount", "mkfs.ext4", "e2fsck"]
 
 
 class Database:
-    """What each program has to tell; all data is in `place`, on the drive."""
+    """The interface of each database; all data is in `place`, on the drive."""
 
     name = ""
-    # The drive, and what a load of LOAD_SECONDS may let the database grow by; a file of random bytes
-    # takes the rest. A longer load gets as much more of both as it may grow by.
+    # The size of the drive, and the growth of the database under a load of LOAD_SECONDS; a file of random
+    # bytes takes the rest. For a longer load both are increased by its growth.
     drive_mib = 1024
     growth_mib = 160
     grows = True
@@ -39,33 +39,33 @@ class Database:
 
     @classmethod
     def sizes_mib(cls, seconds: float) -> tuple[int, int]:
-        """The drive for a load of so many seconds, and the room to grow on it."""
+        """The size of the drive for a load of this duration, and the space for growth on it."""
         longer = max(0.0, seconds / LOAD_SECONDS - 1) if cls.grows else 0.0
         more = round(cls.growth_mib * longer)
         return cls.drive_mib + more, cls.growth_mib + more
 
     def create(self) -> None:
-        """Makes it, with its tables; it is running afterwards."""
+        """Creates it, with its tables; it is running afterwards."""
 
     def start(self) -> None:
-        """Starts it, which repairs what a crash left."""
+        """Starts it, which includes crash recovery."""
 
     def work(self, seconds: float) -> dict:
-        """Works for so long; what to say of that."""
+        """Runs the load for this long; returns its results."""
         return {}
 
     def begin_work(self) -> None:
-        """Begins to work in the background, until the drive is killed."""
+        """Starts a load in the background, until the drive is killed."""
 
     def kill(self) -> None:
-        """Ends it and its work as a crash does."""
+        """Kills it and its load."""
 
     def verify(self) -> dict:
-        """Verifies all it holds; an error if anything is wrong or lost."""
+        """Verifies its content; an error if anything is wrong or lost."""
         return {}
 
     def stop(self) -> None:
-        """Ends it in an orderly way."""
+        """Shuts it down cleanly."""
 
 
 class Ledger(threading.Thread):
@@ -93,13 +93,13 @@ class Ledger(threading.Thread):
             return
 
     def expect_kept(self, found: int) -> None:
-        """Whether nothing that was acknowledged is lost; a commit more may have come through."""
+        """Whether no acknowledged commit is lost; one more may have been committed."""
         kept = self.acknowledged <= found <= self.acknowledged + 1
-        expect(kept, f"{self.acknowledged} commits were acknowledged, and {found} are there")
+        expect(kept, f"{self.acknowledged} commits were acknowledged, but {found} are there")
 
 
 def fill_up(place: Path, growth_mib: int) -> None:
-    """Fills the file system, so that the drive is as full as drives are, but for room to grow."""
+    """Fills the file system, except for space to grow, so that the drive is as full as drives usually are."""
     free = os.statvfs(place)
     left_mib = (free.f_bavail * free.f_frsize >> 20) - growth_mib
     with open(place / "other-data", "wb") as other:
@@ -109,8 +109,8 @@ def fill_up(place: Path, growth_mib: int) -> None:
 
 
 def all_counters(drive: Drive) -> dict[str, dict]:
-    """What each FTL has done to its flash, once all have done what the host asked for."""
-    # What is shown is as of the last second.
+    """The flash counters of each FTL, once all have processed the host's operations."""
+    # The status is as of the last second.
     status = drive.status()
     for _ in range(SETTLING_MAX):
         before = status
@@ -149,7 +149,7 @@ def amplification(before: dict[str, dict], after: dict[str, dict]) -> list[dict]
 def expect_same_in_simulation(
     drive: Drive, trace: Path, counters: dict, figure: Path | None
 ) -> None:
-    """The same operations in the simulator: one FTL, one result."""
+    """The same operations in the simulator, one result per FTL."""
     ftls = [part for ftl in counters for part in ("--ftl", ftl)]
     draw = ["--figure", figure.resolve()] if figure else []
     arguments = [trace.name, *drive.shape, *ftls, "--quiet", "--json", *draw]
@@ -168,7 +168,7 @@ def measure(options, database: Database, system: FileSystem) -> dict:
     _, growth_mib = database.sizes_mib(options.seconds)
     fill_up(system.place, growth_mib)
     before = all_counters(drive)
-    say(f"{database.name}: made; {before[drive.ftl]['host_pages']} pages written; working")
+    say(f"{database.name}: created; {before[drive.ftl]['host_pages']} pages written; running the load")
     told = database.work(3 if options.short else options.seconds)
     after = all_counters(drive)
     database.stop()
@@ -201,7 +201,7 @@ def survive(options, database: Database, system: FileSystem) -> dict:
     database.stop()
     system.unmount()
     system.check()
-    say(f"{database.name}: killed behind {pages} page writes, and nothing is lost")
+    say(f"{database.name}: killed after {pages} page writes, and nothing is lost")
     return {"page writes before the kill": pages} | found
 
 

@@ -12,14 +12,14 @@ from system import Failed, attempt, eventually, expect, kill, run, say, start, u
 
 
 def listen(process: subprocess.Popen, said: queue.Queue[str]) -> None:
-    """Passes on what a process says, and an empty line at its end."""
+    """Forwards the output of a process, and an empty line at its end."""
     for line in process.stderr:
         said.put(line.strip())
     said.put("")
 
 
 class Drive:
-    """A drive in `directory`, and the process that serves it. Leaves nothing behind at its end."""
+    """A drive in `directory`, and the process that serves it. Cleans up at its end."""
 
     def __init__(self, ftlab: Path, directory: Path, size: str, ftl: str, op: str = "10%") -> None:
         self.ftlab, self.directory, self.ftl = ftlab, directory, ftl
@@ -43,7 +43,7 @@ class Drive:
 
     @property
     def uri(self) -> str:
-        """Where NBD clients find it."""
+        """Its URI for NBD clients."""
         return f"nbd+unix:///?socket={self.socket}"
 
     @property
@@ -52,9 +52,9 @@ class Drive:
         return self.mount_point / "drive"
 
     def serve(self, *beside: object, front: str) -> None:
-        """Serves it as `nbd` or `fuse`; returns once it can be used."""
+        """Serves it as `nbd` or `fuse`; returns once it is ready."""
         address = self.socket if front == "nbd" else self.mount_point
-        # What a server that was killed left behind.
+        # Remains of a killed server.
         self.socket.unlink(missing_ok=True)
         arguments = ["drive", "serve", self.file, f"--{front}", address, *beside]
         self._process = start(str(self.ftlab), *arguments, stderr=subprocess.PIPE)
@@ -72,7 +72,7 @@ class Drive:
         raise Failed(f"{self.file} is not served")
 
     def status(self) -> dict:
-        """What the dashboard knows."""
+        """The status from the dashboard."""
         with urllib.request.urlopen(f"{self.url}/api/status") as reply:
             return json.load(reply)
 
@@ -81,23 +81,23 @@ class Drive:
         return self.status()["drive"]["flash"]["host_pages"]
 
     def stop(self) -> None:
-        """Ends serving in an orderly way."""
+        """Stops serving cleanly."""
         self._process.send_signal(signal.SIGINT)
         code = self._process.wait(timeout=600)
         expect(code == 0, f"serving {self.file} ended with {code}")
 
     def kill(self) -> None:
-        """Ends serving with kill -9, and takes down what is left of its mount."""
+        """Stops serving with kill -9, and removes the remains of its mount."""
         if self._process is not None:
             kill(self._process)
         unmount(self.mount_point, "--lazy")
 
     def check(self) -> str:
-        """Verifies the drive that nobody serves; an error if anything is damaged."""
+        """Verifies the drive, which must not be served; an error if anything is damaged."""
         return self("check", self.file)
 
     def stats(self) -> dict:
-        """What it has done since it was created."""
+        """Its counters since it was created."""
         return json.loads(self("stats", self.file, "--json"))
 
 
@@ -114,20 +114,20 @@ class BlockDevice:
         self.release()
 
     def attach(self, *beside: object) -> None:
-        """Serves the drive and puts a loop device over it."""
+        """Serves the drive and attaches a loop device to it."""
         self.drive.serve(*beside, front="fuse")
         how = ["--find", "--show", "--direct-io=on", "--sector-size=4096"]
         self.path = run("losetup", *how, self.drive.fuse_file).strip()
 
     def release(self) -> str:
-        """Gives the loop device back, which the kernel detaches once nobody uses it; its path."""
+        """Detaches the loop device, as soon as it is no longer in use; returns its path."""
         path, self.path = self.path, ""
         if path:
             attempt("losetup", "--detach", path)
         return path
 
     def detach(self) -> None:
-        """Gives the loop device back, and waits until it is free."""
+        """Detaches the loop device, and waits until it is free."""
         if path := self.release():
             backing = Path("/sys/block") / Path(path).name / "loop/backing_file"
             eventually(f"{path} is free", lambda: not self._is_ours(backing))
@@ -139,13 +139,13 @@ class BlockDevice:
             return False
 
     def stop(self) -> None:
-        """Detaches it and ends serving in an orderly way."""
+        """Detaches it and stops serving cleanly."""
         self.detach()
         self.drive.stop()
 
 
 class FileSystem:
-    """A file system on a loop device over the drive."""
+    """A file system on a loop device on the drive."""
 
     def __init__(self, drive: Drive, kind: str, discard: bool = True) -> None:
         self.device, self.kind = BlockDevice(drive), kind
@@ -161,13 +161,13 @@ class FileSystem:
         self.device.release()
 
     def make(self, *beside: object) -> None:
-        """Makes it and mounts it."""
+        """Creates and mounts it."""
         self.device.attach(*beside)
         run(f"mkfs.{self.kind}", "-q", self.device.path)
         self._mount()
 
     def mount(self, *beside: object) -> None:
-        """Mounts it again, which repeats its journal."""
+        """Mounts it again, which replays its journal."""
         self.device.attach(*beside)
         self._mount()
 
@@ -184,7 +184,7 @@ class FileSystem:
         self.device.stop()
 
     def check(self) -> None:
-        """Verifies it, unmounted, on a device of its own."""
+        """Verifies it, unmounted, on its own device."""
         self.device.attach()
         if self.kind == "ext4":
             run("e2fsck", "-f", "-n", self.device.path)
@@ -193,7 +193,7 @@ class FileSystem:
         self.device.stop()
 
     def crash(self) -> None:
-        """Kills the drive's server with kill -9 under the file system, which has failed then."""
+        """Kills the drive's server with kill -9 under the file system, which then fails."""
         self.device.drive.kill()
         unmount(self.place, "--lazy")
         self.device.detach()

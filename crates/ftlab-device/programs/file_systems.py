@@ -14,7 +14,7 @@ NEEDS = ["losetup", "mount", "umount", "mkfs.ext4", "e2fsck", "mkfs.xfs", "xfs_r
 
 
 def source_tree(megabytes: float, place: Path) -> Path:
-    """An archive of sources: this crate's, and as much of those it uses as is asked for."""
+    """An archive of sources: this crate's, and as many of its dependencies as requested."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     crates = sorted((home / "registry/src").glob("*/*"))
     archive, left = place / "sources.tar", megabytes * 1e6
@@ -34,7 +34,7 @@ def files_below(place: Path) -> list[Path]:
 
 
 def expect_equal(reference: Path, place: Path) -> int:
-    """Compares two trees byte by byte; how many files they have."""
+    """Compares two trees byte by byte; returns the number of files."""
     files = files_below(reference)
     _, different, missing = filecmp.cmpfiles(reference, place, files, shallow=False)
     expect(not different and not missing, f"{place}: differs {different}, cannot be read {missing}")
@@ -42,7 +42,7 @@ def expect_equal(reference: Path, place: Path) -> int:
 
 
 class Churn(threading.Thread):
-    """Unpacks the archive over and over, and removes it again, until the file system fails."""
+    """Repeatedly unpacks and removes the archive, until the file system fails."""
 
     def __init__(self, archive: Path, place: Path) -> None:
         super().__init__(daemon=True)
@@ -57,31 +57,31 @@ class Churn(threading.Thread):
                 self.rounds += 1
                 if self.rounds >= 3:
                     run("rm", "-r", self.place / str(self.rounds - 3))
-        except Exception as error:  # The file system is gone, as it should be.
+        except Exception as error:  # The file system has failed, as expected.
             self.ended = str(error)
 
 
 def survive(drive: Drive, kind: str, archive: Path, reference: Path, seconds: float) -> dict:
-    """One file system's life: unpack, compare, kill under load, check, compare."""
+    """The test of one file system: unpack, compare, kill under load, check, compare."""
     with FileSystem(drive, kind) as system:
         system.make()
         with tarfile.open(archive) as tar:
             tar.extractall(system.place / "sources", filter="fully_trusted")
         run("sync", "--file-system", system.place)
         files = expect_equal(reference, system.place / "sources")
-        say(f"{kind}: {files} files unpacked and equal; killing the drive under load")
+        say(f"{kind}: {files} files unpacked and identical; killing the drive under load")
         churn = Churn(archive, system.place)
         churn.start()
         time.sleep(seconds)
         system.crash()
         churn.join()
         recovered = drive.check()
-        # Mounting repeats the journal of the file system; then nothing may be wrong with it.
+        # Mounting replays the journal of the file system; after that it must be clean.
         system.mount()
         expect_equal(reference, system.place / "sources")
         system.unmount()
         system.check()
-        # And it can be used.
+        # It must be usable.
         system.mount()
         run("rm", "-r", system.place / "sources")
         run("fstrim", system.place)

@@ -74,7 +74,7 @@ def job(front: Front, offset: int, size: int, seed: int, *how: str) -> list[str]
 WRITE = ["--name=writes", "--rw=randtrimwrite", "--fsync=64", "--end_fsync=1"]
 TRIM = ["--name=trims", "--rw=randtrim", "--end_fsync=1"]
 READ = ["--name=reads", "--rw=read", "--bs=256k"]
-# Each page says itself what it should be, whatever the requests were that wrote it.
+# Each page can be verified by itself, whatever requests wrote it.
 VERIFY = ["--verify=crc32c", "--verify_interval=4k", "--verify_fatal=1", "--verify_dump=0"]
 
 
@@ -84,7 +84,7 @@ def total(report: dict, kind: str) -> int:
 
 
 def write_and_verify(front: Front, size: int, seed: int, work) -> int:
-    """Fills the first part of the drive, and reads it back; bytes written."""
+    """Fills the first part of the drive, and reads it back; returns the bytes written."""
     said = run_json("fio", *job(front, 0, size, seed, *WRITE, *VERIFY, "--do_verify=1"), cwd=work)
     expect(total(said, "read") >= size, f"fio read {total(said, 'read')} bytes of {size}")
     expect(total(said, "trim") > 0, "fio trimmed nothing")
@@ -92,7 +92,7 @@ def write_and_verify(front: Front, size: int, seed: int, work) -> int:
 
 
 def verify_again(front: Front, size: int, work) -> None:
-    """Reads what was written: each block says itself what it should be."""
+    """Reads what was written: each block can be verified by itself."""
     said = run_json("fio", *job(front, 0, size, 1, *READ, *VERIFY), cwd=work)
     expect(total(said, "read") == size, f"fio read {total(said, 'read')} bytes of {size}")
 
@@ -111,7 +111,7 @@ def crash_under_load(front: Front, size: int, seed: int, seconds: float, work) -
 
 
 def trim_and_compare(front: Front, size: int, seed: int, work) -> int:
-    """Trims the first half; all of it must read as zeros. Bytes trimmed."""
+    """Trims the first half, which must then read as zeros; returns the bytes trimmed."""
     said = run_json("fio", *job(front, 0, size, seed, *TRIM), cwd=work)
     zeros = [*READ, "--verify=pattern", "--verify_pattern=0", "--verify_fatal=1"]
     read = run_json("fio", *job(front, 0, size, seed, *zeros), cwd=work)
@@ -120,7 +120,7 @@ def trim_and_compare(front: Front, size: int, seed: int, work) -> int:
 
 
 def live(front: Front, half: int, bytes_wanted: int, seconds: float, work) -> dict:
-    """Rounds until enough was written."""
+    """Runs rounds until enough has been written."""
     written, trimmed, rounds = 0, 0, 0
     while written < bytes_wanted:
         rounds += 1

@@ -16,9 +16,9 @@ PROGRAMS = [
     "sysbench",
 ]
 
-# Clause 3.3.2 of TPC-C: each must find nothing.
+# Clause 3.3.2 of TPC-C: each query must return nothing.
 CONSISTENCY = {
-    "1: a warehouse has what its districts have": """
+    "1: a warehouse's total is that of its districts": """
         SELECT w_id FROM warehouse JOIN district ON d_w_id = w_id
         GROUP BY w_id, w_ytd HAVING w_ytd <> SUM(d_ytd)""",
     "2: a district's next order follows its last one": """
@@ -89,7 +89,7 @@ class MariaDb(Database):
         wait_for("MariaDB", self.server, lambda: attempt("mariadb-admin", *ping))
 
     def begin_timed_work(self, seconds: float) -> subprocess.Popen:
-        """Begins to work for so long; the process tells how fast it was."""
+        """Starts a load of this duration; its process reports the throughput."""
         how = ["--threads=4", f"--time={seconds:.0f}", "run"]
         return start(
             "sysbench", *self._tpcc(*how), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -131,7 +131,7 @@ class MariaDb(Database):
             found = self._query(query)
             expect(not found, f"TPC-C, consistency condition {condition}: not for {found}")
         count, last = self._query("SELECT COUNT(*), COALESCE(MAX(number), 0) FROM ledger").split()
-        expect(count == last, f"{last} commits, and {count} of them are there")
+        expect(count == last, f"{last} commits, but {count} of them are there")
         self.ledger.expect_kept(int(last))
         return {"acknowledged commits": self.ledger.acknowledged, "found": int(last)}
 

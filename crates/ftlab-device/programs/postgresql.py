@@ -16,7 +16,7 @@ from system import (
 
 USER = "postgres"
 SETTINGS = {
-    # A fraction of the database, so that pages leave it all the time.
+    # A fraction of the database, so that pages are evicted all the time.
     "shared_buffers": "16MB",
     "max_wal_size": "64MB",
     "min_wal_size": "32MB",
@@ -96,7 +96,7 @@ class PostgreSql(Database):
             kill_with_children(self.server)
 
     def verify(self) -> dict:
-        # Every heap and every index, and what TPC-B says of its tables.
+        # Every heap and every index, and the invariants of TPC-B.
         self._run("pg_amcheck", "--heapallindexed", "--parent-check", "--database=postgres")
         sums = {
             table: self._query(f"SELECT coalesce(sum({column}), 0) FROM pgbench_{table}")

@@ -1,6 +1,6 @@
-"""Power cuts: qemu logs all writes of the backing file, and images are made of what may be left.
+"""Power cuts: qemu logs all writes of the backing file, and images of possible remains are built.
 
-What a cut leaves is everything up to some flush, and of the writes behind it any subset, each whole
+What a cut leaves is everything up to some flush, and any subset of the writes after it, each whole
 or torn between sectors. Every such image must open, and hold for each page the version at the last
 flush that had been acknowledged by then, or a later one.
 """
@@ -19,7 +19,7 @@ PAGE_BYTES = 4096
 SECTOR_BYTES = 512
 PAGES = 24 * 256
 
-# qemu says after each flush how long the log is.
+# qemu updates the length of the log after each flush.
 UPDATE = "log-super-update-interval=1"
 
 # Flags of an entry of the log.
@@ -27,7 +27,7 @@ FLUSH, DISCARD = 1, 4
 
 
 class NbdClient:
-    """As much of NBD as it takes to write pages and to flush."""
+    """The part of NBD needed to write pages and to flush."""
 
     WRITE, DISCONNECT, FLUSH = 1, 2, 3
 
@@ -36,7 +36,7 @@ class NbdClient:
         self.socket.connect(str(path))
         expect(self._receive(16) == b"NBDMAGICIHAVEOPT", "no greeting of NBD")
         self._receive(2)
-        # No zeros behind the reply; the export without a name.
+        # No zeros after the reply; the export without a name.
         self.socket.sendall(struct.pack(">I8sII", 3, b"IHAVEOPT", 1, 0))
         self._receive(10)
 
@@ -80,13 +80,13 @@ def read_log(log: Path) -> Iterator[Entry]:
 
 
 def logged(log: Path) -> int:
-    """How many entries the log has."""
+    """The number of entries in the log."""
     with log.open("rb") as file:
         return struct.unpack("<QQQ", file.read(24))[2]
 
 
 def content(page: int, version: int) -> bytes:
-    """What a version of a page holds."""
+    """The content of a version of a page."""
     return struct.pack("<II", page, version) * (PAGE_BYTES // 8)
 
 
@@ -116,7 +116,7 @@ def write_part(file, entry: Entry, chance: random.Random) -> None:
 
 
 def make_image(image: Path, base: Path, entries: list[Entry], chance: random.Random) -> None:
-    """What a power cut behind `entries` leaves."""
+    """What a power cut after `entries` may leave."""
     run("cp", "--sparse=always", base, image)
     flushes = [index for index, entry in enumerate(entries) if entry.is_flush]
     durable = flushes[-1] if flushes else 0
@@ -129,7 +129,7 @@ def make_image(image: Path, base: Path, entries: list[Entry], chance: random.Ran
 
 
 def verify(drive: Drive, copy: Path, floor: dict[int, int]) -> int:
-    """Opens the image: no page may be older than at the last flush. How many are newer."""
+    """Opens the image: no page may be older than at the last flush. Returns how many are newer."""
     drive.check()
     drive.serve(front="nbd")
     run("nbdcopy", drive.uri, copy)
@@ -140,15 +140,15 @@ def verify(drive: Drive, copy: Path, floor: dict[int, int]) -> int:
             data = file.read(PAGE_BYTES)
             _, version = struct.unpack("<II", data[:8])
             expected = content(page, version) if version else bytes(PAGE_BYTES)
-            expect(data == expected, f"page {page} is none that was ever written")
+            expect(data == expected, f"page {page} was never written like this")
             oldest = floor.get(page, 0)
-            expect(version >= oldest, f"page {page} is version {version}, and {oldest} was flushed")
+            expect(version >= oldest, f"page {page} is version {version}, but {oldest} was flushed")
             newer += version > oldest
     return newer
 
 
 def record(drive: Drive, log: Path, writes: int, chance: random.Random) -> list[tuple[int, dict]]:
-    """Lets a drive work whose backing file qemu serves and logs."""
+    """Runs a drive whose backing file qemu serves and logs."""
     exported = drive.directory / "exported"
     exported.touch()
     log.touch()

@@ -6,8 +6,8 @@ from system import expect, kill, need, run, start
 
 class RocksDb(Database):
     name = "rocksdb"
-    # Keys are overwritten. What takes room are old versions of them, and compactions, which write the
-    # new files before they delete the old ones.
+    # Keys are overwritten. Space is needed for old versions of them, and for compactions, which write
+    # the new files before they delete the old ones.
     growth_mib = 256
     grows = False
 
@@ -25,7 +25,7 @@ class RocksDb(Database):
             "--seed=1",
             "--target_file_size_base=8388608",
             "--max_bytes_for_level_base=33554432",
-            # Nine tenths of the data in the last level, and compactions that fit into the room to grow.
+            # Nine tenths of the data in the last level, and compactions that fit into the space for growth.
             "--level_compaction_dynamic_level_bytes=true",
             "--max_compaction_bytes=67108864",
             "--use_direct_io_for_flush_and_compaction=1",
@@ -47,7 +47,7 @@ class RocksDb(Database):
             f"--duration={seconds:.0f}",
             "--threads=2",
             "--seed=2",
-            # The file system needs seconds to give back what was deleted.
+            # The file system needs seconds to discard deleted files.
             "--benchmark_write_rate_limit=8388608",
         ]
         said = run("db_bench", *self._arguments("overwrite", *more))

@@ -50,7 +50,7 @@ def transfer(connection: sqlite3.Connection, number: int) -> None:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """A connection whose commits are durable, the removal of its journal included."""
+    """A connection whose commits are durable, including the removal of its journal."""
     connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("PRAGMA synchronous = EXTRA")
     return connection
@@ -115,10 +115,10 @@ class Sqlite(Database):
             count, last = ask("SELECT count(*) - 1, max(number) FROM transfers")
         expect(said == "ok", f"integrity_check: {said}")
         expect(total == 1000 * ACCOUNTS, f"the accounts hold {total}, not {1000 * ACCOUNTS}")
-        expect(count == last, f"{last} transfers, and {count} of them are there")
+        expect(count == last, f"{last} transfers, but {count} of them are there")
         acknowledged = self.load.acknowledged
         kept = acknowledged <= last <= acknowledged + 1
-        expect(kept, f"{acknowledged} commits were acknowledged, and {last} are there")
+        expect(kept, f"{acknowledged} commits were acknowledged, but {last} are there")
         return {"acknowledged commits": acknowledged, "found": last}
 
 

@@ -1,4 +1,4 @@
-"""Running programs, and undoing what they did."""
+"""Running programs, and cleaning up after them."""
 
 import contextlib
 import json
@@ -13,15 +13,15 @@ from pathlib import Path
 
 
 class Skipped(Exception):
-    """Something is missing here; says what, and how to get it."""
+    """Something is missing on this machine; the message says what, and how to install it."""
 
 
 class Failed(Exception):
-    """A program did not do what it should."""
+    """A program failed, or gave a wrong result."""
 
 
 def say(text: str) -> None:
-    """Tells what is going on."""
+    """Prints a status message."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -37,7 +37,7 @@ def need(*programs: str, root: bool = False) -> None:
 
 
 def find(program: str) -> str | None:
-    """Where a program is; Debian keeps PostgreSQL's beside the path."""
+    """The path of a program; on Debian, PostgreSQL's are not on the path."""
     places = [os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
     places += map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
     return shutil.which(program, path=":".join(places))
@@ -49,7 +49,7 @@ def command(program: str, *arguments: object) -> list[str]:
 
 
 def run(program: str, *arguments: object, cwd: Path | None = None, stdin: str | None = None) -> str:
-    """What a program says; an error if it fails."""
+    """The output of a program; an error if it fails."""
     line = command(program, *arguments)
     done = subprocess.run(line, cwd=cwd, input=stdin, capture_output=True, text=True)
     said = done.stdout + done.stderr
@@ -59,13 +59,13 @@ def run(program: str, *arguments: object, cwd: Path | None = None, stdin: str | 
 
 
 def run_json(program: str, *arguments: object, **how: object) -> dict:
-    """The JSON document that a program prints, between whatever else it says."""
+    """The JSON document in the output of a program."""
     said = run(program, *arguments, **how)
     return json.JSONDecoder().raw_decode(said, said.index("{"))[0]
 
 
 def attempt(program: str, *arguments: object) -> bool:
-    """Runs a program that may fail; whether it did not."""
+    """Runs a program that may fail; returns whether it succeeded."""
     line = command(program, *arguments)
     return (
         subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
@@ -73,26 +73,26 @@ def attempt(program: str, *arguments: object) -> bool:
 
 
 def start(program: str, *arguments: object, **how: object) -> subprocess.Popen:
-    """Starts a program, which says nothing unless `how` says otherwise."""
+    """Starts a program, without output unless `how` overrides this."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
     return subprocess.Popen(command(program, *arguments), **(quiet | how))
 
 
 def start_logged(log: Path, program: str, *arguments: object, **how: object) -> subprocess.Popen:
-    """The same; what it says goes to a file."""
+    """The same, with its output in a file."""
     with log.open("w") as file:
         return start(program, *arguments, stdout=file, stderr=file, **how)
 
 
 def kill(process: subprocess.Popen) -> None:
-    """Ends a program as a crash does, if it still runs."""
+    """Kills a program, if it is still running."""
     if process.poll() is None:
         process.kill()
     process.wait()
 
 
 def kill_with_children(process: subprocess.Popen) -> None:
-    """The same with the processes that it started, which may wait for it for ever."""
+    """The same with its child processes, which might wait for it forever."""
     with contextlib.suppress(FileNotFoundError):
         tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         process.kill()
@@ -103,7 +103,7 @@ def kill_with_children(process: subprocess.Popen) -> None:
 
 
 def is_mounted(place: Path) -> bool:
-    """Whether something is mounted there, be it dead."""
+    """Whether something is mounted there, even if it no longer works."""
     mounts = Path("/proc/self/mounts").read_text().splitlines()
     return any(line.split(" ")[1] == str(place) for line in mounts)
 

@@ -1,9 +1,9 @@
-//! A directory with one file, `drive`, which is the device: over it goes a loop device, and so the
+//! A directory with a single file, `drive`, which is the device: with a loop device on it, the
 //! drive becomes a block device without a kernel module (`ftlab drive serve FILE --fuse DIR`,
 //! `ftlab drive mount`).
 //!
-//! The page cache stays out of the way, and writes may run side by side, so that what the loop device
-//! asks for is what the store sees. A discard of the loop device arrives as a punched hole, zeros that
+//! The page cache is bypassed, and writes may run in parallel, so that the store sees exactly the
+//! requests of the loop device. A discard of the loop device arrives as a punched hole, zeros that
 //! must be written as a zeroed range, and a flush as fsync.
 
 use crate::{ServeError, Store};
@@ -26,13 +26,13 @@ pub const FILE_NAME: &str = "drive";
 
 const DRIVE: INodeNo = INodeNo(2);
 
-/// What the kernel learns of the two files never changes.
+/// The attributes of the two files never change.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 
-/// The longest write that the kernel may ask for at once.
+/// The longest write that the kernel may request.
 const WRITE_BYTES_MAX: u32 = 1 << 20;
 
-/// Requests that the kernel may have under way at once.
+/// Maximum number of pending requests of the kernel.
 const REQUESTS_MAX: u16 = 128;
 
 /// Modes of fallocate.
@@ -41,11 +41,11 @@ const PUNCH_HOLE: i32 = 0x02;
 const ZERO_RANGE: i32 = 0x10;
 
 thread_local! {
-    /// Memory for what is read, so that a read allocates nothing.
+    /// Buffer for reads, so that they do not allocate.
     static DATA: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A store as a file in a directory, until it is dropped.
+/// A store mounted as a file in a directory, until it is dropped.
 pub struct FuseMount {
     session: Option<BackgroundSession>,
     file: PathBuf,
@@ -89,16 +89,16 @@ impl FuseMount {
         }
     }
 
-    /// Takes it out of sight at once; whoever has the file open keeps it.
+    /// Unmounts it lazily: it disappears at once, but open files continue to work.
     pub fn detach(&self) {
-        // What is not there any more need not be taken away.
+        // It may already have been unmounted.
         let _ = unmount(self.directory(), UnmountFlags::DETACH);
     }
 
-    /// Waits until nobody uses it any more, and lets go of the store.
+    /// Waits until it is no longer in use, and releases the store.
     pub fn join(mut self) {
         if let Some(session) = self.session.take() {
-            // What goes wrong in the end is that there is nobody to answer.
+            // Errors at the end mean only that there is no client left.
             let _ = session.join();
         }
     }
@@ -156,7 +156,7 @@ impl DriveFile {
         })
     }
 
-    /// The part of a request that lies in the file: reads end at its end, as those of any file do.
+    /// The part of a request within the file: reads stop at its end, as for any file.
     fn clipped(&self, offset: u64, bytes: u32) -> usize {
         u64::from(bytes).min(self.size.saturating_sub(offset)) as usize
     }
@@ -176,7 +176,7 @@ impl DriveFile {
             ZEROED | ZERO_RANGE => {
                 self.store.write_zeroes(offset, bytes, false).map_err(|error| errno(&error))
             }
-            // All of the drive is there already.
+            // The whole drive is always allocated.
             0 | KEEP_SIZE => Ok(()),
             _ => Err(Errno::EOPNOTSUPP),
         }
@@ -185,7 +185,7 @@ impl DriveFile {
 
 impl Filesystem for DriveFile {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Where the kernel has less to offer, it says how much, and that will do.
+        // If the kernel supports less, it reports its limit, which is sufficient.
         let _ = config.set_max_write(WRITE_BYTES_MAX);
         let _ = config.set_max_background(REQUESTS_MAX);
         Ok(())
@@ -318,7 +318,7 @@ impl Filesystem for DriveFile {
         }
     }
 
-    /// A close; nothing is due, because nothing is cached.
+    /// A close; there is nothing to do, because nothing is cached.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
@@ -347,7 +347,7 @@ impl Filesystem for DriveFile {
     }
 }
 
-/// The error of a store as the kernel takes it.
+/// The error of a store, as a kernel error number.
 fn errno(error: &io::Error) -> Errno {
     use io::ErrorKind as Kind;
     match error.kind() {

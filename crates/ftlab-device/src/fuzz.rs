@@ -1,5 +1,5 @@
-//! Entry points for fuzzers: arbitrary bytes for every structure on the medium. Nothing may panic, and what can be
-//! read must be written again as it was.
+//! Entry points for fuzzers: arbitrary bytes for every structure on the medium. Nothing may panic,
+//! and everything that can be read must be written back unchanged.
 
 use crate::drive::{CreateOptions, Drive, OpenOptions};
 use crate::media::{self, Backing, PowerCut, Superblock};
@@ -9,7 +9,7 @@ use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::{Restored, registry};
 use std::sync::{Arc, OnceLock};
 
-/// A superblock whose checksum is right.
+/// A superblock with a correct checksum.
 pub fn superblock(bytes: &[u8]) {
     if let Some(superblock) = Superblock::decode(bytes)
         && let Some(encoded) = superblock.encode()
@@ -18,17 +18,17 @@ pub fn superblock(bytes: &[u8]) {
     }
 }
 
-/// The header of a checkpoint whose checksum is right.
+/// The header of a checkpoint with a correct checksum.
 pub fn checkpoint(bytes: &[u8]) {
     media::fuzz_checkpoint(bytes);
 }
 
-/// The journal, every batch of which has the right checksum.
+/// The journal, with correct checksums of all batches.
 pub fn journal(bytes: &[u8]) {
     media::fuzz_journal(bytes);
 }
 
-/// The state of an FTL; the first byte says of which one.
+/// The state of an FTL; the first byte selects the FTL.
 pub fn state(bytes: &[u8]) {
     let Some((which, bytes)) = bytes.split_first() else { return };
     let names = registry::policy_names();
@@ -45,7 +45,7 @@ pub fn state(bytes: &[u8]) {
     }
 }
 
-/// A drive, 64 bytes of which are overwritten at a place that the first four bytes give.
+/// A drive with 64 bytes overwritten at an offset given by the first four bytes.
 pub fn drive(bytes: &[u8]) {
     let Some((place, patch)) = bytes.split_at_checked(4) else { return };
     let mut image = image().to_vec();
@@ -55,12 +55,12 @@ pub fn drive(bytes: &[u8]) {
     let backing: Arc<dyn Backing> = Arc::new(PowerCut::new(image));
     let checked = Drive::check_on(&backing);
     let opened = Drive::open_alone(backing, OpenOptions::default());
-    assert!(checked.is_err() || opened.is_ok(), "checked, and could not be opened");
+    assert!(checked.is_err() || opened.is_ok(), "passed the check, but could not be opened");
     let Ok(drive) = opened else { return };
     let mut page = [0; 512];
     for offset in (0..drive.bytes()).step_by(512) {
         if drive.read(offset, &mut page).is_ok() {
-            assert!(page.iter().all(|&byte| byte == page[0]), "no page that was ever written");
+            assert!(page.iter().all(|&byte| byte == page[0]), "a page that was never written");
         }
     }
 }
@@ -71,7 +71,7 @@ fn options() -> CreateOptions {
     CreateOptions { ftl, config: DriveConfig::new(geometry, 160, 9), checkpoint_every: Some(300) }
 }
 
-/// A drive that was killed in the middle of its work. Every byte of a page is the same.
+/// A drive that was killed in the middle of its work. All bytes of a page are equal.
 fn image() -> &'static [u8] {
     static IMAGE: OnceLock<Vec<u8>> = OnceLock::new();
     IMAGE.get_or_init(|| {

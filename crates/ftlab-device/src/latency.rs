@@ -1,9 +1,10 @@
-//! Replies as late as real flash would give them (`--emulate-latency`).
+//! Delays replies as real flash would (`--emulate-latency`).
 //!
-//! The media tell a [`Clock`] of every operation, and it adds up when the flash that is imitated would be done
-//! ([`ftlab_flash::Timed`]). An operation is carried out at once, on the thread of the front end, and leaves
-//! there when it would be complete; the front end replies no earlier. So garbage collection costs the host
-//! time, as on a board, and any number of requests may be under way.
+//! The media report every operation to a [`Clock`], which computes when the emulated flash would be
+//! done ([`ftlab_flash::Timed`]). An operation is carried out at once, on the thread of the front
+//! end, and stores its completion time with that thread; the front end replies no earlier. So
+//! garbage collection costs the host time, as on hardware, and any number of requests may be
+//! pending.
 
 use crate::Store;
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, NoPayload, Ppn, Timed, Timing};
@@ -13,29 +14,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// When the operations that this thread asked for would be complete.
+    /// When the operations requested by this thread would be complete.
     static DUE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// When the operations would be complete that this thread asked for since it asked the last time; `None`
-/// where no flash is imitated.
+/// When the operations that this thread has requested since the last call would be complete; `None`
+/// if no flash is emulated.
 #[inline]
 pub(crate) fn take_due() -> Option<Instant> {
     DUE.take()
 }
 
-/// The same, without forgetting it.
+/// The same, without resetting it.
 #[inline]
 pub(crate) fn due() -> Option<Instant> {
     DUE.get()
 }
 
-/// Leaves for the front end when an operation of this thread would be complete.
+/// Records for the front end when an operation of this thread would be complete.
 pub(crate) fn set_due(due: Instant) {
     DUE.set(DUE.get().max(Some(due)));
 }
 
-/// The time that flash takes.
+/// The emulated clock of the flash.
 #[derive(Debug)]
 pub(crate) struct Clock {
     timed: Timed<NoPayload>,
@@ -80,8 +81,8 @@ impl Clock {
     }
 }
 
-/// A store whose operations return when they would be complete: for front ends that reply as soon as they
-/// return, and have threads enough to wait.
+/// A store whose operations return when they would be complete: for front ends that reply as soon
+/// as operations return, and have enough threads to wait.
 pub struct Paced(pub Arc<dyn Store>);
 
 impl Paced {
@@ -161,7 +162,7 @@ mod tests {
         expect(8 * millisecond, &mut || drive.write(0, &vec![1; 16 << 12]).unwrap());
         expect(2 * millisecond, &mut || drive.write(0, &[2; 1 << 12]).unwrap());
         expect(millisecond, &mut || drive.read(4096, &mut [0; 1 << 12]).unwrap());
-        // What holds nothing is not read from flash.
+        // Pages without data are not read from flash.
         drive.read(1 << 20, &mut [0; 4096]).unwrap();
         assert_eq!(take_due(), None);
     }

@@ -1,11 +1,12 @@
 //! The live drive: an FTL as a block device under real file systems and databases.
 //!
-//! A [`Drive`] runs a page-mapped FTL over flash that is kept in a file, and survives crashes of its process
-//! and of the machine; `docs/drive-format.md` says what is on the medium, and why that suffices.
+//! A [`Drive`] runs a page-mapped FTL on flash that is stored in a file, and survives crashes of
+//! its process and of the machine; `docs/drive-format.md` describes the medium, and proves that it
+//! suffices.
 //!
-//! Front ends serve it as a [`Store`]: [`nbd`] over sockets, [`FuseMount`] as a file. [`Ram`] is a store in
-//! memory, for tests and measurements. What a drive tells of itself ([`Observed`]) and what is measured
-//! while it serves ([`Watched`]) goes to a dashboard and metrics ([`http`]).
+//! Front ends serve it as a [`Store`]: [`nbd`] over sockets, [`FuseMount`] as a file. [`Ram`] is a
+//! store in memory, for tests and measurements. The state that a drive reports ([`Observed`]) and
+//! the measurements of its requests ([`Watched`]) feed a dashboard and metrics ([`http`]).
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
@@ -35,7 +36,7 @@ pub use ftlab_flash::Timing;
 pub use fuse::{FILE_NAME, FuseMount};
 pub use latency::Paced;
 pub use media::{Backing, MediaError, PowerCut, Superblock, Totals};
-pub use monitor::{Company, Monitor};
+pub use monitor::{CompanionStatus, Monitor};
 pub use ram::Ram;
 pub use serve_error::ServeError;
 pub use status::{

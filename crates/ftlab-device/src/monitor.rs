@@ -1,4 +1,4 @@
-//! Puts together what is known of a drive while it is served, second by second.
+//! Samples the state of a drive that is being served, every second.
 
 use crate::{
     BlockMap, FlashCounters, Observed, RecordingStatus, Sample, ShadowStatus, Status, Watched,
@@ -7,24 +7,24 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Samples that are kept: a quarter of an hour.
+/// Number of samples kept: a quarter of an hour.
 const HISTORY_SAMPLES: usize = 900;
 
-/// A running write amplification is one over so many samples.
+/// Number of samples of a running write amplification.
 const RUNNING_SAMPLES: usize = 10;
 
-/// What goes on beside the drive.
-pub trait Company: Send + Sync {
-    /// What other FTLs would have done.
+/// The status of a drive's companions.
+pub trait CompanionStatus: Send + Sync {
+    /// The shadows.
     fn shadows(&self) -> Vec<ShadowStatus>;
-    /// The trace that is being written.
+    /// The recording in progress.
     fn recording(&self) -> Option<RecordingStatus>;
     /// The timing by which replies are delayed.
     fn emulated_latency(&self) -> Option<String>;
 }
 
-/// Nothing goes on beside the drive.
-impl Company for () {
+/// No companions.
+impl CompanionStatus for () {
     fn shadows(&self) -> Vec<ShadowStatus> {
         Vec::new()
     }
@@ -38,11 +38,11 @@ impl Company for () {
     }
 }
 
-/// Watches a drive that is being served.
+/// Monitors a drive that is being served.
 pub struct Monitor {
     drive: Arc<dyn Observed>,
     host: Arc<Watched>,
-    company: Arc<dyn Company>,
+    companions: Arc<dyn CompanionStatus>,
     begin: Instant,
     at_begin: FlashCounters,
     past: Mutex<Past>,
@@ -57,25 +57,35 @@ struct Past {
 }
 
 impl Monitor {
-    /// Watches `drive`, which is asked through `host`.
-    pub fn new(drive: Arc<dyn Observed>, host: Arc<Watched>, company: Arc<dyn Company>) -> Self {
+    /// Monitors `drive`, whose requests pass through `host`.
+    pub fn new(
+        drive: Arc<dyn Observed>,
+        host: Arc<Watched>,
+        companions: Arc<dyn CompanionStatus>,
+    ) -> Self {
         let at_begin = drive.status().flash;
-        let monitor =
-            Self { drive, host, company, begin: Instant::now(), at_begin, past: Mutex::default() };
+        let monitor = Self {
+            drive,
+            host,
+            companions,
+            begin: Instant::now(),
+            at_begin,
+            past: Mutex::default(),
+        };
         monitor.sample();
         monitor
     }
 
-    /// Ends a second, or what a caller that comes at other times takes for one.
+    /// Takes a sample, normally once per second.
     pub fn sample(&self) -> Status {
         let mut past = self.past();
         let mut status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             drive: self.drive.status(),
             host: self.host.sample(),
-            shadows: self.company.shadows(),
-            recording: self.company.recording(),
-            emulated_latency: self.company.emulated_latency(),
+            shadows: self.companions.shadows(),
+            recording: self.companions.recording(),
+            emulated_latency: self.companions.emulated_latency(),
             ..Status::default()
         };
         let flash = status.drive.flash;
@@ -121,7 +131,7 @@ impl Monitor {
         }
     }
 
-    /// What the last [`sample`](Self::sample) found.
+    /// The status at the last [`sample`](Self::sample).
     pub fn latest(&self) -> Status {
         self.past().latest.clone()
     }
@@ -131,7 +141,7 @@ impl Monitor {
         self.past().history.iter().cloned().collect()
     }
 
-    /// The present state of every erase block.
+    /// The current state of every erase block.
     pub fn block_map(&self) -> BlockMap {
         self.drive.block_map()
     }

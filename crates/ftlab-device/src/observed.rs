@@ -1,4 +1,4 @@
-//! What a drive tells of itself.
+//! The status that a drive reports.
 
 use crate::{BlockMap, Drive, DriveStatus, FlashCounters, Health, Observed, Region};
 use ftlab_ftl::page::Phase;

@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const BLOCK_BYTES: u32 = 4096;
 
-/// The unit of memory: what was never written takes none.
+/// The unit of allocation: ranges never written take no memory.
 const CHUNK_BYTES: u64 = 64 << 10;
 
-/// A block device in memory, as large as what has been written to it: the twin of a drive for tests of
-/// front ends, and the store that costs least, for measurements of them.
+/// A block device in memory that allocates only what has been written: a substitute for a drive in
+/// tests of front ends, and the fastest store, for measuring them.
 #[derive(Debug)]
 pub struct Ram {
     bytes: u64,
@@ -25,7 +25,8 @@ impl Ram {
         Self { bytes, chunks }
     }
 
-    /// Calls `part` with each chunk of a range: the chunk, where in it, and where in the range.
+    /// Calls `part` for each chunk of a range: the chunk, the position in it, and the position in
+    /// the range.
     fn each(
         &self,
         offset: u64,

@@ -1,4 +1,4 @@
-//! Why a drive cannot be served.
+//! Errors of serving a drive.
 
 use ftlab_trace::TraceError;
 use std::fmt::Display;
@@ -6,58 +6,58 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// What is wrong, with the value and the remedy.
+/// An error of serving, with the value and the remedy.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// It is no address.
+    /// Not an address.
     #[error(
-        "{address:?} is no address: {why}; write HOST:PORT, such as 127.0.0.1:10809, or the path of a socket"
+        "{address:?} is not an address: {why}; write HOST:PORT, such as 127.0.0.1:10809, or the path of a socket"
     )]
     Address {
-        /// What was given.
+        /// The text given.
         address: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// Other machines could reach it.
     #[error(
-        "{address} can be reached from other machines, and whoever reaches it can read and overwrite \
-         the drive; listen on 127.0.0.1 or a unix socket, or say --allow-remote"
+        "{address} can be reached from other machines, and any client can read and overwrite the \
+         drive; listen on 127.0.0.1 or a unix socket, or give --allow-remote"
     )]
     Remote {
         /// Where to listen.
         address: String,
     },
-    /// Somebody else listens there.
+    /// Another server listens there.
     #[error("{path} is in use: another server answers there; stop it, or use another path")]
     InUse {
         /// The socket.
         path: String,
     },
-    /// Something else is there.
-    #[error("{path} exists and is no socket; remove it, or use another path")]
+    /// Another file exists there.
+    #[error("{path} exists and is not a socket; remove it, or use another path")]
     NotASocket {
         /// The path.
         path: String,
     },
     /// Other machines could see the dashboard.
     #[error(
-        "{address} can be reached from other machines; listen on 127.0.0.1, or say --token TOKEN, \
-         which everyone who looks then has to show"
+        "{address} can be reached from other machines; listen on 127.0.0.1, or give --token TOKEN, \
+         which every client must then send"
     )]
     NoToken {
         /// Where to listen.
         address: String,
     },
-    /// A token that cannot stand in an address.
-    #[error("a token is one or more letters, digits and -._~; take `openssl rand -hex 16`")]
+    /// A token that cannot be part of a URL.
+    #[error("a token consists of letters, digits and -._~; use for example `openssl rand -hex 16`")]
     Token,
-    /// A dashboard cannot be asked.
+    /// A dashboard cannot be queried.
     #[error("{url}: {why}")]
     Dashboard {
         /// Its URL.
         url: String,
-        /// What went wrong.
+        /// The error.
         why: String,
     },
     /// An FTL cannot be a shadow.
@@ -77,15 +77,15 @@ pub enum ServeError {
          fusermount3 (package fuse3)", directory.display()
     )]
     Mount {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
         /// What the system says.
         source: io::Error,
     },
-    /// The system says no.
+    /// An error of the operating system.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: String,
         /// What the system says.
         source: io::Error,
@@ -101,7 +101,7 @@ impl ServeError {
         Self::Io { what: what.into(), source: source.into() }
     }
 
-    /// Whether the command was wrong, and not its execution.
+    /// Whether the command line was wrong, and not its execution.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -1,51 +1,52 @@
-//! What a drive tells of itself, for dashboards, metrics and `ftlab drive smart`.
+//! The status of a drive, for dashboards, metrics and `ftlab drive smart`.
 
 use crate::{HostRequests, Store};
 use ftlab_ftl::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything that is known of a drive while it is served.
+/// The complete status of a drive that is being served.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
-    /// Of ftlab.
+    /// The version of ftlab.
     pub version: String,
     /// The drive.
     pub drive: DriveStatus,
     /// Flash page programs per page that the host wrote, since the drive was created.
     pub waf: Option<f64>,
-    /// The same since serving began: what shadows are to be compared with.
+    /// The same since serving began, for comparison with shadows.
     pub serving_waf: Option<f64>,
-    /// What the host asked for.
+    /// The requests of the host.
     pub host: HostRequests,
-    /// What other FTLs would have done.
+    /// The shadows: other FTLs on the same writes.
     pub shadows: Vec<ShadowStatus>,
-    /// The trace that is being written.
+    /// The recording in progress, if any.
     pub recording: Option<RecordingStatus>,
     /// The timing by which replies are delayed.
     pub emulated_latency: Option<String>,
-    /// The second that ended last.
+    /// The sample of the last second.
     pub latest: Sample,
 }
 
-/// One second.
+/// The sample of one second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// Its end, in seconds since serving began.
     pub seconds: f64,
-    /// Pages per second that the host wrote.
+    /// Pages written by the host per second.
     pub host_writes: f64,
-    /// Flash pages per second that were programmed.
+    /// Flash pages programmed per second.
     pub flash_writes: f64,
     /// Read requests per second.
     pub reads: f64,
     /// Write amplification over the last ten seconds, if the host wrote.
     pub running_waf: Option<f64>,
-    /// Half of the writes of this second took no longer, in microseconds; 0 without any.
+    /// Median duration of the writes of this second, in microseconds; 0 if there were none.
     pub write_p50_us: f64,
-    /// 99% of the writes of this second took no longer, in microseconds; 0 without any.
+    /// 99th percentile of the duration of the writes of this second, in microseconds; 0 if there
+    /// were none.
     pub write_p99_us: f64,
-    /// The same of reads.
+    /// The same for reads.
     pub read_p99_us: f64,
     /// Free blocks.
     pub free_blocks: u32,
@@ -55,67 +56,67 @@ pub struct Sample {
     pub shadow_wafs: Vec<Option<f64>>,
 }
 
-/// What another FTL would have done on the same writes since serving began. Its drive has the same size
-/// and held the same pages, written in the order of their addresses.
+/// The status of another FTL on the same writes since serving began. Its drive has the same size
+/// and initially held the same pages, written in address order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShadowStatus {
     /// The FTL with its parameters.
     pub ftl: String,
-    /// What it did to its flash; it writes no metadata.
+    /// Its flash counters; it writes no metadata.
     pub flash: FlashCounters,
-    /// Operations of the host that it has not done yet.
+    /// Host operations that it has not processed yet.
     pub behind: u64,
-    /// Why it gave up, if it did.
+    /// Why it failed, if it did.
     pub failure: Option<String>,
 }
 
-/// A trace that is being written.
+/// A recording in progress.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordingStatus {
-    /// The file that there will be.
+    /// The name of the file.
     pub path: String,
-    /// Operations of the host in it.
+    /// Host operations in it.
     pub operations: u64,
-    /// Whether it could not be written, and nothing is recorded any more.
+    /// Whether writing it failed, so that nothing more is recorded.
     pub has_failed: bool,
 }
 
-/// A store that is a drive with flash below it, and says how that is.
+/// A store that is a drive with flash, and reports its state.
 pub trait Observed: Store {
-    /// Its present state.
+    /// Its current state.
     fn status(&self) -> DriveStatus;
-    /// The present state of every erase block.
+    /// The current state of every erase block.
     fn block_map(&self) -> BlockMap;
 }
 
-/// The state of a drive. Counters begin with its creation and survive restarts.
+/// The state of a drive. Counters start at its creation and survive restarts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveStatus {
-    /// Of this drive only.
+    /// The UUID of the drive.
     pub uuid: String,
     /// The FTL with its parameters, such as `2r-fifo:blk-util=0.4`.
     pub ftl: String,
-    /// Bytes in a page.
+    /// Bytes per page.
     pub page_bytes: u32,
-    /// Pages in an erase block.
+    /// Pages per erase block.
     pub pages_per_block: u32,
-    /// Erase blocks, those out of use included.
+    /// Erase blocks, including retired ones.
     pub blocks: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
-    /// Blocks that are erased, or may be.
+    /// Free blocks: erased, or ready to be.
     pub free_blocks: u32,
-    /// Blocks out of use.
+    /// Retired blocks.
     pub retired_blocks: u32,
-    /// What was done to the flash.
+    /// Its flash counters.
     pub flash: FlashCounters,
     /// The groups of blocks that the FTL treats alike, such as hot and cold.
     pub regions: Vec<Region>,
-    /// What went wrong.
+    /// Its health.
     pub health: Health,
 }
 
-/// What was done to the flash.
+/// Flash counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashCounters {
     /// Pages programmed because the host wrote them.
@@ -133,7 +134,7 @@ pub struct FlashCounters {
 }
 
 impl FlashCounters {
-    /// Those of an FTL, which knows of no metadata.
+    /// The counters of an FTL, without metadata.
     pub(crate) fn of(counters: &Counters) -> Self {
         Self {
             host_pages: counters.host_writes,
@@ -150,7 +151,7 @@ impl FlashCounters {
         self.host_pages + self.relocated_pages
     }
 
-    /// What was done since `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -163,7 +164,7 @@ impl FlashCounters {
         }
     }
 
-    /// Pages programmed per page that the host wrote, if it wrote any; metadata is apart.
+    /// Pages programmed per page written by the host, if any; metadata is not included.
     pub fn waf(&self) -> Option<f64> {
         (self.host_pages > 0).then(|| self.programmed_pages() as f64 / self.host_pages as f64)
     }
@@ -172,34 +173,34 @@ impl FlashCounters {
 /// A group of blocks that the FTL treats alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Region {
-    /// What the FTL calls it.
+    /// The FTL's name for it.
     pub name: String,
-    /// Whether it is meant for data that is rarely written.
+    /// Whether it is for rarely written data.
     pub cold: bool,
-    /// Blocks that belong to it now.
+    /// Number of blocks that belong to it.
     pub blocks: u32,
 }
 
-/// What went wrong.
+/// Health.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
-    /// Why nothing can be written any more, if so.
+    /// Why the drive is read-only, if it is.
     pub read_only: Option<String>,
-    /// Reads of pages whose content was not what had been written: bit rot that was found.
+    /// Reads of pages whose content was not what had been written: detected bit rot.
     pub media_errors: u64,
-    /// How often the drive was opened without having been closed.
+    /// Number of times the drive was opened without having been closed.
     pub unsafe_shutdowns: u64,
 }
 
-/// The state of every erase block: all lists are as long as there are blocks.
+/// The state of every erase block: all lists have one entry per block.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockMap {
     /// A letter per block: `f`ree, `o`pen, `s`ealed, `r`etired.
     pub phases: String,
-    /// The region of each block, by its place in [`DriveStatus::regions`]; 0 for free blocks.
+    /// The region of each block, by its index in [`DriveStatus::regions`]; 0 for free blocks.
     pub regions: Vec<u8>,
-    /// How many of the block's pages hold data of the host.
+    /// The number of valid pages of each block.
     pub valid_pages: Vec<u32>,
-    /// How often each block was erased.
+    /// The erase count of each block.
     pub erases: Vec<u32>,
 }

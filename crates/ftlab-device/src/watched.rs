@@ -1,4 +1,4 @@
-//! A store, and what is asked of it: how often, how much, and how long it takes.
+//! A store that measures its requests: their number, size and duration.
 
 use crate::Store;
 use crate::latency::due;
@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The longest time that is told from longer ones.
+/// The longest duration that is distinguished from longer ones.
 const LONGEST_NS: u64 = 100_000_000_000;
 
 /// Significant decimal digits of a quantile.
@@ -25,41 +25,41 @@ enum Kind {
     Flush,
 }
 
-/// How requests of one kind went.
+/// Statistics of one kind of request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
-    /// How many there were.
+    /// Their number.
     pub requests: u64,
-    /// How much they asked for.
+    /// Bytes requested.
     pub bytes: u64,
-    /// How many of them failed.
+    /// Number of failed requests.
     pub failed: u64,
-    /// How long they took, all of them.
+    /// Durations of all of them.
     pub latency: Latency,
-    /// How long those of the last interval took.
+    /// Durations of those in the last interval.
     pub recent_latency: Latency,
 }
 
-/// How long requests took, in microseconds; quantiles are too long by 1% at most.
+/// Durations of requests, in microseconds; quantiles are at most 1% too long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// How many there were.
+    /// Their number.
     pub count: u64,
     /// The mean.
     pub mean_us: f64,
-    /// Half of them took no longer.
+    /// The median.
     pub p50_us: f64,
-    /// 90% took no longer.
+    /// The 90th percentile.
     pub p90_us: f64,
-    /// 99% took no longer.
+    /// The 99th percentile.
     pub p99_us: f64,
-    /// 99.9% took no longer.
+    /// The 99.9th percentile.
     pub p999_us: f64,
     /// The longest.
     pub max_us: f64,
 }
 
-/// What the host asked for since serving began.
+/// The requests of the host since serving began.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRequests {
     /// Reads.
@@ -68,23 +68,23 @@ pub struct HostRequests {
     pub writes: Requests,
     /// Trims and writes of zeros.
     pub trims: Requests,
-    /// Flushes, those for FUA included.
+    /// Flushes, including those for FUA.
     pub flushes: Requests,
 }
 
-/// Carries requests out on a store, and measures them.
+/// Executes requests on a store, and measures them.
 pub struct Watched {
     store: Arc<dyn Store>,
     tallies: [Mutex<Tally>; 4],
 }
 
 impl Watched {
-    /// Watches `store`.
+    /// Measures the requests to `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, tallies: std::array::from_fn(|_| Mutex::new(Tally::new())) }
     }
 
-    /// What has been asked for; ends the interval that latencies called recent are of.
+    /// The requests so far; ends the current interval of recent latencies.
     pub fn sample(&self) -> HostRequests {
         let of = |kind: Kind| lock(&self.tallies[kind as usize]).sample();
         HostRequests {
@@ -104,7 +104,7 @@ impl Watched {
     ) -> io::Result<()> {
         let begin = Instant::now();
         let result = request(self.store.as_ref());
-        // Where flash is imitated, the host waits until it would be done.
+        // If flash is emulated, the host waits until it would be done.
         let imitated = due().map_or(Duration::ZERO, |due| due.saturating_duration_since(begin));
         let time = begin.elapsed().max(imitated);
         lock(&self.tallies[kind as usize]).add(bytes, time, result.is_err());
@@ -142,13 +142,13 @@ impl Store for Watched {
     }
 }
 
-/// What is counted of one kind of requests.
+/// The counters of one kind of request.
 #[derive(Debug)]
 struct Tally {
     bytes: u64,
     failed: u64,
     sum: Times,
-    /// The part of `sum` of the present interval, not in it yet.
+    /// The part of the current interval that is not yet in `sum`.
     recent: Times,
 }
 

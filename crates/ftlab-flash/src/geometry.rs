@@ -110,21 +110,25 @@ impl Geometry {
     }
 
     /// Erase blocks on the medium.
+    #[inline]
     pub const fn blocks(&self) -> u32 {
         self.blocks
     }
 
     /// Pages in an erase block.
+    #[inline]
     pub const fn pages_per_block(&self) -> u32 {
         self.pages_per_block
     }
 
     /// Bytes in a page.
+    #[inline]
     pub const fn page_bytes(&self) -> u32 {
         self.page_bytes
     }
 
     /// Pages on the medium.
+    #[inline]
     pub const fn pages(&self) -> u32 {
         self.blocks * self.pages_per_block
     }

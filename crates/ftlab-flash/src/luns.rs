@@ -80,6 +80,7 @@ impl Striping {
     }
 
     /// The LUNs that hold pages of `block`.
+    #[inline]
     fn luns_of(self, block: BlockId) -> Range<usize> {
         match self {
             Self::Even { mask } => 0..mask as usize + 1,
@@ -115,6 +116,7 @@ impl Luns {
     }
 
     /// When the last operation is complete.
+    #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.all.iter().map(|lun| lun.free).max().unwrap_or(0)
     }
@@ -130,6 +132,7 @@ impl Luns {
     }
 
     /// The LUNs that hold pages of `block`.
+    #[inline]
     pub(crate) fn luns_of(&self, block: BlockId) -> Range<usize> {
         self.striping.luns_of(block)
     }
@@ -188,6 +191,7 @@ impl Luns {
     }
 
     /// Erases on every LUN of `block`; complete when the last is.
+    #[inline]
     pub(crate) fn erase(&mut self, block: BlockId, earliest: u64) -> u64 {
         let mut done = earliest;
         for number in self.luns_of(block) {

@@ -60,6 +60,7 @@ impl Recorder {
 }
 
 impl ResponseTimes {
+    #[inline]
     fn record(&mut self, nanoseconds: u64, count: u64) {
         if count == 0 {
             return;
@@ -74,6 +75,7 @@ impl ResponseTimes {
     }
 
     /// How many there are.
+    #[inline]
     pub fn count(&self) -> u64 {
         self.count
     }

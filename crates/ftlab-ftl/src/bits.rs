@@ -19,7 +19,7 @@ pub(crate) fn word_mask(word: u32, first: u32, end: u32) -> u64 {
 pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// So many pages, none of them set.
+    /// One bit for each of `pages` pages, none of them set.
     pub(crate) fn new(pages: u32) -> Self {
         Self(vec![0; pages.div_ceil(64) as usize])
     }

@@ -214,7 +214,7 @@ pub struct Merges {
     pub copies: u64,
     /// Merges into a fresh block.
     pub full: u64,
-    /// Merges that copied the missing pages behind those of a log block written in order.
+    /// Merges that copied the pages missing after those of a log block written in order.
     pub partial: u64,
     /// Merges that had nothing to copy, because a log block held all pages in order.
     pub switch: u64,
@@ -307,7 +307,7 @@ pub struct StreamUse {
 }
 
 impl StreamUse {
-    /// That of `streams`, which have so many blocks.
+    /// That of `streams`, given how many blocks each has.
     pub(crate) fn of(streams: &[Stream], blocks: &[u32]) -> Vec<Self> {
         let uses = streams.iter().zip(blocks);
         uses.map(|(&Stream { name, cold, .. }, &blocks)| Self { name, cold, blocks }).collect()

@@ -42,7 +42,7 @@ impl Metadata {
         Self { bytes, ..Self::NONE }
     }
 
-    /// Bytes on a drive of so many logical pages and erase blocks.
+    /// Bytes on a drive of the given size.
     pub fn total_bytes(&self, logical_pages: u32, blocks: u32) -> u64 {
         let pages = (self.bits_per_page * f64::from(logical_pages) / 8.0).ceil() as u64;
         let blocks = (u64::from(self.bits_per_block) * u64::from(blocks)).div_ceil(8);

@@ -20,7 +20,7 @@ enum Per {
 }
 
 impl MetadataBudget {
-    /// Bytes on a drive of so many logical pages and erase blocks.
+    /// Bytes on a drive of the given size.
     pub fn total_bytes(&self, logical_pages: u32, blocks: u32) -> u64 {
         let times = match self.per {
             Per::Drive => 1,

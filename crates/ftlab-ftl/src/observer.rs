@@ -22,7 +22,7 @@ pub trait Observer: Send {
     #[inline]
     fn collection_ends(&mut self) {}
 
-    /// A step of a collection begins, behind a host write.
+    /// A step of a collection begins, after a host write.
     #[inline]
     fn step_begins(&mut self) {}
 

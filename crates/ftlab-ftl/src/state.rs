@@ -1,4 +1,4 @@
-//! The state of an FTL as bytes, to go on from it later as if nothing had happened in between.
+//! The state of an FTL as bytes, to continue from it later as if nothing had happened in between.
 //!
 //! An FTL is a function of its parameters and of the host's operations so far. What it was constructed
 //! with is constructed again; [`State`] is the rest, and one method both saves and restores it, so that the
@@ -111,7 +111,7 @@ pub trait State {
     }
 }
 
-/// Implements [`State`] for a struct by naming every field: those that change, and behind `constant`
+/// Implements [`State`] for a struct by naming every field: those that change, and after `constant`
 /// those that do not.
 macro_rules! state {
     ($type:ident { $($field:ident),* $(,)? } $(constant $($constant:ident),+)?) => {

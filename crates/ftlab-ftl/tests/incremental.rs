@@ -7,7 +7,7 @@ use ftlab_ftl::registry::{self, DynFtl};
 
 const PAGES: u32 = 65_536;
 
-/// An FTL with 12.5% of over-provisioning behind a fill and five drive writes, time being measured over the
+/// An FTL with 12.5% of over-provisioning after a fill and five drive writes, time being measured over the
 /// last three.
 fn run(
     ftl: &str,

@@ -1,4 +1,4 @@
-//! State saved in the middle of a run and restored into a twin: both go on alike, for every FTL.
+//! State saved in the middle of a run and restored into a twin: both continue alike, for every FTL.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, WearLeveling};

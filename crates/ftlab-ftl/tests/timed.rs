@@ -11,7 +11,7 @@ fn config() -> DriveConfig {
     DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), PAGES, 10)
 }
 
-/// The FTL behind ten drive writes, nine of ten of which go to a tenth of the pages.
+/// The FTL after ten drive writes, nine of ten of which go to a tenth of the pages.
 fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()> {
     let config = if early {
         DriveConfig { gc_start_blocks: 20, early_valid_pages_max: 8, ..config() }
@@ -54,7 +54,7 @@ fn with_one_lun_elapsed_time_is_counts_times_latencies() {
         assert_eq!(measured.relocations_ns, 239_000 * counters.relocations(), "{name}");
         assert_eq!(measured.merges_ns, 239_000 * counters.merges.copies, "{name}");
         assert_eq!(measured.response_times.count(), counters.host_writes);
-        // All of it is somebody's wait, but for early collection behind the last write.
+        // All of it is somebody's wait, but for early collection after the last write.
         let waits = measured.response_times.mean_ns() * counters.host_writes as f64;
         assert!(
             waits <= measured.elapsed_ns as f64

@@ -39,9 +39,9 @@ pub struct Question {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// A write amplification of so much at most.
+    /// A greatest write amplification.
     Waf(f64),
-    /// So many terabytes written by the host, at least, before the blocks have gone through so many
+    /// A least number of terabytes written by the host before the blocks have gone through `cycles`
     /// program/erase cycles on average.
     Endurance {
         /// Terabytes, 10^12 bytes.
@@ -114,7 +114,7 @@ impl Target {
 }
 
 impl Question {
-    /// Runs everything, on so many threads; `on_run` is told how many runs there were so far.
+    /// Runs everything, on `threads`; `on_run` is told how many runs there were so far.
     pub fn answer(
         &self,
         threads: usize,
@@ -321,7 +321,7 @@ impl Advice {
     }
 }
 
-/// Terabytes that a drive of so many bytes takes at so many drive writes a day for five years.
+/// Terabytes that a drive of `logical_bytes` takes at `dwpd` drive writes a day for five years.
 pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
     dwpd * logical_bytes as f64 * 365.0 * 5.0 / TERABYTE
 }

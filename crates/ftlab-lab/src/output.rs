@@ -31,7 +31,7 @@ const SCHEMA: &str = "message series {
 }";
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
-/// better known before a long run than behind it.
+/// better known before a long run than after it.
 pub fn check_results(directory: &Path) -> Result<(), LabError> {
     fs::create_dir_all(directory).map_err(at(directory))?;
     for path in paths(directory) {

@@ -64,7 +64,7 @@ fn counts(results: BTreeMap<String, StoredRun>) -> BTreeMap<String, String> {
 fn the_committed_schema_is_the_generated_one() {
     assert!(
         schema() == COMMITTED,
-        "the schema has changed; write it anew: cargo run -p ftlab-lab --example \
+        "the schema has changed; regenerate it: cargo run -p ftlab-lab --example \
          experiment_schema > crates/ftlab-lab/schema/experiment.schema.json"
     );
 }

@@ -75,13 +75,13 @@ impl PageAges {
         self.versions.iter_mut().for_each(|version| version.moves = 0);
     }
 
-    /// Whether `lpn`, which holds data, has lasted so long that it is cold or frozen.
+    /// Whether `lpn`, which holds data, has lasted long enough to be cold or frozen.
     #[inline]
     pub(crate) fn is_cold(&self, lpn: Lpn) -> bool {
         self.is_over(self.versions[lpn.index()].written_at, WINDOWS_COLD)
     }
 
-    /// Whether a version has lasted so many windows.
+    /// Whether a version that was written then has lasted `windows`.
     fn is_over(&self, written_at: u64, windows: u64) -> bool {
         self.clock - written_at >= windows * self.window_writes
     }
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Looks for the next write or trim of the page behind each move, and for the last before it.
+    /// Looks for the next write or trim of the page after each move, and for the last before it.
     fn naive(events: &[Event], from: usize, window: u64) -> Moves {
         let mut found = Moves { window_writes: window, ..Moves::default() };
         let writes = |events: &[Event]| {

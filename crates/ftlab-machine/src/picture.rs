@@ -20,7 +20,7 @@ pub struct Picture {
 pub struct BlockPages {
     /// Those that are valid.
     pub valid: u32,
-    /// Of these, those that have lasted so long that they are cold.
+    /// Of these, those that have lasted long enough to be cold.
     pub cold: u32,
 }
 

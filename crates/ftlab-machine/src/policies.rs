@@ -3,7 +3,7 @@
 use crate::error::MachineError;
 use ftlab_flash::Flash;
 use ftlab_ftl::Observer;
-use ftlab_ftl::page::{DriveConfig, Hints, PageMapped, Policy};
+use ftlab_ftl::page::{DriveConfig, Hints, Policy};
 use ftlab_ftl::registry::{self, BuildError, DriveShape, DynFtl, OracleGroup};
 use ftlab_spec::{Spec, SpecError};
 use std::fmt;
@@ -67,26 +67,26 @@ impl OwnPolicies {
         registry::fit(spec, size, oracle)
     }
 
-    /// [`registry::build`], of these too.
+    /// What `of_registry` builds, of these too.
     pub(crate) fn build<F: Flash + Send + 'static, O: Observer + 'static>(
         &self,
+        of_registry: Build<F, O>,
         spec: &Spec,
         config: DriveConfig,
         flash: F,
         observer: O,
     ) -> Result<DynFtl<F, O>, MachineError> {
         let Some(make) = self.find(spec) else {
-            return Ok(registry::build(spec, config, flash, observer)?);
+            return Ok(of_registry(spec, config, flash, observer)?);
         };
-        let ftl = spec.to_string();
         let policy = make(DriveShape::new(&config))
-            .map_err(|reason| MachineError::Refused { ftl: ftl.clone(), reason })?;
-        match PageMapped::new(policy, config, flash, observer) {
-            Ok(built) => Ok(Box::new(built)),
-            Err(source) => Err(BuildError::Config { ftl, source }.into()),
-        }
+            .map_err(|reason| MachineError::Refused { ftl: spec.to_string(), reason })?;
+        Ok(registry::build_over(policy, spec, config, flash, observer)?)
     }
 }
+
+/// [`registry::build`], or [`registry::build_boxed`].
+type Build<F, O> = fn(&Spec, DriveConfig, F, O) -> Result<DynFtl<F, O>, BuildError>;
 
 fn unusable(name: &str, what: &str, remedy: &'static str) -> MachineError {
     MachineError::Name { what: format!("{name:?} {what}"), remedy }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Bins of the histogram of victims by valid share.
 pub const BINS: usize = 20;
 
-/// One step of a collection in so many is timed, since reading the clock takes as long as moving some
+/// One step of a collection in this many is timed, since reading the clock takes as long as moving some
 /// pages. A prime, so that it does not fall in with the steps of a collection.
 const STEPS_PER_SAMPLE: u32 = 61;
 

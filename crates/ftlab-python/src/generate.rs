@@ -1,6 +1,7 @@
 //! `ftlab.generate`: requests as Arrow tables.
 
 use crate::arrow::to_table;
+use crate::capsule::in_pyarrow;
 use crate::error::Result;
 use crate::experiment::space;
 use crate::parse::Settings;
@@ -9,7 +10,6 @@ use arrow_array::RecordBatch;
 use ftlab_trace::{RequestBatch, TraceSource};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatch;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -59,7 +59,7 @@ impl RequestTables {
             table.map(Some).map_err(|error| PyValueError::new_err(error.to_string()).into())
         });
         match table? {
-            Some(table) => Ok(Some(PyRecordBatch::new(table).into_pyarrow(py)?)),
+            Some(table) => Ok(Some(in_pyarrow(py, table)?)),
             None => Ok(None),
         }
     }

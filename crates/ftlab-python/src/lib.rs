@@ -8,6 +8,8 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrow;
+mod capsule;
+mod command;
 mod drive_view;
 mod error;
 mod experiment;
@@ -25,6 +27,8 @@ mod workload;
 
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::command::command;
     #[pymodule_export]
     use super::drive_view::DriveView;
     #[pymodule_export]

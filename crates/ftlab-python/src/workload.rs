@@ -1,9 +1,11 @@
 //! Workloads as given in Python.
 
 use crate::arrow::{Batches, Rows};
+use crate::capsule::tables_of;
 use crate::error::{Error, Result};
 use crate::parse::Settings;
 use arrow_array::RecordBatch;
+use arrow_array::ffi_stream::ArrowArrayStreamReader;
 use ftlab_sim::{Requests, Workload as SimWorkload};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::synthetic::{self, Space};
@@ -11,7 +13,6 @@ use ftlab_trace::{Layout, OpenOptions, TraceError, TraceSource, open};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
-use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -64,9 +65,9 @@ impl Workload {
 
     /// An Arrow table; its columns are not copied.
     #[staticmethod]
-    fn table(name: String, page_size: &str, table: PyRecordBatchReader) -> Result<Self> {
+    fn table(name: String, page_size: &str, table: &Bound<'_, PyAny>) -> Result<Self> {
         let page_bytes = page_bytes(page_size)?;
-        let batches = table.into_reader()?.collect::<std::result::Result<Vec<_>, _>>();
+        let batches = tables_of(table)?.collect::<std::result::Result<Vec<_>, _>>();
         let batches: Arc<[RecordBatch]> =
             batches.map_err(|error| PyValueError::new_err(error.to_string()))?.into();
         let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -86,7 +87,11 @@ impl Workload {
     fn stream(name: String, page_size: &str, tables: &Bound<'_, PyIterator>) -> Result<Self> {
         let page_bytes = page_bytes(page_size)?;
         let raised = Raised::default();
-        let tables = Tables { tables: tables.clone().unbind(), raised: Arc::clone(&raised) };
+        let tables = Tables {
+            iterator: tables.clone().unbind(),
+            present: None,
+            raised: Arc::clone(&raised),
+        };
         let once = Mutex::new(Some(tables));
         let requests = Requests::new(name.clone(), true, move || {
             let tables = once.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -135,8 +140,19 @@ fn page_bytes(text: &str) -> Result<u32> {
 
 /// The items of a Python iterator.
 struct Tables {
-    tables: Py<PyIterator>,
+    iterator: Py<PyIterator>,
+    /// What is left of the last one.
+    present: Option<ArrowArrayStreamReader>,
     raised: Raised,
+}
+
+impl Tables {
+    /// Keeps the exception for those who can raise it.
+    fn stopped_by(&self, error: PyErr) -> TraceError {
+        let message = error.to_string();
+        keep(&self.raised, error);
+        TraceError::Unsupported { what: message, remedy: "see the exception".into() }
+    }
 }
 
 impl Iterator for Tables {
@@ -144,13 +160,16 @@ impl Iterator for Tables {
 
     fn next(&mut self) -> Option<Self::Item> {
         Python::attach(|py| {
-            let item = self.tables.bind(py).clone().next()?;
-            let table = item.and_then(|item| item.extract::<PyRecordBatch>());
-            Some(table.map(PyRecordBatch::into_inner).map_err(|error| {
-                let message = error.to_string();
-                keep(&self.raised, error);
-                TraceError::Unsupported { what: message, remedy: "see the exception".into() }
-            }))
+            loop {
+                if let Some(batch) = self.present.as_mut().and_then(Iterator::next) {
+                    let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()));
+                    return Some(batch.map_err(|error| self.stopped_by(error)));
+                }
+                match self.iterator.bind(py).clone().next()?.and_then(|item| tables_of(&item)) {
+                    Ok(tables) => self.present = Some(tables),
+                    Err(error) => return Some(Err(self.stopped_by(error))),
+                }
+            }
         })
     }
 }

@@ -26,7 +26,7 @@ pub struct DriveOptions {
     pub reserve_blocks: u32,
     /// Collection ahead of need.
     pub early: Option<EarlyCollection>,
-    /// Whether garbage is collected before a host write, or in steps behind host writes.
+    /// Whether garbage is collected before a host write, or in steps after host writes.
     pub gc: GcSchedule,
     /// How erases are spread over blocks.
     pub wear: WearLeveling,

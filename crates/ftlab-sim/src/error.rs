@@ -93,7 +93,7 @@ pub enum SimError {
     NoTimes,
     /// The running write amplification would take too much memory.
     #[error(
-        "the workload goes on beyond {} intervals of {} page writes, which are as many as are \
+        "the workload has more than {} intervals of {} page writes, which are as many as are \
          recorded; give a larger --interval, or fewer --writes",
         grouped(*intervals_max),
         grouped(*interval_writes)
@@ -127,7 +127,7 @@ pub enum SimError {
         /// What it says.
         reason: String,
     },
-    /// Whoever watched the progress did not want it to go on.
+    /// Whoever watched the progress stopped it.
     #[error("stopped before the end; what was counted so far is dropped")]
     Stopped,
     /// No threads.

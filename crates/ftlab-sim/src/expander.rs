@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Trims in a segment after which it ends, so that trims without writes take no more memory.
 pub(crate) const TRIMS_MAX: usize = 64 * 1024;
 
-/// Page writes, and what happens behind the last.
+/// Page writes, and what happens after the last.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) batch: PageBatch,
@@ -31,7 +31,7 @@ pub(crate) struct Bounds {
     pub(crate) ignore_trims: bool,
 }
 
-/// Pages that follow each other; beyond the last page of the drive they go on at its first.
+/// Consecutive pages; after the last page of the drive comes its first.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     first: u32,
@@ -123,7 +123,7 @@ impl Expander {
         self.direct_room = self.room_for_bare_writes();
     }
 
-    /// Puts what waits into the batch; true if that is full then. Trims behind its last write go on
+    /// Puts what waits into the batch; true if that is full then. Trims after its last write keep
     /// waiting.
     pub(crate) fn move_waiting(&mut self) -> bool {
         while let Some(mut run) = self.waiting.pop_front() {
@@ -204,7 +204,7 @@ impl Expander {
     fn add_run(&mut self, is_trim: bool, first_page: u64, pages: u64) {
         let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
         if is_beyond && !self.bounds.wrap {
-            // What comes behind the end of the run does not matter.
+            // What comes after the end of the run does not matter.
             if self.beyond.is_none() && !self.is_past_end() {
                 self.beyond = Some(SimError::BeyondDrive {
                     operation: if is_trim { "trim" } else { "write" },

@@ -38,7 +38,7 @@ pub enum Length {
     OfWorkload,
     /// So many; fewer if the workload ends before.
     Writes(u64),
-    /// So many times the drive's logical pages, rounded to a whole page write.
+    /// A multiple of the drive's logical pages, rounded to a whole page write.
     DriveWrites(f64),
 }
 
@@ -57,7 +57,7 @@ pub struct Experiment {
     pub length: Length,
     /// How the drive is filled first.
     pub fill: Fill,
-    /// Host writes that are executed and not counted, behind the fill.
+    /// Host writes that are executed after the fill and not counted.
     pub warmup_writes: u64,
     /// Host writes of an interval of the running write amplification; a quarter of the drive, at
     /// least 1, if `None`.

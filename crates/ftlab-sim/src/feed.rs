@@ -118,7 +118,7 @@ impl Feed {
         Ok(chunk.used > 0)
     }
 
-    /// Puts the next `room` page writes into `segment`; fewer behind very many trims. False at the end
+    /// Puts the next `room` page writes into `segment`; fewer after very many trims. False at the end
     /// of the source.
     fn fill(&mut self, segment: &mut Segment, room: usize) -> Result<bool, SimError> {
         self.pages.begin(segment, room);
@@ -180,7 +180,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Drops the requests behind the one that has the last page write of the run; `pulled` page
+    /// Drops the requests after the one that has the last page write of the run; `pulled` page
     /// writes came before all of them.
     fn cut_requests(&mut self, pulled: u64) -> Result<(), SimError> {
         let mut count = PageCount { pulled };

@@ -47,7 +47,7 @@ pub struct Config {
     pub ftls: Vec<String>,
     /// How the drive is filled before anything is counted: "none", "sequential" or "random".
     pub fill: String,
-    /// Host page writes that are executed and not counted, behind the fill.
+    /// Host page writes that are executed after the fill and not counted.
     pub warmup_writes: u64,
     /// Host page writes that are counted at most; all of the trace if none.
     pub writes_max: Option<u64>,
@@ -102,7 +102,7 @@ pub struct DriveSummary {
     pub gc_start_blocks: u32,
     /// The most valid pages of a block that is collected ahead of need.
     pub early_valid_pages_max: u32,
-    /// When garbage is collected: "foreground", "incremental:pages=N" behind host writes, or "garbage:share=S".
+    /// When garbage is collected: "foreground", "incremental:pages=N" after host writes, or "garbage:share=S".
     pub gc: String,
     /// Which free block is opened next: "fifo" or "least-worn".
     pub free_block: String,
@@ -164,7 +164,7 @@ pub struct RunResult {
     pub merge_copies: u64,
     /// Merges into a fresh block.
     pub full_merges: u64,
-    /// Merges that copied only the pages missing behind those of a log block written in order.
+    /// Merges that copied only the pages that a log block written in order lacks at its end.
     pub partial_merges: u64,
     /// Merges that had nothing to copy.
     pub switch_merges: u64,

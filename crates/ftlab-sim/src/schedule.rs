@@ -14,7 +14,7 @@ const FRAMES_MAX: u64 = 64;
 /// Checkpoints that are kept: between half of this and this many, evenly spaced.
 const CHECKPOINTS_MAX: u64 = 2048;
 
-/// What happens behind the last write of a segment.
+/// What happens after the last write of a segment.
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent events")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
@@ -64,7 +64,7 @@ impl Spaced {
         Self { every, kept: 0, max }
     }
 
-    /// Whether there is a cut behind so many writes, and whether every other one is dropped there.
+    /// Whether there is a cut after `counted` writes, and whether every other one is dropped there.
     fn cut(&mut self, counted: u64) -> (bool, bool) {
         let is_cut = counted.is_multiple_of(self.every);
         self.kept += u64::from(is_cut);
@@ -85,7 +85,7 @@ impl Schedule {
         Self { warmup, end, interval, round, checkpoints, frames: None, done: 0 }
     }
 
-    /// Cuts for pictures of the flash too, of a drive with so many logical pages.
+    /// Cuts for pictures of the flash too, of a drive with `logical_pages`.
     pub(crate) fn with_frames(self, logical_pages: u32) -> Self {
         let every = match self.end {
             Some(end) => (end - self.warmup).div_ceil(FRAMES),
@@ -144,7 +144,7 @@ impl Schedule {
         to_end.min(to_cut)
     }
 
-    /// Goes on by `writes`, at most [`room`](Self::room), and says what happens there.
+    /// Advances by `writes`, at most [`room`](Self::room), and says what happens there.
     pub(crate) fn advance(&mut self, writes: u64) -> Marks {
         debug_assert!(writes <= self.room());
         self.done += writes;

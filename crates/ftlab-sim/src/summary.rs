@@ -49,7 +49,7 @@ fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
     if drive.op_ratio > 1.0 {
         remedies.push("simulate less flash (--op 10%)".to_owned());
     }
-    let filled = if is_empty_at_first { "" } else { " behind the fill" };
+    let filled = if is_empty_at_first { "" } else { " after the fill" };
     format!(
         "Nothing was collected, because free blocks were left: the workload wrote {} drive sizes\
          {filled}, and the flash holds {}: {}.",
@@ -294,7 +294,7 @@ mod tests {
         assert!(sparse(Fill::Random, 0.25, Length::DriveWrites(0.5)).runs[0].erases > 0);
 
         let text = sentence(&sparse(Fill::Random, 40.0, Length::DriveWrites(20.0)));
-        assert!(text.contains("wrote 20.0 drive sizes behind the fill, and the flash holds 41.0"));
+        assert!(text.contains("wrote 20.0 drive sizes after the fill, and the flash holds 41.0"));
         let advice = ": write more (--drive-writes 41), or simulate less flash (--op 10%).";
         assert!(text.ends_with(advice), "{text}");
         assert!(sparse(Fill::Random, 40.0, Length::DriveWrites(41.0)).runs[0].erases > 0);

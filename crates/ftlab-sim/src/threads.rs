@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct Threads(Arc<rayon::ThreadPool>);
 
 impl Threads {
-    /// So many threads, one at least.
+    /// A pool of `threads`, one at least.
     pub fn new(threads: usize) -> Result<Self, SimError> {
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1));
         let pool = builder.build().map_err(|error| SimError::Threads(error.to_string()))?;

@@ -38,7 +38,7 @@ pub struct TimingResult {
     /// Response times of host page writes.
     pub response_ns: ResponseSummary,
     /// In an open loop, seconds from the same moment to the arrival of the last page write; none in a
-    /// closed one. If `elapsed_seconds` is much more, the drive falls behind the clock of the trace, and
+    /// closed one. If `elapsed_seconds` is much more, the drive does not keep up with the clock of the trace, and
     /// response times tell the length of the run.
     pub arrived_seconds: Option<f64>,
     /// Host page writes per second.

@@ -8,7 +8,7 @@ const COMMITTED: &str = include_str!("../schema/run-result.schema.json");
 fn the_committed_schema_is_the_generated_one() {
     assert!(
         schema() == COMMITTED,
-        "the schema has changed; write it anew: cargo run -p ftlab-sim --example result_schema > \
+        "the schema has changed; regenerate it: cargo run -p ftlab-sim --example result_schema > \
          crates/ftlab-sim/schema/run-result.schema.json"
     );
 }

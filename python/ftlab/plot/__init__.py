@@ -2,7 +2,7 @@
 
 These functions draw with matplotlib, in the style of a paper, and return a
 :class:`~matplotlib.figure.Figure`; :mod:`ftlab.plot.altair` has the same functions and returns interactive
-charts for notebooks.
+charts for notebooks. ``pip install 'ftlab[plot]'`` installs matplotlib, ``'ftlab[altair]'`` Altair.
 
 =====================  ==============================================================  ================
 function               what it shows                                                   needs
@@ -20,18 +20,28 @@ function               what it shows                                            
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from typing import TYPE_CHECKING
 
-from ftlab.plot._bars import moves, utilisation, wear
-from ftlab.plot._flash import flash
-from ftlab.plot._lines import cold_region, response, spread, waf
+from ftlab._lazy import lazily
+
+if TYPE_CHECKING:
+    from ftlab.plot import altair as altair
+    from ftlab.plot._bars import moves, utilisation, wear
+    from ftlab.plot._flash import flash
+    from ftlab.plot._lines import cold_region, response, spread, waf
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "_bars": ("moves", "utilisation", "wear"),
+            "_flash": ("flash",),
+            "_lines": ("cold_region", "response", "spread", "waf"),
+            "altair": ("altair",),
+        },
+    )
 
 __all__ = ["cold_region", "flash", "moves", "response", "spread", "utilisation", "waf", "wear"]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import ``altair`` on first use: Altair is optional, and takes a while to import."""
-    if name == "altair":
-        return importlib.import_module("ftlab.plot.altair")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ftlab._tables import table
+from ftlab.plot._colours import KINDS, PALETTE, region_colours
 from ftlab.plot._data import at_moment, drawn, observed_ftls
-from ftlab.plot._style import (
-    COLUMN_INCHES,
-    KINDS,
-    PALETTE,
-    PaperFigure,
-    panels,
-    paper,
-    region_colours,
-    region_legend,
-)
+from ftlab.plot._style import COLUMN_INCHES, PaperFigure, panels, paper, region_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

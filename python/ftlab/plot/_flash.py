@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.colors import to_rgb
-from matplotlib.patches import Patch
 
 from ftlab._tables import FREE, cell_bytes
+from ftlab.plot._colours import COLD, INVALID, YOUNG, region_colours
 from ftlab.plot._data import nearest_frame, observed_ftls
-from ftlab.plot._style import COLD, INVALID, YOUNG, panels, paper, region_colours, region_legend
+from ftlab.plot._style import Patch, panels, paper, region_legend, to_rgb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

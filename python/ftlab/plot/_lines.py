@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ftlab._tables import cell_bytes, frames
+from ftlab.plot._colours import COLD
 from ftlab.plot._data import drawn, observed_ftls
-from ftlab.plot._style import COLD, legend, panels, paper, single, strokes
+from ftlab.plot._style import legend, panels, paper, single, strokes
 
 if TYPE_CHECKING:
     import pyarrow as pa

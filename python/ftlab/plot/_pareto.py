@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ftlab.plot._style import PALETTE, paper, single
+from ftlab.plot._colours import PALETTE
+from ftlab.plot._style import paper, single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,7 @@
-"""How plots look: small, for a column of a paper, and readable for colour-blind readers."""
+"""How plots look: small, for a column of a paper, and readable for colour-blind readers.
+
+All that plots use of matplotlib is imported from here.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +10,35 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
+from ftlab._lazy import needs
+from ftlab.plot._colours import PALETTE
+
+try:
+    import matplotlib as mpl
+    from matplotlib.colors import to_rgb
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+except ImportError as error:
+    raise needs("ftlab.plot", "matplotlib", "plot", error) from None
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.patches import Patch
 
 __all__ = [
-    "COLD",
     "COLUMN_INCHES",
-    "INVALID",
-    "KINDS",
-    "PALETTE",
-    "YOUNG",
     "PaperFigure",
+    "Patch",
     "legend",
     "panels",
     "paper",
-    "region_colours",
     "region_legend",
     "single",
     "strokes",
+    "to_rgb",
 ]
-
-PALETTE = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000"]
-"""Colours that colour-blind readers can distinguish (Okabe and Ito, 2008)."""
 
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5))]
 """Dashes distinguish FTLs that share a colour."""
-
-COLD, YOUNG, INVALID = "#2f7fc1", "#e8963a", "#e3e0d8"
-"""The content of a block: cold pages, younger pages, invalid pages."""
-
-KINDS = {
-    "hot": "#d55e00",
-    "warm": "#e69f00",
-    "cold": "#56b4e9",
-    "frozen": "#0072b2",
-    "undecided": "#8c8c8c",
-}
-"""Classes of pages moved."""
 
 COLUMN_INCHES = 3.4
 """The width of a column of a paper."""
@@ -145,15 +134,6 @@ _LINE_LETTERS, _KEY_LETTERS = 66, 8
 """Width of a paper column, and of a key with its gap, in letters of the legend's size."""
 
 
-def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
-    """The colour of each region: cold ones are blue, others grey and warm, or a scale if there are many."""
-    cold = [stream["name"] for stream in streams if stream["cold"]]
-    other = [stream["name"] for stream in streams if not stream["cold"]]
-    colours = _colours(cold, ["#0072b2", "#56b4e9", "#00406b"], "Blues_r")
-    colours |= _colours(other, ["#6f6f6f", "#cc79a7", "#e69f00"], "plasma_r")
-    return {stream["name"]: colours[stream["name"]] for stream in streams}
-
-
 def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) -> None:
     """Adds a legend of the regions, below the axes by that share of their height."""
     handles = axes.get_legend_handles_labels()[0] if keys is None else keys
@@ -166,13 +146,6 @@ def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) 
         handlelength=1,
         columnspacing=1,
     )
-
-
-def _colours(names: list[str], few: list[str], scale: str) -> dict[str, str]:
-    """A colour for each name: one of a few, or from a scale if there are more names."""
-    if len(names) > len(few):
-        few = [to_hex(colour) for colour in mpl.colormaps[scale](np.linspace(0.08, 0.7, len(names)))]
-    return dict(zip(names, few, strict=False))
 
 
 def strokes(index: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The plots of :mod:`ftlab.plot` as interactive Altair charts, for notebooks.
 
-They need the package ``altair``, which ``pip install 'ftlab[notebook]'`` installs. Lines and bars show
+They need the package ``altair``, which ``pip install 'ftlab[altair]'`` installs. Lines and bars show
 their values under the pointer; line charts can be zoomed.
 
 Examples
@@ -15,13 +15,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ftlab._lazy import needs
 from ftlab._tables import table
+from ftlab.plot._colours import COLD, KINDS, PALETTE, region_colours
 from ftlab.plot._data import at_moment, drawn, observed_ftls
-from ftlab.plot._style import COLD, KINDS, PALETTE, region_colours
+
+try:
+    import altair as alt
+except ImportError as error:
+    raise needs("ftlab.plot.altair", "Altair", "altair", error) from None
 
 if TYPE_CHECKING:
     from ftlab._result import Result

@@ -109,8 +109,8 @@ impl Serving {
             let watched = Arc::new(Watched::new(Arc::clone(&serving.store)));
             serving.store = Arc::clone(&watched) as _;
             let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
-            let company = Arc::clone(&serving.companions) as _;
-            let monitor = Arc::new(Monitor::new(observed, watched, company));
+            let status = Arc::clone(&serving.companions) as _;
+            let monitor = Arc::new(Monitor::new(observed, watched, status));
             let dashboard = Dashboard::start(address, args.token.clone(), monitor)?;
             say(&format!("dashboard at http://{}\n", dashboard.address()));
             serving.dashboard = Some(dashboard);

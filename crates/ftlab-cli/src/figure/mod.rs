@@ -6,6 +6,7 @@ mod flash;
 mod heat_map;
 mod inspection;
 mod named;
+#[cfg(feature = "png")]
 mod png;
 mod scoreboard;
 mod trade_off;
@@ -17,6 +18,8 @@ pub(crate) use scoreboard::write_scoreboard;
 pub(crate) use trade_off::write_trade_off;
 pub(crate) use waf::{check_figure, write_figure};
 
+#[cfg(not(feature = "png"))]
+use crate::absent::absent;
 use crate::error::CliError;
 use ftlab_trace::PartialFile;
 use plotters::prelude::RGBColor;
@@ -36,6 +39,9 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
+/// The endings of the formats that this binary draws.
+pub(crate) const ENDINGS: &[&str] = if cfg!(feature = "png") { &["svg", "png"] } else { &["svg"] };
+
 type Drawn = Result<(), Box<dyn Error>>;
 
 /// Checks before the work whether a figure can be written to `path`, in a format that is supported.
@@ -53,7 +59,10 @@ pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Res
     draw(&mut svg).map_err(|error| cannot(&error))?;
     let bytes = match kind(path)? {
         Kind::Svg => svg.into_bytes(),
+        #[cfg(feature = "png")]
         Kind::Png => png::render(&svg).map_err(|error| cannot(&error))?,
+        #[cfg(not(feature = "png"))]
+        Kind::Png => return Err(absent("drawing PNG", "png")),
     };
     let partial = PartialFile::create(path)?;
     let mut file = partial.handle().map_err(|error| cannot(&error))?;
@@ -81,7 +90,10 @@ fn kind(path: &Path) -> Result<Kind, CliError> {
     let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("svg") => Ok(Kind::Svg),
+        #[cfg(feature = "png")]
         Some("png") => Ok(Kind::Png),
+        #[cfg(not(feature = "png"))]
+        Some("png") => Err(absent("drawing PNG (end the name in .svg for SVG)", "png")),
         _ => Err(CliError::usage(format!(
             "{} does not say which format the figure has; end it in .svg or .png",
             path.display()

@@ -10,7 +10,7 @@ type Shipped = (&'static str, &'static str);
 /// Names experiments, whose files are `experiments/NAME.toml`.
 macro_rules! shipped {
     ($($id:literal),+ $(,)?) => {
-        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml")))),+]
+        &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),+]
     };
 }
 

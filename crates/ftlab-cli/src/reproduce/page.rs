@@ -72,7 +72,7 @@ impl Page {
         ruled(&headings, rows)
     }
 
-    /// Draws every figure, as SVG and PNG.
+    /// Draws every figure, in every format that there is.
     pub(super) fn draw(
         &mut self,
         plan: &Plan,
@@ -83,7 +83,7 @@ impl Page {
             let Some(picture) = experiment::picture(spec, plan, numbers)? else { continue };
             let stem = stem(out, &self.id, &spec.name);
             make_parent(&stem)?;
-            for ending in ["svg", "png"] {
+            for ending in figure::ENDINGS {
                 let path = with_ending(&stem, ending);
                 figure::write(&path, |svg| experiment::draw(&picture, svg))?;
             }

@@ -1,6 +1,6 @@
 //! `ftlab record` on real devices, file systems and databases. Needs root, loop devices, tracefs,
 //! strace and databases; each test says what it lacks and passes without it.
-#![cfg(target_os = "linux")]
+#![cfg(feature = "record")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,14 +1,16 @@
-//! A client that says anything, in pieces of any size: the answers do not depend on the pieces.
+//! A client that sends arbitrary bytes in pieces of any size: the answers do not depend on the
+//! pieces.
 #![no_main]
 
 use ftlab_device::Ram;
 use ftlab_device::nbd::{Export, Replies, Session};
 
-/// A client's flags, and the option that begins the transmission with structured replies, or without.
+/// A client's flags, and the option that starts the transmission with or without structured
+/// replies.
 const STRUCTURED: &[u8] = b"\0\0\0\x03IHAVEOPT\0\0\0\x08\0\0\0\0IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0";
 const SIMPLE: &[u8] = b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0";
 
-/// What is answered, and whether the connection is closed.
+/// The replies, and whether the connection is closed.
 fn converse(input: &[u8], piece: usize) -> (Vec<u8>, bool) {
     let (ram, export) = (Ram::new(1 << 20), Export::default());
     let (mut replies, mut sent) = (Replies::default(), Vec::new());

@@ -1,8 +1,9 @@
-//! What goes on beside a drive that is served: its operations are recorded, and done by other FTLs.
+//! Companions of a drive that is being served: its operations are recorded, and carried out by
+//! other FTLs.
 //!
-//! The drive tells of every operation of the host as it takes effect ([`HostObserver`]). A queue for each
-//! companion takes it on to a thread. Nothing is lost: a companion that is too slow fills its queue, and
-//! then the drive waits for it.
+//! The drive reports every operation of the host as it takes effect ([`HostObserver`]). A queue per
+//! companion passes it to a thread. Nothing is lost: a companion that is too slow fills its queue,
+//! and then the drive waits for it.
 
 mod queue;
 mod recorder;
@@ -10,7 +11,7 @@ mod shadows;
 #[cfg(test)]
 mod tests;
 
-use crate::{Company, Drive, HostObserver, RecordingStatus, ServeError, ShadowStatus};
+use crate::{CompanionStatus, Drive, HostObserver, RecordingStatus, ServeError, ShadowStatus};
 use ftlab_flash::Lpn;
 use ftlab_spec::Spec;
 use ftlab_trace::TraceError;
@@ -21,25 +22,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is to go on beside a drive.
+/// The companions to start.
 #[derive(Debug, Clone, Default)]
 pub struct CompanionOptions {
-    /// Writes the operations of the host there, as a trace.
+    /// The trace file for the operations of the host.
     pub record: Option<PathBuf>,
-    /// FTLs that do the same operations on a drive of the same size.
+    /// FTLs that carry out the same operations on a drive of the same size.
     pub shadows: Vec<Spec>,
-    /// What flash is imitated, for the dashboard to say.
+    /// The flash that is emulated, for the dashboard.
     pub emulated_latency: Option<String>,
 }
 
-/// Queues to companions that are yet to start: the drive is opened in between.
+/// Queues of companions that have not started yet: the drive is opened in between.
 #[derive(Debug)]
 pub struct Prepared {
     options: CompanionOptions,
     queues: Vec<Arc<Queue>>,
 }
 
-/// Companions at work.
+/// Running companions.
 #[derive(Debug)]
 pub struct Companions {
     recorder: Option<Recorder>,
@@ -48,7 +49,7 @@ pub struct Companions {
 }
 
 impl CompanionOptions {
-    /// Prepares companions, and what the drive has to be opened with, if there are any.
+    /// Prepares companions, and the observer to open the drive with, if there are any.
     pub fn prepare(self) -> (Prepared, Option<Box<dyn HostObserver>>) {
         let count = usize::from(self.record.is_some()) + self.shadows.len();
         let queues: Vec<_> = (0..count).map(|_| Arc::new(Queue::new())).collect();
@@ -59,8 +60,9 @@ impl CompanionOptions {
 }
 
 impl Prepared {
-    /// Starts companions of `drive`, which was opened with what [`CompanionOptions::prepare`] made. Shadows
-    /// begin with the pages that the drive holds, written in the order of their addresses.
+    /// Starts companions of `drive`, which was opened with the observer of
+    /// [`CompanionOptions::prepare`]. Shadows begin with the pages that the drive holds, written in
+    /// address order.
     pub fn start(self, drive: &Drive) -> Result<Companions, ServeError> {
         let superblock = drive.snapshot().superblock;
         let mut queues = self.queues.into_iter();
@@ -68,7 +70,7 @@ impl Prepared {
         let mapping = if self.options.shadows.is_empty() { Vec::new() } else { drive.mapping() };
         let start = |spec| Shadow::start(spec, superblock.config, &mapping, next());
         let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
-        // Last, because it leaves a file.
+        // Last, because it creates a file.
         let recorder = self.options.record.map(|path| Recorder::start(&path, &superblock, next()));
         let recorder = recorder.transpose()?;
         Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })
@@ -76,15 +78,15 @@ impl Prepared {
 }
 
 impl Companions {
-    /// Ends when all operations have been dealt with; completes the trace, and says how many operations it
-    /// has, if there is one. The drive must be closed.
+    /// Ends when all operations have been processed; completes the trace, if there is one, and
+    /// returns its number of operations. The drive must be closed.
     pub fn finish(self) -> Result<Option<RecordingStatus>, TraceError> {
         drop(self.shadows);
         self.recorder.map(Recorder::finish).transpose()
     }
 }
 
-impl Company for Companions {
+impl CompanionStatus for Companions {
     fn shadows(&self) -> Vec<ShadowStatus> {
         self.shadows.iter().map(Shadow::status).collect()
     }
@@ -98,7 +100,7 @@ impl Company for Companions {
     }
 }
 
-/// Puts the operations of the host into queues.
+/// Adds the operations of the host to the queues.
 struct Tap {
     queues: Vec<Arc<Queue>>,
     begin: Instant,
@@ -124,7 +126,7 @@ impl HostObserver for Tap {
 }
 
 impl Drop for Tap {
-    /// The drive is closed: nothing more comes.
+    /// The drive is closed: there are no more operations.
     fn drop(&mut self) {
         for queue in &self.queues {
             queue.close();

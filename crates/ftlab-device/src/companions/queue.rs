@@ -4,10 +4,11 @@ use ftlab_flash::Lpn;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Operations that may wait: 4 MiB of them.
+/// Capacity in operations: 4 MiB.
 const OPS_MAX: usize = 1 << 18;
 
-/// How long a companion lets operations gather. Waking it for each would cost more than the operation.
+/// How long a companion waits for operations to accumulate. Waking it for each would cost more than
+/// the operation.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// An operation of the host.
@@ -17,7 +18,7 @@ pub(super) struct HostOp {
     pub(super) time_us: u64,
     /// The page, or the first one.
     pub(super) first: Lpn,
-    /// How many pages were trimmed; 0 for the write of one page.
+    /// The number of pages trimmed; 0 for the write of one page.
     pub(super) trimmed_pages: u32,
 }
 
@@ -25,23 +26,23 @@ pub(super) struct HostOp {
 #[derive(Debug)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    /// There is room again.
+    /// Signals free space.
     room: Condvar,
-    /// Half of it is full, or nothing more comes.
+    /// Signals that it is half full, or closed.
     work: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     ops: Vec<HostOp>,
-    /// Those that the companion took last, until it comes again.
+    /// The number of operations that the companion took last, until it returns.
     taken: usize,
     is_closed: bool,
-    /// The companion has given up: operations are dropped, and it says so.
+    /// The companion has failed: operations are dropped, and it reports this.
     is_abandoned: bool,
 }
 
-/// Abandons the queue when its companion ends, in whatever way: the drive must not wait for it.
+/// Abandons the queue when its companion ends for any reason: the drive must not wait for it.
 pub(super) struct AbandonOnDrop<'a>(pub(super) &'a Queue);
 
 impl Drop for AbandonOnDrop<'_> {
@@ -74,7 +75,7 @@ impl Queue {
         }
     }
 
-    /// Exchanges `ops`, which have been dealt with, for those that wait; false at the end.
+    /// Exchanges `ops`, which have been processed, for the waiting ones; false at the end.
     pub(super) fn take(&self, ops: &mut Vec<HostOp>) -> bool {
         ops.clear();
         let mut state = self.state();
@@ -96,13 +97,13 @@ impl Queue {
         true
     }
 
-    /// Nothing more comes.
+    /// Closes the queue: no more operations will be added.
     pub(super) fn close(&self) {
         self.state().is_closed = true;
         self.work.notify_one();
     }
 
-    /// Nothing more is taken.
+    /// Abandons the queue: no more operations will be taken.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
         state.is_abandoned = true;
@@ -110,7 +111,7 @@ impl Queue {
         self.room.notify_one();
     }
 
-    /// Operations that are not dealt with yet.
+    /// Operations not yet processed.
     pub(super) fn behind(&self) -> u64 {
         let state = self.state();
         (state.ops.len() + state.taken) as u64

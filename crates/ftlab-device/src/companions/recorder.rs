@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-/// A thread that writes a trace. Each page that the host writes is a request, in the order in which the
-/// drive took them, so that the trace is what the FTL saw.
+/// A thread that writes a trace. Each page that the host writes is a request, in the order in which
+/// the drive processed them, so that the trace is what the FTL saw.
 #[derive(Debug)]
 pub(super) struct Recorder {
     path: String,

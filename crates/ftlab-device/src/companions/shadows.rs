@@ -1,4 +1,4 @@
-//! What other FTLs would have done.
+//! Shadows: other FTLs under the same load.
 
 use super::queue::{AbandonOnDrop, Queue};
 use crate::{FlashCounters, MediaError, ServeError, ShadowStatus};
@@ -10,10 +10,11 @@ use ftlab_spec::Spec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Pages that are written at once.
+/// Pages written per batch.
 const BATCH_PAGES: usize = 1 << 16;
 
-/// An FTL that does the same operations as the drive, over flash that keeps nothing, on its own thread.
+/// An FTL that carries out the same operations as the drive, on flash without data, on its own
+/// thread.
 #[derive(Debug)]
 pub(super) struct Shadow {
     queue: Arc<Queue>,
@@ -22,7 +23,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Begins with the pages that `mapping` has, in the order of their addresses; they do not count.
+    /// Begins with the pages in `mapping`, in address order; they are not counted.
     pub(super) fn start(
         spec: &Spec,
         config: DriveConfig,
@@ -56,7 +57,7 @@ impl Shadow {
 }
 
 impl Drop for Shadow {
-    /// Waits until it has done everything that has come.
+    /// Waits until it has processed all operations.
     fn drop(&mut self) {
         self.queue.close();
         if let Some(thread) = self.thread.take() {

@@ -1,7 +1,7 @@
 //! Companions of a real drive.
 
 use super::CompanionOptions;
-use crate::{Company, CreateOptions, Drive, OpenOptions, Store};
+use crate::{CompanionStatus, CreateOptions, Drive, OpenOptions, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry;

@@ -9,25 +9,25 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// The drive.
     pub superblock: Superblock,
-    /// What opening it would do.
+    /// What opening the drive would do.
     pub recovery: Recovery,
-    /// Pages that hold something, and whose data were read.
+    /// Pages that hold data, which was read.
     pub pages: u32,
-    /// Everything that is wrong, in words; empty if nothing is.
+    /// All damage, in words; empty if there is none.
     pub damage: Vec<String>,
-    /// What a crash can leave, and is not needed.
+    /// Incomplete structures that a crash may leave and that are not needed.
     pub notes: Vec<String>,
 }
 
-/// Damaged pages that are named.
+/// Maximum number of damaged pages to list.
 const NAMED_MAX: usize = 20;
 
-/// What a drive that nobody has open has done. Changes nothing.
+/// The counters of a drive that is not open. Changes nothing.
 pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
     let backing = open_shared(path)?;
     let (superblock, _) = Superblock::read(&*backing)?;
@@ -36,7 +36,7 @@ pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
     Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
 }
 
-/// Opens a drive to read it, as long as nobody writes to it.
+/// Opens a drive for reading, provided that no process writes to it.
 fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
     let file = File::open(path)
         .map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
@@ -44,13 +44,14 @@ fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
     Ok(Arc::new(file))
 }
 
-/// Verifies every checksum, the mapping and the counters of a drive that nobody has open. Changes nothing.
+/// Verifies every checksum, the mapping and the counters of a drive that is not open. Changes
+/// nothing.
 pub fn check(path: &Path) -> Result<Checked, MediaError> {
     Drive::check_on(&open_shared(path)?)
 }
 
 impl Drive {
-    /// The same of any backing.
+    /// The same for any backing.
     pub fn check_on(backing: &Arc<dyn Backing>) -> Result<Checked, MediaError> {
         let (superblock, damaged) = Superblock::read(&**backing)?;
         let mut recovery = Recovery::default();
@@ -60,7 +61,7 @@ impl Drive {
         let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
         let was_closed = recovery.repeated == 0 && recovery.dropped == 0;
         let mut notes = Vec::new();
-        // A crash while it was being written leaves it like that.
+        // A crash during its write leaves it in this state.
         if was_closed { &mut damage } else { &mut notes }.extend(spare);
         damage.append(&mut recovery.damage);
         loaded.ftl.check()?;
@@ -78,16 +79,16 @@ impl Drive {
             }
         }
         let named = bad.iter().take(NAMED_MAX);
-        damage.extend(named.map(|lpn| format!("page {lpn}: its data have the wrong checksum")));
+        damage.extend(named.map(|lpn| format!("page {lpn}: its data has the wrong checksum")));
         if bad.len() > NAMED_MAX {
-            damage.push(format!("and {} pages more", bad.len() - NAMED_MAX));
+            damage.push(format!("and {} more pages", bad.len() - NAMED_MAX));
         }
         recovery.damaged_pages = bad.len() as u64;
         Ok(Checked { superblock, recovery, pages: read, damage, notes })
     }
 }
 
-/// What is wrong with the checkpoint that was not needed.
+/// The damage of the checkpoint that was not needed.
 fn spare_checkpoint(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
@@ -99,7 +100,7 @@ fn spare_checkpoint(
         // There is none before the second one.
         None if loaded.checkpoint.number == 1 => return None,
         None => "its header is damaged".to_owned(),
-        // A newer one has been tried.
+        // A newer one has already been tried.
         Some(header) if header.number > loaded.checkpoint.number => return None,
         Some(header) => recovery::load(backing, superblock, slot, header)
             .err()

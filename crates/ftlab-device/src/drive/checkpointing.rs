@@ -1,9 +1,9 @@
-//! Writing checkpoints while the drive goes on.
+//! Writing checkpoints while the drive keeps working.
 //!
 //! ```text
-//! locked:     write the journal, so that it can go on from here; the FTL's state; begin a capture
+//! locked:     write the journal, so that it can continue from here; the FTL's state; begin a capture
 //! in slices:  locked: copy the mapping as it was when the capture began; then write the copy
-//! unlocked:   sync until every page that the state speaks of is in its place
+//! unlocked:   sync until every page that the state refers to is in its place
 //!             write the header, sync
 //! locked:     forget the journal before the other checkpoint
 //! ```
@@ -13,7 +13,7 @@ use crate::media::{BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES};
 use std::io;
 use std::sync::Arc;
 
-/// How to get at what is behind the lock.
+/// Access to the locked state.
 pub(crate) trait Access {
     /// Locks, and calls `f`.
     fn with<T>(&mut self, f: impl FnOnce(&mut Core) -> T) -> T;
@@ -26,12 +26,12 @@ impl Access for &mut Core {
 }
 
 impl Core {
-    /// Writes a checkpoint while nothing else happens.
+    /// Writes a checkpoint while there is no other activity.
     pub(crate) fn checkpoint_now(&mut self) -> io::Result<()> {
         checkpoint(&mut { self })
     }
 
-    /// Writes the journal and what may be written of pages.
+    /// Writes the journal and those pages that may be written.
     fn drain(&mut self) -> io::Result<crate::media::Progress> {
         self.require_writable()?;
         let drained = self.media().drain();
@@ -41,7 +41,7 @@ impl Core {
         })
     }
 
-    /// Writes the state of the FTL, and takes note of what changes from now on.
+    /// Writes the state of the FTL, and tracks changes from now on.
     fn begin_checkpoint(&mut self, body: &mut BodyWriter) -> io::Result<Checkpoint> {
         self.drain()?;
         self.ftl.transfer(body).map_err(io::Error::other)?;
@@ -69,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Takes note of a checkpoint that is durable.
+    /// Registers a checkpoint that has become durable.
     fn end_checkpoint(&mut self, checkpoint: Checkpoint, slot: u8) {
         let before = std::mem::replace(&mut self.newest, checkpoint);
         self.slot = slot;
@@ -112,7 +112,7 @@ fn write(access: &mut impl Access) -> io::Result<()> {
     }
     (checkpoint.body_bytes, checkpoint.body_checksum) = body.finish()?;
     let syncer = access.with(|core| Arc::clone(core.media().syncer()));
-    // What waits for its block to be overwritten is in its place by the second sync.
+    // Pages that wait until their block may be overwritten are in their places by the second sync.
     loop {
         access.with(Core::drain)?;
         syncer.sync_all()?;

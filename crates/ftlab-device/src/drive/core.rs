@@ -1,4 +1,4 @@
-//! What is behind the lock of a drive.
+//! The locked state of a drive.
 
 use crate::drive::HostObserver;
 use crate::drive::options::room_needed;
@@ -10,7 +10,7 @@ use ftlab_ftl::registry::{self, DynPageMapped};
 use std::io;
 use std::sync::Arc;
 
-/// The FTL over its media.
+/// The FTL and its media.
 pub(crate) struct Core {
     pub(crate) superblock: Superblock,
     pub(crate) ftl: DynPageMapped<Media, ()>,
@@ -20,18 +20,18 @@ pub(crate) struct Core {
     pub(crate) slot: u8,
     pub(crate) read_only: Option<String>,
     pub(crate) is_checkpointing: bool,
-    /// The journal does not lead on from the newest checkpoint.
+    /// The journal does not continue from the newest checkpoint.
     pub(crate) is_broken_off: bool,
-    /// Bytes of the journal that one operation may take.
+    /// Maximum journal space of one operation, in bytes.
     pub(crate) room_needed: u64,
-    /// Erases when the worker was called last.
+    /// Number of erases when the worker was last called.
     pub(crate) erases_seen: u64,
-    /// One page, for parts of pages.
+    /// Buffer of one page, for partial pages.
     pub(crate) page: Vec<u8>,
 }
 
 impl Core {
-    /// A drive that goes on from where `ftl` is.
+    /// A drive that continues from the state of `ftl`.
     pub(crate) fn new(
         ftl: DynPageMapped<Media, ()>,
         superblock: &Superblock,
@@ -78,7 +78,7 @@ impl Core {
         self.ftl.flash_mut()
     }
 
-    /// An error if nothing can be written.
+    /// Returns an error if the drive is read-only.
     pub(crate) fn require_writable(&self) -> io::Result<()> {
         match &self.read_only {
             Some(reason) => Err(read_only(reason)),
@@ -86,7 +86,7 @@ impl Core {
         }
     }
 
-    /// Makes the drive read-only, for good.
+    /// Makes the drive read-only, permanently.
     pub(crate) fn give_up(&mut self, reason: String) {
         self.read_only.get_or_insert(reason);
     }
@@ -106,7 +106,7 @@ impl Core {
                 || media.journal().head().position - newest.position > journal_bytes / 3)
     }
 
-    /// Whether blocks were erased that cannot be overwritten before a sync.
+    /// Whether erased blocks are waiting for a sync before they can be overwritten.
     pub(crate) fn has_erased(&mut self) -> bool {
         let erases = self.media().erases();
         std::mem::replace(&mut self.erases_seen, erases) != erases
@@ -139,8 +139,9 @@ impl Core {
         Ok(())
     }
 
-    /// Ends an operation. If the FTL failed, it did half of it: nothing is written any more, so that the
-    /// operation is the last one in the journal, and the next opening does without it.
+    /// Completes an operation. If the FTL failed, the operation is incomplete: nothing more is
+    /// written, so that the operation is the last one in the journal, and the next opening discards
+    /// it.
     fn complete(&mut self, done: Result<(), String>) -> io::Result<()> {
         let media = self.ftl.flash_mut();
         match done {
@@ -174,7 +175,7 @@ impl Core {
     }
 }
 
-/// Lets the FTL write a page that is staged: for the host, and when the journal is repeated.
+/// Lets the FTL write a staged page: for the host, and during replay.
 pub(crate) fn write(ftl: &mut DynPageMapped<Media, ()>, lpn: Lpn) -> Result<(), String> {
     let written = ftl.write(lpn, &[]).map_err(|error| error.to_string());
     #[cfg(test)]
@@ -187,7 +188,7 @@ pub(crate) fn write(ftl: &mut DynPageMapped<Media, ()>, lpn: Lpn) -> Result<(), 
 pub(crate) fn damaged(lpn: Lpn, page: Ppn) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        format!("page {lpn} is damaged: flash page {page} does not hold what was written"),
+        format!("page {lpn} is damaged: flash page {page} does not contain what was written"),
     )
 }
 

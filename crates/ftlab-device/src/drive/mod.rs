@@ -1,4 +1,4 @@
-//! The drive: an FTL over media, as a block device in bytes.
+//! The drive: an FTL on media, as a byte-addressed block device.
 //!
 //! ```
 //! use ftlab_device::{CreateOptions, Drive, OpenOptions, Store};
@@ -50,7 +50,7 @@ use std::path::Path;
 use std::sync::Arc;
 use worker::{Shared, Worker};
 
-/// Makes the name of a new file durable.
+/// Makes the directory entry of a new file durable.
 fn sync_directory(path: &Path) -> Result<(), MediaError> {
     let directory = match path.parent() {
         Some(directory) if directory != Path::new("") => directory,
@@ -60,7 +60,7 @@ fn sync_directory(path: &Path) -> Result<(), MediaError> {
     synced.map_err(|error| MediaError::io(format!("make {} durable", path.display()), error))
 }
 
-/// A drive that is open. It is closed when it is dropped; [`close`](Self::close) tells if that failed.
+/// An open drive. It is closed when dropped; [`close`](Self::close) reports whether that failed.
 pub struct Drive {
     shared: Arc<Shared>,
     worker: Option<Worker>,
@@ -69,7 +69,7 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Makes a new drive in a sparse file that does not exist yet.
+    /// Creates a new drive in a sparse file that must not exist yet.
     pub fn create(path: &Path, options: &CreateOptions) -> Result<Superblock, MediaError> {
         let superblock = options.plan()?;
         let opened = File::options().read(true).write(true).create_new(true).open(path);
@@ -84,18 +84,18 @@ impl Drive {
             .and_then(|()| Self::format(&(Arc::new(file) as _), &superblock))
             .and_then(|()| sync_directory(path));
         if made.is_err() {
-            // It is ours, and no drive.
+            // We created it, and it is not a drive.
             let _ = fs::remove_file(path);
         }
         made.map(|()| superblock)
     }
 
-    /// How many bytes the backing of such a drive has.
+    /// The size of the backing of such a drive, in bytes.
     pub fn backing_bytes(options: &CreateOptions) -> Result<u64, MediaError> {
         options.plan().map(|superblock| superblock.layout.bytes())
     }
 
-    /// Makes a new drive on a backing of zeros.
+    /// Creates a new drive on a backing of zeros.
     pub fn create_on(
         backing: &Arc<dyn Backing>,
         options: &CreateOptions,
@@ -111,7 +111,7 @@ impl Drive {
         backing.sync().map_err(|error| MediaError::io("make the drive durable", error))
     }
 
-    /// Opens a drive, and brings it back to its last durable state or a later one if it was not closed.
+    /// Opens a drive; if it was not closed, recovers its last durable state or a later one.
     pub fn open(path: &Path, options: OpenOptions) -> Result<Self, MediaError> {
         let file = File::options().read(true).write(true).open(path);
         let file =
@@ -120,13 +120,13 @@ impl Drive {
         Self::open_with(Arc::new(file), options, true)
     }
 
-    /// Opens the drive on a backing that nobody else uses.
+    /// Opens the drive on a backing that is not in use elsewhere.
     pub fn open_on(backing: Arc<dyn Backing>, options: OpenOptions) -> Result<Self, MediaError> {
         Self::open_with(backing, options, true)
     }
 
-    /// The same without a thread of its own: what it would do is done by whoever writes, so that the same
-    /// operations do the same to the backing.
+    /// The same without a worker thread: its work is done by the writing thread, so that the effect
+    /// on the backing is deterministic.
     pub fn open_alone(backing: Arc<dyn Backing>, options: OpenOptions) -> Result<Self, MediaError> {
         Self::open_with(backing, options, false)
     }
@@ -151,22 +151,22 @@ impl Drive {
         Ok(Self { shared, worker, recovery, is_closed: false })
     }
 
-    /// What it took to open it.
+    /// How it was opened.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
 
-    /// What it has done, without the single blocks: quick.
+    /// A snapshot of its counters without the individual blocks: fast.
     pub fn snapshot(&self) -> Snapshot {
         self.shared.lock().snapshot(false)
     }
 
-    /// What it has done, and every block.
+    /// A snapshot of its counters and of every block.
     pub fn snapshot_with_blocks(&self) -> Snapshot {
         self.shared.lock().snapshot(true)
     }
 
-    /// Logical page -> flash page, [`u32::MAX`] where a page holds nothing.
+    /// Logical page -> flash page, [`u32::MAX`] if a page holds no data.
     pub fn mapping(&self) -> Vec<u32> {
         self.shared.lock().ftl.drive().mapping().to_vec()
     }
@@ -177,7 +177,7 @@ impl Drive {
         self.shared.checkpoint()
     }
 
-    /// Writes a checkpoint, so that the next opening has nothing to repeat, and ends.
+    /// Writes a checkpoint, so that the next opening has nothing to replay, and closes the drive.
     pub fn close(mut self) -> io::Result<()> {
         self.shut_down()
     }
@@ -196,7 +196,7 @@ impl Drive {
         if is_changed { self.shared.checkpoint() } else { Ok(()) }
     }
 
-    /// Ends as a process does that is killed: what is gathered is lost.
+    /// Ends like a killed process: buffered data is lost.
     pub fn abandon(mut self) {
         self.is_closed = true;
         self.worker = None;
@@ -205,12 +205,12 @@ impl Drive {
 
 impl Drop for Drive {
     fn drop(&mut self) {
-        // Whoever wants to know calls `close`.
+        // Errors are reported only by `close`.
         let _ = self.shut_down();
     }
 }
 
-/// Keeps other processes from the file.
+/// Locks the file against other processes.
 fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), MediaError> {
     rustix::fs::flock(file, how).map_err(|error| match error {
         rustix::io::Errno::WOULDBLOCK => MediaError::InUse(path.to_owned()),

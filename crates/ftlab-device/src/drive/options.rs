@@ -1,4 +1,4 @@
-//! What a drive is made as, and how it is opened.
+//! Options for creating and opening a drive.
 
 use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
 use ftlab_flash::{Lpn, NoPayload, Timing};
@@ -9,40 +9,40 @@ use ftlab_spec::Spec;
 use std::io;
 use uuid::Uuid;
 
-/// What a new drive is.
+/// Options of a new drive.
 #[derive(Debug, Clone)]
 pub struct CreateOptions {
-    /// The FTL, any page-mapped one.
+    /// The FTL, which must be page-mapped.
     pub ftl: Spec,
     /// Flash, logical pages and schedule of collection.
     pub config: DriveConfig,
-    /// Operations from one checkpoint to the next; by default an eighth of the logical pages, and 65,536 at
-    /// least.
+    /// Operations between checkpoints; by default an eighth of the logical pages, but at least
+    /// 65,536.
     pub checkpoint_every: Option<u64>,
 }
 
-/// How a drive is opened.
+/// Options for opening a drive.
 #[derive(Default)]
 pub struct OpenOptions {
-    /// The drive that it must be.
+    /// The UUID that the drive must have.
     pub uuid: Option<Uuid>,
-    /// Is told what the host does.
+    /// Is notified of the host's operations.
     pub observer: Option<Box<dyn HostObserver>>,
-    /// Flash whose time is imitated: front ends reply no earlier than it would be done.
+    /// Flash whose timing is emulated: front ends reply no earlier than it would be done.
     pub timing: Option<Timing>,
 }
 
-/// Is told what the host does, in the order in which it takes effect.
+/// Is notified of the host's operations, in the order in which they take effect.
 ///
-/// It is called while the drive is locked, and had better be quick.
+/// It is called while the drive is locked, and must be fast.
 pub trait HostObserver: Send {
     /// The host wrote a page.
     fn write(&mut self, lpn: Lpn);
-    /// The host trimmed so many pages from `first` on.
+    /// The host trimmed a number of pages, starting with `first`.
     fn trim(&mut self, first: Lpn, pages: u32);
 }
 
-/// The smallest flash page: what a disk writes at once.
+/// The smallest flash page: the atomic write unit of a disk.
 const PAGE_BYTES_MIN: u32 = 512;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
 
@@ -63,7 +63,7 @@ impl CreateOptions {
         }
         if self.checkpoint_every == Some(0) {
             return Err(MediaError::Size {
-                what: "the interval of checkpoints",
+                what: "the checkpoint interval",
                 value: 0,
                 expects: "it must be at least 1 operation".to_owned(),
             });
@@ -102,16 +102,16 @@ impl Archive for Count {
     }
 }
 
-/// Bytes of a checkpoint slot: lists of blocks and of pages may grow to several times what a new drive has,
-/// and room that is never used takes none in a sparse file.
+/// Size of a checkpoint slot in bytes: lists of blocks and of pages may grow to several times those
+/// of a new drive, and unused space takes no room in a sparse file.
 fn checkpoint_bytes(state: u64, config: &DriveConfig) -> u64 {
     let mapping = 8 * u64::from(config.logical_pages);
     let lists = 64 * u64::from(config.geometry.blocks()) + (64 << 10);
     (HEADER_BYTES as u64 + mapping + 2 * state + lists).next_multiple_of(HEADER_BYTES as u64)
 }
 
-/// Bytes of the journal that one operation may take: what is gathered for each of so many streams, and a
-/// batch or two.
+/// Maximum journal space of one operation in bytes: the buffers of all streams, and one or two
+/// batches.
 pub(crate) fn room_needed(streams: u64, config: &DriveConfig) -> u64 {
     let page_bytes = config.geometry.page_bytes();
     let buffer = u64::from(pages_max(&config.geometry)) * (u64::from(page_bytes) + 16);

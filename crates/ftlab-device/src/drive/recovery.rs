@@ -1,8 +1,8 @@
-//! Opening a drive: its state is that of a checkpoint, and of the journal behind it.
+//! Opening a drive: its state is that of a checkpoint, plus the journal after it.
 //!
-//! The FTL is a function of what the host did. So nothing is searched for on the medium and nothing is guessed:
-//! the checkpoint is loaded, and the FTL does once more what the journal says the host did since. What the
-//! last operations wrote and moved may not have reached the medium; see [`Tracker`].
+//! The FTL is a function of the host's operations. So nothing is searched for on the medium and
+//! nothing is guessed: the checkpoint is loaded, and the FTL replays the journal. What the last
+//! operations wrote and moved may not have reached the medium; see [`Tracker`].
 
 use crate::drive::core::{Core, write};
 use crate::media::{
@@ -13,37 +13,37 @@ use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::sync::Arc;
 
-/// What it took to open a drive.
+/// How a drive was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Operations that were repeated; none after the drive was closed.
+    /// Operations that were replayed; none if the drive had been closed.
     pub repeated: u64,
-    /// Operations in the journal that were given up, because pages that they wrote are missing. None of
-    /// them was durable, unless a page has rotted since the drive crashed.
+    /// Operations in the journal that were discarded, because pages that they wrote are missing.
+    /// None of them was durable, unless a page has rotted since the crash.
     pub dropped: u64,
-    /// Why the FTL could not carry out the last operation, if it was that which made the drive read-only.
-    /// The operation is given up.
+    /// Why the FTL could not execute the last operation, if that made the drive read-only. The
+    /// operation is discarded.
     pub failed: Option<String>,
-    /// Pages that were put in their places.
+    /// Pages that were copied to their places.
     pub restored_pages: u64,
-    /// Pages that were in their places once and are damaged.
+    /// Pages that had been in their places and are damaged.
     pub damaged_pages: u64,
-    /// What is damaged and was not needed.
+    /// Damaged structures that were not needed.
     pub damage: Vec<String>,
 }
 
-/// What the journal holds.
+/// The content of the journal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
-    /// Where it ends.
+    /// Its end.
     pub(crate) end: Head,
-    /// Operations of which every page was in its place.
+    /// Operations whose pages were all in their places.
     pub(crate) in_place: u64,
     /// Bytes of metadata written up to its end, if there is a batch.
     pub(crate) metadata_bytes: Option<u64>,
 }
 
-/// A checkpoint that was loaded.
+/// A loaded checkpoint.
 pub(crate) struct Loaded {
     pub(crate) ftl: DynPageMapped<Media, ()>,
     pub(crate) slot: u8,
@@ -61,7 +61,7 @@ pub(crate) fn read_headers(
     Ok([read(0)?, read(1)?])
 }
 
-/// Loads the newest checkpoint that is intact.
+/// Loads the newest intact checkpoint.
 pub(crate) fn load_newest(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
@@ -128,7 +128,7 @@ fn restore(
     Ok(())
 }
 
-/// Finds the end of the journal behind `checkpoint`; an error if durable operations are missing.
+/// Finds the end of the journal after `checkpoint`; an error if durable operations are missing.
 pub(crate) fn measure(
     backing: &dyn Backing,
     superblock: &Superblock,
@@ -152,8 +152,9 @@ pub(crate) fn measure(
     Ok(Extent { end, in_place, metadata_bytes })
 }
 
-/// Lets the FTL repeat the journal up to operation `last`. Returns why it could not carry that one out, if so:
-/// then it could not when the host asked for it either, and nothing came after it.
+/// Lets the FTL replay the journal up to operation `last`. If the FTL cannot execute that
+/// operation, returns the reason: then it could not when the host requested it either, and nothing
+/// followed it.
 pub(crate) fn repeat(
     loaded: &mut Loaded,
     backing: &dyn Backing,
@@ -170,7 +171,7 @@ pub(crate) fn repeat(
     while let Some(header) = reader.next()? {
         for record in reader.records(&header).flatten() {
             let operations = loaded.ftl.flash_mut().operations();
-            // Behind the last operation there may still be pages that came before it.
+            // After the last operation there may still be pages from before it.
             if record.is_operation() && operations == last {
                 continue;
             }
@@ -187,7 +188,7 @@ pub(crate) fn repeat(
     Ok(failed)
 }
 
-/// Repeats one record; the inner error is the FTL's.
+/// Replays one record; the inner error is the FTL's.
 fn repeat_record(
     ftl: &mut DynPageMapped<Media, ()>,
     record: Record,
@@ -226,7 +227,7 @@ fn repeat_record(
     Ok(Ok(()))
 }
 
-/// A drive whose journal was repeated as far as possible, and that is not changed yet.
+/// A drive whose journal was replayed as far as possible, and that has not been changed yet.
 pub(crate) struct Repeated {
     pub(crate) loaded: Loaded,
     pub(crate) headers: Headers,
@@ -235,7 +236,7 @@ pub(crate) struct Repeated {
     last: u64,
 }
 
-/// Brings the state back to the last operation that can be repeated, and changes nothing on the medium.
+/// Returns the state after the last operation that can be recovered; changes nothing on the medium.
 pub(crate) fn repeat_all(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
@@ -264,7 +265,7 @@ pub(crate) fn repeat_all(
     Ok(Repeated { loaded, headers, extent, last })
 }
 
-/// The drive as it was when it was closed, or at the last operation that can be repeated.
+/// The drive as it was when it was closed, or after the last operation that can be recovered.
 pub(crate) fn recover(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
@@ -277,9 +278,9 @@ pub(crate) fn recover(
     Ok((core, recovery))
 }
 
-/// Puts every page in its place. A version whose only copy would be overwritten by that goes to the journal
-/// before, and whatever was read so far is made durable: it may have been written by a process that was
-/// killed before it could sync.
+/// Copies every page to its place. A version whose only copy would be overwritten goes to the
+/// journal first, and everything read so far is made durable: it may have been written by a process
+/// that was killed before it could sync.
 fn put_in_place(
     repeated: &mut Repeated,
     superblock: &Superblock,
@@ -301,7 +302,7 @@ fn put_in_place(
     Ok(())
 }
 
-/// The pages that are not in their places, and how many are nowhere.
+/// The pages that are not in their places, and the number of those that are lost.
 fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, u64), MediaError> {
     let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
@@ -315,7 +316,7 @@ fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, u64),
     misplaced
 }
 
-/// Appends pages to the journal whose only copies are about to be overwritten.
+/// Appends to the journal the pages whose only copies are about to be overwritten.
 fn write_endangered(
     repeated: &mut Repeated,
     superblock: &Superblock,
@@ -340,7 +341,7 @@ fn write_endangered(
 }
 
 impl Repeated {
-    /// From where on checkpoints need the journal.
+    /// The position from which checkpoints need the journal.
     fn tail(&self) -> u64 {
         let used = &self.loaded.checkpoint;
         let is_older = |other: &&Checkpoint| other.number < used.number;
@@ -349,7 +350,7 @@ impl Repeated {
     }
 }
 
-/// Lets the drive go on behind the last operation that was repeated.
+/// Lets the drive continue after the last operation that was replayed.
 fn go_live(
     repeated: Repeated,
     superblock: &Superblock,
@@ -359,7 +360,7 @@ fn go_live(
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let mut head = Head { operations: last, ..extent.end };
     if recovery.dropped > 0 {
-        // Nothing on the medium goes on from here.
+        // Nothing on the medium continues from here.
         head.previous = new_session();
     }
     ftl.flash_mut().go_live(head, new_session(), superblock, tail);
@@ -368,7 +369,7 @@ fn go_live(
         totals.metadata_bytes = totals.metadata_bytes.max(bytes);
     }
     let mut core = Core::new(ftl, superblock, checkpoint, slot);
-    // Both checkpoints are to be of this past, so that neither leads to operations that were dropped.
+    // Both checkpoints must belong to this history, so that neither leads to discarded operations.
     core.is_broken_off = recovery.dropped > 0;
     while core.is_broken_off || core.newest.is_break {
         core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;

@@ -7,31 +7,31 @@ use crate::store::Store;
 use ftlab_flash::{Lpn, Ppn};
 use std::io;
 
-/// Pages that are handled under one lock at most.
+/// Maximum number of pages processed per locking.
 const PAGES_AT_ONCE: usize = 32;
 
-/// Pages that are trimmed under one lock at most.
+/// Maximum number of pages trimmed per locking.
 const TRIMS_AT_ONCE: u32 = 4096;
 
-/// Where a page that is to be read is.
+/// The location of a page to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// It has been read, or holds nothing.
+    /// It has been read, or holds no data.
     Done,
     /// On the medium, with this checksum.
     At(Ppn, u32),
 }
 
-/// A range of bytes as whole pages, and the parts of pages before and behind them.
+/// A range of bytes as whole pages, and the partial pages before and after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pages {
     /// Bytes of the first page that come before the range.
     skipped: usize,
-    /// Bytes of the range in a first page that it does not cover whole.
+    /// Bytes of the range in a first page that it covers only partly.
     head: usize,
     first: Lpn,
     count: u32,
-    /// Bytes of the range in the page behind them.
+    /// Bytes of the range in the page after the whole pages.
     tail: usize,
 }
 
@@ -55,7 +55,7 @@ impl Pages {
     }
 
     /// The page of the tail.
-    fn behind(&self) -> Lpn {
+    fn after(&self) -> Lpn {
         Lpn(self.first.0 + self.count)
     }
 }
@@ -72,7 +72,7 @@ impl Drive {
         Ok(Pages::of(offset, bytes, self.shared.page_bytes.into()))
     }
 
-    /// One locked operation or more that write.
+    /// One or more locked write operations.
     fn change(&self, change: impl FnOnce(&mut Core) -> io::Result<()>) -> io::Result<()> {
         let mut core = self.shared.lock_to_write()?;
         let changed = change(&mut core);
@@ -95,7 +95,7 @@ impl Drive {
                 *sum = checksum(lpn, page);
             }
             let mut pages = pages().zip(sums).peekable();
-            // A lock that is short of room in the journal is left early.
+            // The lock is released early if the journal runs short of space.
             while pages.peek().is_some() {
                 self.change(|core| {
                     while let Some(((page, lpn), sum)) = pages.next_if(|_| core.has_room()) {
@@ -118,7 +118,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Where pages are; reads those that are in memory.
+    /// Locates pages, and reads those that are in memory.
     fn look_up(&self, first: Lpn, data: &mut [u8]) -> [Place; PAGES_AT_ONCE] {
         let mut places = [Place::Done; PAGES_AT_ONCE];
         let mut core = self.shared.lock();
@@ -138,7 +138,7 @@ impl Drive {
         places
     }
 
-    /// Reads pages from the medium, those that follow each other together.
+    /// Reads pages from the medium, consecutive ones together.
     fn read_places(&self, first: Lpn, places: &[Place], data: &mut [u8]) -> io::Result<()> {
         let page_bytes = self.shared.page_bytes as usize;
         let follows = |a: &Place, b: &Place| match (a, b) {
@@ -175,15 +175,15 @@ impl Drive {
         Ok(())
     }
 
-    /// Makes the edges of a range that cover no whole page zero.
+    /// Zeroes the partial pages at the edges of a range.
     fn zero_edges(&self, pages: &Pages) -> io::Result<()> {
         let zeros = vec![0; pages.head.max(pages.tail)];
         let is_mapped = |lpn| self.shared.lock().ftl.drive().flash_page(lpn).is_some();
         if pages.head > 0 && is_mapped(pages.before()) {
             self.write_part(pages.before(), pages.skipped, &zeros[..pages.head])?;
         }
-        if pages.tail > 0 && is_mapped(pages.behind()) {
-            self.write_part(pages.behind(), 0, &zeros[..pages.tail])?;
+        if pages.tail > 0 && is_mapped(pages.after()) {
+            self.write_part(pages.after(), 0, &zeros[..pages.tail])?;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Store for Drive {
             read_part(pages.before(), pages.skipped, head)?;
         }
         if !tail.is_empty() {
-            read_part(pages.behind(), 0, tail)?;
+            read_part(pages.after(), 0, tail)?;
         }
         self.read_pages(pages.first, whole)
     }
@@ -227,7 +227,7 @@ impl Store for Drive {
         }
         self.write_pages(pages.first, whole)?;
         if !tail.is_empty() {
-            self.write_part(pages.behind(), 0, tail)?;
+            self.write_part(pages.after(), 0, tail)?;
         }
         Ok(())
     }
@@ -246,8 +246,8 @@ impl Store for Drive {
         self.zero_edges(&pages)?;
         let page_bytes = self.shared.page_bytes;
         let zeros = vec![0; PAGES_AT_ONCE * page_bytes as usize];
-        for first in (pages.first.0..pages.behind().0).step_by(PAGES_AT_ONCE) {
-            let count = (PAGES_AT_ONCE as u32).min(pages.behind().0 - first);
+        for first in (pages.first.0..pages.after().0).step_by(PAGES_AT_ONCE) {
+            let count = (PAGES_AT_ONCE as u32).min(pages.after().0 - first);
             self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize])?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a drive has done, to look at.
+//! Snapshots of the counters and the state of a drive.
 
 use crate::drive::core::Core;
 use crate::media::{Superblock, Totals};
@@ -9,20 +9,20 @@ use ftlab_ftl::{Counters, MemoryBytes, StreamUse};
 /// An erase block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSnapshot {
-    /// What it is doing.
+    /// Its phase.
     pub phase: Phase,
     /// The stream whose pages it holds; meaningless while it is free.
     pub stream: u8,
-    /// Valid pages; those of an open block include the pages that are not programmed yet.
+    /// Valid pages; those of an open block include the pages not yet programmed.
     pub valid_pages: u32,
-    /// How often it was erased.
+    /// The number of times it was erased.
     pub erases: u32,
 }
 
-/// A drive at one moment. Counts are since it was created.
+/// A drive at one point in time. Counts are since it was created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
-    /// What it is.
+    /// Its identity and configuration.
     pub superblock: Superblock,
     /// Host pages, relocations, erases and trims.
     pub counters: Counters,
@@ -30,19 +30,19 @@ pub struct Snapshot {
     pub streams: Vec<StreamUse>,
     /// Free blocks.
     pub free_blocks: u32,
-    /// Every erase block, in order; empty unless they were asked for.
+    /// Every erase block, in order; empty unless requested.
     pub blocks: Vec<BlockSnapshot>,
     /// Metadata written, checksum errors, recoveries.
     pub totals: Totals,
     /// Host operations: page writes and trims.
     pub operations: u64,
-    /// Of these, those that any crash leaves.
+    /// Of these, those that survive any crash.
     pub durable_operations: u64,
     /// Syncs of the backing since it was opened.
     pub syncs: u64,
     /// Bytes of memory: tables of the FTL and checksums.
     pub memory: MemoryBytes,
-    /// Why nothing can be written any more.
+    /// Why the drive is read-only, if it is.
     pub read_only: Option<String>,
 }
 

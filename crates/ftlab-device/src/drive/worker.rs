@@ -1,4 +1,4 @@
-//! The lock of a drive, and the thread that does what nobody should wait for.
+//! The lock of a drive, and its background thread.
 
 use crate::drive::checkpointing::{self, Access};
 use crate::drive::core::{Core, read_only};
@@ -7,24 +7,24 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// A drive, as its threads share it.
+/// A drive, shared by its threads.
 pub(crate) struct Shared {
     core: Mutex<Core>,
-    /// For the worker: there is something to do.
+    /// Signals work to the worker.
     work: Condvar,
-    /// For writers: a checkpoint has made room in the journal.
+    /// Signals to writers that a checkpoint has freed space in the journal.
     room: Condvar,
     syncer: Arc<Syncer>,
     pub(crate) backing: Arc<dyn Backing>,
     pub(crate) layout: Layout,
-    /// Bytes that the host can address, and bytes of a page.
+    /// Bytes that the host can address, and bytes per page.
     pub(crate) bytes: u64,
     pub(crate) page_bytes: u32,
     has_worker: bool,
     calls: Mutex<Calls>,
 }
 
-/// What the worker is called for.
+/// The tasks of the worker.
 #[derive(Debug, Default)]
 struct Calls {
     sync: bool,
@@ -52,7 +52,7 @@ impl Shared {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
-        // A panic while it was locked was a bug, and left the drive as a crash would.
+        // A panic under the lock is a bug, and leaves the drive as after a crash.
         self.core.lock().unwrap_or_else(|poisoned| {
             let mut core = poisoned.into_inner();
             core.give_up("a bug of ftlab stopped a write halfway".to_owned());
@@ -60,7 +60,7 @@ impl Shared {
         })
     }
 
-    /// Locks to write: when the journal has room for an operation.
+    /// Locks for writing, once the journal has space for an operation.
     pub(crate) fn lock_to_write(&self) -> io::Result<MutexGuard<'_, Core>> {
         let mut core = self.lock();
         core.require_writable()?;
@@ -74,7 +74,7 @@ impl Shared {
     fn make_room<'a>(&'a self, core: MutexGuard<'a, Core>) -> io::Result<MutexGuard<'a, Core>> {
         let core = if self.has_worker {
             self.call(|calls| calls.checkpoint = true);
-            // A checkpoint that ends in between is seen the next time round.
+            // A checkpoint that ends in between is seen in the next iteration.
             let waited = self.room.wait_timeout(core, std::time::Duration::from_millis(10));
             waited.unwrap_or_else(PoisonError::into_inner).0
         } else {
@@ -86,7 +86,7 @@ impl Shared {
         Ok(core)
     }
 
-    /// Unlocks behind operations, and sees to what they made necessary.
+    /// Unlocks after operations, and triggers the work that they made necessary.
     pub(crate) fn unlock(&self, mut core: MutexGuard<'_, Core>) -> io::Result<()> {
         let is_checkpoint_due = core.is_checkpoint_due();
         let has_erased = core.has_erased();
@@ -138,7 +138,7 @@ impl Shared {
         written
     }
 
-    /// Returns when the checkpoint is written that is being written, if there is one.
+    /// Waits for the checkpoint in progress, if there is one.
     pub(crate) fn wait_for_checkpoint(&self) {
         let is_busy = |core: &mut Core| core.is_checkpointing;
         drop(self.room.wait_while(self.lock(), is_busy));
@@ -149,7 +149,7 @@ impl Shared {
         self.work.notify_one();
     }
 
-    /// What the worker does until it is told to end.
+    /// The loop of the worker.
     fn work(&self) {
         loop {
             let calls = {
@@ -161,7 +161,7 @@ impl Shared {
             if calls.end {
                 return;
             }
-            // An error has made the drive read-only, and the next write says so.
+            // An error has made the drive read-only, which the next write reports.
             if calls.checkpoint {
                 let _ = self.checkpoint();
             } else {
@@ -189,7 +189,7 @@ impl Worker {
         let thread = thread::Builder::new()
             .name("drive".to_owned())
             .spawn(move || worker.work())
-            .expect("the system has no more threads");
+            .expect("the system can start a thread");
         Self { shared: Arc::clone(shared), thread: Some(thread) }
     }
 }

@@ -38,8 +38,8 @@ function step(span, parts) {
 }
 
 /**
- * Lines over time. `times` are seconds; each of `lines` has a name and values, null where there is none.
- * With `stacked`, each line lies on the ones before. `floor` is the least value shown.
+ * Lines over time. `times` are seconds; each of `lines` has a name and values, null where there are none.
+ * With `stacked`, each line is drawn on top of the previous ones. `floor` is the lowest value shown.
  */
 function lineChart(id, times, lines, { stacked = false, floor = 0, logarithmic = false } = {}) {
   const { context, width, height } = canvas(id);
@@ -100,7 +100,7 @@ function axes(context, { x, y, low, high, start, end, left, width, height, logar
   }
 }
 
-// Not Math.min(...values): a call takes no more than 100,000 arguments or so.
+// Not Math.min(...values): a call takes at most about 100,000 arguments.
 const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 

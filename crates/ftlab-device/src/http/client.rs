@@ -1,4 +1,4 @@
-//! Asks a dashboard, as little as that takes.
+//! A minimal HTTP client for dashboards.
 
 use crate::ServeError;
 use serde::de::DeserializeOwned;
@@ -6,13 +6,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long a dashboard may take.
+/// Timeout of a dashboard.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The largest answer that is read.
+/// Maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
-/// What a dashboard says at `path` below `url`, such as `http://127.0.0.1:8080`.
+/// The answer of a dashboard at `path` below `url`, such as `http://127.0.0.1:8080`.
 pub fn get(url: &str, path: &str, token: Option<&str>) -> Result<String, ServeError> {
     let why = |why: String| ServeError::Dashboard { url: url.to_owned(), why };
     let host = url
@@ -40,15 +40,15 @@ pub fn get(url: &str, path: &str, token: Option<&str>) -> Result<String, ServeEr
     let answer = String::from_utf8_lossy(&answer);
     let (head, body) = answer
         .split_once("\r\n\r\n")
-        .ok_or_else(|| why("what answers there is no dashboard".to_owned()))?;
+        .ok_or_else(|| why("it does not answer as a dashboard".to_owned()))?;
     match head.split(' ').nth(1) {
         Some("200") => Ok(body.to_owned()),
-        Some("401") => Err(why("it wants a token; give --token TOKEN".to_owned())),
+        Some("401") => Err(why("it requires a token; give --token TOKEN".to_owned())),
         _ => Err(why(format!("it answers {}", head.lines().next().unwrap_or_default()))),
     }
 }
 
-/// The same, where that is JSON.
+/// The same, parsed as JSON.
 pub fn get_json<T: DeserializeOwned>(
     url: &str,
     path: &str,
@@ -57,6 +57,6 @@ pub fn get_json<T: DeserializeOwned>(
     let text = get(url, path, token)?;
     serde_json::from_str(&text).map_err(|error| ServeError::Dashboard {
         url: url.to_owned(),
-        why: format!("what it answers is not what a drive says: {error}"),
+        why: format!("its answer is not that of a drive: {error}"),
     })
 }

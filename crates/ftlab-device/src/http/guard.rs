@@ -1,4 +1,4 @@
-//! Who may see the dashboard.
+//! Access control of the dashboard.
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST};
@@ -7,8 +7,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// Who may see the dashboard: whoever shows the token, or, without one, whoever asks for this machine
-/// by one of its local names. (A page elsewhere, whose name is made to lead here, asks for that name.)
+/// Access to the dashboard: with the token, or, if there is none, for requests to a local name of
+/// this machine. (A page elsewhere whose name is rebound to this machine uses that other name.)
 pub(super) struct Guard {
     token: Option<String>,
 }
@@ -21,7 +21,8 @@ impl Guard {
     fn admits(&self, headers: &HeaderMap, query: &str) -> Result<(), (StatusCode, &'static str)> {
         let Some(token) = &self.token else {
             let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-            let refusal = (StatusCode::FORBIDDEN, "ask for 127.0.0.1, or serve with --token\n");
+            let refusal =
+                (StatusCode::FORBIDDEN, "use the address 127.0.0.1, or serve with --token\n");
             return if is_local(host) { Ok(()) } else { Err(refusal) };
         };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -29,15 +30,16 @@ impl Guard {
         let in_query = query.split('&').find_map(|part| part.strip_prefix("token="));
         match bearer.or(in_query) {
             Some(shown) if is_equal(shown, token) => Ok(()),
-            Some(_) => Err((StatusCode::UNAUTHORIZED, "this is not the token\n")),
-            None => {
-                Err((StatusCode::UNAUTHORIZED, "show the token: Authorization: Bearer TOKEN\n"))
-            }
+            Some(_) => Err((StatusCode::UNAUTHORIZED, "the token is wrong\n")),
+            None => Err((
+                StatusCode::UNAUTHORIZED,
+                "a token is required: Authorization: Bearer TOKEN\n",
+            )),
         }
     }
 }
 
-/// Lets a request pass, or answers why not.
+/// Admits a request, or answers with the reason why not.
 pub(super) async fn check(
     State(guard): State<Arc<Guard>>,
     request: Request,
@@ -59,7 +61,7 @@ fn is_local(host: &str) -> bool {
     name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Compares in a time that does not tell where they differ.
+/// Compares in constant time.
 fn is_equal(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
     one.len() == other.len() && differences == 0

@@ -28,7 +28,7 @@ pub(super) fn text(status: &Status) -> String {
         ("page_bytes", "Bytes in a page.", drive.page_bytes),
         ("blocks", "Erase blocks.", drive.blocks),
         ("free_blocks", "Erase blocks that are free.", drive.free_blocks),
-        ("retired_blocks", "Erase blocks out of use.", drive.retired_blocks),
+        ("retired_blocks", "Erase blocks retired.", drive.retired_blocks),
         ("read_only", "1 if nothing can be written.", drive.health.read_only.is_some().into()),
     ] {
         text.metric(&format!("ftlab_{name}"), "gauge", help);
@@ -43,7 +43,7 @@ pub(super) fn text(status: &Status) -> String {
     text.0
 }
 
-/// What the host asked for.
+/// The requests of the host.
 fn requests(status: &Status, text: &mut Text) {
     let host = &status.host;
     let kinds: [(&str, &Requests); 4] = [
@@ -52,7 +52,7 @@ fn requests(status: &Status, text: &mut Text) {
         ("trim", &host.trims),
         ("flush", &host.flushes),
     ];
-    text.metric("ftlab_request_bytes_total", "counter", "Bytes that the host asked for.");
+    text.metric("ftlab_request_bytes_total", "counter", "Bytes requested by the host.");
     for (kind, requests) in kinds {
         text.value(&[("kind", kind)], requests.bytes);
     }
@@ -60,7 +60,7 @@ fn requests(status: &Status, text: &mut Text) {
     for (kind, requests) in kinds {
         text.value(&[("kind", kind)], requests.failed);
     }
-    text.metric("ftlab_request_duration_seconds", "summary", "How long requests took.");
+    text.metric("ftlab_request_duration_seconds", "summary", "Duration of requests.");
     for (kind, requests) in kinds {
         let latency = &requests.latency;
         for (quantile, microseconds) in [
@@ -78,9 +78,13 @@ fn requests(status: &Status, text: &mut Text) {
     }
 }
 
-/// What other FTLs would have done.
+/// The counters of shadows.
 fn shadows(status: &Status, text: &mut Text) {
-    text.metric("ftlab_shadow_host_pages_written_total", "counter", "Pages given to a shadow.");
+    text.metric(
+        "ftlab_shadow_host_pages_written_total",
+        "counter",
+        "Pages written by a shadow for the host.",
+    );
     for shadow in &status.shadows {
         text.value(&[("ftl", &shadow.ftl)], shadow.flash.host_pages);
     }
@@ -90,7 +94,7 @@ fn shadows(status: &Status, text: &mut Text) {
     }
 }
 
-/// Metrics, and the name of the present one first.
+/// Metrics, starting with the name of the current one.
 struct Text(String);
 
 impl Text {
@@ -100,12 +104,12 @@ impl Text {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// A value of the present metric.
+    /// A value of the current metric.
     fn value(&mut self, labels: &[(&str, &str)], value: impl Display) {
         self.part("", labels, value);
     }
 
-    /// A value of a part of the present metric.
+    /// A value of a part of the current metric.
     fn part(&mut self, part: &str, labels: &[(&str, &str)], value: impl Display) {
         let start = self.0.rfind("# TYPE ").map_or(0, |start| start + "# TYPE ".len());
         let name = self.0[start..].split(' ').next().unwrap_or_default().to_owned();

@@ -2,17 +2,12 @@
 //!
 //! | path | what |
 //! |---|---|
-//! | `/` | the dashboard: one page that needs nothing else |
-//! | `/api/status` | everything that is known, as of the last second |
-//! | `/api/events` | the same, every second, as server-sent events |
-//! | `/api/history` | the seconds of the last quarter of an hour |
-//! | `/api/blocks` | the state of every erase block |
-//! | `/api/smart` | health, under the names of nvme-cli |
-//! | `/api/openapi.json` | what all of these look like (OpenAPI 3.1) |
+//! | `/` | the dashboard: a single self-contained page | | `/api/status` | the complete status as of the last second | | `/api/events` | the same, every second, as server-sent events | | `/api/history` | the samples of the last quarter of an hour | | `/api/blocks` | the state of every erase block | | `/api/smart` | health, with the names of nvme-cli | | `/api/openapi.json` | the description of all of these (OpenAPI 3.1) |
 //! | `/metrics` | for Prometheus |
 //!
-//! Nothing can be changed over it. It answers to this machine only, unless there is a token, which then
-//! everyone has to show: as `Authorization: Bearer TOKEN`, or as `?token=TOKEN` where a browser cannot.
+//! It is read-only. It answers only this machine, unless there is a token, which every client must
+//! then send: as `Authorization: Bearer TOKEN`, or as `?token=TOKEN` where a browser cannot set
+//! headers.
 
 mod client;
 mod guard;
@@ -41,36 +36,36 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
-/// Between two samples.
+/// Interval between samples.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What the page may do: run its own script, and ask this server.
+/// Content security policy of the page: run its own script, and query this server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// A dashboard at work, on a thread of its own.
+/// A running dashboard, on a thread of its own.
 pub struct Dashboard {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What every request can see.
+/// State shared by all requests.
 #[derive(Clone)]
 struct Shared {
     monitor: Arc<Monitor>,
-    /// Changes when a second has ended.
+    /// Changes at the end of each second.
     seconds: watch::Receiver<u64>,
 }
 
-/// Whether a token can stand in an address as it is.
+/// Whether a token can be part of a URL without escaping.
 fn is_plain(token: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     !token.is_empty() && token.bytes().all(plain)
 }
 
 impl Dashboard {
-    /// Shows what `monitor` knows at `address`; with a token, to whoever has that.
+    /// Serves the data of `monitor` at `address`; with a token, only to clients that send it.
     pub fn start(
         address: SocketAddr,
         token: Option<String>,
@@ -102,7 +97,7 @@ impl Dashboard {
         Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it answers, with the port that it got.
+    /// Its address, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -110,7 +105,7 @@ impl Dashboard {
 
 impl Drop for Dashboard {
     fn drop(&mut self) {
-        // Nobody listens any more if it has ended by itself.
+        // The receiver is gone if it has ended by itself.
         self.stop.take().map(|stop| stop.send(()));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -134,7 +129,7 @@ async fn serve(listener: TcpListener, token: Option<String>, monitor: Arc<Monito
         .layer(middleware::from_fn_with_state(Arc::new(Guard::new(token)), guard::check));
     tokio::select! {
         () = sampling => {}
-        // It only ends where the listener breaks down.
+        // It ends only if the listener fails.
         _ = axum::serve(listener, router).into_future() => {}
     }
 }
@@ -165,14 +160,14 @@ async fn metrics(State(all): State<Shared>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
-/// The status at once, and then whenever a second has ended.
+/// The status, immediately and then at the end of each second.
 async fn events(
     State(mut all): State<Shared>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     all.seconds.mark_changed();
     let stream = unfold(all, async |mut all| {
         all.seconds.changed().await.ok()?;
-        // A status is made of numbers and text, which JSON has.
+        // A status consists of numbers and text, which JSON can represent.
         let event = Event::default().json_data(all.monitor.latest()).unwrap_or_default();
         Some((Ok(event), all))
     });

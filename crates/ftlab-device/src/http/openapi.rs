@@ -1,4 +1,4 @@
-//! What the API looks like, made from the types that it answers with.
+//! The description of the API, generated from the types of its answers.
 
 use super::Smart;
 use crate::{BlockMap, Sample, Status};
@@ -13,18 +13,18 @@ pub(super) fn document() -> Value {
         .into_generator();
     let status = content(&schema::<Status>(&mut schemas));
     let paths = json!({
-        "/api/status": get("Everything that is known, as of the last second", &status),
+        "/api/status": get("The complete status as of the last second", &status),
         "/api/events": get(
             "The status, every second, as server-sent events",
             &json!({ "text/event-stream": { "schema": { "type": "string" } } }),
         ),
         "/api/history": get(
-            "The seconds of the last quarter of an hour, oldest first",
+            "The samples of the last quarter of an hour, oldest first",
             &content(&schema::<Vec<Sample>>(&mut schemas)),
         ),
         "/api/blocks": get("The state of every erase block", &content(&schema::<BlockMap>(&mut schemas))),
         "/api/smart": get(
-            "Health, under the names of nvme-cli",
+            "Health, with the names of nvme-cli",
             &content(&schema::<Smart>(&mut schemas)),
         ),
         "/api/openapi.json": get("This document", &content(&json!({ "type": "object" }))),
@@ -48,7 +48,7 @@ pub(super) fn document() -> Value {
                 "token_in_query": { "type": "apiKey", "in": "query", "name": "token" },
             },
         },
-        // Without a token none is asked for.
+        // Without a token, none is required.
         "security": [{}, { "token": [] }, { "token_in_query": [] }],
     })
 }

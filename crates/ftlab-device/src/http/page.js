@@ -1,5 +1,5 @@
 'use strict';
-// What the drive says, second by second, into the page.
+// Updates the page with the status of the drive, every second.
 
 const query = new URLSearchParams(location.search).get('token');
 const path = (name) => '/api/' + name + (query ? '?token=' + encodeURIComponent(query) : '');
@@ -122,16 +122,16 @@ function showMap() {
     context.fillRect(x, y, cell - gap, cell - gap);
   }
   element('map-legend').replaceChildren(
-    ...[...names.map((name, index) => [name, color(index)]), ['free', free], ['out of use', retired]]
+    ...[...names.map((name, index) => [name, color(index)]), ['free', free], ['retired', retired]]
       .flatMap(([name, fill]) => {
         const swatch = document.createElement('i');
         swatch.style.background = fill;
         return [swatch, name];
       }));
   const erases = blocks.erases, sum = erases.reduce((all, one) => all + one, 0);
-  say('map-text', 'The stronger the colour, the more of the block\'s pages are valid.');
-  say('erases-text', 'Erased ' + short(sum / count) + ' times on average, at least '
-    + least(erases) + ', at most ' + most(erases) + ' times.');
+  say('map-text', 'The stronger the colour, the more pages of the block are valid.');
+  say('erases-text', 'Erased ' + short(sum / count) + ' times on average, minimum '
+    + least(erases) + ', maximum ' + most(erases) + '.');
   bars('erases', erases);
 }
 
@@ -157,14 +157,14 @@ function listen() {
     if (status.latest.seconds !== history.at(-1)?.seconds) history.push(status.latest);
     if (history.length > HISTORY) history.shift();
     if (document.hidden) return;
-    // The map is as large as the drive: not every second for a large one.
+    // The map is as large as the drive: large ones are not updated every second.
     const every = Math.ceil(status.drive.blocks / 16384);
     if (!blocks || Math.round(status.latest.seconds) % every === 0) {
       blocks = await ask('blocks').catch(() => blocks);
     }
     show();
   };
-  events.onerror = () => alarm('The drive is not served any more, or cannot be reached.');
+  events.onerror = () => alarm('The drive is no longer served, or cannot be reached.');
 }
 
 window.addEventListener('resize', show);

@@ -1,4 +1,4 @@
-//! Health, under the names that nvme-cli gives it.
+//! Health, with the names of nvme-cli.
 
 use crate::{BlockMap, Monitor, Status};
 use schemars::JsonSchema;
@@ -14,14 +14,14 @@ const DATA_UNIT_BYTES: u64 = 512_000;
 const SPARE_IS_LOW: u8 = 1 << 0;
 const IS_READ_ONLY: u8 = 1 << 3;
 
-/// What a drive in a file can know of the SMART log (`nvme smart-log -o json`) and of its extension by
-/// the Open Compute Project (`nvme ocp smart-add-log`). It has no temperature, no rated
-/// endurance, and does not count the hours.
+/// The part of the SMART log (`nvme smart-log -o json`) and of its extension by the Open Compute
+/// Project (`nvme ocp smart-add-log`) that applies to a drive in a file. It has no temperature, no
+/// rated endurance, and no power-on hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
-    /// Bit 0: few spare blocks are left; bit 3: nothing can be written.
+    /// Bit 0: few spare blocks are left; bit 3: the drive is read-only.
     pub critical_warning: u8,
-    /// Spare blocks that are not out of use, in percent.
+    /// Spare blocks that are not retired, in percent.
     pub avail_spare: u64,
     /// Below this, bit 0 of the warning is set.
     pub spare_thresh: u64,
@@ -33,7 +33,7 @@ pub struct Smart {
     pub host_read_commands: u64,
     /// Writes since serving began.
     pub host_write_commands: u64,
-    /// How often the drive was opened without having been closed.
+    /// Number of times the drive was opened without having been closed.
     pub unsafe_shutdowns: u64,
     /// Pages that could not be read back.
     pub media_errors: u64,
@@ -41,15 +41,15 @@ pub struct Smart {
     pub num_err_log_entries: u64,
     /// Bytes programmed, relocations and metadata included.
     pub physical_media_units_written: u64,
-    /// Erase blocks out of use.
+    /// Retired erase blocks.
     pub bad_user_nand_blocks: u64,
     /// Pages that could not be read back.
     pub uncorrectable_read_error_count: u64,
     /// Free blocks, in percent.
     pub percent_free_blocks: u64,
-    /// How often the block was erased that was erased most often.
+    /// Erase count of the most-erased block.
     pub max_user_data_erase_count: u64,
-    /// How often the block was erased that was erased least often.
+    /// Erase count of the least-erased block.
     pub min_user_data_erase_count: u64,
 }
 
@@ -96,7 +96,7 @@ impl Smart {
         }
     }
 
-    /// Names and values in the order and the words of nvme-cli's text.
+    /// Names and values, in the order and wording of nvme-cli's text output.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let bytes = |units: u64| format!("{units} ({} MB)", units * DATA_UNIT_BYTES / 1_000_000);
         vec![

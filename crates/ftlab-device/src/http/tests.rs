@@ -1,4 +1,4 @@
-//! A dashboard over a drive that is made up, asked as anyone would ask it.
+//! A dashboard of a fake drive, queried by a client.
 
 use super::{Dashboard, Smart, get, get_json};
 use crate::{
@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-/// A drive with a store, and counters out of nowhere.
+/// A drive with a store and invented counters.
 struct MadeUp(Ram);
 
 impl Store for MadeUp {
@@ -164,7 +164,7 @@ fn the_page_needs_nothing_but_this_server() {
 fn a_token_has_to_be_shown_and_other_machines_need_one() {
     let (_dashboard, _, url) = dashboard(Some("secret"));
     let error = get(&url, "/api/status", None).unwrap_err().to_string();
-    assert!(error.ends_with("it wants a token; give --token TOKEN"), "{error}");
+    assert!(error.ends_with("it requires a token; give --token TOKEN"), "{error}");
     assert!(get(&url, "/metrics", Some("secret")).is_ok());
     assert!(get(&url, "/?token=secret", None).is_ok());
     let drive: Arc<dyn Observed> = Arc::new(MadeUp(Ram::new(1 << 20)));

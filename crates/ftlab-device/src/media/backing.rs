@@ -1,21 +1,22 @@
-//! What keeps a drive's bytes.
+//! The backing storage of a drive.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Bytes that survive: a file, or a double of one that loses power.
+/// Persistent bytes: a file, or a test double that loses power.
 ///
-/// What was written is read at once; it is durable when a [`sync`](Self::sync) that began later has
-/// succeeded. After a sync that failed nothing may be assumed of what was written since the one before.
+/// Writes are visible to reads at once; they are durable when a [`sync`](Self::sync) that began
+/// later has succeeded. After a failed sync nothing may be assumed about the writes since the
+/// previous one.
 pub trait Backing: Send + Sync {
-    /// Fills `data` from `offset` on.
+    /// Fills `data` from `offset`.
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<()>;
     /// Writes all of `data` at `offset`.
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()>;
     /// Makes what was written durable.
     fn sync(&self) -> io::Result<()>;
-    /// How many bytes there are.
+    /// Its size in bytes.
     fn bytes(&self) -> io::Result<u64>;
 }
 

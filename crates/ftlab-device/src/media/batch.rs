@@ -1,5 +1,5 @@
-//! Batches of the journal: a header, records of 8 bytes, and the data of pages that could not be written in
-//! their place yet. `docs/drive-format.md` has the bytes.
+//! Batches of the journal: a header, records of 8 bytes, and the data of pages that could not be
+//! written to their places yet. `docs/drive-format.md` has the layout.
 
 use crate::media::fields::{FieldReader, FieldWriter};
 use ftlab_flash::Lpn;
@@ -10,28 +10,28 @@ pub(super) const MAGIC: u32 = u32::from_le_bytes(*b"jrnl");
 /// Bytes of a batch's header.
 pub(super) const HEADER_BYTES: usize = 64;
 
-/// Where the checksum is, which covers all of the batch but itself.
+/// Offset of the checksum, which covers the whole batch except itself.
 pub(super) const CHECKSUM_AT: usize = 60;
 
 /// In place of a page number: the record after it is a trim.
 pub(super) const TRIM: u32 = u32::MAX;
 
-/// In place of a page number: the record after it names a page whose data follow.
+/// In place of a page number: the record after it names a page whose data follows.
 pub(super) const PAGE: u32 = u32::MAX - 1;
 
-/// What a batch holds.
+/// The content of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
-    /// The host wrote a page, whose data have this checksum.
+    /// The host wrote a page whose data has this checksum.
     Write { lpn: Lpn, checksum: u32 },
     /// The host trimmed pages.
     Trim { first: Lpn, pages: u32 },
-    /// A version of a page that may not be in its place yet.
+    /// A version of a page that may not yet be in its place.
     Page { lpn: Lpn, checksum: u32, data: &'a [u8] },
 }
 
 impl Record<'_> {
-    /// Whether it is something that the host did.
+    /// Whether it is an operation of the host.
     pub(crate) fn is_operation(&self) -> bool {
         !matches!(self, Self::Page { .. })
     }
@@ -46,7 +46,7 @@ pub(crate) struct Header {
     pub(crate) session: u64,
     /// Operations before its first.
     pub(crate) operations: u64,
-    /// So many operations, and the pages that they wrote and moved, were durable.
+    /// The number of operations that were durable, with the pages that they wrote and moved.
     pub(crate) durable: u64,
     /// Bytes of metadata that were written since the drive was created.
     pub(crate) metadata_bytes: u64,
@@ -76,7 +76,7 @@ impl Header {
     }
 }
 
-/// The checksum of what belongs to a drive: of its UUID, and then of the bytes.
+/// The checksum of a structure of a drive: of its UUID, followed by the bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed(u32);
 
@@ -130,7 +130,7 @@ impl<'a> Records<'a> {
 }
 
 impl<'a> Iterator for Records<'a> {
-    /// `None` inside where the batch makes no sense.
+    /// Inner `None` if the batch is inconsistent.
     type Item = Option<Record<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -139,7 +139,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Operations of a batch; `None` if its records make no sense.
+/// Operations of a batch; `None` if its records are inconsistent.
 pub(super) fn operations(batch: &[u8], header: &Header, page_bytes: usize) -> Option<u64> {
     let mut operations = 0;
     for record in Records::new(batch, header, page_bytes) {
@@ -148,7 +148,7 @@ pub(super) fn operations(batch: &[u8], header: &Header, page_bytes: usize) -> Op
     Some(operations)
 }
 
-/// Reads bytes as a batch whose checksum is right.
+/// Parses bytes as a batch with a correct checksum.
 pub(crate) fn fuzz(bytes: &[u8]) {
     const PAGE_BYTES: usize = 512;
     if let Some(header) = Header::decode(bytes)

@@ -1,21 +1,21 @@
-//! The mapping as it was at one operation, taken slice by slice while the drive goes on.
+//! The mapping as of one operation, copied slice by slice while the drive keeps working.
 
 use ftlab_flash::{Lpn, Ppn};
 use std::collections::BTreeMap;
 
-/// What a page had when the capture began.
+/// The mapping of a page when the capture began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
     flash_page: u32,
     checksum: u32,
 }
 
-/// Keeps what changes in the slices that have not been taken yet.
+/// Preserves the old values of changes in slices that have not been copied yet.
 #[derive(Debug, Default)]
 pub(crate) struct Capture {
-    /// The first page that has not been taken.
+    /// The first page that has not been copied.
     next: u32,
-    /// Page -> what it had.
+    /// Page -> its old value.
     changed: BTreeMap<u32, Entry>,
 }
 
@@ -28,7 +28,8 @@ impl Capture {
         }
     }
 
-    /// Takes the next slice: `flash_pages` and `checksums`, as they are now, become what they were.
+    /// Takes the next slice: restores `flash_pages` and `checksums` from their current to their old
+    /// values.
     pub(crate) fn take(&mut self, flash_pages: &mut [u32], checksums: &mut [u32]) {
         let first = self.next;
         self.next += flash_pages.len() as u32;

@@ -1,8 +1,8 @@
-//! Checkpoints: the whole state of a drive at one operation, in two slots that take turns.
+//! Checkpoints: the whole state of a drive as of one operation, in two alternating slots.
 //!
-//! A slot is a header and a body: the FTL's state, then for each slice of the logical pages where they
-//! are and their checksums. The header is written when the body is durable, and so is everything that the
-//! body speaks of.
+//! A slot consists of a header and a body: the FTL's state, then for each slice of the logical
+//! pages their locations and their checksums. The header is written when the body and everything
+//! that it refers to is durable.
 
 use crate::media::batch::Seed;
 use crate::media::fields::{FieldReader, FieldWriter};
@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 const MAGIC: &[u8; 8] = b"ftlabchk";
 
-/// Where the checksum of a header is.
+/// Offset of the checksum of a header.
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 
-/// How much of a body is written or read at once.
+/// Bytes of a body written or read at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Logical pages in a slice.
@@ -29,7 +29,7 @@ pub(crate) const SLICE_PAGES: u32 = 64 << 10;
 pub(crate) struct Checkpoint {
     /// Counts checkpoints; the higher one is newer.
     pub(crate) number: u64,
-    /// Where the journal goes on from it.
+    /// Where the journal continues from it.
     pub(crate) head: Head,
     /// The journal does not lead from the older checkpoint to this one.
     pub(crate) is_break: bool,
@@ -38,14 +38,14 @@ pub(crate) struct Checkpoint {
     pub(crate) body_checksum: u32,
 }
 
-/// What is counted over the life of a drive beside what the FTL counts.
+/// Counters over the life of a drive, in addition to those of the FTL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Bytes of superblocks, journal and checkpoints that were written.
+    /// Bytes of superblocks, journal and checkpoints written.
     pub metadata_bytes: u64,
-    /// Pages whose checksum was wrong when they were read.
+    /// Pages that had a wrong checksum when read.
     pub checksum_errors: u64,
-    /// Times that it was opened after it had not been closed.
+    /// Number of times that it was opened without having been closed.
     pub recoveries: u64,
 }
 
@@ -64,7 +64,7 @@ impl Checkpoint {
         bytes
     }
 
-    /// From a header block; `None` if it is none of this drive.
+    /// From a header block; `None` if it does not belong to this drive.
     fn decode(bytes: &[u8], seed: Seed) -> Option<Self> {
         let sum = seed.checksum(bytes.get(..CHECKSUM_AT)?).to_le_bytes();
         if !bytes.starts_with(MAGIC) || sum != bytes[CHECKSUM_AT..] {
@@ -73,7 +73,7 @@ impl Checkpoint {
         Self::fields(bytes)
     }
 
-    /// From a header block whose checksum is right.
+    /// From a header block with a correct checksum.
     fn fields(bytes: &[u8]) -> Option<Self> {
         let mut fields = FieldReader::new(bytes.get(MAGIC.len()..CHECKSUM_AT)?);
         let number = fields.u64()?;
@@ -166,7 +166,7 @@ impl<'a> BodyWriter<'a> {
         Ok(())
     }
 
-    /// Writes what is left, and returns the length and the checksum of the body.
+    /// Writes the rest, and returns the length and the checksum of the body.
     pub(crate) fn finish(mut self) -> io::Result<(u64, u32)> {
         self.write()?;
         Ok((self.bytes, self.checksum))
@@ -184,16 +184,16 @@ impl Archive for BodyWriter<'_> {
 pub(crate) struct BodyReader<'a> {
     backing: &'a dyn Backing,
     offset: u64,
-    /// Bytes that have not been read from the backing.
+    /// Bytes not yet read from the backing.
     left: u64,
     chunk: Vec<u8>,
-    /// Of the chunk, what has been taken.
+    /// Number of bytes of the chunk already consumed.
     taken: usize,
     checksum: u32,
 }
 
 impl<'a> BodyReader<'a> {
-    /// From `slot`, which holds so many bytes.
+    /// From `slot`, which holds a body of this length.
     pub(crate) fn new(backing: &'a dyn Backing, layout: &Layout, slot: u8, bytes: u64) -> Self {
         let offset = layout.checkpoint(slot) + HEADER_BYTES as u64;
         Self { backing, offset, left: bytes, chunk: Vec::new(), taken: 0, checksum: 0 }
@@ -223,7 +223,8 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
-    /// Reads what is left and tells whether the whole has this checksum, and whether all was taken.
+    /// Reads the rest; returns whether the whole body has this checksum, and whether all of it was
+    /// consumed.
     pub(crate) fn finish(mut self, checksum: u32) -> io::Result<bool> {
         let is_taken = self.left == 0 && self.taken == self.chunk.len();
         while self.left > 0 {
@@ -252,7 +253,7 @@ impl Archive for BodyReader<'_> {
     }
 }
 
-/// A header whose checksum is right is read, and written as it was.
+/// Reads a header with a correct checksum, and writes it back unchanged.
 pub(crate) fn fuzz(bytes: &[u8]) {
     let seed = Seed::new(Uuid::nil());
     if let Some(checkpoint) = Checkpoint::fields(bytes) {

@@ -1,4 +1,4 @@
-//! What can be wrong with a drive.
+//! Errors of drives.
 
 use crate::media::superblock::VERSION;
 use ftlab_ftl::registry::BuildError;
@@ -11,15 +11,15 @@ use uuid::Uuid;
 /// Why a drive cannot be created or opened.
 #[derive(Debug, Error)]
 pub enum MediaError {
-    /// The system says no.
+    /// An error of the operating system.
     #[error("cannot {what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is there already.
+    /// The file already exists.
     #[error("{} exists; remove it first, or choose another name", .0.display())]
     Exists(PathBuf),
     /// Another process has it open.
@@ -27,20 +27,20 @@ pub enum MediaError {
     InUse(PathBuf),
     /// No superblock at either end.
     #[error(
-        "this is no drive of ftlab: it has no superblock at either end; make one with `ftlab drive create`"
+        "this is not a drive of ftlab: it has no superblock at either end; create one with `ftlab drive create`"
     )]
     NoDrive,
     /// One superblock is damaged.
     #[error("the superblock at offset {offset} is damaged: its checksum is wrong")]
     Superblock {
-        /// Where.
+        /// Its offset.
         offset: u64,
     },
-    /// Both are.
-    #[error("both superblocks are damaged: nothing tells what this drive is")]
+    /// Both superblocks are damaged.
+    #[error("both superblocks are damaged: the drive cannot be identified")]
     Superblocks,
     /// A format of another version of this program.
-    #[error("this drive has format version {version}, and this program reads version {VERSION}")]
+    #[error("this drive has format version {version}, but this program reads version {VERSION}")]
     Version {
         /// Its version.
         version: u32,
@@ -48,84 +48,84 @@ pub enum MediaError {
     /// The file is too short.
     #[error("the file is truncated: it has {bytes} bytes of {expected}")]
     Truncated {
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: u64,
-        /// What its superblock says.
+        /// The length according to its superblock.
         expected: u64,
     },
     /// The superblocks are of different drives.
     #[error("the file begins as drive {first} and ends as drive {second}: they were mixed up")]
     TwoDrives {
-        /// The first one's.
+        /// The UUID at the start.
         first: Uuid,
-        /// The second one's.
+        /// The UUID at the end.
         second: Uuid,
     },
-    /// Not the drive that was asked for.
+    /// Not the drive requested.
     #[error("this is drive {found}, not {expected}")]
     WrongDrive {
-        /// Which drive was asked for.
+        /// The drive requested.
         expected: Uuid,
-        /// Which one is there.
+        /// The drive found.
         found: Uuid,
     },
     /// Neither checkpoint can be used.
     #[error("neither checkpoint can be used: {first}; {second}")]
     NoCheckpoint {
-        /// What is wrong with the first slot.
+        /// The error of the first slot.
         first: String,
-        /// What is wrong with the second one.
+        /// The error of the second slot.
         second: String,
     },
     /// One checkpoint cannot be used.
     #[error("{0}")]
     Checkpoint(String),
-    /// The journal has a hole.
+    /// The journal has a gap.
     #[error(
-        "the journal is damaged behind operation {end}: operations up to {durable} were durable, and \
-         cannot be repeated; this drive can't be opened without losing them"
+        "the journal is damaged after operation {end}: operations up to {durable} were durable, but \
+         cannot be replayed; this drive cannot be opened without losing them"
     )]
     Journal {
-        /// The last operation that can be repeated.
+        /// The last operation that can be replayed.
         end: u64,
         /// The last operation that was durable.
         durable: u64,
     },
-    /// The FTL does something else than it did.
-    #[error("the journal cannot be repeated: {0}")]
+    /// The replay differs from the original execution.
+    #[error("the journal cannot be replayed: {0}")]
     Replay(String),
     /// The parameters of the FTL do not fit into a superblock.
     #[error("the parameters of the FTL are too long for a superblock; shorten lists in them")]
     LongParameters,
-    /// A size that no drive can have.
+    /// An invalid size.
     #[error("{what} is {value}; {expects}")]
     Size {
-        /// Of what.
+        /// What has this size.
         what: &'static str,
         /// The value.
         value: u64,
-        /// What it has to be.
+        /// The valid values.
         expects: String,
     },
-    /// An FTL that asks for the future.
+    /// An FTL that needs to know the future.
     #[error(
-        "{0} asks how long each page will live, which nobody knows of a drive at work; record what the \
-         host does (ftlab drive serve --record trace.parquet) and simulate it: ftlab run trace.parquet --ftl {0}"
+        "{0} needs to know how long each page will live, which is unknown on a live drive; record the \
+         host's operations (ftlab drive serve --record trace.parquet) and simulate it: ftlab run trace.parquet --ftl {0}"
     )]
     Future(String),
     /// No such FTL, or not on this drive.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The state that was saved is not one of this FTL.
+    /// The saved state is not one of this FTL.
     #[error("the state of the FTL cannot be restored: {0}")]
     State(#[from] StateError),
-    /// What was restored contradicts itself.
+    /// The restored state is inconsistent.
     #[error(transparent)]
     Broken(#[from] Broken),
 }
 
 impl MediaError {
-    /// Whether the command was wrong, and not its execution.
+    /// Whether the command line was wrong, and not its execution.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Numbers and strings one behind the other in a block of bytes.
+//! Consecutive numbers and strings in a block of bytes.
 
 /// Writes fields in order.
 pub(crate) struct FieldWriter<'a>(&'a mut [u8]);
@@ -8,7 +8,7 @@ impl<'a> FieldWriter<'a> {
         Self(bytes)
     }
 
-    /// Panics if there is no room: whoever lays out a block knows its size.
+    /// Panics if there is no space: the layout of a block determines its size.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> &mut Self {
         let (field, rest) = std::mem::take(&mut self.0).split_at_mut(bytes.len());
         field.copy_from_slice(bytes);
@@ -24,7 +24,7 @@ impl<'a> FieldWriter<'a> {
         self.put(&number.to_le_bytes())
     }
 
-    /// Its length as 16 bits, and the text; false if it does not fit.
+    /// The length as 16 bits, then the text; false if it does not fit.
     pub(crate) fn text(&mut self, text: &str) -> bool {
         let fits = text.len() + 2 <= self.0.len();
         if let Ok(len) = u16::try_from(text.len())
@@ -37,7 +37,7 @@ impl<'a> FieldWriter<'a> {
     }
 }
 
-/// Reads fields in order; what is beyond the end is `None`.
+/// Reads fields in order; `None` beyond the end.
 pub(crate) struct FieldReader<'a>(&'a [u8]);
 
 impl<'a> FieldReader<'a> {

@@ -1,9 +1,9 @@
-//! Flash whose pages are in a backing, and what it takes for them to survive.
+//! Flash whose pages are in a backing, with the order of writes that lets them survive crashes.
 //!
 //! # Order
-//! A block may be overwritten only when it is durable that it was erased: the operation that erased it is in
-//! the journal, and the copies of its pages are in their places. Until then its pages wait in their buffer.
-//! `docs/drive-format.md` proves that this suffices.
+//! A block may be overwritten only when its erase is durable: the operation that erased it is in
+//! the journal, and the copies of its pages are in their places. Until then, new pages of the block
+//! wait in their buffer. `docs/drive-format.md` proves that this suffices.
 
 use crate::latency::Clock;
 use crate::media::batch::Record;
@@ -21,7 +21,7 @@ use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 
-/// The host write that is under way.
+/// The host write in progress.
 #[derive(Debug, Default)]
 struct Staged {
     lpn: Option<Lpn>,
@@ -31,36 +31,36 @@ struct Staged {
 
 /// Flash in a backing.
 ///
-/// Its operations never fail. What goes wrong is kept in [`failure`](Self::failure): nothing is written from
-/// then on, and pages stay in their buffers, so that they can still be read.
+/// Its operations never fail. The first error is kept in [`failure`](Self::failure): nothing is
+/// written after it, and pages stay in their buffers, so that they can still be read.
 pub(crate) struct Media {
     backing: Arc<dyn Backing>,
     syncer: Arc<Syncer>,
     layout: Layout,
     block_of: BlockOf,
-    /// Logical page -> checksum of its present version.
+    /// Logical page -> checksum of its current version.
     checksums: Vec<u32>,
     gather: Gather,
     journal: Journal,
-    /// Erases so far, and for each block the number of its last one.
+    /// Erases so far, and for each block the number of its last erase.
     erases: u64,
     erased: Vec<u64>,
     staged: Staged,
-    /// Operations that are complete.
+    /// Completed operations.
     operations: u64,
-    /// One page, to copy.
+    /// Buffer of one page, for copying.
     page: Vec<u8>,
-    /// Where the journal is repeated instead.
+    /// The tracker, during replay.
     replay: Option<Tracker>,
     capture: Option<Capture>,
     totals: Totals,
     failure: Option<String>,
-    /// The time that flash would take, where that is imitated.
+    /// The clock, if the timing of flash is emulated.
     clock: Option<Clock>,
 }
 
 impl Media {
-    /// Flash that repeats the journal of a drive from `head` on, until it [goes live](Self::go_live).
+    /// Flash that replays the journal of a drive from `head`, until it [goes live](Self::go_live).
     pub(crate) fn new(
         backing: Arc<dyn Backing>,
         superblock: &Superblock,
@@ -92,7 +92,7 @@ impl Media {
         }
     }
 
-    /// Imitates the time that flash takes, from now on.
+    /// Emulates the timing of flash from now on.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
         self.clock = Some(clock);
     }
@@ -158,12 +158,12 @@ impl Media {
         &mut self.capture
     }
 
-    /// Why nothing is written any more.
+    /// The error after which nothing is written any more.
     pub(crate) fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// Writes nothing any more, for this reason.
+    /// Stops writing, for this reason.
     pub(crate) fn stop(&mut self, reason: String) {
         self.failure.get_or_insert(reason);
     }
@@ -172,8 +172,8 @@ impl Media {
         self.stop(format!("{what}: {error}"));
     }
 
-    /// Ends the repetition: from now on pages are written. Everything is durable in its place, and the
-    /// journal goes on at `head`; checkpoints need it from `tail` on.
+    /// Ends the replay: from now on pages are written. Everything is durable in its place, and the
+    /// journal continues at `head`; checkpoints need it from `tail`.
     pub(crate) fn go_live(&mut self, head: Head, session: u64, superblock: &Superblock, tail: u64) {
         self.replay = None;
         self.erases = 0;
@@ -185,7 +185,7 @@ impl Media {
         self.syncer = Arc::new(Syncer::new(Arc::clone(&self.backing), durable));
     }
 
-    /// Begins the write of a page by the host; `before` is where it is now.
+    /// Begins the write of a page by the host; `before` is its current location.
     pub(crate) fn begin_write(
         &mut self,
         lpn: Lpn,
@@ -199,7 +199,7 @@ impl Media {
         self.log(Record::Write { lpn, checksum });
     }
 
-    /// The same where the journal is repeated.
+    /// The same during replay.
     pub(crate) fn stage(&mut self, lpn: Lpn, checksum: u32) {
         self.staged.lpn = Some(lpn);
         self.staged.checksum = checksum;
@@ -210,7 +210,7 @@ impl Media {
         self.log(Record::Trim { first, pages });
     }
 
-    /// Takes note that `lpn`, which is at `before`, changes.
+    /// Records that `lpn`, which is at `before`, is about to change.
     #[inline]
     pub(crate) fn preserve(&mut self, lpn: Lpn, before: Option<Ppn>) {
         if let Some(capture) = &mut self.capture {
@@ -218,7 +218,7 @@ impl Media {
         }
     }
 
-    /// The operation that began is complete.
+    /// Completes the current operation.
     pub(crate) fn complete(&mut self) {
         self.operations += 1;
         self.staged.lpn = None;
@@ -240,8 +240,8 @@ impl Media {
         }
     }
 
-    /// Writes everything that may be written, so that after a sync all complete operations can be repeated.
-    /// Returns what will be durable then.
+    /// Writes everything that may be written, so that after a sync all completed operations can be
+    /// replayed. Returns what will be durable then.
     pub(crate) fn drain(&mut self) -> Result<Progress, String> {
         let blocks: Vec<BlockId> = self.gather.blocks().collect();
         for &block in &blocks {
@@ -270,7 +270,7 @@ impl Media {
         Ok(written)
     }
 
-    /// Puts into the journal what the host wrote and cannot be written in its place yet.
+    /// Puts into the journal the host's pages that cannot be written to their places yet.
     fn log_new_pages(&mut self) {
         let page_bytes = self.page.len();
         let blocks: Vec<BlockId> = self.gather.blocks().collect();
@@ -298,7 +298,7 @@ impl Media {
         }
     }
 
-    /// Writes the gathered pages of `block`, once that is allowed.
+    /// Writes the buffered pages of `block`, if that is allowed.
     fn put_in_place(&mut self, block: BlockId) {
         while self.failure.is_none() && !self.syncer.covers(self.erased[block.index()]) {
             let synced = self
@@ -330,13 +330,13 @@ impl Media {
         }
     }
 
-    /// The data of a flash page that is not in its place yet.
+    /// The data of a flash page that is not yet in its place.
     #[inline]
     pub(crate) fn gathered(&self, page: Ppn) -> Option<&[u8]> {
         self.gather.find(self.block_of.page(page), page)
     }
 
-    /// Reads the flash page of `lpn`; false if it is not what was written.
+    /// Reads the flash page of `lpn`; false if it does not contain what was written.
     pub(crate) fn read_page(&mut self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
         match self.gather.find(self.block_of.page(from), from) {
             Some(page) => data.copy_from_slice(page),

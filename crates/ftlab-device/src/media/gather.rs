@@ -1,8 +1,8 @@
-//! Pages on their way to the backing: consecutive pages of a block are written together.
+//! Write buffers: consecutive pages of a block are written together.
 
 use ftlab_flash::{BlockId, Geometry, Lpn, Ppn};
 
-/// Bytes that are written together.
+/// Bytes written together.
 const GATHER_BYTES: u32 = 128 << 10;
 
 /// No buffer.
@@ -17,7 +17,7 @@ pub(crate) struct Gathered {
     pub(crate) is_new: bool,
 }
 
-/// The last pages of an open block, not written yet.
+/// The last pages of an open block, not yet written.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) block: BlockId,
@@ -25,9 +25,9 @@ pub(crate) struct Buffer {
     pub(crate) first: Ppn,
     pub(crate) pages: Vec<Gathered>,
     pub(crate) data: Vec<u8>,
-    /// How many of them have been looked at for the journal.
+    /// The number of pages already considered for the journal.
     pub(crate) journaled: usize,
-    /// Operations that were complete when the first one came.
+    /// Completed operations when the first page was added.
     pub(crate) since: u64,
 }
 
@@ -56,8 +56,8 @@ impl Gather {
         }
     }
 
-    /// Adds the page `to` of `block`, which follows the one that was added before. True if the buffer
-    /// is to be written: it is full, or the block is.
+    /// Adds the page `to` of `block`, which follows the previously added one. True if the buffer
+    /// should be written: it, or the block, is full.
     pub(crate) fn append(
         &mut self,
         block: BlockId,
@@ -100,7 +100,7 @@ impl Gather {
         index as usize
     }
 
-    /// The data of `page` of `block`, if they have not been written.
+    /// The data of `page` of `block`, if it has not been written.
     #[inline]
     pub(crate) fn find(&self, block: BlockId, page: Ppn) -> Option<&[u8]> {
         let index = self.buffer_of[block.index()];
@@ -128,7 +128,7 @@ impl Gather {
         self.buffers.iter().filter(|buffer| !buffer.pages.is_empty()).map(|buffer| buffer.block)
     }
 
-    /// Forgets the pages of `block`, which are written, or erased.
+    /// Discards the pages of `block`, which have been written or erased.
     pub(crate) fn clear(&mut self, block: BlockId) {
         let index = std::mem::replace(&mut self.buffer_of[block.index()], NONE);
         if index != NONE {
@@ -141,7 +141,7 @@ impl Gather {
     }
 }
 
-/// Pages that are gathered at most.
+/// Maximum number of buffered pages.
 pub(crate) fn pages_max(geometry: &Geometry) -> u32 {
     (GATHER_BYTES / geometry.page_bytes()).clamp(1, geometry.pages_per_block())
 }

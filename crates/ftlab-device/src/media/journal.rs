@@ -1,4 +1,4 @@
-//! The journal: what the host did since the older checkpoint, in batches behind each other in a ring.
+//! The journal: the host's operations since the older checkpoint, in consecutive batches in a ring.
 
 use crate::media::batch::{
     CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, Record, Records, Seed, TRIM, operations, verify,
@@ -8,34 +8,34 @@ use crate::media::{Backing, MediaError};
 use std::io;
 use uuid::Uuid;
 
-/// A batch begins at a multiple of this; a disk writes so much at once.
+/// Batches start at multiples of this, the atomic write unit of a disk.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// A batch is written when it has so many bytes.
+/// A batch is written when it has this many bytes.
 const BATCH_BYTES: usize = 32 << 10;
 
-/// How much of the journal is looked through at once.
+/// Bytes of the journal scanned at once.
 const SCAN_BYTES: usize = 1 << 20;
 
-/// A place in the journal: where a batch goes, and what tells it from others.
+/// A position in the journal: where a batch goes, and what identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Bytes since the drive was created; the place in the ring is the rest modulo its size.
+    /// Bytes since the drive was created; the offset in the ring is this modulo its size.
     pub(crate) position: u64,
     pub(crate) number: u64,
-    /// The session of the batch before.
+    /// The session of the previous batch.
     pub(crate) previous: u64,
-    /// Operations before it.
+    /// Number of operations before it.
     pub(crate) operations: u64,
 }
 
-/// The end of the journal, where batches are appended.
+/// The end of the journal, to which batches are appended.
 #[derive(Debug)]
 pub(crate) struct Journal {
     seed: Seed,
     layout: Layout,
     session: u64,
-    /// Where the batch goes that is being gathered.
+    /// The position of the batch being filled.
     head: Head,
     /// The first position that a checkpoint still needs.
     tail: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// One that goes on at `head`; `session` is a number that no earlier one had.
+    /// A journal that continues at `head`; `session` is a number that no earlier session had.
     pub(crate) fn new(uuid: Uuid, layout: Layout, session: u64, head: Head, tail: u64) -> Self {
         let capacity = BATCH_BYTES + 2 * layout.geometry.page_bytes() as usize;
         let mut batch = Vec::with_capacity(capacity);
@@ -55,12 +55,12 @@ impl Journal {
         Self { seed, layout, session, head, tail, batch, records: 0, operations }
     }
 
-    /// Where the next batch goes, once what is gathered is written.
+    /// The position of the next batch, after the current one is written.
     pub(crate) fn head(&self) -> Head {
         self.head
     }
 
-    /// Forgets what is before `position`.
+    /// Releases everything before `position`.
     pub(crate) fn release(&mut self, position: u64) {
         self.tail = position;
     }
@@ -70,7 +70,7 @@ impl Journal {
         self.layout.journal_bytes - (self.head.position - self.tail)
     }
 
-    /// Whether the batch had better be written.
+    /// Whether the batch should be written.
     pub(crate) fn is_full(&self) -> bool {
         self.batch.len() >= BATCH_BYTES
     }
@@ -98,7 +98,7 @@ impl Journal {
         self.batch.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Writes what is gathered, if anything is, and returns how many bytes that were.
+    /// Writes the current batch, if it is not empty, and returns its size in bytes.
     pub(crate) fn write(
         &mut self,
         backing: &dyn Backing,
@@ -140,7 +140,7 @@ impl Journal {
     }
 }
 
-/// The journal's bytes, whose positions go round.
+/// The journal's bytes, as a ring.
 #[derive(Clone, Copy)]
 struct Ring<'a> {
     layout: &'a Layout,
@@ -148,7 +148,8 @@ struct Ring<'a> {
 }
 
 impl Ring<'_> {
-    /// Where `position` is in the backing, and how many of `bytes` are before the ring's end.
+    /// The offset of `position` in the backing, and how many of `bytes` are before the end of the
+    /// ring.
     fn place(&self, position: u64, bytes: usize) -> (u64, usize) {
         let within = position % self.layout.journal_bytes;
         let before_end = self.layout.journal_bytes - within;
@@ -180,13 +181,13 @@ pub(crate) struct JournalReader<'a> {
     seed: Seed,
     ring: Ring<'a>,
     head: Head,
-    /// Where the chain began.
+    /// The start of the chain.
     start: u64,
     batch: Vec<u8>,
 }
 
 impl<'a> JournalReader<'a> {
-    /// From `head` on.
+    /// A reader that starts at `head`.
     pub(crate) fn new(
         backing: &'a dyn Backing,
         uuid: Uuid,
@@ -197,12 +198,13 @@ impl<'a> JournalReader<'a> {
         Self { seed: Seed::new(uuid), ring, head, start: head.position, batch: Vec::new() }
     }
 
-    /// Where the next batch would be.
+    /// The position of the next batch.
     pub(crate) fn head(&self) -> Head {
         self.head
     }
 
-    /// The next batch, if it is whole and follows the one before; the journal ends where it does not.
+    /// The next batch, if it is complete and continues the previous one; otherwise the journal ends
+    /// there.
     pub(crate) fn next(&mut self) -> Result<Option<Header>, MediaError> {
         let Some(header) = self.read(self.head.position)? else { return Ok(None) };
         let follows = header.number == self.head.number
@@ -232,7 +234,7 @@ impl<'a> JournalReader<'a> {
         Records::new(&self.batch, header, self.page_bytes())
     }
 
-    /// The most operations that any whole batch in the ring says were durable.
+    /// The highest number of durable operations recorded in any complete batch in the ring.
     pub(crate) fn durable_anywhere(&mut self) -> Result<u64, MediaError> {
         let journal_bytes = self.ring.layout.journal_bytes;
         let mut durable = 0;
@@ -257,7 +259,7 @@ impl<'a> JournalReader<'a> {
         self.ring.layout.geometry.page_bytes() as usize
     }
 
-    /// Reads the batch at `position`, if there is a whole one.
+    /// Reads the batch at `position`, if there is a complete one.
     fn read(&mut self, position: u64) -> Result<Option<Header>, MediaError> {
         let failed = |error| MediaError::io("read the journal", error);
         self.batch.resize(HEADER_BYTES, 0);
@@ -275,12 +277,12 @@ impl<'a> JournalReader<'a> {
     }
 }
 
-/// Bytes that a batch takes at most before it is written; `page_bytes` are those of a page.
+/// Maximum size of a batch before it is written, in bytes; `page_bytes` is the page size.
 pub(crate) fn batch_bytes_max(page_bytes: u32) -> u64 {
     (BATCH_BYTES as u64 + 2 * u64::from(page_bytes)).next_multiple_of(SECTOR_BYTES)
 }
 
-/// A number that no session had before.
+/// A number that no earlier session had.
 pub(crate) fn new_session() -> u64 {
     Uuid::new_v4().as_u64_pair().0
 }

@@ -1,4 +1,4 @@
-//! The media of a drive: what is where in the backing file, and in which order it gets there.
+//! The media of a drive: the layout of the backing file, and the order in which it is written.
 
 mod backing;
 mod batch;

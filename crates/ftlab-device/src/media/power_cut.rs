@@ -4,14 +4,14 @@ use crate::media::Backing;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// What a disk may tear a write into.
+/// The units into which a disk may tear a write.
 const SECTOR_BYTES: usize = 512;
 
-/// A backing in memory that knows what is durable.
+/// A backing in memory that tracks what is durable.
 ///
-/// [`cut_after`](Self::cut_after) cuts the power at a write: it and all operations behind it fail.
-/// [`survivor`](Self::survivor) is then what may be found when power is back: of the writes that no
-/// sync made durable any subset, each whole or in part.
+/// [`cut_after`](Self::cut_after) cuts the power at a write: it and all operations after it fail.
+/// [`survivor`](Self::survivor) is then what may be found when power returns: any subset of the
+/// writes that no sync made durable, each whole or in part.
 #[derive(Debug)]
 pub struct PowerCut {
     inner: Mutex<Inner>,
@@ -19,18 +19,18 @@ pub struct PowerCut {
 
 #[derive(Debug)]
 struct Inner {
-    /// What reads see.
+    /// The content visible to reads.
     bytes: Vec<u8>,
     durable: Vec<u8>,
     /// Writes since the last sync, in order.
     unsynced: Vec<(usize, Vec<u8>)>,
     /// The write at which the power was cut.
     cut: Option<(usize, Vec<u8>)>,
-    /// Writes and syncs until the power is cut; none if it is not to be.
+    /// Writes and syncs until the power is cut; none if it is never cut.
     left: Option<u64>,
     operations: u64,
     fails_to_sync: bool,
-    /// Beyond this many bytes from the start, writes find the disk full.
+    /// Writes beyond this offset fail because the disk is full.
     full_beyond: Option<u64>,
 }
 
@@ -40,17 +40,17 @@ impl PowerCut {
         Self { inner: Mutex::new(Inner::new(bytes)) }
     }
 
-    /// Cuts the power at the write or sync after so many more of them.
+    /// Cuts the power at the write or sync after this many more of them.
     pub fn cut_after(&self, operations: u64) {
         self.lock().left = Some(operations);
     }
 
-    /// Lets all further syncs fail.
+    /// Makes all further syncs fail.
     pub fn fail_to_sync(&self) {
         self.lock().fails_to_sync = true;
     }
 
-    /// Lets writes beyond this offset fail for want of space.
+    /// Makes writes beyond this offset fail for lack of space.
     pub fn fill_up_beyond(&self, offset: u64) {
         self.lock().full_beyond = Some(offset);
     }
@@ -60,7 +60,7 @@ impl PowerCut {
         self.lock().operations
     }
 
-    /// What a process finds that was killed and started again: nothing is lost, and nothing became durable.
+    /// What a restarted process finds after a kill: nothing is lost, and nothing became durable.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let inner = self.lock();
@@ -69,12 +69,12 @@ impl PowerCut {
         Self { inner: Mutex::new(Inner { durable, unsynced, ..Inner::new(bytes) }) }
     }
 
-    /// What may be left when the power is cut now: `choose(n)` gives a number below n, and decides of
-    /// each write whether it survived.
+    /// What may be left if the power is cut now: `choose(n)` returns a number below n, and decides
+    /// for each write whether it survived.
     pub fn survivor(&self, mut choose: impl FnMut(u32) -> u32) -> Vec<u8> {
         let inner = self.lock();
         let mut bytes = inner.durable.clone();
-        // All dropped, all kept, or each by itself: extremes are rare otherwise.
+        // All dropped, all kept, or each decided separately: extremes would be rare otherwise.
         let fate = choose(4);
         for (offset, data) in inner.unsynced.iter().chain(&inner.cut) {
             let fate = if fate < 2 { fate } else { choose(3) };

@@ -1,9 +1,9 @@
-//! What the journal's operations wrote and moved: where the versions of pages should be.
+//! Tracks what the journal's operations wrote and moved: where the versions of pages should be.
 //!
-//! Of operations behind the last sync anything may have been lost: records, pages that the host wrote,
-//! pages that were moved. A version is *there* if one of the places where it has been holds it, or the
-//! journal does. The drive can be recovered to any operation at which all versions are there that were
-//! current then; [`last_whole`](Tracker::last_whole) finds the last one.
+//! After the last sync anything may have been lost: records, pages that the host wrote, pages that
+//! were moved. A version is *there* if one of the places where it has been, or the journal, holds
+//! it. The drive can be recovered to any operation after which all current versions are there;
+//! [`last_whole`](Tracker::last_whole) finds the last one.
 
 use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
@@ -12,13 +12,13 @@ use ftlab_flash::{Lpn, Ppn};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// A version of a page, and where it has been.
+/// A version of a page, and the places where it has been.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Version {
-    /// The operation that wrote it; none if it is older than the tracking.
+    /// The operation that wrote it; none if it was written before tracking began.
     operation: Option<u64>,
     checksum: u32,
-    /// In order; it should be in the last one.
+    /// Its places, in order; it should be in the last one.
     places: Vec<Ppn>,
 }
 
@@ -28,15 +28,16 @@ pub(crate) struct Tracker {
     /// Operations up to this one are durable, with every page in its place.
     in_place: u64,
     current: HashMap<Lpn, Version>,
-    /// Versions that were overwritten or trimmed, and the last operation at which they were current.
+    /// Versions that were overwritten or trimmed, and the last operation after which they were
+    /// current.
     past: Vec<(Lpn, Version, u64)>,
-    /// Pages whose data are in the journal.
+    /// Pages whose data is in the journal.
     journaled: HashMap<(Lpn, u32), Box<[u8]>>,
-    /// Where versions were to be found behind the operation at which this ends.
+    /// The places of versions after the operation at which this run ends.
     later_places: HashMap<(Lpn, u32), Vec<Ppn>>,
 }
 
-/// The medium, to look at.
+/// Read access to the medium.
 #[derive(Clone, Copy)]
 pub(crate) struct Pages<'a> {
     pub(crate) backing: &'a dyn Backing,
@@ -48,7 +49,7 @@ impl Pages<'_> {
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
         match self.backing.read_at(data, self.layout.page(place)) {
             Ok(()) => Ok(checksum(lpn, data) == sum),
-            // As good as rotten, and no reason to give up all others.
+            // Equivalent to rot, and no reason to discard all others.
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => Ok(false),
             Err(error) => Err(MediaError::io("read a flash page", error)),
         }
@@ -56,7 +57,7 @@ impl Pages<'_> {
 }
 
 impl Tracker {
-    /// Tracks what operations behind `in_place` do.
+    /// Tracks operations after `in_place`.
     pub(crate) fn new(in_place: u64) -> Self {
         Self { in_place, ..Self::default() }
     }
@@ -93,7 +94,7 @@ impl Tracker {
         self.journaled.insert((lpn, checksum), data.into());
     }
 
-    /// Takes over where versions went in a longer run of the same operations, of which this one is a part.
+    /// Takes over the places of versions from a longer run of the same operations.
     pub(crate) fn take_later_places(&mut self, longer: Self) {
         let past = longer.past.into_iter().map(|(lpn, version, _)| (lpn, version));
         for (lpn, version) in past.chain(longer.current) {
@@ -101,14 +102,15 @@ impl Tracker {
         }
     }
 
-    /// The last operation, `operations` at most, at which every version is there that was current then.
+    /// The last operation, at most `operations`, after which every current version is there.
     pub(crate) fn last_whole(&self, pages: Pages, operations: u64) -> Result<u64, MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
         let mut missing = Vec::new();
         let current = self.current.iter().map(|(lpn, version)| (lpn, version, u64::MAX));
         let past = self.past.iter().map(|(lpn, version, last)| (lpn, version, *last));
         for (&lpn, version, last) in past.chain(current) {
-            // An older one was durable; whether it is still there matters only while it is current.
+            // An older version was durable; whether it is still there matters only while it is
+            // current.
             if let Some(first) = version.operation
                 && !self.journaled.contains_key(&(lpn, version.checksum))
                 && Self::find(lpn, version, pages, &mut data)?.is_none()
@@ -116,7 +118,7 @@ impl Tracker {
                 missing.push((first, last));
             }
         }
-        // From the end back: each version that is missing ends the drive before it was written.
+        // Backwards from the end: each missing version limits the drive to before it was written.
         missing.sort_unstable_by_key(|&(_, last)| std::cmp::Reverse(last));
         let mut whole = operations;
         while let Some(&(first, _)) =
@@ -127,7 +129,7 @@ impl Tracker {
         Ok(whole)
     }
 
-    /// The last place that holds a version, whose data are in `data` then.
+    /// The last place that holds a version, whose data is then in `data`.
     fn find(
         lpn: Lpn,
         version: &Version,
@@ -142,7 +144,7 @@ impl Tracker {
         Ok(None)
     }
 
-    /// Whether the current version of a page is there, or can be put there.
+    /// Whether the current version of a page is in its place, or can be copied there.
     pub(crate) fn is_there(
         &self,
         pages: Pages,
@@ -157,7 +159,7 @@ impl Tracker {
             || self.find_any(lpn, sum, pages, &mut data)?)
     }
 
-    /// Every place where the current version of `lpn` may be.
+    /// All places where the current version of `lpn` may be.
     fn places(&self, lpn: Lpn, sum: u32) -> impl Iterator<Item = Ppn> {
         let version = self.current.get(&lpn).filter(|version| version.checksum == sum);
         let later = self.later_places.get(&(lpn, sum));
@@ -181,8 +183,8 @@ impl Tracker {
         Ok(false)
     }
 
-    /// The current versions that are not where they should be, and how many are nowhere. `place_of` tells
-    /// where the current version of a page should be, and its checksum.
+    /// The current versions that are not in their places, and the number of lost ones. `place_of`
+    /// returns where the current version of a page should be, and its checksum.
     pub(crate) fn misplaced(
         mut self,
         pages: Pages,
@@ -209,7 +211,8 @@ impl Tracker {
         Ok((misplaced, lost))
     }
 
-    /// Where a misplaced version is; best in a place to which no other one is to be copied.
+    /// The location of a misplaced version; preferably a place to which no other one is to be
+    /// copied.
     fn source(
         &mut self,
         page: &Misplaced,
@@ -233,7 +236,7 @@ impl Tracker {
     }
 }
 
-/// A current version that is not where it should be.
+/// A current version that is not in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misplaced {
     pub(crate) lpn: Lpn,
@@ -242,10 +245,10 @@ pub(crate) struct Misplaced {
     pub(crate) source: Source,
 }
 
-/// Where a misplaced version is.
+/// The location of a misplaced version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Nowhere: it was durable once, so this is no power cut, but a page that has gone bad.
+    /// Lost: it had been durable, so the cause is a rotten page and not a power cut.
     None,
     /// In another place.
     Place(Ppn),
@@ -256,7 +259,7 @@ pub(crate) enum Source {
 }
 
 impl Misplaced {
-    /// Copies it to where it should be.
+    /// Copies it to its place.
     pub(crate) fn put_in_place(&self, pages: Pages) -> Result<(), MediaError> {
         let mut page = Vec::new();
         let data = match &self.source {

@@ -1,4 +1,4 @@
-//! What a drive is: written once, when it is created, at both ends of the backing file.
+//! The identity of a drive: written once, when it is created, at both ends of the backing file.
 
 use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::layout::{HEADER_BYTES, Layout};
@@ -13,13 +13,13 @@ const MAGIC: &[u8; 8] = b"ftlabdrv";
 /// The version of the format that this code reads and writes.
 pub(crate) const VERSION: u32 = 1;
 
-/// Where the checksum of a superblock is.
+/// Offset of the checksum of a superblock.
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 
-/// What a drive is.
+/// The identity and configuration of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Superblock {
-    /// Tells the drive from all others; part of every checksum on it.
+    /// Identifies the drive; part of every checksum on it.
     pub uuid: Uuid,
     /// The FTL with all its parameters.
     pub ftl: Spec,
@@ -36,7 +36,7 @@ impl Superblock {
         self.checkpoint_every
     }
 
-    /// As bytes; `None` if the parameters of the FTL are longer than there is room.
+    /// As bytes; `None` if the parameters of the FTL do not fit.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let mut bytes = vec![0; HEADER_BYTES];
         let DriveConfig { geometry, wear, .. } = self.config;
@@ -57,7 +57,7 @@ impl Superblock {
         Some(bytes)
     }
 
-    /// From bytes whose checksum is right; `None` if they make no sense.
+    /// From bytes with a correct checksum; `None` if they are inconsistent.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut fields = FieldReader::new(bytes.get(16..CHECKSUM_AT)?);
         let uuid = Uuid::from_slice(fields.take(16)?).ok()?;
@@ -71,7 +71,7 @@ impl Superblock {
         let ftl = fields.text()?.parse().ok()?;
         config.gc = fields.text()?.parse().ok()?;
         config.wear = WearLeveling { threshold, free_block: FreeBlock::parse(fields.text()?)? };
-        // Nothing overflows: 2^32 pages of 2^32 bytes would, and nobody has them.
+        // Nothing overflows: only 2^32 pages of 2^32 bytes would.
         let sane = HEADER_BYTES as u64..1 << 60;
         let is_sane = sane.contains(&checkpoint_bytes)
             && sane.contains(&journal_bytes)
@@ -92,7 +92,7 @@ impl Superblock {
         Ok(())
     }
 
-    /// Reads the first copy that is intact, and tells if the other is not.
+    /// Reads the first intact copy, and reports whether the other is damaged.
     pub(crate) fn read(backing: &dyn Backing) -> Result<(Self, Option<MediaError>), MediaError> {
         let bytes = backing.bytes().map_err(|error| MediaError::io("look at the file", error))?;
         let first = Self::read_copy(backing, 0);

@@ -1,16 +1,17 @@
-//! Making things durable, one sync at a time, for everyone who waits.
+//! Group commit: one sync at a time, shared by all waiting threads.
 
 use crate::media::Backing;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// How far something has come: written, or durable.
+/// How far writing, or durability, has progressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// Operations that can be repeated: they are in the journal, and what they wrote is somewhere.
+    /// Operations that can be replayed: they are in the journal, and their data is in a place or in
+    /// the journal.
     pub(crate) operations: u64,
-    /// Operations of which every page is in its place.
+    /// Operations whose pages are all in their places.
     pub(crate) in_place: u64,
     /// Erases whose blocks may be overwritten.
     pub(crate) erases: u64,
@@ -28,16 +29,16 @@ impl Progress {
 
 /// Syncs the backing.
 ///
-/// Whoever needs something durable has written it, [announces](Self::announce) how far that goes, and waits
-/// for a sync that begins afterwards. Syncs are done one at a time, so whoever had to wait finds that the
-/// next one, of whomever, was for all. After one has failed there is no other: what it would say of the
-/// writes before the failure is not true.
+/// A thread that needs durability has written its data, [announces](Self::announce) how far it got,
+/// and waits for a sync that begins afterwards. Syncs run one at a time, so that the next one,
+/// started by any thread, serves all that are waiting. After a failed sync there are no further
+/// ones: their success would say nothing about the writes before the failure.
 pub(crate) struct Syncer {
     backing: Arc<dyn Backing>,
     written: Mutex<Progress>,
     /// Held while syncing.
     durable: Mutex<Progress>,
-    /// The parts of `durable`, to look at without waiting.
+    /// The parts of `durable`, readable without waiting.
     erases: AtomicU64,
     in_place: AtomicU64,
     operations: AtomicU64,
@@ -46,7 +47,7 @@ pub(crate) struct Syncer {
 }
 
 impl Syncer {
-    /// Of a backing on which `durable` is.
+    /// For a backing on which `durable` is already durable.
     pub(crate) fn new(backing: Arc<dyn Backing>, durable: Progress) -> Self {
         Self {
             backing,
@@ -60,7 +61,7 @@ impl Syncer {
         }
     }
 
-    /// Takes note of what is written.
+    /// Announces what has been written.
     pub(crate) fn announce(&self, written: Progress) {
         let mut all = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         *all = all.max(written);
@@ -87,8 +88,7 @@ impl Syncer {
         }
         let written = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = self.backing.sync() {
-            let _ =
-                self.failure.set(format!("what was written could not be made durable: {error}"));
+            let _ = self.failure.set(format!("writes could not be made durable: {error}"));
             return Err(error);
         }
         self.syncs.fetch_add(1, Ordering::Relaxed);
@@ -105,12 +105,12 @@ impl Syncer {
         erase <= self.erases.load(Ordering::Acquire)
     }
 
-    /// Operations of which every page is durable in its place.
+    /// Operations whose pages are all durable in their places.
     pub(crate) fn in_place(&self) -> u64 {
         self.in_place.load(Ordering::Acquire)
     }
 
-    /// Operations that any crash leaves.
+    /// Operations that survive any crash.
     pub(crate) fn operations(&self) -> u64 {
         self.operations.load(Ordering::Acquire)
     }
@@ -120,7 +120,7 @@ impl Syncer {
         self.syncs.load(Ordering::Relaxed)
     }
 
-    /// Why nothing can be made durable any more.
+    /// The error after which nothing can be made durable any more.
     pub(crate) fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! The address of a server.
 
 use crate::ServeError;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a server listens: a unix socket, or TCP.
+/// The address of a server: a unix socket, or TCP.
 ///
 /// ```
 /// use ftlab_device::nbd::Address;
@@ -22,7 +22,7 @@ use std::str::FromStr;
 pub enum Address {
     /// A path.
     Unix(PathBuf),
-    /// An address of this machine and a port; 0 stands for any free one.
+    /// An address of this machine and a port; 0 selects any free port.
     Tcp(SocketAddr),
 }
 
@@ -38,7 +38,10 @@ impl FromStr for Address {
             return Ok(Self::Unix(text.into()));
         }
         let mut found = text.to_socket_addrs().map_err(|error| ServeError::address(text, error))?;
-        found.next().map(Self::Tcp).ok_or_else(|| ServeError::address(text, "it has no address"))
+        found
+            .next()
+            .map(Self::Tcp)
+            .ok_or_else(|| ServeError::address(text, "it resolves to no address"))
     }
 }
 
@@ -51,7 +54,7 @@ impl Address {
         }
     }
 
-    /// As clients such as `nbdinfo` and fio take it.
+    /// The URI for clients such as `nbdinfo` and fio.
     pub fn uri(&self) -> String {
         match self {
             Self::Unix(path) => format!("nbd+unix:///?socket={}", path.display()),
@@ -83,7 +86,7 @@ mod tests {
         assert!(address("localhost:10809").unwrap().is_local());
         for wrong in ["127.0.0.1:", "127.0.0.1:99999", ":10809", ""] {
             let error = address(wrong).unwrap_err();
-            assert!(error.starts_with(&format!("{wrong:?} is no address")), "{error}");
+            assert!(error.starts_with(&format!("{wrong:?} is not an address")), "{error}");
         }
     }
 }

@@ -11,10 +11,12 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Room for what has come, and at least what the session needs; a queue of 32 requests of 4 KiB fits.
+/// Size of the receive buffer, at least what the session needs; a queue of 32 requests of 4 KiB
+/// fits.
 const INPUT_BYTES: usize = 256 << 10;
 
-/// Serves a client until it leaves. The error is that of its socket, or what it did wrong.
+/// Serves a client until it disconnects. The error is that of its socket, or its protocol
+/// violation.
 ///
 /// `established` is called once, when the handshake is over.
 pub(super) fn serve<S: Read + Write + AsFd>(
@@ -45,7 +47,7 @@ pub(super) fn serve<S: Read + Write + AsFd>(
             established(&socket)?;
         }
         if replies.is_full() {
-            // All that it holds back waits for its time.
+            // All its delayed replies wait for their time.
             thread::sleep(until(next_due));
         }
         if was_full || !wait_for(&socket, next_due)? {
@@ -57,11 +59,11 @@ pub(super) fn serve<S: Read + Write + AsFd>(
     }
 }
 
-/// Waits until there is something to receive, or a reply that was held back is due; false if it is that.
+/// Waits until there is data to receive, or a delayed reply is due; false in the latter case.
 fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
     let Some(due) = due else { return Ok(true) };
     let left = until(Some(due));
-    // More seconds than there are cannot be left.
+    // The remaining time is limited to what the type can hold.
     let timeout = Timespec::try_from(left).ok();
     match poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref()) {
         Ok(ready) => Ok(ready > 0),
@@ -70,12 +72,12 @@ fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
     }
 }
 
-/// The time left, none if there is nothing to wait for.
+/// The remaining time; none if there is nothing to wait for.
 fn until(due: Option<Instant>) -> Duration {
     due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()))
 }
 
-/// Sends what was held back, when it is due, to a client that asks for nothing more.
+/// Sends delayed replies, when they are due, to a client that sends no more requests.
 fn drain(mut socket: impl Write, mut replies: Replies) -> io::Result<()> {
     while let Some(due) = replies.release() {
         socket.write_all(replies.bytes())?;
@@ -85,7 +87,7 @@ fn drain(mut socket: impl Write, mut replies: Replies) -> io::Result<()> {
     socket.write_all(replies.bytes())
 }
 
-/// What has come and has not been used.
+/// Received data that has not been processed.
 struct Input {
     buffer: Vec<u8>,
     start: usize,
@@ -105,9 +107,9 @@ impl Input {
         self.start += bytes;
     }
 
-    /// Waits for more; false at the end of the connection.
+    /// Waits for more data; false at the end of the connection.
     fn receive(&mut self, socket: &mut impl Read) -> io::Result<bool> {
-        // What is left is the beginning of a request.
+        // The rest is the beginning of a request.
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let bytes = loop {

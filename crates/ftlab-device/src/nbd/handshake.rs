@@ -1,4 +1,5 @@
-//! The fixed newstyle handshake: the client names options until one of them starts the transmission.
+//! The fixed newstyle handshake: the client sends options until one of them starts the
+//! transmission.
 
 use super::replies::Replies;
 use super::wire::{
@@ -8,10 +9,10 @@ use super::wire::{
 use super::{Export, REQUEST_BYTES_MAX, Step};
 use crate::Store;
 
-/// Options with more data are passed over; every one in the specification is shorter.
+/// Options with more data are skipped; every option in the specification is shorter.
 const OPTION_BYTES_MAX: u32 = 16 << 10;
 
-/// How much of a name that nobody knows is said back.
+/// Maximum length of an unknown name in an error message.
 const NAME_CHARS_MAX: usize = 80;
 
 /// The state of a handshake.
@@ -29,11 +30,11 @@ enum State {
     Flags,
     /// An option comes next.
     Options,
-    /// So many bytes of an option that is too long come next.
+    /// This many bytes of an option that is too long come next.
     PassingOver { option: u32, bytes: u32 },
 }
 
-/// What follows upon an option.
+/// The effect of an option.
 enum Next {
     Option,
     Transmission,
@@ -49,7 +50,7 @@ impl<'a> Handshake<'a> {
         Self { store, export, state: State::Flags, no_zeroes: false, structured: false }
     }
 
-    /// Whether the client can take structured replies.
+    /// Whether the client supports structured replies.
     pub(super) fn is_structured(&self) -> bool {
         self.structured
     }
@@ -78,7 +79,7 @@ impl<'a> Handshake<'a> {
         };
         let known = u32::from(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES);
         if flags & !known != 0 {
-            return Step::Close(Some(format!("unknown flags {flags:#x} of the client")));
+            return Step::Close(Some(format!("the client sent unknown flags {flags:#x}")));
         }
         self.no_zeroes = flags & u32::from(FLAG_NO_ZEROES) != 0;
         self.state = State::Options;
@@ -106,7 +107,7 @@ impl<'a> Handshake<'a> {
             Next::Transmission => Step::Transmission(used),
             Next::Close if option == option::EXPORT_NAME => {
                 let name = shown(data);
-                Step::Close(Some(format!("the client asks for an export {name}, which is unknown")))
+                Step::Close(Some(format!("the client requests the unknown export {name}")))
             }
             Next::Close => Step::Close(None),
         }
@@ -136,7 +137,7 @@ impl<'a> Handshake<'a> {
                 answer(replies, option, reply::ACK, &[]);
             }
             option::STARTTLS => {
-                let message = "put a proxy in front for TLS: nbdkit --tls=require nbd socket=...";
+                let message = "for TLS, put a proxy in front: nbdkit --tls=require nbd socket=...";
                 answer_error(replies, option, reply::ERR_UNSUP, message);
             }
             _ => answer_error(replies, option, reply::ERR_UNSUP, "unknown option"),
@@ -144,7 +145,7 @@ impl<'a> Handshake<'a> {
         Next::Option
     }
 
-    /// The old way into the transmission, without any way to say no.
+    /// The old option to start the transmission, which cannot be refused.
     fn answer_export_name(&self, name: &[u8], replies: &mut Replies) -> Next {
         if !self.export.is_called(name) {
             return Next::Close;
@@ -157,16 +158,17 @@ impl<'a> Handshake<'a> {
         Next::Transmission
     }
 
-    /// INFO and GO: size, flags and block sizes, and for GO the way into the transmission.
+    /// INFO and GO: size, flags and block sizes; GO also starts the transmission.
     fn answer_info(&self, option: u32, data: &[u8], replies: &mut Replies) -> Next {
         let Some((name, wanted)) = name_and_infos(data) else {
-            let message = "a name, its length before it, and a list of infos were expected";
+            let message =
+                "expected the length of a name, the name, and a list of information requests";
             answer_error(replies, option, reply::ERR_INVALID, message);
             return Next::Option;
         };
         if !self.export.is_called(name) {
             let known = &self.export.name;
-            let message = format!("there is no export {}; ask for {known:?} or \"\"", shown(name));
+            let message = format!("there is no export {}; request {known:?} or \"\"", shown(name));
             answer_error(replies, option, reply::ERR_UNKNOWN, &message);
             return Next::Option;
         }
@@ -176,7 +178,7 @@ impl<'a> Handshake<'a> {
         };
         let (size, flags) = (self.store.bytes().to_be_bytes(), self.transmission_flags());
         tell(info::EXPORT, [&size, &flags.to_be_bytes(), &[]]);
-        // Any offset and length work; whole blocks work best.
+        // Any offset and length works; whole blocks are fastest.
         let sizes = [1, self.store.block_bytes(), REQUEST_BYTES_MAX].map(u32::to_be_bytes);
         tell(info::BLOCK_SIZE, [&sizes[0], &sizes[1], &sizes[2]]);
         for info in wanted {
@@ -203,7 +205,7 @@ impl<'a> Handshake<'a> {
 }
 
 impl Export {
-    /// Whether it goes by this name; the empty name is that of the only export.
+    /// Whether it has this name; the empty name refers to the only export.
     fn is_called(&self, name: &[u8]) -> bool {
         name.is_empty() || name == self.name.as_bytes()
     }
@@ -217,7 +219,7 @@ fn shown(name: &[u8]) -> String {
     format!("{start:?}{rest}")
 }
 
-/// The data of INFO and GO, if that is what it is.
+/// Parses the data of INFO and GO.
 fn name_and_infos(data: &[u8]) -> Option<(&[u8], impl Iterator<Item = u16>)> {
     let mut fields = Fields(data);
     let name_bytes = fields.u32()?;
@@ -241,7 +243,7 @@ fn answer_error(replies: &mut Replies, option: u32, kind: u32, message: &str) {
     answer(replies, option, kind, &[message.as_bytes()]);
 }
 
-/// Takes fields off the front of bytes; `None` if there are too few.
+/// Takes fields from the front of bytes; `None` if there are too few.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

@@ -2,13 +2,13 @@
 //! speaks it: `ftlab drive serve FILE --nbd SOCKET`.
 //!
 //! [`Session`] is the protocol: bytes in, bytes out, and no sockets, so that tests and fuzzers can
-//! drive it. [`Server`] listens and gives each connection a thread, which reads as much as has come,
-//! has the session deal with all of it, and sends the replies together. Data goes from the memory
-//! that was received into the store, and from the store into the memory that is sent: the system's
-//! copies are the only ones. Requests of one connection are carried out in their order; a client that
-//! wants more at once opens several connections.
+//! drive it. [`Server`] listens and gives each connection a thread, which receives as much as is
+//! available, lets the session process all of it, and sends the replies together. Data goes from
+//! the receive buffer directly into the store, and from the store directly into the send buffer:
+//! only the system copies it. Requests of one connection are executed in order; a client that wants
+//! parallelism opens several connections.
 //!
-//! What is spoken: the fixed newstyle handshake with one export, structured replies, flush, FUA, trim
+//! Supported: the fixed newstyle handshake with one export, structured replies, flush, FUA, trim
 //! and write-zeroes, of any offset and length. For TLS put a proxy in front (`nbdkit nbd`).
 
 mod address;
@@ -28,26 +28,26 @@ pub use replies::Replies;
 pub use server::{Report, Server};
 pub use session::Session;
 
-/// The longest read or write: what clients may assume where a server does not say.
+/// The longest read or write: the limit that clients assume if a server does not state one.
 pub const REQUEST_BYTES_MAX: u32 = 32 << 20;
 
-/// What is served, as clients see it.
+/// The export, as clients see it.
 #[derive(Debug, Clone, Default)]
 pub struct Export {
-    /// Its name; the empty name stands for it too.
+    /// Its name; the empty name refers to it too.
     pub name: String,
-    /// For people.
+    /// A description for users.
     pub description: String,
 }
 
-/// What became of the bytes that came.
+/// The result of processing received bytes.
 enum Step {
-    /// More have to come before anything can be done.
+    /// More bytes are needed.
     Starved,
-    /// So many of them have been dealt with.
+    /// This many bytes have been processed.
     Used(usize),
-    /// So many of them have been dealt with, and the handshake is over.
+    /// This many bytes have been processed, and the handshake is over.
     Transmission(usize),
-    /// The connection ends: because the client wishes, or else why.
+    /// The connection ends: at the client's request, or for this reason.
     Close(Option<String>),
 }

@@ -1,42 +1,42 @@
-//! What is to be sent.
+//! Replies to be sent.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-/// Memory for replies that is kept from request to request, up to this much.
+/// Memory for replies that is kept between requests, at most.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// With so much to send, it is sent before more requests are looked at.
+/// With this much to send, it is sent before more requests are processed.
 const FULL_BYTES: usize = 256 << 10;
 
-/// With so much held back, nothing more is looked at until some of it is due.
+/// With this much delayed, no more requests are processed until some of it is due.
 const HELD_MAX_BYTES: usize = 64 << 20;
 
-/// Bytes to be sent. Their memory is used again and again, so that a request allocates nothing.
+/// Bytes to be sent. Their memory is reused, so that requests do not allocate.
 #[derive(Debug, Default)]
 pub struct Replies {
-    /// Beyond `used` is memory for what comes.
+    /// Memory beyond `used` is free for further replies.
     bytes: Vec<u8>,
     used: usize,
-    /// Replies that are not due yet: when they are, in which order they were made, and what they say.
+    /// Delayed replies: when they are due, their order, and their bytes.
     held: BinaryHeap<Reverse<(Instant, u64, Vec<u8>)>>,
     holds: u64,
     held_bytes: usize,
 }
 
 impl Replies {
-    /// What is to be sent.
+    /// The bytes to be sent.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
 
-    /// Whether it should be sent now, or so much is held back that there is no place for more.
+    /// Whether the bytes should be sent now, or too much is delayed.
     pub fn is_full(&self) -> bool {
         self.used >= FULL_BYTES || self.held_bytes >= HELD_MAX_BYTES
     }
 
-    /// Forgets everything: it has been sent.
+    /// Clears the bytes, which have been sent.
     pub fn clear(&mut self) {
         self.used = 0;
         if self.bytes.len() > KEPT_BYTES {
@@ -45,7 +45,7 @@ impl Replies {
         }
     }
 
-    /// Holds what was put since there were `start` bytes back until `due`.
+    /// Delays everything after the first `start` bytes until `due`.
     pub(super) fn hold(&mut self, start: usize, due: Instant) {
         let reply = self.bytes[start..self.used].to_vec();
         self.used = start;
@@ -54,7 +54,8 @@ impl Replies {
         self.held.push(Reverse((due, self.holds, reply)));
     }
 
-    /// Makes replies that are due part of what is to be sent, and says when the next one is, if there is any.
+    /// Adds replies that are due to the bytes to be sent, and returns when the next one is due, if
+    /// there is any.
     pub(super) fn release(&mut self) -> Option<Instant> {
         let now = self.held.peek().map(|_| Instant::now())?;
         while let Some(Reverse((due, ..))) = self.held.peek() {
@@ -69,7 +70,8 @@ impl Replies {
         None
     }
 
-    /// Memory behind what is to be sent, with anything in it; [`take`](Self::take) makes it part of that.
+    /// Memory after the bytes to be sent, with arbitrary content; [`take`](Self::take) adds it to
+    /// them.
     pub(super) fn room(&mut self, bytes: usize) -> &mut [u8] {
         let end = self.used + bytes;
         if end > self.bytes.len() {
@@ -78,7 +80,7 @@ impl Replies {
         &mut self.bytes[self.used..end]
     }
 
-    /// The next `bytes` bytes of the room are to be sent.
+    /// Adds the next `bytes` bytes of that memory to the bytes to be sent.
     pub(super) fn take(&mut self, bytes: usize) {
         self.used += bytes;
         debug_assert!(self.used <= self.bytes.len());

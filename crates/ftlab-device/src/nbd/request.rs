@@ -1,9 +1,9 @@
-//! A request, and whether it can be carried out.
+//! Requests and their validation.
 
 use super::REQUEST_BYTES_MAX;
 use super::wire::{REQUEST_MAGIC, command, errno, flag};
 
-/// Bytes of a request without its data.
+/// Size of a request without its data, in bytes.
 pub(super) const HEADER_BYTES: usize = 28;
 
 /// A request as the client sends it.
@@ -11,13 +11,13 @@ pub(super) const HEADER_BYTES: usize = 28;
 pub(super) struct Request {
     pub(super) flags: u16,
     pub(super) command: u16,
-    /// The client's name for it.
+    /// The client's identifier for it.
     pub(super) cookie: u64,
     pub(super) offset: u64,
     pub(super) bytes: u32,
 }
 
-/// Why a request is not carried out.
+/// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) errno: u32,
@@ -25,7 +25,7 @@ pub(super) struct Refusal {
 }
 
 impl Request {
-    /// `None` if it does not begin as a request does: the connection is of no use any more.
+    /// `None` if it does not start with the magic number: the connection is unusable.
     pub(super) fn parse(header: &[u8; HEADER_BYTES]) -> Option<Self> {
         let (magic, rest) = header.split_first_chunk()?;
         let (flags, rest) = rest.split_first_chunk()?;
@@ -50,7 +50,7 @@ impl Request {
         if self.command == command::WRITE { self.bytes } else { 0 }
     }
 
-    /// Refuses what an export of `size` bytes cannot do.
+    /// Refuses requests that an export of `size` bytes cannot execute.
     #[inline]
     pub(super) fn check(&self, size: u64, structured: bool) -> Result<(), Refusal> {
         let flags = match self.command {
@@ -77,10 +77,10 @@ impl Request {
         let (name, offset, bytes) = (self.name(), self.offset, self.bytes);
         let has_data = matches!(self.command, command::READ | command::WRITE);
         if bytes == 0 {
-            return Err(invalid(format!("a {name} of 0 bytes; the least is 1")));
+            return Err(invalid(format!("a {name} of 0 bytes; the minimum is 1")));
         }
         if has_data && bytes > REQUEST_BYTES_MAX {
-            let message = format!("a {name} of {bytes} bytes; the most is {REQUEST_BYTES_MAX}");
+            let message = format!("a {name} of {bytes} bytes; the maximum is {REQUEST_BYTES_MAX}");
             return Err(invalid(message));
         }
         if offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= size) {

@@ -17,19 +17,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How many clients may be connected at once.
+/// Maximum number of connected clients.
 const CONNECTIONS_MAX: usize = 128;
 
-/// How long a client may say nothing before the handshake is over.
+/// Timeout of a silent client during the handshake.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long clients have to take the replies to what they asked before the server stopped.
+/// How long clients have to receive the replies to requests sent before the server stopped.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Is told what clients do wrong.
+/// Is notified of errors of clients.
 pub type Report = dyn Fn(String) + Send + Sync;
 
-/// A server at work, on threads of its own.
+/// A running server, on threads of its own.
 pub struct Server {
     shared: Arc<Shared>,
     address: Address,
@@ -76,24 +76,24 @@ impl Server {
         Ok(Self { shared, address, accepting: Some(accepting) })
     }
 
-    /// Where it listens, with the port that it got.
+    /// Its address, with the actual port.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// How many clients are connected.
+    /// The number of connected clients.
     pub fn connections(&self) -> usize {
         self.shared.connections().len()
     }
 }
 
 impl Drop for Server {
-    /// Carries out what has been asked for, answers it, and ends all connections.
+    /// Completes pending requests, sends the replies, and closes all connections.
     fn drop(&mut self) {
         self.shared.is_stopping.store(true, Ordering::SeqCst);
         self.shared.listener.close(&self.address);
         if let Some(accepting) = self.accepting.take() {
-            // It cannot have panicked, and nothing would follow from it.
+            // It cannot have panicked, and a panic would not matter here.
             let _ = accepting.join();
         }
         let connections = self.shared.close_all(Shutdown::Read);
@@ -120,7 +120,7 @@ impl Shared {
     fn close_all(&self, how: Shutdown) -> MutexGuard<'_, HashMap<u64, Socket>> {
         let connections = self.connections();
         for socket in connections.values() {
-            // One that has ended by itself needs no closing.
+            // A connection that has ended by itself needs no closing.
             let _ = socket.shutdown(how);
         }
         connections
@@ -144,11 +144,11 @@ fn accept(shared: &Arc<Shared>) {
     }
 }
 
-/// Gives a connection its thread.
+/// Starts the thread of a connection.
 fn begin(shared: &Arc<Shared>, id: u64, socket: Socket) -> io::Result<()> {
     let mut connections = shared.connections();
     if connections.len() >= CONNECTIONS_MAX {
-        return Err(io::Error::other(format!("there are {CONNECTIONS_MAX} already")));
+        return Err(io::Error::other(format!("there are already {CONNECTIONS_MAX}")));
     }
     socket.set_patience(Some(HANDSHAKE_PATIENCE))?;
     connections.insert(id, socket.try_clone()?);
@@ -180,7 +180,7 @@ fn begin(shared: &Arc<Shared>, id: u64, socket: Socket) -> io::Result<()> {
     }
 }
 
-/// Whether the client just left, without a word.
+/// Whether the client simply disconnected.
 fn is_departure(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
@@ -217,13 +217,13 @@ impl Listener {
         }
     }
 
-    /// Wakes whoever waits for connections, and removes the socket.
+    /// Wakes the thread that waits for connections, and removes the socket.
     fn close(&self, address: &Address) {
         let fd = match self {
             Self::Unix(listener) => listener.as_fd(),
             Self::Tcp(listener) => listener.as_fd(),
         };
-        // Nothing more can be done if either fails.
+        // Failures are ignored: nothing more can be done.
         let _ = shutdown(fd, SocketShutdown::Both);
         if let Address::Unix(path) = address {
             let _ = std::fs::remove_file(path);
@@ -231,7 +231,7 @@ impl Listener {
     }
 }
 
-/// Removes a socket that a server left behind when it was killed.
+/// Removes the socket of a killed server.
 fn make_way(path: &Path) -> Result<(), ServeError> {
     let name = path.display().to_string();
     let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
@@ -264,7 +264,7 @@ impl Socket {
         }
     }
 
-    /// How long to wait for the client, at most.
+    /// Maximum time to wait for the client.
     fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(patience),

@@ -7,8 +7,8 @@ use super::{Export, Step};
 use crate::Store;
 use crate::latency::take_due;
 
-/// What is said to one client: takes the bytes that it sends, carries out its requests on a store, and
-/// puts the answers together.
+/// The conversation with one client: takes the bytes that it sends, executes its requests on a
+/// store, and assembles the replies.
 ///
 /// ```
 /// use ftlab_device::Ram;
@@ -37,13 +37,14 @@ impl<'a> Session<'a> {
         Self { store, phase: Phase::Handshake(Handshake::begin(store, export, replies)) }
     }
 
-    /// The most bytes that [`feed`](Self::feed) may have to be given at once before it can use any.
+    /// The maximum number of bytes that [`feed`](Self::feed) may need at once before it can process
+    /// any.
     pub fn input_bytes(&self) -> usize {
         input_bytes(self.store)
     }
 
-    /// Deals with what has come, and returns how much of it has been used; the rest has to be given
-    /// again, with what comes after it. Stops when there is much to send.
+    /// Processes received bytes, and returns how many it has used; the rest must be passed again,
+    /// followed by newly received bytes. Stops when there is much to send.
     pub fn feed(&mut self, input: &[u8], replies: &mut Replies) -> usize {
         let mut used = 0;
         while !replies.is_full() {
@@ -53,7 +54,7 @@ impl<'a> Session<'a> {
                 Phase::Transmission(transmission) => {
                     let start = replies.bytes().len();
                     let step = transmission.step(rest, replies);
-                    // A large write has its reply behind its last piece.
+                    // A large write is answered after its last piece.
                     if replies.bytes().len() > start
                         && let Some(due) = take_due()
                     {
@@ -82,17 +83,17 @@ impl<'a> Session<'a> {
         self.phase = Phase::Transmission(Transmission::new(self.store, structured));
     }
 
-    /// Whether the handshake still goes on.
+    /// Whether the handshake is still in progress.
     pub fn is_handshake(&self) -> bool {
         matches!(self.phase, Phase::Handshake(_))
     }
 
-    /// Whether the connection has to be closed once the replies are sent.
+    /// Whether the connection must be closed once the replies are sent.
     pub fn is_closed(&self) -> bool {
         matches!(self.phase, Phase::Closed { .. })
     }
 
-    /// What the client did that nobody can answer, if that is why the connection has to be closed.
+    /// The client's protocol violation, if that is why the connection must be closed.
     pub fn problem(&self) -> Option<&str> {
         match &self.phase {
             Phase::Closed { problem } => problem.as_deref(),

@@ -1,4 +1,4 @@
-//! Requests and their replies, once the handshake is over.
+//! Requests and their replies, after the handshake.
 
 use super::replies::Replies;
 use super::request::{HEADER_BYTES, Refusal, Request};
@@ -7,29 +7,30 @@ use super::{REQUEST_BYTES_MAX, Step};
 use crate::Store;
 use std::io;
 
-/// A write with no more data is carried out at once when all of it has come; a larger one in pieces,
-/// so that memory does not grow with it.
+/// A write with at most this much data is executed when all of it has been received; a larger one
+/// in pieces, so that memory does not grow with it.
 pub(super) const WHOLE_BYTES_MAX: u32 = 128 << 10;
 
-/// Pieces of large writes end at a multiple of this within the drive, or of its blocks where these are
-/// larger.
+/// Pieces of large writes end at a multiple of this within the drive, or of its block size if that
+/// is larger.
 const PIECE_BYTES: u32 = 64 << 10;
 
-/// The longest message of an error: below the 4096 bytes of the specification in any script.
+/// Maximum length of an error message: below the 4096 bytes of the specification for any text
+/// encoding.
 const MESSAGE_CHARS_MAX: usize = 1000;
 
 /// A simple reply without data.
 const SIMPLE_BYTES: usize = 16;
 
-/// A chunk of a structured reply up to its data, the offset of the data included.
+/// A chunk of a structured reply up to its data, including the offset of the data.
 const CHUNK_BYTES: usize = 28;
 
-/// Bytes of a piece of a large write to `store`.
+/// Size of the pieces of a large write to `store`, in bytes.
 fn piece_bytes(store: &dyn Store) -> u32 {
     PIECE_BYTES.max(store.block_bytes())
 }
 
-/// The most bytes that have to come at once before a request can be dealt with; options of the handshake are
+/// The maximum number of bytes needed at once to process a request; options of the handshake are
 /// shorter.
 pub(super) fn input_bytes(store: &dyn Store) -> usize {
     HEADER_BYTES + WHOLE_BYTES_MAX.max(piece_bytes(store)) as usize
@@ -51,12 +52,12 @@ enum State {
     Data(LargeWrite),
 }
 
-/// A write whose data has not come yet.
+/// A write whose data has not been received yet.
 struct LargeWrite {
     request: Request,
     offset: u64,
     left: u32,
-    /// Why the rest of its data is passed over.
+    /// Why the rest of its data is skipped.
     failed: Option<Refusal>,
 }
 
@@ -114,7 +115,7 @@ impl<'a> Transmission<'a> {
         Step::Used(HEADER_BYTES)
     }
 
-    /// Answers a request that cannot be carried out, and passes its data over.
+    /// Answers a request that is refused, and skips its data.
     fn refuse(&mut self, request: &Request, refusal: Refusal, replies: &mut Replies) -> Step {
         match request.data_bytes() {
             0 => self.reply(request, Err(refusal), replies),
@@ -136,7 +137,7 @@ impl<'a> Transmission<'a> {
             command::FLUSH => return self.store.flush().map_err(Refusal::from),
             command::TRIM => self.store.trim(offset, bytes),
             _ if request.has(flag::FAST_ZERO) && !may_trim => {
-                let message = "zeros that must be written are no faster than a write".to_owned();
+                let message = "zeros that must be written are not faster than a write".to_owned();
                 return Err(Refusal { errno: errno::ENOTSUP, message });
             }
             _ => self.store.write_zeroes(offset, bytes, may_trim),
@@ -144,7 +145,7 @@ impl<'a> Transmission<'a> {
         self.force(request)
     }
 
-    /// Makes what a request with FUA did durable.
+    /// Makes the effect of a request with FUA durable.
     fn force(&self, request: &Request) -> Result<(), Refusal> {
         if request.has(flag::FUA) { self.store.flush().map_err(Refusal::from) } else { Ok(()) }
     }
@@ -187,7 +188,7 @@ impl LargeWrite {
         Self { request, offset: request.offset, left: request.bytes, failed }
     }
 
-    /// Writes what has come, in whole pieces; how much of it has been used.
+    /// Writes the received data, in whole pieces; returns how much of it was used.
     fn take(&mut self, input: &[u8], store: &dyn Store, piece_bytes: u32) -> usize {
         let mut bytes = input.len().min(self.left as usize);
         if self.failed.is_none() {
@@ -224,7 +225,7 @@ fn put_chunk(cookie: u64, kind: u16, bytes: u32, replies: &mut Replies) {
     replies.put_u32(bytes);
 }
 
-/// The error of a store, in the few numbers that NBD has.
+/// The error of a store, as one of the few error numbers of NBD.
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind as Kind;

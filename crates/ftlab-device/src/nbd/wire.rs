@@ -1,5 +1,5 @@
 //! The numbers of the NBD protocol, as its specification names them
-//! (github.com/NetworkBlockDevice/nbd, doc/proto.md). All are sent with the highest byte first.
+//! (github.com/NetworkBlockDevice/nbd, doc/proto.md). All are big-endian.
 
 pub(super) const NBDMAGIC: u64 = u64::from_be_bytes(*b"NBDMAGIC");
 pub(super) const IHAVEOPT: u64 = u64::from_be_bytes(*b"IHAVEOPT");
@@ -12,7 +12,7 @@ pub(super) const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 pub(super) const FLAG_FIXED_NEWSTYLE: u16 = 1 << 0;
 pub(super) const FLAG_NO_ZEROES: u16 = 1 << 1;
 
-/// What a client asks for in the handshake.
+/// Options of the client in the handshake.
 pub(super) mod option {
     pub(crate) const EXPORT_NAME: u32 = 1;
     pub(crate) const ABORT: u32 = 2;
@@ -23,7 +23,7 @@ pub(super) mod option {
     pub(crate) const STRUCTURED_REPLY: u32 = 8;
 }
 
-/// How a server answers in the handshake.
+/// Replies of the server in the handshake.
 pub(super) mod reply {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
@@ -34,7 +34,7 @@ pub(super) mod reply {
     pub(crate) const ERR_TOO_BIG: u32 = (1 << 31) + 9;
 }
 
-/// What a server tells of an export.
+/// Information about an export.
 pub(super) mod info {
     pub(crate) const EXPORT: u16 = 0;
     pub(crate) const NAME: u16 = 1;
@@ -42,7 +42,7 @@ pub(super) mod info {
     pub(crate) const BLOCK_SIZE: u16 = 3;
 }
 
-/// What an export can do.
+/// Flags of an export.
 pub(super) mod transmission {
     pub(crate) const HAS_FLAGS: u16 = 1 << 0;
     pub(crate) const SEND_FLUSH: u16 = 1 << 2;

@@ -26,7 +26,7 @@ fn families() -> Vec<String> {
 /// Lives of one drive: comparing it with a simulation takes longer the older it is.
 const LIVES_MAX: u64 = 100;
 
-/// Lets drives live through so many power cuts and kills.
+/// Subjects drives to this many power cuts and kills.
 fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
     let mut model = Model::new(ftl, gc);
     let mut random = Random::new(seed);
@@ -41,7 +41,7 @@ fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
         model.live(&mut random, Life::UntilPowerCut);
     }
-    assert!(repeated > cuts, "{ftl}: {repeated} operations repeated in {cuts} recoveries");
+    assert!(repeated > cuts, "{ftl}: {repeated} operations replayed in {cuts} recoveries");
 }
 
 /// Repeats a failure, whose message says which: `FTLAB_CRASH="2r++ incremental 7"`.

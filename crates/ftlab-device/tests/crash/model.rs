@@ -33,7 +33,7 @@ impl Random {
 pub(crate) enum Life {
     /// At a random write, at which the power is cut, or the process killed.
     UntilPowerCut,
-    /// After so many requests, by closing it.
+    /// After this many requests, by closing it.
     UntilClosed(u32),
 }
 
@@ -132,7 +132,7 @@ impl Model {
         Ok(())
     }
 
-    /// The same FTL in simulation, behind the same operations.
+    /// The same FTL in simulation, after the same operations.
     fn twin(&self) -> DynPageMapped<NoPayload, ()> {
         let spec = self.ftl.parse().unwrap();
         let mut ftl = registry::build_page_mapped(&spec, self.config, NoPayload, ()).unwrap();

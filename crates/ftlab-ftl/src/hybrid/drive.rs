@@ -256,7 +256,7 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     }
 
     /// Makes `block`, which holds the first pages of `logical` in order and valid, its data block;
-    /// the pages behind them are copied. A partial merge, or a switch if there is nothing to copy.
+    /// the pages after them are copied. A partial merge, or a switch if there is nothing to copy.
     pub fn adopt(&mut self, logical: LogicalBlock, block: BlockId) -> Outcome<(), F> {
         let copies = self.gather(logical, self.log_pages[block.index()], block)?;
         let merges = &mut self.counters.merges;

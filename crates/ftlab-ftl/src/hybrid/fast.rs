@@ -11,7 +11,7 @@
 //! full merge of its logical block; then it is erased.
 //!
 //! Beside the log one block takes pages written in sequence: page 0 of a logical block begins it
-//! anew, and the next page of the same logical block follows. See [`SequentialBlock`] for how it
+//! again, and the next page of the same logical block follows. See [`SequentialBlock`] for how it
 //! ends.
 //!
 //! # Parameters

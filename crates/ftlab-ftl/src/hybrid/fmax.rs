@@ -132,7 +132,7 @@ impl LogSpace for Fmax {
     }
 }
 
-/// Logical blocks as a doubly linked ring, which begins and ends behind the last one.
+/// Logical blocks as a doubly linked ring, which begins and ends after the last one.
 struct Order {
     /// Before and after.
     neighbours: Vec<[u32; 2]>,

@@ -23,14 +23,14 @@ pub(super) const ISOLATION: StreamId = StreamId(3);
 /// A queue of few blocks whose valid pages are merged in order, some before every host write.
 ///
 /// If it is full and a further block is needed, its oldest one is emptied at once. A block is erased
-/// when the next valid page is looked for behind it, so that page is merged at once as well.
+/// when the next valid page is looked for after it, so that page is merged at once as well.
 pub(super) struct Isolation {
     kind: IsolationKind,
     blocks_max: usize,
     merge_step: u32,
     /// The oldest first; copies go to the last one while it has room.
     blocks: VecDeque<BlockId>,
-    /// Pages of the oldest block that are behind us.
+    /// Pages of the oldest block that are done with.
     done: u32,
 }
 
@@ -99,7 +99,7 @@ impl Isolation {
         last.filter(|&block| drive.has_room(block))
     }
 
-    /// Makes room for one more block: merges go on at once until the oldest one is erased.
+    /// Makes room for one more block: merges continue at once until the oldest one is erased.
     fn make_room<F: Flash, O: Observer>(&mut self, drive: &mut Drive<F, O>) -> Outcome<(), F> {
         while self.blocks.len() >= self.blocks_max {
             drive.counters.merges.hurried += u64::from(self.merge_next(drive)?);

@@ -10,7 +10,7 @@ pub(super) const SEQUENTIAL: StreamId = StreamId(2);
 /// Takes the pages of one logical block while they are written in order, so that it may become the
 /// data block with few copies or none.
 ///
-/// The first page of any logical block ends it and begins it anew. It ends as
+/// The first page of any logical block ends it and begins another. It ends as
 /// - a switch, if it holds a valid version of every page: it becomes the data block;
 /// - a partial merge, if all its pages are valid: the missing ones are copied, and it becomes the data
 ///   block;

@@ -26,7 +26,7 @@ pub(super) enum NaiveHotness {
 }
 
 impl NaiveHotness {
-    /// The test that `spec` names for a drive of so many pages, if it is one.
+    /// The test that `spec` names for a drive of `logical_pages` pages, if it is one.
     pub(super) fn new(spec: &Spec, logical_pages: u32) -> Option<Self> {
         let number = |key: &str, default: usize, auto: usize| match spec.get(key) {
             None => default,

@@ -6,36 +6,24 @@ mod hotness;
 mod policies;
 mod tests;
 
-use crate::page::drive::tables::Frontier;
+use crate::page::drive::{Twin, TwinBlock};
 use crate::page::policy::{Hint, HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, DriveConfig, GcSchedule, Phase};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use std::collections::{HashMap, VecDeque};
 
-/// An erase block as a list of what it holds.
-#[derive(Clone)]
-struct Block {
-    phase: Phase,
-    stream: StreamId,
-    allocated: u64,
-    sealed_at: u64,
-    /// What was programmed, in order; `None` once it is invalid.
-    pages: Vec<Option<Lpn>>,
-}
-
 /// A page-mapped FTL that keeps everything in the obvious way.
 struct NaiveFtl {
     policy: Box<dyn Policy>,
     config: DriveConfig,
     mapping: HashMap<Lpn, (BlockId, usize)>,
-    blocks: Vec<Block>,
+    blocks: Vec<TwinBlock>,
     free: VecDeque<BlockId>,
     open: Vec<Option<BlockId>>,
     write_clock: u64,
     allocations: u64,
     relocations: u64,
-    erases: u64,
     trims: u64,
     /// The stream of the last host write that found no room.
     requester: StreamId,
@@ -52,11 +40,12 @@ struct NaiveFtl {
 
 impl NaiveFtl {
     fn new(policy: Box<dyn Policy>, config: DriveConfig) -> Self {
-        let erased = Block {
+        let erased = TwinBlock {
             phase: Phase::Free,
             stream: StreamId(0),
             allocated: 0,
             sealed_at: 0,
+            erases: 0,
             pages: Vec::new(),
         };
         Self {
@@ -69,7 +58,6 @@ impl NaiveFtl {
             write_clock: 0,
             allocations: 0,
             relocations: 0,
-            erases: 0,
             trims: 0,
             requester: StreamId(0),
             has_served: false,
@@ -82,37 +70,15 @@ impl NaiveFtl {
 
     /// The drive as a policy sees it, built from nothing.
     fn drive(&self) -> Drive {
-        let geometry = self.config.geometry;
-        let mut drive = Drive::new(geometry, self.config.logical_pages, self.policy.streams());
-        (0..self.write_clock).for_each(|_| drive.tick());
-        drive.mapped_pages = self.mapping.len() as u32;
-        for (&lpn, &(block, page)) in &self.mapping {
-            let page = geometry.first_page(block).0 + page as u32;
-            drive.flash_page_of[lpn.index()] = page;
-            drive.owner_of[page as usize] = lpn.0;
-            drive.valid_bits[page as usize / 64] |= 1 << (page % 64);
-        }
-        for (index, block) in self.blocks.iter().enumerate() {
-            let invalid = block.pages.iter().filter(|page| page.is_none()).count() as u32;
-            if block.phase != Phase::Free {
-                drive.valid_pages[index] = geometry.pages_per_block() - invalid;
-                drive.stream_blocks[block.stream.index()] += 1;
-            }
-            drive.stream_of[index] = block.stream;
-            drive.blocks[index].phase = block.phase;
-            drive.blocks[index].allocated = block.allocated;
-            drive.blocks[index].sealed_at = block.sealed_at;
-        }
-        for (frontier, open) in drive.frontiers.iter_mut().zip(&self.open) {
-            if let Some(block) = open {
-                let first = geometry.first_page(*block).0;
-                let next = first + self.blocks[block.index()].pages.len() as u32;
-                *frontier = Frontier { next, end: first + geometry.pages_per_block() };
-            }
-        }
-        drive.free.clone_from(&self.free);
-        drive.allocations = self.allocations;
-        drive
+        Drive::of_twin(Twin {
+            config: &self.config,
+            streams: self.policy.streams(),
+            blocks: &self.blocks,
+            free: &self.free,
+            mapping: self.mapping.iter().map(|(&lpn, &place)| (lpn, self.ppn(place))),
+            write_clock: self.write_clock,
+            allocations: self.allocations,
+        })
     }
 
     fn has_room(&self, stream: StreamId) -> bool {
@@ -203,7 +169,7 @@ impl NaiveFtl {
         }
     }
 
-    /// Collection in steps: the step behind a host write.
+    /// Collection in steps: the step after a host write.
     fn step(&mut self, stream: StreamId, pages_max: u32) {
         let (pages_per_block, reserve) =
             (self.config.geometry.pages_per_block(), self.config.reserve_blocks);
@@ -320,9 +286,8 @@ impl NaiveFtl {
         let id = self.free.pop_front().expect("a free block");
         let allocated = self.allocations;
         self.allocations += 1;
-        let sealed_at = self.blocks[id.index()].sealed_at;
-        self.blocks[id.index()] =
-            Block { phase: Phase::Open, stream, allocated, sealed_at, pages: Vec::new() };
+        let block = &mut self.blocks[id.index()];
+        *block = TwinBlock { phase: Phase::Open, stream, allocated, ..block.clone() };
         self.open[stream.index()] = Some(id);
         self.policy.on_block_opened(id, &self.drive());
     }
@@ -361,13 +326,16 @@ impl NaiveFtl {
         let block = &mut self.blocks[victim.index()];
         block.phase = Phase::Free;
         block.pages.clear();
-        self.erases += 1;
+        block.erases += 1;
         self.free.push_back(victim);
         self.policy.on_block_erased(victim, &self.drive());
     }
 
     fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
-        let (block, page) = *self.mapping.get(&lpn)?;
-        Some(Ppn(self.config.geometry.first_page(block).0 + page as u32))
+        self.mapping.get(&lpn).map(|&place| self.ppn(place))
+    }
+
+    fn ppn(&self, (block, page): (BlockId, usize)) -> Ppn {
+        Ppn(self.config.geometry.first_page(block).0 + page as u32)
     }
 }

@@ -32,7 +32,7 @@ enum Placement {
     },
     /// Cold and hot.
     Hotness(NaiveHotness),
-    /// A stream for each of so many handles; moved pages share one, or have one for each handle.
+    /// A stream for each of `handles` handles; moved pages share one, or have one for each handle.
     Handles {
         handles: u8,
         persistent: Vec<u8>,
@@ -54,7 +54,7 @@ enum Rule {
         next: u64,
     },
     RegionFifo,
-    /// The highest scores, until the invalid pages make up so many blocks.
+    /// The highest scores, until the invalid pages make up `wanted_blocks` blocks.
     CostBenefit {
         wanted_blocks: u32,
         lfs: bool,
@@ -129,7 +129,7 @@ impl Rule {
 }
 
 impl NaivePolicy {
-    /// The twin of a registered FTL on a drive of so many logical pages; `None` if its choices are
+    /// The twin of a registered FTL on a drive of `logical_pages` pages; `None` if its choices are
     /// random or it keeps a state of its own.
     pub(super) fn new(name: &str, logical_pages: u32) -> Option<Self> {
         let scan = |fallback| Rule::Scan { blk_util: 0.5, scan_depth: 0.8, fallback, next: 0 };

@@ -62,6 +62,7 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+        self.placement.on_invalidate(block, drive);
         self.victim.on_invalidate(block, drive);
     }
 
@@ -90,5 +91,5 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
 /// A victim rule is told nothing of a write.
 impl<P: PlacementEntry, V: VictimRule> Hinted for Composed<P, V> {
-    const HINTS: Hints = P::HINTS;
+    const HINTS: Option<Hints> = Some(P::HINTS);
 }

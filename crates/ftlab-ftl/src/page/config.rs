@@ -19,7 +19,7 @@ pub struct DriveConfig {
     pub gc_start_blocks: u32,
     /// See `gc_start_blocks`.
     pub early_valid_pages_max: u32,
-    /// Before a host write, in steps behind host writes, or by the share of garbage.
+    /// Before a host write, in steps after host writes, or by the share of garbage.
     pub gc: GcSchedule,
     /// How erases are spread over blocks.
     pub wear: WearLeveling,
@@ -179,7 +179,7 @@ impl DriveConfig {
         self.logical_pages.div_ceil(self.geometry.pages_per_block())
     }
 
-    /// The fewest blocks with which so many streams cannot run out of free ones.
+    /// The fewest blocks with which a policy of `streams` streams cannot run out of free ones.
     pub(crate) fn needed_blocks(&self, streams: u32) -> u64 {
         [self.data_blocks(), self.reserve_blocks, streams, 1].map(u64::from).iter().sum()
     }

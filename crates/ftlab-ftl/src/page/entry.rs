@@ -50,17 +50,17 @@ entry_traits! {
 /// A policy of which the compiler knows what it asks for, so that the write path of one that asks for
 /// nothing has no trace of hints.
 pub trait Hinted: Policy {
-    /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell.
-    const HINTS: Hints;
+    /// What [`HostWrite::hint`](crate::page::HostWrite::hint) has to tell; none if only the running
+    /// program knows, and then it tells whatever there is.
+    const HINTS: Option<Hints>;
 }
 
 impl<P: PolicyEntry> Hinted for P {
-    const HINTS: Hints = <P as PolicyEntry>::HINTS;
+    const HINTS: Option<Hints> = Some(<P as PolicyEntry>::HINTS);
 }
 
-/// A policy that a program brings along asks for none.
 impl Hinted for Box<dyn Policy> {
-    const HINTS: Hints = Hints::None;
+    const HINTS: Option<Hints> = None;
 }
 
 /// What a policy may know of the drive when it is made.
@@ -117,7 +117,7 @@ pub struct FitContext<'a> {
     pub ftl: &'a str,
     /// The drive.
     pub shape: DriveShape,
-    /// What is known of the workload before its first write: groups that lie behind each other in the
+    /// What is known of the workload before its first write: groups that follow one another in the
     /// address space and fill it; none where nothing is known.
     pub oracle: &'a [OracleGroup],
 }

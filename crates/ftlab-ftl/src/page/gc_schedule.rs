@@ -10,7 +10,7 @@ pub(crate) const MILLION: f64 = 1e6;
 ftlab_spec::parameters! {
     /// Parameters of incremental collection.
     pub struct IncrementalParameters {
-        /// Relocations behind a host write at most; 0 is as many as it takes to be in time.
+        /// Relocations after a host write at most; 0 is as many as it takes to be in time.
         pages: u32 = 0, "pages" in 0..=1_000_000, from "our choice";
     }
 }
@@ -29,12 +29,12 @@ pub enum GcSchedule {
     /// A whole collection before the host write that finds no room.
     #[default]
     Foreground,
-    /// A few relocations behind each host write.
+    /// A few relocations after each host write.
     Incremental {
-        /// At most so many; 0 is no limit.
+        /// Relocations at most; 0 is no limit.
         pages_max: u32,
     },
-    /// Behind a host write, whole collections for as long as at least this share of the programmed pages
+    /// After a host write, whole collections for as long as at least this share of the programmed pages
     /// is invalid; before a host write that finds no room as well.
     ///
     /// The drive then takes as much flash as the share allows: one that has plenty is as large as its

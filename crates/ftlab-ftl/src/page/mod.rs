@@ -1,6 +1,6 @@
 //! Page-mapped FTLs: one engine, and policies that only decide.
 //!
-//! The write path is in `engine/page_mapped.rs`: `write_page`, `make_room`, `collect`, `reclaim`. What it
+//! The write path is in `engine/write.rs` and collection in `engine/reclaim.rs`. What the engine
 //! keeps is [`Drive`], what decides is a [`Policy`]. What may be due after a write is in
 //! `engine/background.rs`, with collection in steps (`engine/incremental.rs`), wear levelling
 //! (`engine/level.rs`) and blocks that fail (`engine/retire.rs`).

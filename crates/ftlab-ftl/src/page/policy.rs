@@ -13,7 +13,7 @@ use ftlab_flash::{BlockId, Lpn};
 pub struct HostWrite {
     /// Which page.
     pub lpn: Lpn,
-    /// What is known beside; [`Hint::NONE`] unless the policy asks for hints where it
+    /// What is known beside; nothing to rely on unless the policy asks for hints where it
     /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
     pub hint: Hint,
 }
@@ -156,7 +156,6 @@ boxable! {
             self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
         }
 
-
         /// Which open block takes a page that the host writes. Called before the old version becomes
         /// invalid.
         fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId;
@@ -182,10 +181,11 @@ boxable! {
         fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
 
         /// One more page of `block` is invalid.
+        #[inline]
         fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
 
-        /// So many pages of the open `block` will never be programmed, and count as invalid from now on: the
-        /// flash failed.
+        /// The last `pages` pages of the open `block` will never be programmed, and count as invalid from
+        /// now on: the flash failed.
         fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
             (0..pages).for_each(|_| self.on_invalidate(block, drive));
         }
@@ -215,7 +215,7 @@ pub trait Placement: State + Send {
     fn streams(&self) -> Vec<Stream>;
 
     /// The fewest free blocks that have to be in reserve, as of
-    /// [`Policy::reserve_blocks_min`](crate::page::Policy::reserve_blocks_min).
+    /// [`Policy::reserve_blocks_min`].
     fn reserve_blocks_min(&self) -> u32 {
         self.streams().iter().filter(|stream| stream.takes_relocations).count() as u32
     }
@@ -236,6 +236,12 @@ pub trait Placement: State + Send {
 
     /// `block` is full; from now on it may be a victim.
     fn on_block_sealed(&mut self, _block: BlockId, _drive: &Drive) {}
+
+    /// One more page of `block` is invalid: the host wrote or trimmed it, or it is lost with a block that
+    /// failed. Called before the victim rule is told; a placement that does not implement it costs
+    /// nothing.
+    #[inline]
+    fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
 
     /// `block` has been collected and erased.
     fn on_block_erased(&mut self, _block: BlockId, _drive: &Drive) {}
@@ -261,7 +267,7 @@ boxable! {
     /// Chooses the blocks to collect; any placement goes with it.
     pub trait VictimRule: State + Send {
         /// Chooses sealed blocks under the contract of
-        /// [`Policy::select_victims`](crate::page::Policy::select_victims).
+        /// [`Policy::select_victims`].
         fn select(&mut self, drive: &Drive, victims: &mut Victims);
 
         /// `block` has been opened.

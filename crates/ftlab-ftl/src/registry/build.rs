@@ -3,7 +3,7 @@
 use crate::ftl::DynFtl;
 use crate::observer::Observer;
 use crate::page::entry::{DriveShape, FitContext, Hinted};
-use crate::page::{ConfigError, DriveConfig, PageMapped, Resume};
+use crate::page::{ConfigError, DriveConfig, PageMapped, Policy, Resume};
 use crate::registry::error::BuildError;
 use crate::registry::list::{HYBRIDS, PolicyVisitor, dispatch, hybrid_builder, known_policies};
 use ftlab_flash::Flash;
@@ -17,6 +17,21 @@ pub fn with_policy<V: PolicyVisitor>(
     visitor: V,
 ) -> Result<V::Output, SpecError> {
     dispatch(spec, &FitContext { ftl: &spec.name, shape, oracle: &[] }, visitor)
+}
+
+/// Makes the policy of the page-mapped engine that `spec` names.
+pub fn boxed_policy(spec: &Spec, shape: DriveShape) -> Result<Box<dyn Policy>, SpecError> {
+    struct Boxed;
+
+    impl PolicyVisitor for Boxed {
+        type Output = Box<dyn Policy>;
+
+        fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
+            Box::new(policy)
+        }
+    }
+
+    with_policy(spec, shape, Boxed)
 }
 
 /// Builds the FTL that `spec` names.
@@ -42,6 +57,35 @@ pub fn build<F: Flash + Send + 'static, O: Observer + 'static>(
     }
     with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
+/// Builds the FTL that `spec` names like [`build`], the engine being compiled once for all policies
+/// instead of once for each: slower by the calls of the policy.
+pub fn build_boxed<F: Flash + Send + 'static, O: Observer + 'static>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    if let Some(build) = hybrid_builder(&spec.name) {
+        return build(spec, config, flash, observer);
+    }
+    let policy = boxed_policy(spec, DriveShape::new(&config))?;
+    build_over(policy, spec, config, flash, observer)
+}
+
+/// Builds a page-mapped FTL of a policy, which messages call `ftl`.
+pub fn build_over<F: Flash + Send + 'static, O: Observer + 'static>(
+    policy: Box<dyn Policy>,
+    ftl: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<DynFtl<F, O>, BuildError> {
+    match PageMapped::new(policy, config, flash, observer) {
+        Ok(built) => Ok(Box::new(built)),
+        Err(source) => Err(BuildError::Config { ftl: ftl.to_string(), source }),
+    }
 }
 
 /// A page-mapped FTL of any policy over `F`, watched by `O`.

@@ -16,7 +16,9 @@ pub use crate::hybrid::FtlEntry;
 pub use crate::page::entry::{
     DriveShape, FitContext, Hinted, OracleGroup, PlacementEntry, PolicyEntry, VictimEntry,
 };
-pub use build::{DynPageMapped, build, build_page_mapped, with_policy};
+pub use build::{
+    DynPageMapped, boxed_policy, build, build_boxed, build_over, build_page_mapped, with_policy,
+};
 pub use entry::{Entry, Kind};
 pub use error::BuildError;
 pub use list::{PolicyVisitor, ftl_names, known_ftls, policy_names};

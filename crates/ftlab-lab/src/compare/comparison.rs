@@ -57,7 +57,7 @@ pub fn standard_ftls() -> Vec<Spec> {
 }
 
 impl Comparison {
-    /// Runs every cell that `store` does not have, on so many threads; the outcomes of all are in order.
+    /// Runs every cell that `store` does not have, on `threads`; the outcomes of all are in order.
     pub fn run(
         &self,
         store: CellStore,

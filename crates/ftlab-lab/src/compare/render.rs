@@ -29,7 +29,7 @@ pub fn markdown(board: &Scoreboard) -> String {
     text + "\n" + &by_workload(board)
 }
 
-/// Relative to the baseline with the mean write amplification behind it, a column for each workload.
+/// Relative to the baseline followed by the mean write amplification, a column for each workload.
 fn by_workload(board: &Scoreboard) -> String {
     let mut names: Vec<&str> = Vec::new();
     for workload in board.scores.iter().flat_map(|score| &score.workloads) {

@@ -23,7 +23,7 @@ pub struct ExperimentFile {
     /// What was published, how this differs from it, and why; Markdown.
     #[serde(default)]
     pub text: String,
-    /// What explains the differences, of the whole experiment; Markdown, behind the results.
+    /// What explains the differences, of the whole experiment; Markdown, after the results.
     #[serde(default)]
     pub findings: String,
     /// What is done.
@@ -154,7 +154,7 @@ scalar_table! {
     RunTable {
         /// How the drive is filled first: none, sequential or random.
         fill,
-        /// Host page writes that are executed and not counted, behind the fill.
+        /// Host page writes that are executed after the fill and not counted.
         warmup_writes,
         /// The same in drive writes.
         warmup_drive_writes,

@@ -31,8 +31,8 @@ pub struct FtlItem {
 pub struct WorkloadItem {
     /// How it is called in results, if it has a name.
     pub name: Option<Scalar>,
-    /// A generator, or a trace: relative to the folder of the experiment file, or behind
-    /// `$FTLAB_SHARED`, which is the value of that environment variable.
+    /// A generator, or a trace: its path relative to the folder of the experiment file, or beginning
+    /// with `$FTLAB_SHARED`, which stands for the value of that environment variable.
     pub spec: Scalar,
     table: WorkloadTable,
 }
@@ -249,7 +249,7 @@ impl WorkloadItem {
     }
 }
 
-/// A path behind an environment variable; the inner error if that is not set.
+/// A path that begins with an environment variable; the inner error if that is not set.
 fn variable_path(rest: &str) -> Result<Result<PathBuf, String>, String> {
     let (name, inside) = rest.split_once('/').unwrap_or((rest, ""));
     if name != SHARED {

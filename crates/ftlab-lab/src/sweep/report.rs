@@ -24,9 +24,9 @@ pub struct Expectation {
     pub value: Option<f64>,
     /// Values along an axis, in its order.
     pub values: Vec<f64>,
-    /// At least so much.
+    /// The least value.
     pub at_least: Option<f64>,
-    /// At most so much.
+    /// The greatest value.
     pub at_most: Option<f64>,
     /// The number is divided by that of the point which differs from its own in these axes.
     pub over: Option<Selector>,

@@ -96,7 +96,7 @@ pub const SERIES: &[Series] = &[
         name: "response-tail",
         doc: "share of the writes that take longer",
         x: ("response time, us", AxisKind::Powers),
-        y: ("one write in so many takes longer", AxisKind::Powers),
+        y: ("one write in N takes longer", AxisKind::Powers),
         points: |_, run, _| {
             let tail = run.timing.as_ref()?.response_ns.tail.iter();
             let some = tail.filter(|(ns, longer)| *ns > 0 && *longer > 0.0);

@@ -1,7 +1,7 @@
 //! Where results are kept: Parquet files in a directory that any tool reads as one table.
 //!
 //! A run that is finished is written as a file of its own, which appears under its name when it is
-//! complete; so a sweep that is killed loses none, and goes on where it stopped. Every so often these
+//! complete; so a sweep that is killed loses none, and resumes where it stopped. From time to time these
 //! small files are joined to one.
 
 use super::columns::{StoredRun, decode, decode_hashes, encode};

@@ -18,8 +18,8 @@ impl Variables {
     pub(crate) fn fill_in(&self, text: &str) -> Result<String, String> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('{') {
-            let Some((inside, after)) = behind.split_once('}') else {
+        while let Some((before, inside)) = rest.split_once('{') {
+            let Some((inside, after)) = inside.split_once('}') else {
                 return Err(format!("{text:?} has a {{ without a }}; close it"));
             };
             filled.push_str(before);

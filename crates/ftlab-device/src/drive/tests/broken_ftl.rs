@@ -14,7 +14,7 @@ pub(crate) fn carried_out(operation: u64) -> Result<(), String> {
     if CURSED.get() == Some(operation) { Err("it is cursed".to_owned()) } else { Ok(()) }
 }
 
-/// Fills a drive, and has it fail behind so many more writes; the medium, and what it was then.
+/// Fills a drive, and makes it fail after a number of further writes; returns the medium and the state then.
 fn failed(writes: u32, is_flushed: bool) -> (Arc<PowerCut>, Drive) {
     CURSED.set(None);
     let (backing, _) = created();

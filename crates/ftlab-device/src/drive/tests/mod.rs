@@ -32,7 +32,7 @@ fn open(backing: &Arc<PowerCut>) -> Result<Drive, MediaError> {
     Drive::open_alone(Arc::clone(backing) as _, OpenOptions::default())
 }
 
-/// What page `page` holds behind its write number `version`.
+/// The content of page `page` after its write number `version`.
 fn content(page: u32, version: u32) -> [u8; PAGE] {
     let mut bytes = [version as u8; PAGE];
     bytes[..4].copy_from_slice(&page.to_le_bytes());
@@ -43,7 +43,7 @@ fn write(drive: &Drive, page: u32, version: u32) -> std::io::Result<()> {
     drive.write(u64::from(page) * PAGE as u64, &content(page, version))
 }
 
-/// Every page once, and then every third one so many times.
+/// Every page once, and then every third one a number of times.
 fn fill(drive: &Drive, rounds: u32) {
     (0..LOGICAL_PAGES).for_each(|page| write(drive, page, 1).unwrap());
     for round in 0..rounds {

@@ -125,7 +125,7 @@ fn a_journal_that_rots_is_an_error_and_no_old_data() {
         match drive.map(|drive| drive.snapshot().operations).map_err(|error| error.to_string()) {
             Ok(operations) => assert_eq!((operations, batch), (39, 39), "the last one may be torn"),
             Err(error) => {
-                let expected = format!("the journal is damaged behind operation {batch}");
+                let expected = format!("the journal is damaged after operation {batch}");
                 // The last but one tells of those that were durable before it.
                 assert!(error.starts_with(&expected), "{batch}: {error}");
                 errors += 1;
@@ -145,7 +145,7 @@ fn a_truncated_file_is_an_error_with_the_numbers() {
         assert_eq!(error, format!("the file is truncated: it has {left} bytes of {expected}"));
     }
     let error = open(&Arc::new(PowerCut::new(vec![0; 100]))).err().unwrap().to_string();
-    assert!(error.starts_with("this is no drive of ftlab"), "{error}");
+    assert!(error.starts_with("this is not a drive of ftlab"), "{error}");
 }
 
 #[test]

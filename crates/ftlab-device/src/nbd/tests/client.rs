@@ -52,7 +52,7 @@ pub(super) enum End {
     Open,
     /// The client wished to leave.
     Left,
-    /// The client did something that nobody can answer.
+    /// The client violated the protocol.
     Broken(String),
 }
 

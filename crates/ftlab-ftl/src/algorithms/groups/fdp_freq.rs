@@ -12,15 +12,33 @@
 //! neighbour, gives it, whichever is farthest above its target. A page moves to the next hotter group
 //! when the host writes it and to the next colder one when it is relocated, as the detector says.
 //!
+//! ```text
+//! place_host, place_relocation: as those of wolf, with a fixed set of groups    (grouped.rs)
+//!
+//! end_interval, every L / 1000 host writes, L being the logical pages:
+//!     host write `swap-at` has passed, once: detector.swap, shares `swap` change groups
+//!     the frequency of the group at place i is size x 2^i, the coldest being at place 0
+//!     allocator.apply:                                                          (allocation.rs)
+//!         optimum: the price at which the OP of all groups (pages_at) sums up to the total;
+//!             there a page more is worth the same to every group
+//!
+//! select_victims = groups.select:                                               (surplus.rs)
+//!     for the group that needs a block, the next colder and the next hotter one (may_give), if it
+//!             has a victim (the oldest block with an invalid page):
+//!         surplus = pages of its blocks - size - OP; a block more for the group that needs one
+//!     the victim of the group with the largest surplus
+//!     no victim: groups.emptiest, the block with the fewest valid pages of all groups
+//! ```
+//!
 //! # Parameters
 //! `groups` 4. `detector` bloom, as in wolf; with `oracle` the groups are `oracle`, shares of the
 //! address space, and `hottest` says which end of the space is hot; where these are not given, the
-//! generator tells, and the groups are taken to be in order. `swap-at`: behind that host write the shares
+//! generator tells, and the groups are taken to be in order. `swap-at`: after that host write the shares
 //! `swap` change places: the oracle knows that their frequencies were swapped. `cleaning` fifo.
 //!
 //! # Where the paper is silent
 //! Wolf's paper sketches this rival in a few lines; Stoica and Ailamaki's own paper was not at hand. The
-//! number of groups is fixed here, theirs grows. Targets are worked out anew every thousandth of the
+//! number of groups is fixed here, theirs grows. Targets are worked out again every thousandth of the
 //! logical pages. A full block of valid pages is passed over in favour of the next oldest, since a
 //! collection has to gain something. If neither the asking group nor a neighbour has an invalid page
 //! to give, the block with the fewest valid pages of all is collected.
@@ -69,7 +87,7 @@ ftlab_spec::parameters! {
         oracle: OrAuto<AddressShares> = OrAuto::Auto, "oracle", from "Wolf (2015), section 6.1";
         /// With detector=oracle: which of these shares is hottest.
         hottest: End = End::Auto, "hottest", from "our reading: the paper is silent";
-        /// With detector=oracle: the host write, fill included, behind which two shares change places
+        /// With detector=oracle: the host write, fill included, after which two shares change places
         /// in the order of temperature; 0 is never.
         swap_at: u64 = 0, "swap-at", from "Wolf (2015), section 6.1";
         /// Which shares do; a number beyond the last means the last.
@@ -85,7 +103,7 @@ pub type FdpFreq = Grouped<FdpFreqRule>;
 /// What frequency-based data placement does at the end of an interval.
 pub struct FdpFreqRule {
     allocator: Allocator,
-    /// The write behind which the oracle lets two shares change places, if that is to come.
+    /// The write after which the oracle lets two shares change places, if that is to come.
     swap_at: Option<u64>,
     swap: SharePair,
 }

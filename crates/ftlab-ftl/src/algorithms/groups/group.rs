@@ -120,6 +120,7 @@ impl Groups {
     }
 
     /// Groups in use, the coldest first.
+    #[inline]
     pub(crate) fn order(&self) -> &[u8] {
         &self.order
     }
@@ -151,6 +152,7 @@ impl Groups {
     }
 
     /// The group whose pages `stream` takes.
+    #[inline]
     pub(super) fn owner(&self, stream: StreamId) -> u8 {
         self.owners[stream.index()]
     }
@@ -234,6 +236,7 @@ impl Groups {
     }
 
     #[cold]
+    #[inline]
     fn stream_with_room(&self, drive: &Drive) -> Option<StreamId> {
         let streams = 0..self.slots.len() * self.units;
         streams.map(|stream| StreamId(stream as u8)).find(|&stream| drive.has_room(stream))
@@ -332,11 +335,13 @@ impl Groups {
 
 impl Group {
     /// Valid pages.
+    #[inline]
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
     /// Share of host writes per page.
+    #[inline]
     pub(crate) fn hit_rate(&self) -> f64 {
         if self.size == 0 { 0.0 } else { self.frequency / f64::from(self.size) }
     }

@@ -20,6 +20,39 @@
 //! as the next; a group between two whose hit rates differ by more than 2 Q; each keeps its place for
 //! w intervals. Groups with fewer than F pages, and neighbours alike for w intervals, are merged.
 //!
+//! ```text
+//! place_host(page):                                                      (grouped.rs)
+//!     `interval` host writes since the last time: end_interval
+//!     detector.host: the group that holds the page; the next hotter one if both filters of the
+//!         group have the page; the coldest if it held no data            (detector.rs)
+//!     the page enters the active filter of the group where it goes
+//!     groups.place_host: counts the write; what merged groups left open is filled first, then the
+//!         `units` streams of the group in turn                           (group.rs)
+//!
+//! place_relocation(page):
+//!     detector.relocation: the victim's group; the next colder one if neither filter has the page
+//!     groups.place_relocation: the stream as above; if it has no room and one free block is left,
+//!         any stream with room
+//!
+//! end_interval:                                                          (life.rs, membership.rs)
+//!     of each group: frequency += weight x (its share of the interval's writes - frequency)
+//!     sort: by hit_rate = frequency / size; new groups stay where they are for w intervals
+//!     merge: groups of fewer than F pages, each into the neighbour of the nearer hit rate;
+//!         of two that were alike for w intervals, the smaller into the larger; two groups stay
+//!     create_between: a group between two if the upper is more than 2 Q times as hot
+//!     create_hottest: a group above the hottest, if that has F pages and is Q times as hot as the
+//!         next; once in w intervals
+//!     allocator.apply:                                                   (allocation.rs)
+//!         total = the pages of all groups' blocks that are not valid, less borrowed blocks
+//!         closed_form: OP = total x (size / sum of sizes + frequency / sum of frequencies) / 2
+//!         special_case: a very cold group has a fixed OP; closed_form divides the rest
+//!
+//! select_victims = groups.select:                                        (surplus.rs)
+//!     for each group that has a victim (a block with an invalid page; the fewest valid pages):
+//!         surplus = pages of its blocks - size - OP; a block more for the group that needs one
+//!     the victim of the group with the largest surplus
+//! ```
+//!
 //! # Parameters
 //! `interval` 0.001 of the logical pages, `q` 2, `w` 50, F = `units` blocks: section 5.2. `weight`
 //! 0.03. `detector` bloom; with `oracle` the groups are `oracle`, shares of the address space, and stay;

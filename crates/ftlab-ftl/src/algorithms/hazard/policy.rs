@@ -21,12 +21,48 @@
 //! expected to live for f (T_r + 2 a), and go to one rung. A rung that takes few pages shares the stream
 //! of its neighbour: see `sharing.rs`.
 //!
+//! ```text
+//! place_host(page):
+//!     `epoch` host writes since the last snapshot: take_snapshot
+//!     the page holds no data yet: the stream of first writes
+//!     alone = expected_lifetime(the block that holds it) = (f T_r + a) / 2
+//!     rung = rung_of(runs.expected(page, alone)), the mean over the page's run   (runs.rs)
+//!     the stream is sharing.stream_of(rung)                                      (sharing.rs)
+//!
+//! select_victims:
+//!     best_candidate, ROUNDS times at most, until the highest kept score stays:
+//!         candidates = CANDIDATES blocks of the highest kept score               (score_board.rs)
+//!         refresh each of them
+//!     best_of: the candidate with the highest score now, of equals the one allocated first
+//!     a block is needed and there is no candidate, or `estimates=fresh`: best_of all sealed blocks
+//!
+//! place_relocation(page):
+//!     the first page of a victim: destination = rung_of(f (T_r + 2 a)), for all its pages
+//!     the stream is sharing.stream_of(destination)
+//!
+//! estimate(block):                                                               (evidence.rs)
+//!     a = age: now - the mean time at which its pages were written there
+//!     h = 1 / (T_r + 2 a)
+//!     h_b = hazard_rate: (lost + c + k) / (exposure + c / h + k L)
+//!     f = sqrt(h / h_b)
+//!
+//! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
+//!     score = (1 - u)^2 / (u h_b)
+//!     kept score = score / (1 + the part of an epoch that has passed)            (score_board.rs)
+//!
+//! take_snapshot:
+//!     k = `common` / (the spread of what blocks lost, less what chance explains) (spread.rs)
+//!     the newer snapshot becomes the older one, and the valid pages of all blocks the newer one
+//!     sharing.on_epoch: which thin rungs go with which others
+//!     refresh all sealed blocks
+//! ```
+//!
 //! # Parameters
 //! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
 //! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
 //! spread; `run` is how many pages of a run count at most, so that 1 is every page for itself and 0 no
 //! limit; `merge` is how many pages a rung has to take for a stream of its own, 1 being what an open block
-//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and made anew
+//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and renewed
 //! when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are
 //! highest are then compared by their present ones.
 //!
@@ -114,11 +150,11 @@ impl Hazard {
         Estimate { age, hazard_rate, factor: (prior / hazard_rate).sqrt() }
     }
 
-    /// Scores `block` anew.
+    /// Scores `block` again.
     ///
     /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
     /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
-    /// are not made anew err on the high side, and do not hide the best.
+    /// are not renewed err on the high side, and do not hide the best.
     fn refresh(&mut self, block: BlockId, drive: &Drive) {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
             return;
@@ -191,7 +227,7 @@ fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
     invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
 }
 
-/// True at those counts of valid pages at which a block is estimated anew: every thirty-second of them at least.
+/// True at those counts of valid pages at which a block is estimated again: every thirty-second of them at least.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
     let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);

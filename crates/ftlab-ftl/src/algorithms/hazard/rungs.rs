@@ -17,7 +17,7 @@ const OCTAVES: f64 = 11.0;
 /// Lifetimes from short to long, evenly spaced in their logarithms, and first writes.
 pub(super) struct Rungs {
     count: usize,
-    /// Stream -> the lifetime that it stands for, in host writes; first writes behind the rungs.
+    /// Stream -> the lifetime that it stands for, in host writes; first writes after the rungs.
     lifetimes: [f32; RUNGS_MAX + 1],
     /// Rung -> the lifetime at which the next one begins; infinite for the last.
     ends: [f32; RUNGS_MAX],
@@ -41,6 +41,7 @@ impl Rungs {
         Self { count: count as usize, lifetimes, ends }
     }
 
+    #[inline]
     pub(super) fn count(&self) -> usize {
         self.count
     }

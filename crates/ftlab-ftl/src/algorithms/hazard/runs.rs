@@ -8,7 +8,7 @@ const RUNS: usize = 8;
 
 /// The runs that went on last, the latest first: what is expected of the pages of each.
 pub(super) struct Runs {
-    /// The page with which each would go on.
+    /// The page with which each would continue.
     next: [Lpn; RUNS],
     /// Geometric mean of what was expected of the lifetimes of its pages, one by one.
     lifetimes: [f32; RUNS],
@@ -21,7 +21,7 @@ pub(super) struct Runs {
 state!(Runs { next, lifetimes, pages } constant pages_max);
 
 impl Runs {
-    /// Of a run, so many pages count at most, the later ones more; 0 is no limit.
+    /// Of a run, at most `pages_max` pages count, the later ones more; 0 is no limit.
     pub(super) fn new(pages_max: u32) -> Self {
         let pages_max = if pages_max == 0 { u32::MAX } else { pages_max };
         let next = [Lpn(u32::MAX); RUNS];
@@ -29,7 +29,7 @@ impl Runs {
     }
 
     /// What is expected of a page that is written, `alone` being what its own past lets expect: the
-    /// geometric mean over the run that it goes on with, this page included.
+    /// geometric mean over the run that it continues, this page included.
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: f32) -> f32 {
         let run = self.next.iter().position(|&next| next == lpn);

@@ -33,7 +33,7 @@ pub(super) struct Sharing {
 state!(Sharing { pages, moved, leaders, streams } constant rungs, pages_per_moved);
 
 impl Sharing {
-    /// For so many rungs, each alone at first.
+    /// For `rungs` rungs, each alone at first.
     pub(super) fn new(rungs: usize, parameters: &HazardParameters, shape: DriveShape) -> Self {
         let half_blocks = 2 * shape.spare_blocks().max(1);
         let alone = std::array::from_fn(|rung| StreamId(rung as u8));
@@ -53,7 +53,7 @@ impl Sharing {
         self.pages[rung.index()] += 1.0;
     }
 
-    /// So many pages are moved, all to `rung`.
+    /// `pages` pages are moved, all to `rung`.
     pub(super) fn on_moved_pages(&mut self, rung: StreamId, pages: u32) {
         self.pages[rung.index()] += pages as f32;
         self.moved += pages as f32;
@@ -65,7 +65,7 @@ impl Sharing {
         self.streams[rung.index()]
     }
 
-    /// An epoch has passed: decides anew which rungs go together. `has_room` tells whether a stream has an
+    /// An epoch has passed: decides again which rungs go together. `has_room` tells whether a stream has an
     /// open block.
     pub(super) fn on_epoch(&mut self, has_room: impl Fn(StreamId) -> bool) {
         let needed = self.pages_per_moved * self.moved;

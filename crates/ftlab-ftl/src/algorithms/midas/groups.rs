@@ -18,7 +18,7 @@ const BLOCKS_TELLING: u64 = 8;
 
 /// The present division of the blocks.
 pub(super) struct Groups {
-    /// Stream -> blocks that it may have; the first and `queues` groups behind it are queues.
+    /// Stream -> blocks that it may have; the first and `queues` groups after it are queues.
     pub(super) sizes: [u32; STREAMS],
     /// Queues beside the hot group.
     pub(super) queues: usize,
@@ -41,16 +41,18 @@ impl Groups {
         Self { sizes, queues: 0, last: 2, expected, left: [(0, 0); STREAMS] }
     }
 
-    /// The group of a stream: streams behind the last group count as the last.
+    /// The group of a stream: streams after the last group count as the last.
+    #[inline]
     pub(super) fn of(&self, stream: StreamId) -> usize {
         stream.index().min(self.last)
     }
 
+    #[inline]
     pub(super) fn is_queue(&self, group: usize) -> bool {
         group <= self.queues
     }
 
-    /// Makes `group` and those behind it the last group.
+    /// Makes `group` and those after it the last group.
     pub(super) fn merge_from(&mut self, group: usize) {
         self.queues = group - 1;
         self.last = group.max(2);

@@ -11,7 +11,7 @@ pub(super) const GROUPS_MAX: usize = 7;
 /// How much the relocations have to fall for a group more to be worth it.
 const WORTHWHILE: f64 = 0.995;
 
-/// Rounds in which every size is chosen anew.
+/// Rounds in which every size is chosen again.
 const ROUNDS: usize = 3;
 
 /// The update interval distribution of an epoch: how long the sampled writes lived.
@@ -34,11 +34,13 @@ impl Intervals {
     }
 
     /// A sampled write begins to live.
+    #[inline]
     pub(super) fn begin(&mut self) {
         self.writes += 1;
     }
 
-    /// One ends after so many host writes.
+    /// One ends after `interval` host writes.
+    #[inline]
     pub(super) fn end(&mut self, interval: u32) {
         if let Some(deaths) = self.deaths.get_mut((interval / self.unit) as usize) {
             *deaths += 1;
@@ -95,6 +97,7 @@ impl Survival {
     }
 
     /// How long a page lives up to `time` on average.
+    #[inline]
     fn lived(&self, time: f64) -> f64 {
         let (bucket, part) = self.bucket(time);
         let beyond = time - self.unit * (bucket as f64 + part);

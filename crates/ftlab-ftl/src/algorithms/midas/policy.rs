@@ -12,11 +12,47 @@
 //! oldest is the victim, whose valid pages go to the next group (those of the hot group to group 1). The
 //! last group has all other blocks, and collects within itself.
 //!
-//! Behind every epoch the groups are chosen anew: the intervals between writes of sampled pages, hot ones
+//! After every epoch the groups are chosen again: the intervals between writes of sampled pages, hot ones
 //! left out, give the share of pages that outlive each group; groups are added for as long as the
 //! relocations of the chain fall by 0.5% at least. Half an epoch later, if blocks left a group with a
-//! valid share that is more than `tolerance` off what was expected, that group and those behind it are
+//! valid share that is more than `tolerance` off what was expected, that group and those after it are
 //! merged into the last.
+//!
+//! ```text
+//! place_host(page):
+//!     at the end of an epoch: configure; half an epoch later: verify
+//!     count: the counter rises, to 3 at most, if the old version is in the hot group or group 1;
+//!         else it is 0
+//!     sample, every `stride`-th page: an interval ends; the next begins if the counter is below 3
+//!     the hot group if the counter is 3, else group 1
+//!
+//! place_relocation(page of group g), the hot group being number 0:
+//!     g <= 1: the counter is 0
+//!     group g + 1, or the last group
+//!
+//! select_victims:
+//!     a block is needed: add next_victim until one has an invalid page, FULL_VICTIMS_MAX at most:
+//!         the oldest block of the first queue, from the hot group on, that is longer than its size
+//!         else the block with the highest score outside the queues (score)
+//!     no invalid page so far: add the block with the fewest valid pages
+//!
+//! configure:                                                             (model.rs from here on)
+//!     the hot group grows by half, or shrinks by a block, as its victims were
+//!     S(t) = intervals.survival: the share of the writes to group 1 that live longer than t
+//!     best_chain: no queue at first; then, up to GROUPS_MAX groups, and for as long as it pays:
+//!         one queue more; refine: each size in turn, from the last queue to the first, is set to
+//!             the one of 1, 2, 3, 4, 6, 9, ... blocks with the fewest relocations
+//!     chain(sizes), the relocations per host write:
+//!         for each queue: time += pages of the queue / inflow
+//!             inflow = S(time) x the inflow of group 1; relocations += inflow
+//!         for the last group, of valid share u: relocations += inflow x v / (1 - v),
+//!             v being the solution of u = (v - 1) / ln v (valid_share_of_victims)
+//!     valid_shares, for each queue: S(time when pages leave it) / S(time when they enter it)
+//!
+//! verify:                                                                (groups.rs)
+//!     the first queue after the hot group whose victims' valid share was off by over `tolerance`:
+//!         merge_from: it and all groups after it are the last group
+//! ```
 //!
 //! # Parameters
 //! `epoch` 4 drive writes; `sample` 0.01 of the pages; `tolerance` 0.1; `last`, how the last group
@@ -59,7 +95,7 @@ ftlab_spec::choices! {
 ftlab_spec::parameters! {
     /// Parameters of MiDAS.
     pub struct MidasParameters {
-        /// Drive writes after which the groups are chosen anew.
+        /// Drive writes after which the groups are chosen again.
         epoch: f64 = 4.0, "epoch" in 0.01..=1000.0, from "MiDAS (FAST 2024), artifact";
         /// The share of the logical pages whose intervals are measured.
         sample: f64 = 0.01, "sample" in 0.000_1..=1.0, from "MiDAS (FAST 2024), artifact";
@@ -95,7 +131,7 @@ pub struct Midas {
     last: LastGroup,
     tolerance: f64,
     epoch: u64,
-    /// The write clock at which the groups are chosen anew, and at which they are checked.
+    /// The write clock at which the groups are chosen again, and at which they are checked.
     next_epoch: u64,
     next_check: u64,
     /// Host writes to group 1 in this epoch.
@@ -172,7 +208,7 @@ impl Midas {
         cold * f64::from(drive.logical_pages()) / self.sampled.len() as f64
     }
 
-    /// Chooses the groups anew.
+    /// Chooses the groups again.
     #[cold]
     fn configure(&mut self, drive: &Drive) {
         let pages_per_block = drive.pages_per_block();
@@ -195,7 +231,7 @@ impl Midas {
                 inflow: self.first_writes as f64 / self.epoch as f64,
                 blocks: blocks.saturating_sub(taken),
                 pages_per_block,
-                valid_pages: f64::from(drive.mapped_pages),
+                valid_pages: f64::from(drive.mapped_pages()),
                 cold_pages: self.cold_pages(drive),
             };
             let chain = demand.best_chain();

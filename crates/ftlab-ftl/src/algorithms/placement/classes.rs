@@ -8,7 +8,7 @@ const CLASSES: [&str; 8] =
 /// The most classes that are told apart.
 pub(crate) const CLASSES_MAX: u32 = CLASSES.len() as u32;
 
-/// Streams of so many classes from cold to hot, that take host writes and relocated pages alike.
+/// Streams of `count` classes from cold to hot, that take host writes and relocated pages alike.
 pub(crate) fn classes(count: usize) -> Vec<Stream> {
     let classes = CLASSES.iter().take(count).enumerate();
     let stream = |(class, &name)| Stream { name, takes_relocations: true, cold: class == 0 };

@@ -47,7 +47,7 @@ ftlab_spec::parameters! {
         regions: u32 = 4, "regions" in 1..=8, from "DAC (SPE 1999); 2R (PVLDB 2020), section 6";
         /// Whether a page's level is its block's region or is kept for each page.
         level: Level = Level::Block, "level", from "our reading";
-        /// Promote only pages whose block was sealed less than so many host writes ago; 0: always.
+        /// Promote only pages whose block was sealed less than this many host writes ago; 0: always.
         window: u64 = 0, "window", from "our reading";
     }
 }
@@ -82,6 +82,7 @@ impl PlacementEntry for Dac {
 }
 
 impl Dac {
+    #[inline]
     fn promotes(&self, block: BlockId, drive: &Drive) -> bool {
         self.window == 0
             || drive.phase(block) == Phase::Open

@@ -12,7 +12,7 @@
 //! the averages of rewritten pages, so that the host writes as many pages to every class.
 //!
 //! # Parameters
-//! `classes` 6; `fade` 0.5; `window` auto: so many rewrites move a bound by up to an octave, a 256th of
+//! `classes` 6; `fade` 0.5; `window` auto: that many rewrites move a bound by up to an octave, a 256th of
 //! the logical pages.
 //!
 //! # Where the paper is silent
@@ -73,7 +73,7 @@ struct Bounds {
 state!(Bounds { logs } constant step);
 
 impl Bounds {
-    /// For so many classes; at first a class spans an octave and the coldest begins at `longest`.
+    /// For `classes` classes; at first a class spans an octave and the coldest begins at `longest`.
     fn new(classes: u32, longest: f32, window: u32) -> Self {
         let logs = (0..classes - 1).map(|bound| log2(longest) - bound as f32);
         Self { logs: logs.collect(), step: 1.0 / window as f32 }

@@ -19,7 +19,7 @@
 //! Its classes are a block (segment) of host writes wide, so that on a drive of thousands of blocks
 //! almost all pages live longer than five of them and share the last class. `octaves` is ours: bounds
 //! from a 32nd of the logical pages to twice all of them. Lifetimes are of the run that is simulated;
-//! what comes behind its end is not known. Where nobody says how long pages live, all go to the last class.
+//! what comes after its end is not known. Where nobody says how long pages live, all go to the last class.
 //!
 //! # Reference
 //! Wang et al., "Separating data via block invalidation time inference for write amplification
@@ -101,7 +101,7 @@ impl PlacementEntry for Fk {
     }
 }
 
-/// Bound number `bound`, from 1, of so many classes.
+/// Bound number `bound`, from 1, of `classes` classes.
 fn octave_bound(bound: u32, classes: u32, logical_pages: u32) -> u64 {
     let [first, last] = BOUNDS;
     let steps = classes.saturating_sub(2).max(1);
@@ -110,7 +110,7 @@ fn octave_bound(bound: u32, classes: u32, logical_pages: u32) -> u64 {
 }
 
 impl Fk {
-    /// The class of a page that has so many host writes to live.
+    /// The class of a page that has `left` host writes to live.
     #[inline]
     fn class_of(&self, left: u64) -> StreamId {
         StreamId(self.bounds.iter().map(|&bound| u8::from(left >= bound)).sum())

@@ -94,6 +94,7 @@ impl PlacementEntry for Lru {
 
 impl Lru {
     /// Makes a candidate hot; the oldest hot page takes its place if there is no room for both.
+    #[inline]
     fn promote(&mut self, candidate: Place) {
         let Self(lists) = self;
         if lists.is_full(HOT_LIST)
@@ -105,6 +106,7 @@ impl Lru {
     }
 
     /// Puts a page, which is on neither list, in front of the candidates.
+    #[inline]
     fn add_candidate(&mut self, lpn: Lpn) {
         let Self(lists) = self;
         if lists.is_full(CANDIDATE_LIST)

@@ -144,7 +144,7 @@ impl Mbf {
     fn first_lacking(&self, bits: u64) -> u64 {
         let (current, wrapped) = (self.current, self.filters - self.current);
         let lacking = !bits & self.all();
-        // From the current filter on, and all filters once more behind the last.
+        // From the current filter on, and all filters once more after the last.
         let rotated = (lacking | lacking << self.filters) >> current;
         let first = rotated & rotated.wrapping_neg();
         (first << current | first >> wrapped) & self.all()

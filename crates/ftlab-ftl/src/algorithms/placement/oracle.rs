@@ -89,7 +89,7 @@ ftlab_spec::parameters! {
 
 /// Knows the hot pages.
 pub struct Oracle {
-    /// First page of each hot range and first page behind it, rising.
+    /// First page of each hot range and first page after it, rising.
     bounds: Vec<u32>,
 }
 
@@ -127,7 +127,7 @@ impl Hotness for Oracle {
 
     #[inline]
     fn is_hot(&self, lpn: Lpn) -> bool {
-        // Behind an odd number of bounds is inside a range.
+        // After an odd number of bounds is inside a range.
         self.bounds.partition_point(|&bound| bound <= lpn.0) % 2 == 1
     }
 

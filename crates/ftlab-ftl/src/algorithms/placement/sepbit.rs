@@ -109,7 +109,7 @@ impl PlacementEntry for SepBit {
 }
 
 impl Lifespan {
-    /// A block of class 1 has been collected after so many host writes.
+    /// A block of class 1 has been collected, `writes` host writes after it was opened.
     fn add(&mut self, writes: u64, blocks: u32) {
         self.sum += writes;
         self.blocks += 1;

@@ -1,4 +1,4 @@
-//! `sfs`: groups of like hotness, found anew in the blocks of the drive.
+//! `sfs`: groups of like hotness, found again and again in the blocks of the drive.
 //!
 //! # Idea
 //! What is as likely to be rewritten shares a block, so that blocks end up almost empty or almost full.
@@ -13,7 +13,7 @@
 //! of the group's blocks; three rounds at most, or until nothing changes.
 //!
 //! # Parameters
-//! `groups` 4, as published: hot, warm, cold and read-only. `every`: quantized when so many blocks have
+//! `groups` 4, as published: hot, warm, cold and read-only. `every`: quantized when that many blocks have
 //! been sealed; auto is a 64th of all blocks, at least 1.
 //!
 //! # Where the paper is silent
@@ -161,7 +161,7 @@ impl Sfs {
         held.map(|block| self.blocks[block.index()].hotness(drive))
     }
 
-    /// Finds the centres anew.
+    /// Finds the centres again.
     #[cold]
     fn quantize(&mut self, drive: &Drive) {
         if !self.is_quantized {

@@ -11,7 +11,7 @@
 //! two clusters that can best be joined are, and the widest is split, if the variance falls by that.
 //!
 //! # Parameters
-//! `clusters` 5. `period`: clusters may be joined and split after so many host writes; auto is 16 blocks.
+//! `clusters` 5. `period`: clusters may be joined and split after that many host writes; auto is 16 blocks.
 //!
 //! # Where the paper is silent
 //! The paper was at hand only as its abstract: clusters that minimise the variance of rewrite intervals.
@@ -105,7 +105,7 @@ impl Cluster {
     }
 }
 
-/// Joins two clusters and splits one, if that makes the squared distances smaller; counts begin anew.
+/// Joins two clusters and splits one, if that makes the squared distances smaller; counts begin again at 0.
 fn adapt(clusters: &mut Vec<Cluster>) {
     let neighbours = 0..clusters.len().saturating_sub(1);
     let cost = |first: usize| clusters[first].cost_of_joining(&clusters[first + 1]);

@@ -218,7 +218,7 @@ impl BlockList {
     /// The slot of the selectable block with the highest positive score; of equal ones the first.
     ///
     /// `score(slot, valid_pages)` must never exceed `bound(stamp, valid_pages)` for a block that was
-    /// appended at `stamp` or later and has at least so many valid pages: `bound` rises with age and
+    /// appended at `stamp` or later and has at least `valid_pages` valid pages: `bound` rises with age and
     /// falls with valid pages.
     pub fn best(
         &self,
@@ -249,7 +249,7 @@ impl BlockList {
         best
     }
 
-    /// Whether a block at or behind `slot` with at least `fewest` valid pages may have a score above
+    /// Whether a block at or after `slot` with at least `fewest` valid pages may have a score above
     /// `best`.
     fn may_beat(
         &self,

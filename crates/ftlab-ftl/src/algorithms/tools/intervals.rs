@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_page_is_expected_by_its_age_until_it_has_been_rewritten() {
         let config = DriveConfig::new(Geometry::new(8, 16, 4096).unwrap(), 64, 2);
-        let mut drive = Drive::new(config.geometry, config.logical_pages, Vec::new());
+        let mut drive = Drive::new(&config, Vec::new());
         let mut intervals = Intervals::new(64);
         let pass = |drive: &mut Drive, writes: u32| (0..writes).for_each(|_| drive.tick());
         let mean = |mean: f32, interval: f32| 0.5 * (mean + interval);

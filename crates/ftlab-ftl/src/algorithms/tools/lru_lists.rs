@@ -75,10 +75,12 @@ impl LruLists {
     }
 
     /// The most pages that both lists can hold.
+    #[inline]
     pub(crate) fn capacity(&self) -> u32 {
         self.capacities.iter().sum()
     }
 
+    #[inline]
     pub(crate) fn is_full(&self, list: usize) -> bool {
         self.lengths[list] == self.capacities[list]
     }

@@ -11,10 +11,10 @@ const EMPTY: u32 = u32::MAX;
 /// the processor learns to expect.
 const SLOTS_PER_ENTRY: usize = 8;
 
-/// A number for each of at most so many pages.
+/// A number for each of a limited number of pages.
 ///
 /// Open addressing: a page stands in the first slot that was empty from its home on. Where one is
-/// removed those behind it move up, so that searches never get longer. Nothing is allocated after
+/// removed those after it move up, so that searches never get longer. Nothing is allocated after
 /// construction.
 #[derive(Debug)]
 pub(crate) struct PageTable {
@@ -50,6 +50,7 @@ impl PageTable {
     }
 
     /// Adds `lpn`, which is not in the table; there must be room.
+    #[inline]
     pub(crate) fn insert(&mut self, lpn: Lpn, number: u32) {
         let mut slot = self.home(lpn.0);
         while self.pages[slot] != EMPTY {
@@ -95,6 +96,7 @@ impl PageTable {
     }
 
     /// Steps from one slot on to another.
+    #[inline]
     fn distance(&self, from: usize, to: usize) -> usize {
         if from <= to { to - from } else { to + self.pages.len() - from }
     }

@@ -131,7 +131,7 @@ fn sweep<R: Eq + Copy>(
             let valid_pages = list.valid_pages(slot);
             victims.push(list.take(slot), valid_pages);
             if victims.free_a_block() {
-                // Past the last block of the depth the scan goes on at the head, whatever is
+                // Past the last block of the depth the scan continues at the head, whatever is
                 // appended before the next collection.
                 let rest = list.next_in_use(slot + 1..limit);
                 list.set_cursor(rest.unwrap_or(0));

@@ -76,6 +76,7 @@ impl VictimRule for DChoices {
         self.sealed.insert(block);
     }
 
+    #[inline]
     fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
 
     fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {

@@ -64,6 +64,7 @@ impl VictimRule for Random {
         self.0.on_block_sealed(block, drive);
     }
 
+    #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
         self.0.on_invalidate(block, drive);
     }

@@ -1,7 +1,8 @@
 //! The invariants of a page-mapped drive.
 
 use crate::ensure::ensure;
-use crate::page::drive::tables::{Drive, Frontier, Phase};
+use crate::page::drive::block::{Frontier, Phase};
+use crate::page::drive::tables::Drive;
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
@@ -89,9 +90,6 @@ impl Drive {
 
     /// Pages of `block` that its stream has yet to program.
     fn unwritten_pages(&self, block: BlockId) -> u32 {
-        self.open_stream(block).map_or(0, |stream| {
-            let frontier = self.frontiers[stream.index()];
-            frontier.end - frontier.next
-        })
+        self.open_stream(block).map_or(0, |stream| self.room(stream))
     }
 }

@@ -1,8 +1,21 @@
 //! What a page-mapped FTL keeps of its drive: mapping tables, erase blocks, their wear.
+//!
+//! Fields are private to this folder. The engine changes a drive by methods that say, and in tests
+//! assert, what holds before and after: those of blocks in `blocks.rs`, those of pages in `pages.rs`.
 
+mod block;
+mod blocks;
 mod check;
-pub(crate) mod tables;
-pub(crate) mod wear;
+mod mapping;
+mod pages;
+mod tables;
+#[cfg(test)]
+mod twin;
+mod walk;
+mod wear;
 
-pub use tables::{Drive, Phase};
+pub use block::Phase;
+pub use tables::Drive;
+#[cfg(test)]
+pub(crate) use twin::{Twin, TwinBlock};
 pub use wear::{FreeBlock, WearLeveling};

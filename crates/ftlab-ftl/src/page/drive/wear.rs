@@ -3,7 +3,7 @@
 //! Dynamic wear levelling chooses among free blocks the one that was erased least often. It cannot
 //! reach blocks of cold pages, which are never collected: static wear levelling collects the sealed
 //! block with the fewest erases, whatever it holds, when an erase leaves its block more than
-//! `threshold` erases above the least worn one. One block is collected behind a host write, so the
+//! `threshold` erases above the least worn one. One block is collected after a host write, so the
 //! threshold is where levelling begins and not a bound.
 //!
 //! # Both together
@@ -47,7 +47,7 @@ impl Default for WearLeveling {
 
 /// Erases of each block, and the fewest of any block in use.
 #[derive(Debug)]
-pub(crate) struct Wear {
+pub(super) struct Wear {
     erases: Vec<u32>,
     fewest: u32,
     /// Blocks in use that have been erased so often.
@@ -57,22 +57,33 @@ pub(crate) struct Wear {
 state!(Wear { erases, fewest, with_fewest });
 
 impl Wear {
-    pub(crate) fn new(blocks: u32) -> Self {
+    pub(super) fn new(blocks: u32) -> Self {
         Self { erases: vec![0; blocks as usize], fewest: 0, with_fewest: blocks }
     }
 
+    /// That of blocks in use which have been erased so often.
+    #[cfg(test)]
+    pub(super) fn of(erases: Vec<u32>) -> Self {
+        let fewest = erases.iter().copied().min().unwrap_or(0);
+        let with_fewest = erases.iter().filter(|&&number| number == fewest).count() as u32;
+        Self { erases, fewest, with_fewest }
+    }
+
     /// Erases of `block`.
-    pub(crate) fn erases(&self, block: BlockId) -> u32 {
+    #[inline]
+    pub(super) fn erases(&self, block: BlockId) -> u32 {
         self.erases[block.index()]
     }
 
     /// How many more erases `block` has than the least worn one.
-    pub(crate) fn excess(&self, block: BlockId) -> u32 {
+    pub(super) fn excess(&self, block: BlockId) -> u32 {
+        debug_assert!(self.erases(block) >= self.fewest, "block {block} is out of use");
         self.erases(block) - self.fewest
     }
 
     /// Counts an erase; `is_used` tells the blocks that are not out of use.
-    pub(crate) fn count(&mut self, block: BlockId, is_used: impl Fn(usize) -> bool) {
+    pub(super) fn count(&mut self, block: BlockId, is_used: impl Fn(usize) -> bool) {
+        debug_assert!(is_used(block.index()), "block {block} is erased and out of use");
         self.erases[block.index()] += 1;
         if self.erases(block) == self.fewest + 1 {
             self.leave_fewest(is_used);
@@ -80,24 +91,27 @@ impl Wear {
     }
 
     /// Takes note that `block` is out of use from now on.
-    pub(crate) fn retire(&mut self, block: BlockId, is_used: impl Fn(usize) -> bool) {
+    pub(super) fn retire(&mut self, block: BlockId, is_used: impl Fn(usize) -> bool) {
+        debug_assert!(!is_used(block.index()));
         if self.erases(block) == self.fewest {
             self.leave_fewest(is_used);
         }
     }
 
     fn leave_fewest(&mut self, is_used: impl Fn(usize) -> bool) {
+        debug_assert!(self.with_fewest > 0);
         self.with_fewest -= 1;
         if self.with_fewest == 0 {
             let used = || (0..self.erases.len()).filter(|&index| is_used(index));
             self.fewest = used().map(|index| self.erases[index]).min().unwrap_or(0);
             let with_fewest = used().filter(|&index| self.erases[index] == self.fewest).count();
             self.with_fewest = with_fewest as u32;
+            debug_assert!(self.with_fewest > 0 || used().next().is_none());
         }
     }
 
     /// The place in `free` of the block with the fewest erases.
-    pub(crate) fn least_worn(&self, free: impl Iterator<Item = BlockId>) -> Option<usize> {
+    pub(super) fn least_worn(&self, free: impl Iterator<Item = BlockId>) -> Option<usize> {
         let mut best = None;
         for (place, block) in free.enumerate() {
             if best.is_none_or(|(_, erases)| self.erases(block) < erases) {
@@ -107,6 +121,7 @@ impl Wear {
                 break;
             }
         }
+        debug_assert!(best.is_none_or(|(_, erases)| erases >= self.fewest));
         best.map(|(place, _)| place)
     }
 }

@@ -1,4 +1,4 @@
-//! What is done behind a host write, if something is due.
+//! What is done after a host write, if something is due.
 //!
 //! ```text
 //! run_background:
@@ -11,19 +11,22 @@
 //! Most writes have nothing to do here. They find out by one comparison: `background_below` is the
 //! number of free blocks at which collection begins, or beyond all numbers while anything else is due.
 
+use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
-use crate::page::{GcSchedule, PageMapped};
+use crate::page::{GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
-    /// Does what is due behind a host write to `stream`.
+    /// Does what is due after a host write to `stream`.
     #[cold]
-    pub(crate) fn run_background(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn run_background(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(self.drive.free_blocks() < self.background_below);
         if F::WEARS_OUT {
             self.retire_failing()?;
         }
+        debug_assert!(self.failing.is_empty());
         self.level()?;
         if self.drive.free_blocks() >= self.collection_start() && !self.progress.is_under_way() {
             return Ok(());
@@ -39,6 +42,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.step(stream, pages_max)?;
             self.observer.step_ends();
         } else {
+            debug_assert!(!self.progress.is_under_way(), "collections are whole");
             self.observer.collection_begins();
             self.select(self.config.early_valid_pages_max, false)?;
             self.reclaim_victims()?;
@@ -50,6 +54,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Collects while at least `per_million` of a million programmed pages are invalid, and a sealed block
     /// has an invalid page.
     fn collect_garbage(&mut self, per_million: u32) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(!self.progress.is_under_way(), "collections are whole");
         while self.drive.has_garbage(per_million) {
             // A block without an invalid page is never worth collecting.
             self.select(self.drive.pages_per_block() - 1, false)?;
@@ -57,6 +62,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
                 break;
             }
             self.observer.collection_begins();
+            debug_assert!(self.victims.invalid_pages() > 0);
             self.reclaim_victims()?;
             self.observer.collection_ends();
         }
@@ -64,13 +70,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Sets `background_below`, after a change of what is due.
-    pub(crate) fn schedule_background(&mut self) {
+    pub(super) fn schedule_background(&mut self) {
         let is_due =
             self.progress.is_under_way() || !self.failing.is_empty() || self.is_worn_unevenly;
         self.background_below = if is_due { u32::MAX } else { self.collection_start() };
+        debug_assert!(self.background_below >= self.config.gc_start_blocks);
     }
 
-    /// Free blocks below which a collection begins behind a host write.
+    /// Free blocks below which a collection begins after a host write.
     fn collection_start(&self) -> u32 {
         match self.config.gc {
             GcSchedule::Foreground => self.config.gc_start_blocks,
@@ -83,19 +90,22 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     }
 
     /// Collects `block`, whatever the policy would choose.
-    pub(crate) fn collect_block(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn collect_block(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+        debug_assert_eq!(self.drive.phase(block), Phase::Sealed);
         self.observer.collection_begins();
         self.reclaim(block)?;
         self.observer.collection_ends();
+        debug_assert!(matches!(self.drive.phase(block), Phase::Free | Phase::Retired));
         Ok(())
     }
 
     /// Collects until free blocks suffice for the relocations of the next collection.
-    pub(crate) fn refill_reserve(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn refill_reserve(&mut self) -> Result<(), FtlError<F::Error>> {
         while self.drive.free_blocks() < self.reserve_min {
             self.collect()?;
         }
         self.schedule_background();
+        debug_assert!(self.drive.free_blocks() >= self.reserve_min);
         Ok(())
     }
 }

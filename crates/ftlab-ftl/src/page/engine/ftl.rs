@@ -1,8 +1,9 @@
 //! The page-mapped engine as an [`Ftl`].
 
+use crate::page::Phase;
+use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints};
-use crate::page::{PageMapped, Phase};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
 };
@@ -47,7 +48,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn streams(&self) -> Vec<StreamUse> {
-        StreamUse::of(self.drive.streams(), &self.drive.stream_blocks)
+        StreamUse::of(self.drive.streams(), self.drive.blocks_by_stream())
     }
 
     fn flash_page(&self, lpn: Lpn) -> Option<Ppn> {
@@ -105,6 +106,8 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
         lifetimes: &[u32],
         streams: &[u16],
     ) -> Result<(), ErrorOf<Self>> {
+        debug_assert!([0, pages.len()].contains(&lifetimes.len()), "one for each page, or none");
+        debug_assert!([0, pages.len()].contains(&streams.len()), "one for each page, or none");
         for &lpn in pages.iter().take(FETCH_MAPPING_AHEAD) {
             self.drive.prefetch_mapping(lpn);
         }
@@ -118,10 +121,11 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
                 self.policy.fetch_ahead(soon, block);
             }
             let mut hint = Hint::NONE;
-            match P::HINTS {
-                Hints::None => {}
-                Hints::Lifetimes => hint.lifetime = *lifetimes.get(index).unwrap_or(&u32::MAX),
-                Hints::Streams => hint.stream = *streams.get(index).unwrap_or(&0),
+            if matches!(P::HINTS, None | Some(Hints::Lifetimes)) {
+                hint.lifetime = *lifetimes.get(index).unwrap_or(&hint.lifetime);
+            }
+            if matches!(P::HINTS, None | Some(Hints::Streams)) {
+                hint.stream = *streams.get(index).unwrap_or(&hint.stream);
             }
             self.write_page(lpn, hint, &[])?;
         }

@@ -1,11 +1,11 @@
-//! Garbage collection in steps: a few relocations behind each host write, instead of a whole
+//! Garbage collection in steps: a few relocations after each host write, instead of a whole
 //! collection before one.
 //!
 //! ```text
 //! a host write finds no room, and no more blocks are free than the reserve:
 //!     choose victims (policy.select_victims)
-//!     open a block out of the reserve, and go on
-//! behind this host write and those that follow:
+//!     open a block out of the reserve, and continue
+//! after this host write and those that follow:
 //!     relocate the next pages of the victims, erase those that are empty
 //!     all are erased, and fewer blocks are free than the reserve: choose victims again,
 //!         unless relocated pages went to the stream that asked for a block
@@ -19,11 +19,11 @@
 //! # When it ends
 //! When whole collections would: when as many blocks are free as before, or as soon as relocated pages
 //! brought the stream that asked a block with room. What is still owed then, the next host write that
-//! finds no room collects before it goes on.
+//! finds no room collects before it continues.
 //!
 //! # Pace
 //! A collection that gains g pages is spread over the next g host writes, which would use them up; over
-//! half of that if the drive is still in debt behind an earlier one. Where relocations do not go to the
+//! half of that if the drive is still in debt for an earlier one. Where relocations do not go to the
 //! stream of the host write, it is spread over no more than a sixteenth of the writes for which that has
 //! room: the rest is for further collections, if the first leaves debts, and the longer a page waits to be
 //! moved, the likelier the host writes it before, which whole collections cannot hope for. The next step
@@ -47,9 +47,10 @@
 //! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
 //! background; the pace is our choice.
 
+use crate::page::engine::page_mapped::PageMapped;
 use crate::page::engine::progress::Progress;
 use crate::page::policy::Policy;
-use crate::page::{Drive, GcSchedule, PageMapped};
+use crate::page::{Drive, GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Ppn};
@@ -57,7 +58,9 @@ use ftlab_flash::{BlockId, Flash, Ppn};
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Whether a host write to `stream`, which has no room, may open a block of the reserve, because the
     /// collection that begins now pays it back.
-    pub(crate) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
+    pub(super) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
+        debug_assert!(!self.drive.has_room(stream));
+        debug_assert!(self.drive.free_blocks() <= self.config.reserve_blocks);
         let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
         if !matches!(self.config.gc, GcSchedule::Incremental { .. })
             || self.progress.is_under_way
@@ -71,8 +74,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(!self.would_mix() && self.drive.free_blocks() > self.blocks_needed(Some(stream)))
     }
 
-    /// The step behind a host write to `stream`; `pages_max` relocations at most, 0 being no limit.
-    pub(crate) fn step(
+    /// The step after a host write to `stream`; `pages_max` relocations at most, 0 being no limit.
+    pub(super) fn step(
         &mut self,
         stream: StreamId,
         pages_max: u32,
@@ -90,18 +93,22 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.progress.is_under_way {
             return Ok(());
         }
+        debug_assert!(!self.victims.is_empty());
         let pages = self.pages_now(stream);
         self.advance(if pages_max > 0 { pages.min(pages_max) } else { pages })?;
         let free_blocks = self.drive.free_blocks();
         if free_blocks < self.reserve_min && free_blocks < self.blocks_needed(None) {
             self.complete()?;
+            debug_assert!(!self.progress.is_under_way);
         }
         Ok(())
     }
 
     /// Chooses the victims of the next collection, if there are any; there have to be if it is `needed`.
     fn begin(&mut self, valid_pages_max: u32, needed: bool) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(!self.progress.is_under_way);
         self.select(valid_pages_max, needed)?;
+        debug_assert!(!needed || !self.victims.is_empty());
         if self.victims.is_empty() {
             return Ok(());
         }
@@ -113,6 +120,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.progress = Progress { is_under_way: true, has_served, ..Progress::default() };
         self.schedule_background();
         self.enter_victim();
+        debug_assert!(self.progress.is_under_way && self.background_below == u32::MAX);
         Ok(())
     }
 
@@ -120,6 +128,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     fn spread(&mut self, stream: StreamId, writes: u32, room: u32) {
         let most = if self.takes_relocations(stream) { u32::MAX } else { room / 16 };
         self.progress.left_writes = writes.min(most);
+        debug_assert!(self.progress.left_writes <= writes);
     }
 
     /// How many pages this step relocates for the collection to end in time.
@@ -129,7 +138,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.takes_relocations(stream) {
             writes = writes.min(self.room(stream));
         }
-        self.progress.left_pages.div_ceil(writes.max(1))
+        let pages = self.progress.left_pages.div_ceil(writes.max(1));
+        debug_assert!(pages <= self.progress.left_pages);
+        debug_assert!(pages > 0 || self.progress.left_pages == 0, "it would never end");
+        pages
     }
 
     /// Whether host writes would come between pages that several victims bring together.
@@ -166,13 +178,14 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             .filter(|&stream| self.takes_relocations(stream))
             .map(|stream| pages_per_block - room(stream))
             .sum();
+        debug_assert!(self.progress.victim <= self.victims.blocks().len());
         let victim = self.victims.blocks()[self.progress.victim..].first();
         let left = victim.map_or(0, |&victim| self.drive.valid_pages(victim));
         ((left + filled) / pages_per_block).min(self.reserve_min)
     }
 
     /// Does all that is left of the collection that is under way.
-    pub(crate) fn complete(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn complete(&mut self) -> Result<(), FtlError<F::Error>> {
         self.advance(u32::MAX)
     }
 
@@ -180,6 +193,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     fn advance(&mut self, mut pages: u32) -> Result<(), FtlError<F::Error>> {
         while self.progress.is_under_way {
             let victim = self.victims.blocks()[self.progress.victim];
+            debug_assert_eq!(self.drive.phase(victim), Phase::Victim);
             if self.drive.valid_pages(victim) == 0 {
                 self.erase(victim)?;
                 self.progress.victim += 1;
@@ -187,7 +201,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             } else if pages == 0 {
                 break;
             } else {
-                pages -= self.relocate_some(victim, pages)?;
+                let moved = self.relocate_some(victim, pages)?;
+                debug_assert!(moved <= pages);
+                pages -= moved;
             }
         }
         Ok(())
@@ -201,6 +217,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.schedule_background();
             return;
         };
+        debug_assert_eq!(self.drive.phase(victim), Phase::Victim);
         self.progress.page = self.drive.geometry().first_page(victim).0;
         self.progress.left_pages = rest.iter().map(|&block| self.drive.valid_pages(block)).sum();
         let from = self.drive.stream_of(victim);
@@ -209,6 +226,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Relocates valid pages of `victim`, up to `most` of the next 64; returns how many.
     fn relocate_some(&mut self, victim: BlockId, most: u32) -> Result<u32, FtlError<F::Error>> {
+        debug_assert!(most > 0 && self.drive.valid_pages(victim) > 0);
         let word = self.progress.page / 64;
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
         let from = self.drive.stream_of(victim);
@@ -225,6 +243,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.counters.streams[from.index()].relocations += u64::from(moved);
         self.progress.left_pages = self.progress.left_pages.saturating_sub(moved);
         self.progress.page = word * 64 + if moved < most { 64 } else { 64 - bits.leading_zeros() };
+        debug_assert!(moved <= most);
         Ok(moved)
     }
 }

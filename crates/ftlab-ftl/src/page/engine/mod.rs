@@ -4,10 +4,12 @@ mod background;
 mod ftl;
 mod incremental;
 mod level;
-pub(crate) mod page_mapped;
-pub(crate) mod progress;
+mod page_mapped;
+mod progress;
+mod reclaim;
 mod resume;
 mod retire;
+mod write;
 
 pub use page_mapped::PageMapped;
 pub use resume::Resume;

@@ -1,7 +1,8 @@
 //! A page-mapped FTL that outlives its process: what a drive on real media runs.
 
+use crate::page::Drive;
+use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
-use crate::page::{Drive, PageMapped};
 use crate::{Archive, Ftl, Observer, State, StateError};
 use ftlab_flash::{Flash, Lpn};
 
@@ -56,29 +57,5 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
 
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
         self.drive.set_mapping(first, flash_pages)
-    }
-}
-
-impl Drive {
-    /// Logical page -> flash page, [`u32::MAX`] where it holds nothing.
-    pub fn mapping(&self) -> &[u32] {
-        &self.flash_page_of
-    }
-
-    fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
-        let (found, expected) = (flash_pages.len(), self.flash_page_of.len());
-        let entries = self.flash_page_of.get_mut(first.index()..first.index() + found);
-        let Some(entries) = entries else {
-            let (found, expected) = ((first.index() + found) as u64, expected as u64);
-            return Err(StateError::Length { found, expected });
-        };
-        for ((&page, entry), lpn) in flash_pages.iter().zip(entries).zip(first.0..) {
-            *entry = page;
-            if page != u32::MAX {
-                let owner = self.owner_of.get_mut(page as usize);
-                *owner.ok_or(StateError::Value(page.into()))? = lpn;
-            }
-        }
-        Ok(())
     }
 }

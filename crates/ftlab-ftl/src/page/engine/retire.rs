@@ -9,8 +9,9 @@
 //! [`DriveConfig::verify`](crate::page::DriveConfig) asks for, or free ones run out because too many
 //! failed at once, the drive becomes read-only. Every page can still be read then.
 
+use crate::page::Phase;
+use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
-use crate::page::{PageMapped, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash};
@@ -19,7 +20,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Closes the open block of `stream`, of which a page could not be programmed; any other error is
     /// returned.
     #[cold]
-    pub(crate) fn give_up(
+    pub(super) fn give_up(
         &mut self,
         stream: StreamId,
         error: F::Error,
@@ -27,21 +28,24 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !F::is_wear_out(&error) {
             return Err(FtlError::Flash(error));
         }
+        debug_assert!(F::WEARS_OUT, "a medium that does not wear out says it is worn out");
         let (block, pages) = self.drive.give_up(stream);
         self.policy.on_pages_lost(block, pages, &self.drive);
         self.seal(stream);
         self.failing.push(block);
         self.schedule_background();
+        debug_assert!(!self.drive.has_room(stream));
         Ok(())
     }
 
     /// Collects the blocks that failed and have not been collected since.
-    pub(crate) fn retire_failing(&mut self) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn retire_failing(&mut self) -> Result<(), FtlError<F::Error>> {
         if self.failing.is_empty() {
             return Ok(());
         }
         // The victims of a collection in steps come first: one of them may have failed.
         self.complete()?;
+        debug_assert!(!self.progress.is_under_way());
         loop {
             self.refill_reserve()?;
             let Some(&block) = self.failing.last() else { return Ok(()) };
@@ -52,9 +56,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Takes `block`, whose valid pages have moved, out of use.
     #[cold]
-    pub(crate) fn retire(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+    pub(super) fn retire(&mut self, block: BlockId) -> Result<(), FtlError<F::Error>> {
+        debug_assert_eq!(self.drive.valid_pages(block), 0, "block {block} holds pages");
         self.failing.retain(|&other| other != block);
         self.drive.retire(block);
+        debug_assert_eq!(self.drive.phase(block), Phase::Retired);
         self.policy.on_block_erased(block, &self.drive);
         let streams = self.drive.streams().len() as u32;
         let retired = self.drive.retired_blocks();
@@ -65,7 +71,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    pub(crate) fn read_only(&self) -> FtlError<F::Error> {
+    pub(super) fn read_only(&self) -> FtlError<F::Error> {
         FtlError::ReadOnly {
             retired_blocks: self.drive.retired_blocks(),
             blocks: self.config.geometry.blocks(),
@@ -74,7 +80,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Why there is no free block: too many failed, or a bug.
     #[cold]
-    pub(crate) fn no_free_block(&mut self) -> FtlError<F::Error> {
+    pub(super) fn no_free_block(&mut self) -> FtlError<F::Error> {
+        debug_assert_eq!(self.drive.free_blocks(), 0);
         let failed = self.drive.retired_blocks() as usize + self.failing.len();
         if failed == 0 {
             return FtlError::NoFreeBlock;

@@ -1,12 +1,16 @@
-//! `ftlab`: a laboratory for flash translation layers.
+//! The command `ftlab` as a function: the program of that name calls it, and so does the Python package,
+//! whose compiled part brings the command along.
 
 #![forbid(unsafe_code)]
 
+#[cfg_attr(feature = "full", allow(dead_code, reason = "nothing is absent"))]
+mod absent;
 mod advise;
 mod compare;
+#[cfg(feature = "completions")]
 mod completions;
 mod convert;
-#[cfg(target_os = "linux")]
+#[cfg(feature = "live")]
 mod drive;
 mod error;
 mod figure;
@@ -17,7 +21,7 @@ mod model;
 mod options;
 mod output;
 mod progress;
-#[cfg(target_os = "linux")]
+#[cfg(feature = "record")]
 mod record;
 mod report;
 mod reproduce;
@@ -27,7 +31,7 @@ mod table;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::{OsStr, OsString};
 
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
 /// amplification.
@@ -58,14 +62,28 @@ enum Command {
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Convert(convert::ConvertArgs),
-    #[cfg(target_os = "linux")]
+    #[cfg(feature = "record")]
     Record(record::RecordArgs),
-    #[cfg(target_os = "linux")]
+    #[cfg(not(feature = "record"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Record(absent::AbsentArgs),
+    #[cfg(feature = "live")]
     Drive(drive::DriveArgs),
+    #[cfg(not(feature = "live"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Drive(absent::AbsentArgs),
     Model(model::ModelArgs),
     Report(report::ReportArgs),
+    #[cfg(feature = "completions")]
     Completions(completions::CompletionsArgs),
+    #[cfg(feature = "completions")]
     Man(completions::ManArgs),
+    #[cfg(not(feature = "completions"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Completions(absent::AbsentArgs),
+    #[cfg(not(feature = "completions"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Man(absent::AbsentArgs),
 }
 
 /// Suppresses the reports of panics that become errors, which say it better.
@@ -78,40 +96,66 @@ fn report_only_bugs() {
     }));
 }
 
-fn main() -> ExitCode {
+/// Runs the command with what was typed after its name, and yields the exit status: 2 if the command was
+/// wrong, 1 if its execution failed.
+///
+/// `python` is the interpreter that `ftlab tune` runs where FTLAB_PYTHON names none; `python3` if `None`.
+pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) -> u8 {
     report_only_bugs();
+    let typed: Vec<_> = typed.into_iter().collect();
     let mut commands = Cli::command();
-    let matches = commands.get_matches_mut();
-    let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let words = std::iter::once("ftlab".into()).chain(typed.iter().cloned());
+    let parsed = commands.try_get_matches_from_mut(words).and_then(|matches| {
+        let parsed = Cli::from_arg_matches(&matches)?;
+        Ok((matches, parsed))
+    });
+    let (matches, parsed) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help that was asked for comes this way, too. Nothing can be done where printing fails.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
     let result = match parsed.command {
         // The exit status is the command's.
-        #[cfg(target_os = "linux")]
+        #[cfg(feature = "record")]
         Command::Record(args) => match record::record_command(&args) {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(&args, &typed),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         // It takes the arguments as typed, to pass them on.
         Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {
-            (Some(command), Some((_, matches))) => tune::tune(command, matches),
+            (Some(command), Some((_, matches))) => tune::tune(command, matches, python),
             _ => unreachable!("clap has just found it"),
         },
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Convert(args) => convert::convert(&args),
-        #[cfg(target_os = "linux")]
+        #[cfg(not(feature = "record"))]
+        Command::Record(_) => Err(absent::absent("ftlab record", "record")),
+        #[cfg(feature = "live")]
         Command::Drive(args) => drive::drive(&args),
+        #[cfg(not(feature = "live"))]
+        Command::Drive(_) => Err(absent::absent("ftlab drive", "live")),
         Command::Model(args) => model::model(&args),
         Command::Report(args) => report::report(&args),
+        #[cfg(feature = "completions")]
         Command::Completions(args) => completions::completions(&args, Cli::command()),
+        #[cfg(feature = "completions")]
         Command::Man(args) => completions::man(&args, Cli::command()),
+        #[cfg(not(feature = "completions"))]
+        Command::Completions(_) => Err(absent::absent("ftlab completions", "completions")),
+        #[cfg(not(feature = "completions"))]
+        Command::Man(_) => Err(absent::absent("ftlab man", "completions")),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => error.report(),
     }
 }

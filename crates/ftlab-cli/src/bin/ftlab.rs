@@ -1,0 +1,9 @@
+//! `ftlab`: a laboratory for flash translation layers.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(ftlab_cli::run(std::env::args_os().skip(1), None))
+}

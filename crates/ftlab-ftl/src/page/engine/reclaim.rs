@@ -1,0 +1,172 @@
+//! Garbage collection: victims are chosen, their valid pages moved, and they are erased.
+
+use crate::page::Phase;
+use crate::page::engine::page_mapped::PageMapped;
+use crate::page::policy::{Policy, Relocation};
+use crate::stream::StreamId;
+use crate::{FtlError, Observer};
+use ftlab_flash::{BlockId, Flash, Ppn};
+
+/// How many valid pages of a victim ahead of the one being moved are fetched.
+const FETCH_AHEAD: u32 = 24;
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
+    /// least one invalid page, of which there is a finite number, and [`DriveConfig::verify`] saw to it
+    /// that they suffice: so this comes to an end.
+    pub(super) fn collect(&mut self) -> Result<(), FtlError<F::Error>> {
+        self.observer.collection_begins();
+        if self.progress.is_under_way() {
+            debug_assert!(!self.victims.is_empty());
+            self.complete()?;
+        } else {
+            self.select(self.drive.pages_per_block(), true)?;
+            self.reclaim_victims()?;
+        }
+        debug_assert!(!self.progress.is_under_way());
+        self.observer.collection_ends();
+        Ok(())
+    }
+
+    /// Lets the policy choose among blocks with at most `valid_pages_max` valid pages; if the
+    /// collection is `needed`, with an invalid page among them.
+    pub(super) fn select(
+        &mut self,
+        valid_pages_max: u32,
+        needed: bool,
+    ) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(!self.progress.is_under_way(), "its victims are not erased yet");
+        self.victims.begin(self.requester, valid_pages_max);
+        self.policy.select_victims(&self.drive, &mut self.victims);
+        debug_assert!(self.are_eligible(valid_pages_max), "victims {:?}", self.victims);
+        if needed && self.victims.invalid_pages() == 0 {
+            return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
+        }
+        Ok(())
+    }
+
+    /// Collects the blocks that were selected.
+    pub(super) fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
+        let erased = |ftl: &Self| ftl.counters.erases() + u64::from(ftl.drive.retired_blocks());
+        let before = erased(self);
+        self.counters.collections += u64::from(!self.victims.is_empty());
+        for index in 0..self.victims.blocks().len() {
+            self.reclaim(self.victims.blocks()[index])?;
+        }
+        debug_assert_eq!(erased(self) - before, self.victims.blocks().len() as u64);
+        Ok(())
+    }
+
+    /// Moves the valid pages of `victim`, in page order, and erases it.
+    pub(super) fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+        let from = self.drive.stream_of(victim);
+        let moved = self.drive.valid_pages(victim);
+        debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
+        self.observer.collection(victim, from, moved);
+        self.drive.prefetch_first_owners(victim);
+        let mut next = self.drive.valid_pages_of(victim);
+        let mut ahead = self.drive.valid_pages_of(victim);
+        for _ in 0..moved.min(FETCH_AHEAD) {
+            self.fetch(ahead.next_ahead(&self.drive), victim);
+        }
+        for left in (0..moved).rev() {
+            if left >= FETCH_AHEAD {
+                self.fetch(ahead.next_ahead(&self.drive), victim);
+            }
+            self.relocate(next.next(&self.drive), victim, from)
+                .inspect_err(|_| self.drive.recount(victim))?;
+        }
+        debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
+        self.drive.vacate(victim);
+        self.counters.streams[from.index()].relocations += u64::from(moved);
+        self.erase(victim)
+    }
+
+    /// Erases `victim`, whose valid pages have moved.
+    pub(super) fn erase(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
+        debug_assert_eq!(self.drive.valid_pages(victim), 0, "block {victim} holds pages");
+        if F::WEARS_OUT && self.failing.contains(&victim) {
+            return self.retire(victim);
+        }
+        match self.flash.erase(victim) {
+            Ok(()) => {}
+            Err(error) if F::is_wear_out(&error) => return self.retire(victim),
+            Err(error) => return Err(FtlError::Flash(error)),
+        }
+        self.observer.erase(victim);
+        self.drive.release(victim);
+        self.watch_wear(victim);
+        debug_assert_eq!(self.drive.phase(victim), Phase::Free);
+        self.policy.on_block_erased(victim, &self.drive);
+        self.counters.streams[self.drive.stream_of(victim).index()].erases += 1;
+        Ok(())
+    }
+
+    /// Fetches what is to be asked about a valid page of a victim.
+    #[inline]
+    pub(super) fn fetch(&self, page: Ppn, victim: BlockId) {
+        let lpn = self.drive.owner(page);
+        self.drive.prefetch_mapping(lpn);
+        self.policy.fetch_ahead(lpn, victim);
+    }
+
+    /// Moves one valid page of `victim`, whose pages are of stream `from`.
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
+    pub(super) fn relocate(
+        &mut self,
+        source: Ppn,
+        victim: BlockId,
+        from: StreamId,
+    ) -> Result<(), FtlError<F::Error>> {
+        let lpn = self.drive.owner(source);
+        debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
+        debug_assert_eq!(self.drive.stream_of(victim), from);
+        let page = Relocation::new(lpn, victim, from);
+        let mut stream = self.policy.place_relocation(page, &self.drive);
+        if !self.drive.has_room(stream) {
+            stream = self.room_for_relocation(stream)?;
+        }
+        let mut to = self.drive.next_page(stream);
+        while let Err(error) = self.flash.copyback(source, to, lpn) {
+            self.give_up(stream, error)?;
+            self.open(stream)?;
+            to = self.drive.next_page(stream);
+        }
+        self.drive.append(stream, lpn);
+        debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
+        debug_assert_ne!(self.drive.block_of(to), victim);
+        self.observer.relocation(lpn, source, to, stream);
+        if !self.drive.has_room(stream) {
+            self.seal(stream);
+        }
+        Ok(())
+    }
+
+    /// Opens a block for `stream`; if none is free, the page goes to another stream that has room.
+    ///
+    /// Host writes may have filled the blocks that earlier collections opened for several streams, so
+    /// that fewer blocks are free than streams need one. One is always free when a collection begins,
+    /// which is room for what is valid in a victim.
+    #[cold]
+    fn room_for_relocation(&mut self, stream: StreamId) -> Result<StreamId, FtlError<F::Error>> {
+        debug_assert!(!self.drive.has_room(stream));
+        if self.drive.free_blocks() > 0 {
+            return self.open(stream).map(|()| stream);
+        }
+        let streams = 0..self.drive.streams().len() as u8;
+        let roomy = streams.map(StreamId).find(|&other| self.drive.has_room(other));
+        debug_assert!(roomy != Some(stream));
+        roomy.ok_or_else(|| self.no_free_block())
+    }
+
+    /// Whether the victims are sealed and no fuller than `valid_pages_max`, and their counts add up.
+    fn are_eligible(&self, valid_pages_max: u32) -> bool {
+        let (drive, victims) = (&self.drive, self.victims.blocks());
+        let invalid = victims.iter().map(|&b| drive.pages_per_block() - drive.valid_pages(b));
+        invalid.sum::<u32>() == self.victims.invalid_pages()
+            && victims.iter().all(|&block| {
+                drive.phase(block) == Phase::Sealed && drive.valid_pages(block) <= valid_pages_max
+            })
+    }
+}

@@ -1,0 +1,110 @@
+//! The write path, and what else the host may ask for.
+
+use crate::page::Phase;
+use crate::page::engine::page_mapped::PageMapped;
+use crate::page::policy::{Hint, HostWrite, Policy};
+use crate::stream::StreamId;
+use crate::{FtlError, Observer};
+use ftlab_flash::{Flash, Lpn};
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Writes one page; the write path.
+    #[inline]
+    pub(crate) fn write_page(
+        &mut self,
+        lpn: Lpn,
+        hint: Hint,
+        data: &[u8],
+    ) -> Result<(), FtlError<F::Error>> {
+        if F::WEARS_OUT && self.is_read_only {
+            return Err(self.read_only());
+        }
+        debug_assert!(lpn.0 < self.drive.logical_pages(), "page {lpn} is beyond the drive");
+        self.flash.begin_host_write();
+        self.drive.tick();
+        let stream = self.policy.place_host(HostWrite::new(lpn, hint), &self.drive);
+        if !self.drive.has_room(stream) {
+            self.make_room(stream)?;
+        }
+        let mut to = self.drive.next_page(stream);
+        while let Err(error) = self.flash.program(to, lpn, data) {
+            self.give_up(stream, error)?;
+            self.make_room(stream)?;
+            to = self.drive.next_page(stream);
+        }
+        if let Some(block) = self.drive.invalidate(lpn) {
+            self.policy.on_invalidate(block, &self.drive);
+        } else {
+            self.drive.count_mapped(lpn);
+        }
+        self.drive.append(stream, lpn);
+        debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
+        self.observer.host_write(lpn, to, stream);
+        if !self.drive.has_room(stream) {
+            self.seal(stream);
+        }
+        if self.drive.free_blocks() < self.background_below {
+            self.run_background(stream)?;
+        }
+        debug_assert!(self.drive.mapped_pages() <= self.drive.logical_pages());
+        Ok(())
+    }
+
+    /// Gives up the content of one page.
+    pub(crate) fn trim_page(&mut self, lpn: Lpn) {
+        if let Some(block) = self.drive.invalidate(lpn) {
+            self.drive.unmap(lpn);
+            self.counters.trims += 1;
+            self.observer.trim(lpn);
+            self.policy.on_invalidate(block, &self.drive);
+            self.policy.on_trim(lpn, &self.drive);
+            debug_assert!(self.drive.valid_pages(block) < self.drive.pages_per_block());
+        }
+        debug_assert_eq!(self.drive.flash_page(lpn), None);
+    }
+
+    /// Reads one page into `data`; false, and `data` untouched, if it holds nothing.
+    pub(crate) fn read_page(
+        &mut self,
+        lpn: Lpn,
+        data: &mut [u8],
+    ) -> Result<bool, FtlError<F::Error>> {
+        match self.drive.flash_page(lpn) {
+            Some(page) => self.flash.read(page, data).map(|()| true).map_err(FtlError::Flash),
+            None => Ok(false),
+        }
+    }
+
+    /// Opens a block for a host write to `stream`, after as many collections as that takes.
+    #[cold]
+    fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(!self.drive.has_room(stream));
+        self.requester = stream;
+        while self.drive.free_blocks() <= self.config.reserve_blocks && !self.may_borrow(stream)? {
+            self.collect()?;
+            if self.drive.has_room(stream) {
+                return Ok(());
+            }
+        }
+        self.open(stream)
+    }
+
+    /// Gives `stream`, which has no room, a new open block.
+    #[cold]
+    pub(super) fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
+        let Some(block) = self.drive.open(stream) else { return Err(self.no_free_block()) };
+        debug_assert!(self.drive.has_room(stream));
+        debug_assert_eq!(self.drive.stream_of(block), stream);
+        self.policy.on_block_opened(block, &self.drive);
+        Ok(())
+    }
+
+    /// Seals the open block of `stream`, which is full.
+    #[cold]
+    pub(super) fn seal(&mut self, stream: StreamId) {
+        let block = self.drive.seal(stream);
+        debug_assert_eq!(self.drive.phase(block), Phase::Sealed);
+        debug_assert!(self.drive.open_block(stream).is_none());
+        self.policy.on_block_sealed(block, &self.drive);
+    }
+}
