@@ -282,7 +282,7 @@ pub(crate) fn batch_bytes_max(page_bytes: u32) -> u64 {
     (BATCH_BYTES as u64 + 2 * u64::from(page_bytes)).next_multiple_of(SECTOR_BYTES)
 }
 
-/// A number that no session had before.
+/// A number that no earlier session had.
 pub(crate) fn new_session() -> u64 {
     Uuid::new_v4().as_u64_pair().0
 }
