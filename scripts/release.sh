@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 id=$(cargo pkgid --package ftlab-cli)
-version=${id##*@}
+version=${id##*[#@]}
 host=$(rustc --print host-tuple)
 name=ftlab-$version
 out=$PWD/target/release-$version
@@ -34,7 +34,7 @@ if ! [ -s "$out/CHANGES.md" ]; then
 fi
 
 say "the source distribution"
-maturin sdist --quiet --out "$out"
+maturin sdist --out "$out" 2> "$work/sdist.log" || fail "$(cat "$work/sdist.log")"
 
 # Zig links against the symbols of an old glibc, so that the wheel serves any Linux since 2014.
 say "the wheel"
