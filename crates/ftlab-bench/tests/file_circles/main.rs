@@ -50,7 +50,7 @@ fn no_files_of_a_crate_name_each_other_in_a_circle() {
         let uses = uses(&tree);
         let circles = circles(&uses);
         if !circles.is_empty() {
-            found += &format!("\n{root}\n{}", describe(&tree, &uses, &circles));
+            found.extend(["\n", &root, "\n", &describe(&tree, &uses, &circles)]);
         }
     }
     assert!(
