@@ -222,22 +222,23 @@ fn generators_tell_whether_they_end_without_being_made() {
 fn the_setup_of_a_database_is_listed_within_the_parameters_of_its_generator() {
     let keys = |spec: &str| -> String {
         let values = resolve(&spec.parse().unwrap()).unwrap();
-        values.into_iter().map(|(key, value)| format!("{key}={value} ")).collect()
+        let pairs: Vec<_> = values.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        pairs.join(" ")
     };
     assert_eq!(
         keys("tpcc:group=3"),
         "start=0.1 end=1 skew=on idle=0 buffer=0.1 old=0 batch=0 page=1 log=off log-size=0.1 \
-         doublewrite=0 group=3 "
+         doublewrite=0 group=3"
     );
     assert_eq!(
         keys("linkbench:old=0.37"),
         "start=0.07 end=1 idle=0 buffer=0.1 old=0.37 batch=0 page=4 log=on log-size=0.06 \
-         doublewrite=128 group=1 requests=on "
+         doublewrite=128 group=1 requests=on"
     );
     assert_eq!(
         keys("ycsb"),
         "workload=a theta=0.99 record=1100 start=0.8 end=1 idle=0 buffer=0.1 old=0 batch=0 page=1 \
-         log=off log-size=0.1 doublewrite=0 group=1 "
+         log=off log-size=0.1 doublewrite=0 group=1"
     );
 }
 
