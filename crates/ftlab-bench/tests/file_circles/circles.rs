@@ -2,12 +2,13 @@
 
 use crate::modules::{FileId, Tree};
 use crate::names::Uses;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 /// The shortest circle through every file that lies on one, each once, the shortest first; a circle
 /// starts with its first file.
-pub fn circles(uses: &Uses) -> Vec<Vec<FileId>> {
+pub(crate) fn circles(uses: &Uses) -> Vec<Vec<FileId>> {
     let circles: BTreeSet<_> = uses.keys().filter_map(|file| shortest(uses, *file)).collect();
     let mut circles: Vec<_> = circles.into_iter().collect();
     circles.sort_by_key(Vec::len);
@@ -30,8 +31,8 @@ fn shortest(uses: &Uses, start: FileId) -> Option<Vec<FileId>> {
                 circle.rotate_left(first);
                 return Some(circle);
             }
-            if !came_from.contains_key(&used) {
-                came_from.insert(used, file);
+            if let Entry::Vacant(entry) = came_from.entry(used) {
+                entry.insert(file);
                 queue.push_back(used);
             }
         }
@@ -40,7 +41,7 @@ fn shortest(uses: &Uses, start: FileId) -> Option<Vec<FileId>> {
 }
 
 /// The circles, file by file, with the names that each takes from the next.
-pub fn describe(tree: &Tree, uses: &Uses, circles: &[Vec<FileId>]) -> String {
+pub(crate) fn describe(tree: &Tree, uses: &Uses, circles: &[Vec<FileId>]) -> String {
     let mut text = String::new();
     for circle in circles {
         writeln!(text, "a circle of {} files:", circle.len()).expect("text takes any");

@@ -7,24 +7,24 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemMacro, ItemUse, Meta, UseTree, Visibility};
 
 /// A place in [`Tree::modules`].
-pub type ModuleId = usize;
+pub(crate) type ModuleId = usize;
 
 /// A place in [`Tree::files`].
-pub type FileId = usize;
+pub(crate) type FileId = usize;
 
 /// What is defined somewhere.
 #[derive(Debug, Clone)]
-pub struct Definition {
+pub(crate) struct Definition {
     /// Where.
-    pub file: FileId,
+    pub(crate) file: FileId,
     /// Under which name.
-    pub name: String,
+    pub(crate) name: String,
     /// Whether it is a `const` or a `static`.
-    pub is_constant: bool,
+    pub(crate) is_constant: bool,
 }
 
 /// What a path leads to.
-pub enum Target {
+pub(crate) enum Target {
     /// A module.
     Module(ModuleId),
     /// Anything else; a path into a type leads to the type.
@@ -32,19 +32,19 @@ pub enum Target {
 }
 
 /// One name of a `use` declaration.
-pub struct Import {
+pub(crate) struct Import {
     /// The name that it brings into scope; `*` for all of a module.
-    pub name: String,
+    pub(crate) name: String,
     /// What it stands for.
-    pub path: Vec<String>,
+    pub(crate) path: Vec<String>,
 }
 
 /// A module without those inside it.
-pub struct Module {
+pub(crate) struct Module {
     /// Where it is written.
-    pub file: FileId,
+    pub(crate) file: FileId,
     /// What is written there.
-    pub items: Vec<Item>,
+    pub(crate) items: Vec<Item>,
     parent: Option<ModuleId>,
     children: BTreeMap<String, ModuleId>,
     definitions: BTreeMap<String, Definition>,
@@ -52,11 +52,11 @@ pub struct Module {
 }
 
 /// The modules of a crate, the root first, without those for tests.
-pub struct Tree {
+pub(crate) struct Tree {
     /// In the order in which they are declared.
-    pub modules: Vec<Module>,
+    pub(crate) modules: Vec<Module>,
     /// Paths from the folder of the root.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Macros by name, as code after them knows them.
     macros: BTreeMap<String, Definition>,
 }
@@ -66,7 +66,7 @@ const DEPTH_MAX: u32 = 16;
 
 impl Tree {
     /// The modules that `root` declares; `read` gives the text of the file at a path, if there is one.
-    pub fn load(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Self {
+    pub(crate) fn load(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut tree = Self { modules: Vec::new(), files: Vec::new(), macros: BTreeMap::new() };
         let folder = root.parent().expect("a file lies in a folder");
         let text = read(root).unwrap_or_else(|| panic!("{} cannot be read", root.display()));
@@ -76,12 +76,12 @@ impl Tree {
 
     /// What `path` leads to from `module`; `None` for what other crates, preludes and functions
     /// define.
-    pub fn resolve(&self, module: ModuleId, path: &[String]) -> Option<Target> {
+    pub(crate) fn resolve(&self, module: ModuleId, path: &[String]) -> Option<Target> {
         self.follow(module, path, DEPTH_MAX)
     }
 
     /// Where the macro that code calls `name`, without a path, is defined.
-    pub fn macro_named(&self, name: &str) -> Option<&Definition> {
+    pub(crate) fn macro_named(&self, name: &str) -> Option<&Definition> {
         self.macros.get(name)
     }
 
@@ -129,7 +129,7 @@ impl Tree {
 }
 
 /// Whether code with these attributes is compiled for tests only.
-pub fn is_for_tests(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
         _ => false,
@@ -137,7 +137,7 @@ pub fn is_for_tests(attributes: &[Attribute]) -> bool {
 }
 
 /// The attributes of an item, of the kinds that code for tests may be.
-pub fn attributes(item: &Item) -> &[Attribute] {
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,
@@ -155,7 +155,7 @@ pub fn attributes(item: &Item) -> &[Attribute] {
 }
 
 /// The same of what stands in an `impl`.
-pub fn impl_attributes(item: &ImplItem) -> &[Attribute] {
+pub(crate) fn impl_attributes(item: &ImplItem) -> &[Attribute] {
     match item {
         ImplItem::Const(item) => &item.attrs,
         ImplItem::Fn(item) => &item.attrs,
@@ -166,7 +166,7 @@ pub fn impl_attributes(item: &ImplItem) -> &[Attribute] {
 }
 
 /// Every name of a `use` declaration.
-pub fn imports(item: &ItemUse) -> Vec<Import> {
+pub(crate) fn imports(item: &ItemUse) -> Vec<Import> {
     let mut imports = Vec::new();
     if item.leading_colon.is_none() {
         flatten(&item.tree, &mut Vec::new(), &mut imports);
@@ -197,7 +197,7 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, imports: &mut Vec<Import>) {
 }
 
 /// Whether `visibility` is more than none, which makes a `use` hand a name on.
-pub fn hands_on(visibility: &Visibility) -> bool {
+pub(crate) fn hands_on(visibility: &Visibility) -> bool {
     !matches!(visibility, Visibility::Inherited)
 }
 

@@ -9,11 +9,11 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemUse, Macro, Meta, Path, VisRestricted};
 
 /// The names that a file takes from each other file.
-pub type Uses = BTreeMap<FileId, BTreeMap<FileId, BTreeSet<String>>>;
+pub(crate) type Uses = BTreeMap<FileId, BTreeMap<FileId, BTreeSet<String>>>;
 
 /// What the files of `tree` name of each other, except constants that the messages of an error type
 /// show.
-pub fn uses(tree: &Tree) -> Uses {
+pub(crate) fn uses(tree: &Tree) -> Uses {
     let mut uses = Uses::new();
     for (id, module) in tree.modules.iter().enumerate() {
         let mut reader = Reader { tree, module: id, file: module.file, uses: &mut uses };
