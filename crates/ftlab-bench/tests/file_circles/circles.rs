@@ -31,8 +31,8 @@ fn shortest(uses: &Uses, start: FileId) -> Option<Vec<FileId>> {
                 circle.rotate_left(first);
                 return Some(circle);
             }
-            if let Entry::Vacant(place) = came_from.entry(used) {
-                place.insert(file);
+            if let Entry::Vacant(entry) = came_from.entry(used) {
+                entry.insert(file);
                 queue.push_back(used);
             }
         }

@@ -44,17 +44,18 @@ fn roots() -> Vec<String> {
 
 #[test]
 fn no_files_of_a_crate_name_each_other_in_a_circle() {
-    let mut found = String::new();
+    let mut found = Vec::new();
     for root in roots() {
         let tree = Tree::load(Path::new(&root), &|path| fs::read_to_string(path).ok());
         let uses = uses(&tree);
         let circles = circles(&uses);
         if !circles.is_empty() {
-            found.extend(["\n", &root, "\n", &describe(&tree, &uses, &circles)]);
+            found.push(format!("{root}\n{}", describe(&tree, &uses, &circles)));
         }
     }
     assert!(
         found.is_empty(),
-        "files name each other in circles; move what both need into a file below them\n{found}"
+        "files name each other in circles; move what both need into a file below them\n\n{}",
+        found.join("\n")
     );
 }
