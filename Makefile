@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 FTLAB := target/release/ftlab
-# Once everything has been built (`make build`), the demo does not replace it by a lean build.
+# After a full build (`make build`), the demo does not replace it with a lean one.
 FULL := target/release/.full
 DEMO := demo/tpcc-mariadb.parquet
 PYTHON ?= python3
@@ -87,7 +87,7 @@ target/tools/bin/typos: | setup-python
 	$(PYTHON) -m venv target/tools
 	target/tools/bin/pip install --quiet typos==1.52.0
 
-release: setup-system target/tools/bin/maturin ## wheel, static program, bill of materials, checksums: target/release-VERSION
+release: setup-system target/tools/bin/maturin ## builds wheel, static program, bill of materials and checksums in target/release-VERSION
 	scripts/release.sh
 
 target/tools/bin/maturin: | setup-python
@@ -159,7 +159,7 @@ crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each famil
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --ignore-trims --writes $(WRITES) --out target/scoreboard
 
-golden: ## writes the golden counters of all FTLs; a changed number is a decision
+golden: ## rewrites the golden counters of all FTLs; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
 
 peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)

@@ -199,8 +199,8 @@ def list_page(what, title, items):
 
 def subcommands(ftlab, path):
     """The names below a command, as its help lists them."""
-    _, _, behind = run_ftlab(ftlab, *path, "--help").partition("\nCommands:\n")
-    block = behind.split("\n\n")[0]
+    _, _, listed = run_ftlab(ftlab, *path, "--help").partition("\nCommands:\n")
+    block = listed.split("\n\n")[0]
     names = re.findall(r"^  ([a-z][a-z-]*)", block, re.MULTILINE)
     return [name for name in names if name != "help"]
 

@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Runs what was typed after the command's name.
+    """Runs the command with the arguments of this process.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are asked for: the command needs none of them."""
+"""Names of a package that are imported on first use: the command needs none of them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def lazily(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str]
 
 
 def needs(what: str, package: str, extra: str, error: ImportError) -> ImportError:
-    """The error that something needs a package that is missing, and which extra brings it."""
+    """The error for a missing package, naming the extra that installs it."""
     return ImportError(
-        f"{what} needs the package {package} ({error}); pip install 'ftlab[{extra}]', in a checkout of "
-        f"ftlab pip install '.[{extra}]'"
+        f"{what} needs the package {package} ({error}); pip install 'ftlab[{extra}]', in a clone "
+        f"pip install '.[{extra}]'"
     )

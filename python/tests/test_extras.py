@@ -1,4 +1,4 @@
-"""What needs a package that an extra brings, and what does not."""
+"""What needs a package that an extra installs, and what does not."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ import ftlab
 
 
 def python(code, *, without):
-    """Runs code where these packages are missing."""
+    """Runs code as if these packages were missing."""
     program = WITHOUT.format(absent=tuple(without)) + code
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 

@@ -1,5 +1,5 @@
 //! The cost of serving a drive: 4 KiB random writes by fio to our servers and to nbdkit, interleaved, in
-//! memory. Processor time is that of the server's processes (`/proc/PID/stat`).
+//! memory. CPU time is that of the server's processes (`/proc/PID/stat`).
 //!
 //! Servers that are not installed (`make setup-drive`), or require root, are reported and skipped.
 

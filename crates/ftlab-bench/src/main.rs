@@ -14,7 +14,7 @@
 //! cargo run --release -p ftlab-bench -- peers     placements compared with an independent simulator's numbers
 //! ```
 //!
-//! Times are processor times. Machines differ and are noisy: compare the ratio to the reference loop.
+//! Times are CPU times. Machines differ and are noisy: compare the ratio to the reference loop.
 
 mod calibrate;
 mod common;
@@ -184,7 +184,7 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Passes `writes` generated writes to `subject` and returns the processor time that it took.
+/// Passes `writes` generated writes to `subject` and returns the CPU time that it took.
 fn drive(
     source: &mut dyn TraceSource,
     subject: &mut dyn Subject,

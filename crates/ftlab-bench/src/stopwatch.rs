@@ -1,9 +1,9 @@
-//! Processor time, which other load on the machine hardly affects.
+//! CPU time, which other load on the machine hardly affects.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// Measures the processor time of this thread.
+/// Measures the CPU time of this thread.
 pub(crate) struct Stopwatch(Duration);
 
 fn now() -> Duration {

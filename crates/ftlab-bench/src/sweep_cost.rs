@@ -31,7 +31,7 @@ const EXPERIMENT: &str = r#"
 const OVERHEAD_MAX: Duration = Duration::from_millis(2);
 const BUSY_MIN: f64 = 0.9;
 
-/// Processor time of all threads of this process.
+/// CPU time of all threads of this process.
 fn processor_time() -> Duration {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(tv_sec.unsigned_abs(), tv_nsec as u32)
@@ -60,7 +60,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let busy = taken.as_secs_f64() / elapsed.as_secs_f64() / threads as f64;
     let overhead = taken.saturating_sub(plain) / runs;
     println!("{runs} runs, {threads} threads: {:.2} s", elapsed.as_secs_f64());
-    println!("processor time per run: {:?} plain, {:?} in a sweep", plain / runs, taken / runs);
+    println!("CPU time per run: {:?} plain, {:?} in a sweep", plain / runs, taken / runs);
     println!("overhead per run: {overhead:?}, processors busy: {:.0}%", 100.0 * busy);
     assert!(overhead < OVERHEAD_MAX, "more than {OVERHEAD_MAX:?}");
     if busy < BUSY_MIN {

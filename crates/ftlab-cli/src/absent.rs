@@ -1,9 +1,9 @@
-//! Commands that this binary was built without: they say how to get them.
+//! Commands that this binary was built without: they tell how to build them.
 
 use crate::error::CliError;
 use clap::Args;
 
-/// Takes whatever is typed after the command.
+/// Accepts any arguments.
 #[derive(Debug, Args)]
 pub(crate) struct AbsentArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -96,10 +96,10 @@ fn report_only_bugs() {
     }));
 }
 
-/// Runs the command with what was typed after its name, and yields the exit status: 2 if the command was
-/// wrong, 1 if its execution failed.
+/// Runs the command with these arguments (without its own name) and returns the exit status: 2 if the
+/// command was wrong, 1 if its execution failed.
 ///
-/// `python` is the interpreter that `ftlab tune` runs where FTLAB_PYTHON names none; `python3` if `None`.
+/// `python` is the interpreter that `ftlab tune` runs if FTLAB_PYTHON is not set; `python3` if `None`.
 pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) -> u8 {
     report_only_bugs();
     let typed: Vec<_> = typed.into_iter().collect();

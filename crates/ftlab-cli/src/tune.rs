@@ -17,8 +17,9 @@ use std::path::PathBuf;
 ///
 /// Optuna proposes, ftlab runs: first the default parameters, then those that earlier trials
 /// suggest. Results depend on the seed, not on threads, and a stopped search can be resumed. The
-/// search is part of the Python package ftlab (pip install 'ftlab[tune]', in a clone '.[tune]') of
-/// the interpreter that FTLAB_PYTHON names; by default of the one that has the command, or python3.
+/// search is part of the Python package ftlab (pip install 'ftlab[tune]', in a clone '.[tune]'). The
+/// interpreter is FTLAB_PYTHON if it is set; otherwise the one whose package includes the command,
+/// or python3.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ftlab tune 2r++ trace.parquet --fill sequential --metadata-budget 4B/page
@@ -89,12 +90,12 @@ try:
     from ftlab._tune_command import main
 except ImportError as error:
     sys.exit(f"error: {sys.executable} cannot import ftlab's search ({error}); install the Python package "
-             "of this version with pip install 'ftlab[tune]', in a clone '.[tune]', or set FTLAB_PYTHON to the "
-             "interpreter that has it")
+             "of this version with pip install 'ftlab[tune]', in a clone pip install '.[tune]', or set FTLAB_PYTHON "
+             "to the interpreter that has it")
 sys.exit(main(sys.argv[1]))
 "#;
 
-/// Hands over to Python, to `python` if FTLAB_PYTHON names none; returns only if that fails.
+/// Hands over to Python (`python` unless FTLAB_PYTHON is set); returns only if that fails.
 pub(crate) fn tune(
     command: &Command,
     matches: &ArgMatches,
@@ -156,7 +157,7 @@ fn cannot_run(python: &OsStr, error: &std::io::Error) -> CliError {
     };
     CliError::failure(format!(
         "{python}: {what}; the search runs in Python 3.11 or later with the package ftlab, installed by \
-         pip install 'ftlab[tune]', in its checkout pip install '.[tune]'; FTLAB_PYTHON names another \
+         pip install 'ftlab[tune]', in a clone pip install '.[tune]'; set FTLAB_PYTHON for another \
          interpreter"
     ))
 }

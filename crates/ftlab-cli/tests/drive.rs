@@ -32,8 +32,8 @@ fn a_drive_is_made_checked_and_looked_at() {
         directory.path(),
         "drive create my.drive --size 64MiB --op 12.5% --pages-per-block 64 --ftl 2r-fifo:blk-util=0.4",
     );
-    let said = "2r-fifo:blk-util=0.4, 16384 pages of 4096 bytes on 288 blocks of 64";
-    assert!(made.contains(said), "{made}");
+    let geometry = "2r-fifo:blk-util=0.4, 16384 pages of 4096 bytes on 288 blocks of 64";
+    assert!(made.contains(geometry), "{made}");
     let checked = ok(directory.path(), "drive check my.drive");
     assert!(checked.ends_with("0 pages hold data\nno damage\n"), "{checked}");
     let stats = ok(directory.path(), "drive stats my.drive");
@@ -65,7 +65,7 @@ fn damage_is_named_and_is_a_failure() {
 #[test]
 fn what_cannot_be_is_an_error_that_says_why() {
     let directory = tempfile::tempdir().unwrap();
-    for (arguments, code, said) in [
+    for (arguments, code, message) in [
         ("drive create d --size 8MiB --ftl fast", 2, "unknown page-mapped FTL \"fast\""),
         ("drive create d --size 8MiB --ftl 2r+", 2, "did you mean \"2r++\"?"),
         ("drive create d --size 8MiB", 2, "blocks of 1024 pages are too few"),
@@ -74,7 +74,7 @@ fn what_cannot_be_is_an_error_that_says_why() {
         ("drive stats none", 1, "cannot open none"),
     ] {
         let error = fails(directory.path(), arguments, code);
-        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(error.contains(message), "{arguments}: {error}");
         assert!(!directory.path().join("d").exists());
     }
     ok(directory.path(), "drive create d --size 8MiB --pages-per-block 16");

@@ -15,11 +15,11 @@ fn short_form(program: &str) {
     let Ok(output) = Command::new("python3").args(arguments).output() else {
         return say("SKIPPED: without python3 (make setup-drive)\n");
     };
-    let said = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) => {}
-        Some(SKIPPED) => say(&said),
-        code => panic!("{code:?}: {said}"),
+        Some(SKIPPED) => say(&text),
+        code => panic!("{code:?}: {text}"),
     }
 }
 

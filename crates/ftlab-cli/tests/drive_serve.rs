@@ -14,7 +14,7 @@ use std::time::Duration;
 /// `ftlab` at work, and what it says on standard error.
 struct Running {
     child: Child,
-    said: Receiver<String>,
+    lines: Receiver<String>,
     all: String,
 }
 
@@ -22,17 +22,17 @@ impl Running {
     fn start(place: &Place, arguments: &str) -> Self {
         let mut command = place.command(arguments);
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let (sender, said) = channel();
+        let (sender, lines) = channel();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|l| sender.send(l)));
-        Self { child, said, all: String::new() }
+        Self { child, lines, all: String::new() }
     }
 
     /// Waits until it says something with `part` in it, and returns that line.
     fn says(&mut self, part: &str) -> String {
         loop {
-            let line = self.said.recv_timeout(Duration::from_secs(30));
-            let line = line.unwrap_or_else(|_| panic!("{part:?} is not said; {}", self.all));
+            let line = self.lines.recv_timeout(Duration::from_secs(30));
+            let line = line.unwrap_or_else(|_| panic!("{part:?} is not reported; {}", self.all));
             self.all.push_str(&line);
             self.all.push('\n');
             if line.contains(part) {
@@ -45,11 +45,11 @@ impl Running {
         program("kill", &["-INT", &self.child.id().to_string()]);
     }
 
-    /// Interrupts it, and asserts that it ends well; all that it said.
+    /// Interrupts it, and asserts that it ends well; its whole output.
     fn stop(mut self) -> String {
         self.interrupt();
         let code = self.child.wait().unwrap().code();
-        self.all.extend(self.said.iter().map(|line| line + "\n"));
+        self.all.extend(self.lines.iter().map(|line| line + "\n"));
         assert_eq!(code, Some(0), "{}", self.all);
         std::mem::take(&mut self.all)
     }
@@ -144,8 +144,8 @@ fn a_drive_is_served_over_nbd_watched_and_recorded() {
     let wrong = place.ftlab("drive smart http://127.0.0.1:1");
     wrong.fails(1, &["http://127.0.0.1:1: ", "refused"]);
 
-    let said = serving.stop();
-    assert!(said.contains(&format!("t.parquet: {} operations", grouped(3 * pages))), "{said}");
+    let output = serving.stop();
+    assert!(output.contains(&format!("t.parquet: {} operations", grouped(3 * pages))), "{output}");
     // The same operations in the simulator: one FTL, one result.
     let stats = place.ftlab("drive stats my.drive --json").json();
     let replay = "run t.parquet --op 25% --pages-per-block 64 --ftl 2r-fifo --json";
@@ -205,8 +205,8 @@ fn a_file_system_survives_a_kill_and_is_mounted_again() {
     let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs ext4 -o noatime");
     mounted.says("mounted on mnt");
     fs::write(target.join("file"), vec![5; 3 << 20]).unwrap();
-    let said = mounted.stop();
-    assert!(said.contains("closed; "), "{said}");
+    let output = mounted.stop();
+    assert!(output.contains("closed; "), "{output}");
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "it is unmounted");
 
     let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs xfs");

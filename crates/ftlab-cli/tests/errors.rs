@@ -263,11 +263,13 @@ fn options_of_traces_are_refused_for_generators() {
     let place = Place::new();
     for option in ["--map off=1", "--format csv", "--skip-bad 1%"] {
         let name = option.split(' ').next().unwrap();
-        let said = format!("{name} is for traces, and uniform is a generator");
-        place.ftlab(&format!("run uniform --logical 8MiB --ftl fifo {option}")).fails(2, &[&said]);
+        let message = format!("{name} is for traces, and uniform is a generator");
+        place
+            .ftlab(&format!("run uniform --logical 8MiB --ftl fifo {option}"))
+            .fails(2, &[&message]);
         place
             .ftlab(&format!("convert uniform u.csv --logical 8MiB --writes 9 {option}"))
-            .fails(2, &[&said]);
+            .fails(2, &[&message]);
     }
 }
 

@@ -13,14 +13,14 @@ fn streams_by_address_reach_the_placement_handles() {
     let output =
         place.ftlab(&format!("{RUN} --streams 0..320KiB=1 --ftl nvme-fdp --ftl 1r-greedy"));
     assert_eq!(output.code, 0, "{}", output.stderr);
-    let said = output.stdout + &output.stderr;
+    let text = output.stdout + &output.stderr;
     for part in ["NVMe statistics", "HBMW", "MBMW", "MBE"] {
-        assert!(said.contains(part), "{part} is not in {said}");
+        assert!(text.contains(part), "{part} is not in {text}");
     }
-    assert!(!said.contains("names no streams"), "{said}");
+    assert!(!text.contains("names no streams"), "{text}");
     let output = place.ftlab(&format!("{RUN} --ftl nvme-fdp"));
-    let said = output.stdout + &output.stderr;
-    assert!(said.contains("the workload names no streams, so all of it went to"), "{said}");
+    let text = output.stdout + &output.stderr;
+    assert!(text.contains("the workload names no streams, so all of it went to"), "{text}");
 }
 
 #[test]

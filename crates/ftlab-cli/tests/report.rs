@@ -168,8 +168,8 @@ fn reads_well(folder: &Path, arguments: &str) {
     let page = place.path().join("page.html");
     let check =
         Command::new("node").current_dir(folder).arg("check.mjs").arg(page).output().unwrap();
-    let said = String::from_utf8_lossy(&check.stdout) + String::from_utf8_lossy(&check.stderr);
-    assert!(check.status.success(), "{said}");
+    let text = String::from_utf8_lossy(&check.stdout) + String::from_utf8_lossy(&check.stderr);
+    assert!(check.status.success(), "{text}");
 }
 
 #[test]

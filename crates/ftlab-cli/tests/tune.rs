@@ -67,10 +67,10 @@ fn an_interpreter_or_package_that_is_missing_is_named_with_a_remedy() {
     let place = Place::new();
     let mut command = place.command("tune 2r++ uniform --logical 16MiB");
     let output = command.env("FTLAB_PYTHON", "no-such-python").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("no-such-python: there is no such program"), "{said}");
-    assert!(said.contains("pip install '.[tune]'"), "{said}");
+    assert!(text.contains("no-such-python: there is no such program"), "{text}");
+    assert!(text.contains("pip install '.[tune]'"), "{text}");
 }
 
 #[test]

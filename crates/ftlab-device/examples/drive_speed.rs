@@ -1,4 +1,4 @@
-//! The cost of a drive without a front end: processor time of page writes, and the start of a large
+//! The cost of a drive without a front end: CPU time of page writes, and the start of a large
 //! drive after a crash. `make bench-drive`.
 
 use ftlab_device::{Backing, CreateOptions, Drive, OpenOptions, Store};
@@ -32,7 +32,7 @@ fn options(ftl: &str, gibibytes: u32) -> Result<CreateOptions, Box<dyn Error>> {
     Ok(CreateOptions { ftl: ftl.parse()?, config, checkpoint_every: None })
 }
 
-/// Processor time of the process, in microseconds.
+/// CPU time of the process, in microseconds.
 fn cpu_us() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
@@ -165,7 +165,7 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let (start, cpu) = (Instant::now(), cpu_us());
     open()?.close()?;
     println!(
-        "64 GiB: started in {:.2} s ({:.2} s of processor time) after it was closed",
+        "64 GiB: started in {:.2} s ({:.2} s of CPU time) after it was closed",
         start.elapsed().as_secs_f64(),
         (cpu_us() - cpu) / 1e6
     );

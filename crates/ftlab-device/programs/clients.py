@@ -39,8 +39,8 @@ def convert_and_compare(drive: Drive, picture: Path) -> None:
     qcow2 = picture.with_suffix(".qcow2")
     run("qemu-img", "convert", "-f", "raw", "-O", "qcow2", picture, qcow2)
     run("qemu-img", "convert", "-n", "-O", "raw", qcow2, drive.uri)
-    said = run("qemu-img", "compare", "-F", "raw", qcow2, drive.uri)
-    expect("Images are identical" in said, said)
+    output = run("qemu-img", "compare", "-F", "raw", qcow2, drive.uri)
+    expect("Images are identical" in output, output)
     qcow2.unlink()
 
 

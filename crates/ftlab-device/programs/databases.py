@@ -153,8 +153,8 @@ def expect_same_in_simulation(
     ftls = [part for ftl in counters for part in ("--ftl", ftl)]
     draw = ["--figure", figure.resolve()] if figure else []
     arguments = [trace.name, *drive.shape, *ftls, "--quiet", "--json", *draw]
-    said = run_json(str(drive.ftlab), "run", *arguments, cwd=trace.parent)
-    for run, (ftl, live) in zip(said["runs"], counters.items(), strict=True):
+    output = run_json(str(drive.ftlab), "run", *arguments, cwd=trace.parent)
+    for run, (ftl, live) in zip(output["runs"], counters.items(), strict=True):
         found = (run["host_writes"], run["relocations"])
         expected = (live["host_pages"], live["relocated_pages"])
         expect(found == expected, f"{ftl}: {expected} on the drive, {found} in simulation")

@@ -11,11 +11,11 @@ from pathlib import Path
 from system import Failed, attempt, eventually, expect, kill, run, say, start, unmount
 
 
-def listen(process: subprocess.Popen, said: queue.Queue[str]) -> None:
+def listen(process: subprocess.Popen, lines: queue.Queue[str]) -> None:
     """Forwards the output of a process, and an empty line at its end."""
     for line in process.stderr:
-        said.put(line.strip())
-    said.put("")
+        lines.put(line.strip())
+    lines.put("")
 
 
 class Drive:
@@ -28,7 +28,7 @@ class Drive:
         self.mount_point.mkdir()
         self.url = ""
         self._process: subprocess.Popen | None = None
-        self._said: queue.Queue[str] = queue.Queue()
+        self._lines: queue.Queue[str] = queue.Queue()
         self.shape = ["--op", op, "--pages-per-block", "256"]
         self("create", self.file, "--size", size, "--ftl", ftl, *self.shape)
 
@@ -51,21 +51,21 @@ class Drive:
         """The drive as a file."""
         return self.mount_point / "drive"
 
-    def serve(self, *beside: object, front: str) -> None:
+    def serve(self, *options: object, front: str) -> None:
         """Serves it as `nbd` or `fuse`; returns once it is ready."""
         address = self.socket if front == "nbd" else self.mount_point
         # Remains of a killed server.
         self.socket.unlink(missing_ok=True)
-        arguments = ["drive", "serve", self.file, f"--{front}", address, *beside]
+        arguments = ["drive", "serve", self.file, f"--{front}", address, *options]
         self._process = start(str(self.ftlab), *arguments, stderr=subprocess.PIPE)
-        self._said = queue.Queue()
-        threading.Thread(target=listen, args=(self._process, self._said), daemon=True).start()
-        if "--http" in beside:
+        self._lines = queue.Queue()
+        threading.Thread(target=listen, args=(self._process, self._lines), daemon=True).start()
+        if "--http" in options:
             self.url = self._says("dashboard at ").split("dashboard at ")[1]
         self._says("NBD at " if front == "nbd" else "the drive is the file ")
 
     def _says(self, part: str) -> str:
-        while line := self._said.get(timeout=120):
+        while line := self._lines.get(timeout=120):
             if part in line:
                 return line
             say(f"  ftlab: {line}")
@@ -113,9 +113,9 @@ class BlockDevice:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def attach(self, *beside: object) -> None:
+    def attach(self, *options: object) -> None:
         """Serves the drive and attaches a loop device to it."""
-        self.drive.serve(*beside, front="fuse")
+        self.drive.serve(*options, front="fuse")
         how = ["--find", "--show", "--direct-io=on", "--sector-size=4096"]
         self.path = run("losetup", *how, self.drive.fuse_file).strip()
 
@@ -160,15 +160,15 @@ class FileSystem:
         unmount(self.place, "--lazy")
         self.device.release()
 
-    def make(self, *beside: object) -> None:
+    def make(self, *options: object) -> None:
         """Creates and mounts it."""
-        self.device.attach(*beside)
+        self.device.attach(*options)
         run(f"mkfs.{self.kind}", "-q", self.device.path)
         self._mount()
 
-    def mount(self, *beside: object) -> None:
+    def mount(self, *options: object) -> None:
         """Mounts it again, which replays its journal."""
-        self.device.attach(*beside)
+        self.device.attach(*options)
         self._mount()
 
     def _mount(self) -> None:

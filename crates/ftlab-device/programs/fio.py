@@ -85,16 +85,16 @@ def total(report: dict, kind: str) -> int:
 
 def write_and_verify(front: Front, size: int, seed: int, work) -> int:
     """Fills the first part of the drive, and reads it back; returns the bytes written."""
-    said = run_json("fio", *job(front, 0, size, seed, *WRITE, *VERIFY, "--do_verify=1"), cwd=work)
-    expect(total(said, "read") >= size, f"fio read {total(said, 'read')} bytes of {size}")
-    expect(total(said, "trim") > 0, "fio trimmed nothing")
-    return total(said, "write")
+    output = run_json("fio", *job(front, 0, size, seed, *WRITE, *VERIFY, "--do_verify=1"), cwd=work)
+    expect(total(output, "read") >= size, f"fio read {total(output, 'read')} bytes of {size}")
+    expect(total(output, "trim") > 0, "fio trimmed nothing")
+    return total(output, "write")
 
 
 def verify_again(front: Front, size: int, work) -> None:
     """Reads what was written: each block can be verified by itself."""
-    said = run_json("fio", *job(front, 0, size, 1, *READ, *VERIFY), cwd=work)
-    expect(total(said, "read") == size, f"fio read {total(said, 'read')} bytes of {size}")
+    output = run_json("fio", *job(front, 0, size, 1, *READ, *VERIFY), cwd=work)
+    expect(total(output, "read") == size, f"fio read {total(output, 'read')} bytes of {size}")
 
 
 def crash_under_load(front: Front, size: int, seed: int, seconds: float, work) -> None:
@@ -112,11 +112,11 @@ def crash_under_load(front: Front, size: int, seed: int, seconds: float, work) -
 
 def trim_and_compare(front: Front, size: int, seed: int, work) -> int:
     """Trims the first half, which must then read as zeros; returns the bytes trimmed."""
-    said = run_json("fio", *job(front, 0, size, seed, *TRIM), cwd=work)
+    output = run_json("fio", *job(front, 0, size, seed, *TRIM), cwd=work)
     zeros = [*READ, "--verify=pattern", "--verify_pattern=0", "--verify_fatal=1"]
     read = run_json("fio", *job(front, 0, size, seed, *zeros), cwd=work)
     expect(total(read, "read") == size, f"fio read {total(read, 'read')} bytes of {size}")
-    return total(said, "trim")
+    return total(output, "trim")
 
 
 def live(front: Front, half: int, bytes_wanted: int, seconds: float, work) -> dict:

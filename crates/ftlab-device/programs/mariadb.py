@@ -97,9 +97,9 @@ class MariaDb(Database):
 
     def end_timed_work(self, load: subprocess.Popen) -> float:
         """Waits for it; transactions per second."""
-        said, _ = load.communicate()
-        expect(load.returncode == 0, said)
-        rate = next(line for line in said.splitlines() if "transactions:" in line)
+        output, _ = load.communicate()
+        expect(load.returncode == 0, output)
+        rate = next(line for line in output.splitlines() if "transactions:" in line)
         return float(rate.split("(")[1].split()[0])
 
     def work(self, seconds: float) -> dict:
@@ -124,8 +124,8 @@ class MariaDb(Database):
         ).strip()
 
     def verify(self) -> dict:
-        said = run("mariadb-check", *self._client(), "--extended", "--databases", "sbtest")
-        wrong = [line for line in said.splitlines() if not line.endswith("OK")]
+        output = run("mariadb-check", *self._client(), "--extended", "--databases", "sbtest")
+        wrong = [line for line in output.splitlines() if not line.endswith("OK")]
         expect(not wrong, "\n".join(wrong))
         for condition, query in CONSISTENCY.items():
             found = self._query(query)

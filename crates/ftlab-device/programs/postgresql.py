@@ -76,10 +76,10 @@ class PostgreSql(Database):
         wait_for("PostgreSQL", self.server, lambda: attempt("pg_isready", *ready))
 
     def work(self, seconds: float) -> dict:
-        said = self._run(
+        output = self._run(
             "pgbench", "--client=8", f"--time={seconds:.0f}", "--no-vacuum", "postgres"
         )
-        rate = next(line for line in said.splitlines() if line.startswith("tps"))
+        rate = next(line for line in output.splitlines() if line.startswith("tps"))
         return {"transactions per second": float(rate.split()[2])}
 
     def begin_work(self) -> None:

@@ -50,8 +50,8 @@ class RocksDb(Database):
             # The file system needs seconds to discard deleted files.
             "--benchmark_write_rate_limit=8388608",
         ]
-        said = run("db_bench", *self._arguments("overwrite", *more))
-        line = next(line for line in said.splitlines() if line.startswith("overwrite"))
+        output = run("db_bench", *self._arguments("overwrite", *more))
+        line = next(line for line in output.splitlines() if line.startswith("overwrite"))
         return {"writes per second": int(line.split(" ops/sec")[0].split()[-1])}
 
     def begin_work(self) -> None:
@@ -67,9 +67,9 @@ class RocksDb(Database):
         consistent = run("ldb", f"--db={self.place}", "checkconsistency")
         expect("OK" in consistent, consistent)
         more = ["--use_existing_db=1", "--threads=1"]
-        said = run("db_bench", *self._arguments("verifychecksum,readseq", *more))
-        line = next(line for line in said.splitlines() if line.startswith("readseq"))
-        expect("verifychecksum" in said, said)
+        output = run("db_bench", *self._arguments("verifychecksum,readseq", *more))
+        line = next(line for line in output.splitlines() if line.startswith("readseq"))
+        expect("verifychecksum" in output, output)
         return {"checked": line.split(":")[0] + " and all checksums"}
 
 

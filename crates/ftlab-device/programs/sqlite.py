@@ -110,10 +110,10 @@ class Sqlite(Database):
             def ask(query: str) -> tuple:
                 return connection.execute(query).fetchone()
 
-            (said,) = ask("PRAGMA integrity_check")
+            (answer,) = ask("PRAGMA integrity_check")
             (total,) = ask("SELECT sum(balance) FROM accounts")
             count, last = ask("SELECT count(*) - 1, max(number) FROM transfers")
-        expect(said == "ok", f"integrity_check: {said}")
+        expect(answer == "ok", f"integrity_check: {answer}")
         expect(total == 1000 * ACCOUNTS, f"the accounts hold {total}, not {1000 * ACCOUNTS}")
         expect(count == last, f"{last} transfers, but {count} of them are there")
         acknowledged = self.load.acknowledged

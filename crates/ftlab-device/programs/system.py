@@ -52,16 +52,16 @@ def run(program: str, *arguments: object, cwd: Path | None = None, stdin: str | 
     """The output of a program; an error if it fails."""
     line = command(program, *arguments)
     done = subprocess.run(line, cwd=cwd, input=stdin, capture_output=True, text=True)
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     if done.returncode != 0:
-        raise Failed(f"{' '.join(line)}: exit {done.returncode}\n{said}")
-    return said
+        raise Failed(f"{' '.join(line)}: exit {done.returncode}\n{output}")
+    return output
 
 
 def run_json(program: str, *arguments: object, **how: object) -> dict:
     """The JSON document in the output of a program."""
-    said = run(program, *arguments, **how)
-    return json.JSONDecoder().raw_decode(said, said.index("{"))[0]
+    output = run(program, *arguments, **how)
+    return json.JSONDecoder().raw_decode(output, output.index("{"))[0]
 
 
 def attempt(program: str, *arguments: object) -> bool:

@@ -25,7 +25,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// `None`, said aloud, where it cannot be.
+    /// `None`, with a message, where it cannot be.
     fn new(bytes: u64) -> Option<Self> {
         if !Path::new("/dev/fuse").exists() || !rustix::process::getuid().is_root() {
             skip("FUSE needs root and /dev/fuse here");

@@ -1,4 +1,4 @@
-//! A process that serves a drive is killed under load, over and over: nothing that it said was flushed is lost.
+//! A process that serves a drive is killed under load, over and over: nothing that it reported as flushed is lost.
 
 use ftlab_device::{CreateOptions, Drive, OpenOptions, Store};
 use ftlab_flash::Geometry;

@@ -1,4 +1,4 @@
-//! Arrow tables on their way between Python and Rust, by reference (the Arrow PyCapsule interface).
+//! Passes Arrow tables between Python and Rust by reference (the Arrow PyCapsule interface).
 
 // A capsule is a pointer.
 #![allow(unsafe_code)]
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::CStr;
 
-/// What a capsule of a stream is called.
+/// The name of a capsule with a stream.
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// The tables of an object that has `__arrow_c_stream__`.
@@ -23,13 +23,13 @@ pub(crate) fn tables_of(object: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamR
     reader.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The table as pyarrow has it.
+/// The table as a pyarrow object.
 pub(crate) fn in_pyarrow(py: Python<'_>, table: RecordBatch) -> PyResult<Bound<'_, PyAny>> {
     let readers = py.import("pyarrow")?.getattr("RecordBatchReader")?;
     readers.call_method1("from_stream", (Table(table),))?.call_method0("read_next_batch")
 }
 
-/// A table that hands itself out as a stream.
+/// A table that exports itself as a stream.
 #[pyclass(frozen, module = "ftlab._core")]
 struct Table(RecordBatch);
 

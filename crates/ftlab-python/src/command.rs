@@ -1,4 +1,4 @@
-//! The command `ftlab`, which wheels bring along.
+//! The command `ftlab`, which wheels include.
 
 use pyo3::{Python, pyfunction};
 use std::ffi::OsString;
@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The exit status of a Rust program that panicked.
 const PANICKED: u8 = 101;
 
-/// Runs the command with what was typed after its name, and yields the exit status. `python` is the
-/// interpreter that `ftlab tune` runs.
+/// Runs the command with these arguments and returns the exit status. `python` is the interpreter
+/// that `ftlab tune` runs.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, typed: Vec<OsString>, python: OsString) -> u8 {
     py.detach(|| {

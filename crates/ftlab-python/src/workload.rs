@@ -147,7 +147,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Keeps the exception for those who can raise it.
+    /// Stores the exception for the caller that can raise it.
     fn stopped_by(&self, error: PyErr) -> TraceError {
         let message = error.to_string();
         keep(&self.raised, error);

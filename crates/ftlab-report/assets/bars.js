@@ -122,8 +122,8 @@ ftlab.drawMoves = () => {
       const title = `${name}: ${ftlab.digits(perWrite(run, name), 3)} per host page`;
       return ftlab.element("span", { style: `width:${width};background:${colour}`, title });
     });
-    const said = ftlab.classes.map(([name]) => `${name} ${ftlab.digits(perWrite(run, name), 3)}`).join(", ");
-    const bar = ftlab.element("div", { class: "bar", role: "img", "aria-label": `${run.ftl}, pages moved per host page: ${said}` }, ...parts);
+    const spoken = ftlab.classes.map(([name]) => `${name} ${ftlab.digits(perWrite(run, name), 3)}`).join(", ");
+    const bar = ftlab.element("div", { class: "bar", role: "img", "aria-label": `${run.ftl}, pages moved per host page: ${spoken}` }, ...parts);
     bar.append(ftlab.element("span", { class: "total", "aria-hidden": "true" }, ftlab.digits(total(run), 4)));
     return ftlab.element("div", { class: "bar-row" }, ftlab.element("div", { class: "name" }, run.ftl), bar);
   });

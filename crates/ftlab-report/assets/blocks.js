@@ -125,9 +125,9 @@ ftlab.blockPanel = (run) => {
     grid = ftlab.drawCells(canvas, run, frame, order, chosen);
     const text = ftlab.frameText(run, frame);
     canvas.setAttribute("aria-label", `Erase blocks of ${run.ftl}, ${ftlab.afterWrites(frame.host_writes)}: ${text} Arrow keys read single blocks.`);
-    reading.textContent = chosen === null ? text : said();
+    reading.textContent = chosen === null ? text : spoken();
   };
-  const said = () => {
+  const spoken = () => {
     const { name, region, lines } = ftlab.cellText(run, frame, order[chosen]);
     return `${name}: ${[region, ...lines.map((line) => `${line.value} ${line.name}`)].join(", ")}.`;
   };

@@ -55,9 +55,9 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
   if (!place) return;
   const runs = ftlab.runs.filter((run) => line(run));
   const drawn = ftlab.element("div", { class: "plot", tabindex: "0", role: "group" });
-  const said = ftlab.element("span", { "aria-live": "polite" });
+  const spoken = ftlab.element("span", { "aria-live": "polite" });
   const all = ftlab.element("button", { type: "button" }, "Show all");
-  const help = ftlab.element("p", { class: "help" }, all, "Drag or +/− to zoom, arrows to read.", said);
+  const help = ftlab.element("p", { class: "help" }, all, "Drag or +/− to zoom, arrows to read.", spoken);
   place.append(drawn, help);
   const joined = ftlab.join(runs.map(line));
   let plot = null;
@@ -74,7 +74,7 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
       .filter(({ run, value }) => run.isShown && value !== null && value !== undefined);
   const say = (index) => {
     const texts = values(index).map(({ run, value }) => `${run.ftl} ${y.text(value)}`);
-    said.textContent = `${x.title(joined[0][index])}: ${texts.join(", ")}`;
+    spoken.textContent = `${x.title(joined[0][index])}: ${texts.join(", ")}`;
   };
   const point = (plot) => {
     const { idx, left, top } = plot.cursor;

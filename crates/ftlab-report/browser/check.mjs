@@ -33,7 +33,7 @@ async function open(browser, { name, ...options }) {
 }
 
 async function isAccessible(page, name) {
-  // The page lets no script in but its own; this one comes from outside of it.
+  // The page lets no script in but its own; this one comes from outside.
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   for (const { id, impact, help, nodes } of violations) {
@@ -102,8 +102,8 @@ async function zooms(page) {
   if ((await plot.count()) === 0) return;
   await plot.focus();
   await page.keyboard.press("ArrowRight");
-  const said = await page.locator("#waf [aria-live]").textContent();
-  expect(/drive writes?: /.test(said), `the chart does not tell its values: ${said}`);
+  const spoken = await page.locator("#waf [aria-live]").textContent();
+  expect(/drive writes?: /.test(spoken), `the chart does not tell its values: ${spoken}`);
   const picture = () => page.locator("#waf canvas").first().evaluate((canvas) => canvas.toDataURL());
   const before = await picture();
   await page.keyboard.press("+");

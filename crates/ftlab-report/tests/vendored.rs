@@ -1,4 +1,4 @@
-//! The library beside the page's own scripts is the one that `browser/package-lock.json` pins.
+//! The library bundled with the page's own scripts is the one that `browser/package-lock.json` pins.
 
 use std::fs;
 use std::path::Path;

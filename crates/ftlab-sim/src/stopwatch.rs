@@ -1,4 +1,4 @@
-//! Processor time, in which others on the machine take little part.
+//! CPU time, which other load on the machine hardly affects.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! Measures how fast traces are read and generated, and checks that the answer is right: a fast
-//! wrong answer is a failure. Rows: what, millions per second of processor time on one core, whether
+//! wrong answer is a failure. Rows: what, millions per second of CPU time on one core, whether
 //! the count is right. Generators of databases run on two threads: theirs are millions per second that
 //! passes. Run it in release: `cargo run --release -p ftlab-trace --example decode_speed`.
 //!

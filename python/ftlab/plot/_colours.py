@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["COLD", "INVALID", "KINDS", "PALETTE", "YOUNG", "region_colours"]
 
 PALETTE = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000"]
-"""Colours that stay apart for colour-blind readers (Okabe and Ito, 2008)."""
+"""Colours that colour-blind readers can tell apart (Okabe and Ito, 2008)."""
 
 COLD, YOUNG, INVALID = "#2f7fc1", "#e8963a", "#e3e0d8"
 """What is in a block: cold pages, younger pages, invalid pages."""
@@ -27,11 +27,11 @@ _COLD_SCALE = ["#08458a", "#1e6db2", "#4695c8", "#7db8da", "#b7d4ea"]
 """From dark to light blue."""
 
 _OTHER_SCALE = ["#fbd724", "#f99a3e", "#e3685f", "#c03a83", "#8f0da4"]
-"""From yellow by red to purple."""
+"""From yellow through red to purple."""
 
 
 def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
-    """The colour of each region: cold ones are blue, others grey and warm, or a scale if they are many."""
+    """The colour of each region: cold ones are blue, others grey and warm, or a scale if there are many."""
     cold = [stream["name"] for stream in streams if stream["cold"]]
     other = [stream["name"] for stream in streams if not stream["cold"]]
     colours = _colours(cold, ["#0072b2", "#56b4e9", "#00406b"], _COLD_SCALE)
@@ -40,7 +40,7 @@ def region_colours(streams: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _colours(names: list[str], few: list[str], scale: list[str]) -> dict[str, str]:
-    """A colour for each name: one of a few, or of a scale if there are more names."""
+    """A colour for each name: one of a few, or from a scale if there are more names."""
     if len(names) > len(few):
         few = _along(scale, len(names))
     return dict(zip(names, few, strict=False))

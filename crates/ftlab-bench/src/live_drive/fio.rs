@@ -1,4 +1,4 @@
-//! One run of fio, and the processor time of the server.
+//! One run of fio, and the CPU time of the server.
 
 use crate::common::Failure;
 use rustix::param::clock_ticks_per_second;
@@ -11,7 +11,7 @@ pub(crate) struct Measured {
     pub(crate) iops: f64,
     /// Median latency of an operation, in microseconds.
     pub(crate) p50_us: f64,
-    /// Processor time of the server per operation, in microseconds.
+    /// CPU time of the server per operation, in microseconds.
     pub(crate) cpu_us: f64,
 }
 
@@ -52,7 +52,7 @@ fn number_after(text: &str, key: &str) -> Result<f64, Failure> {
     Ok(rest[..end].parse()?)
 }
 
-/// Processor time of these processes so far.
+/// CPU time of these processes so far.
 fn processor_seconds(pids: &[u32]) -> Result<f64, Failure> {
     let mut ticks = 0;
     for pid in pids {

@@ -39,7 +39,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// The endings of the formats that this binary draws.
+/// The file extensions of the formats that this binary can draw.
 pub(crate) const ENDINGS: &[&str] = if cfg!(feature = "png") { &["svg", "png"] } else { &["svg"] };
 
 type Drawn = Result<(), Box<dyn Error>>;

@@ -25,7 +25,7 @@ pub(super) struct Page {
 /// Seconds that an experiment took.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Took {
-    /// Processor time of the FTLs of all runs, including those whose results are reused.
+    /// CPU time of the FTLs of all runs, including those whose results are reused.
     InFtls(f64),
     /// Elapsed time until everything was finished.
     InAll(f64),
@@ -293,7 +293,7 @@ impl fmt::Display for Took {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::InFtls(seconds) => {
-                write!(f, "with {} of processor time in FTLs", duration(seconds))
+                write!(f, "with {} of CPU time in FTLs", duration(seconds))
             }
             Self::InAll(seconds) => write!(f, "in {}", duration(seconds)),
         }

@@ -20,15 +20,15 @@ impl Output {
             .unwrap_or_else(|error| panic!("{error}: {:?}\n{}", self.stdout, self.stderr))
     }
 
-    /// Asserts that the command failed with `code` and said every one of `parts`; a command that was
+    /// Asserts that the command failed with `code` with every one of `parts` in its message; a command that was
     /// wrong (2) prints nothing on standard output.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
         // The help of options wraps messages at blanks.
-        let said = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let message = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in parts {
-            assert!(said.contains(part), "{part:?} is not in {said:?}");
+            assert!(message.contains(part), "{part:?} is not in {message:?}");
         }
         assert!(code != 2 || self.stdout.is_empty(), "{}", self.stdout);
     }
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-/// A golden sequence or captured trace, which is too large to ship; `None`, said aloud, where it is
+/// A golden sequence or captured trace, which is too large to ship; `None`, with a message, where it is
 /// absent.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("FTLAB_SHARED").map(|folder| PathBuf::from(folder).join(name));

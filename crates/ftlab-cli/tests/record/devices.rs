@@ -51,7 +51,7 @@ enum Kind {
 const ZRAM_CONTROL: &str = "/sys/class/zram-control";
 
 impl Device {
-    /// A loop device over a new file in `directory`; `None`, said aloud, where there can be none.
+    /// A loop device over a new file in `directory`; `None`, with a message, where there can be none.
     pub(crate) fn over_file(directory: &Path, mib: u64) -> Option<Self> {
         let file = directory.join("disk");
         fs::File::create(&file).unwrap().set_len(mib << 20).unwrap();

@@ -124,8 +124,8 @@ fn qemu_converts_compares_and_discards() {
     let mut arguments = vec!["-f", "raw", "-t", "none"];
     arguments.extend(commands.iter().flat_map(|command| ["-c", command]));
     arguments.push(&uri);
-    let said = run("qemu-io", &arguments).succeeds();
-    assert!(!said.contains("verification failed"), "{said}");
+    let output = run("qemu-io", &arguments).succeeds();
+    assert!(!output.contains("verification failed"), "{output}");
     let mut expected = data;
     expected[..4096].fill(0);
     expected[4096..8192].fill(0xac);
@@ -147,9 +147,10 @@ fn fio_verifies_what_it_wrote() {
     let job = ["--name=v", "--ioengine=nbd", &uri, "--rw=randwrite", "--bsrange=512-64k"];
     let how = ["--bs_unaligned", "--size=64M", "--iodepth=32", "--thread=1", "--fsync=50"];
     let verify = ["--verify=crc32c", "--do_verify=1", "--verify_fatal=1", "--verify_state_save=0"];
-    let said =
+    let output =
         run("fio", &[&job[..], &how, &verify, &["--output-format=json"]].concat()).succeeds();
-    let read = said.split("\"read\"").nth(1).and_then(|read| read.split("\"io_bytes\" : ").nth(1));
+    let read =
+        output.split("\"read\"").nth(1).and_then(|read| read.split("\"io_bytes\" : ").nth(1));
     let read: u64 = read.and_then(|text| text.split(',').next()?.parse().ok()).unwrap();
     assert!(read > 32 << 20, "fio verified {read} bytes only");
 }
@@ -163,8 +164,8 @@ fn nbdkit_puts_another_server_in_front() {
     let (file, data) = served.numbers("there", 8 << 20);
     let socket = format!("socket={}", served.file("s").display());
     let script = format!("nbdcopy {file} \"$uri\" && nbdinfo --size \"$uri\"");
-    let said = run("nbdkit", &["-U", "-", "nbd", &socket, "export=disk", "--run", &script]);
-    assert_eq!(said.succeeds().trim(), "8388608");
+    let output = run("nbdkit", &["-U", "-", "nbd", &socket, "export=disk", "--run", &script]);
+    assert_eq!(output.succeeds().trim(), "8388608");
     assert!(served.content() == data);
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn have(programs: &[&str]) -> bool {
     missing.is_empty()
 }
 
-/// A Python that knows libnbd; said aloud if there is none.
+/// A Python that knows libnbd; reported if there is none.
 pub(crate) fn python_with_libnbd() -> Option<&'static str> {
     let knows = |python: &&str| {
         let output = Command::new(python).args(["-c", "import nbd"]).output();
@@ -35,7 +35,7 @@ pub(crate) fn python_with_libnbd() -> Option<&'static str> {
     found
 }
 
-/// What a program said, and its exit status.
+/// The output of a program, and its exit status.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) output: String,

@@ -1,4 +1,4 @@
-//! An FTL that cannot carry an operation out: that is a bug of it, and must not cost the drive.
+//! An FTL that fails an operation: that is a bug in the FTL, and must not cost the drive.
 
 use super::*;
 use proptest::prelude::*;
@@ -60,7 +60,7 @@ proptest! {
         let version = contents(&drive, 11);
         prop_assert!((1..5).any(|number| version == content(11, number)));
 
-        // It fails again; and once that is mended, it does not.
+        // It fails again, and no longer does once the FTL is fixed.
         prop_assert!(write(&drive, 11, 6).is_err());
         prop_assert!(drive.close().is_err());
         CURSED.set(None);

@@ -46,7 +46,7 @@ pub(super) fn request(flags: u16, command: u16, cookie: u64, offset: u64, bytes:
     header
 }
 
-/// How a connection is, after all that was said.
+/// The state of a connection after everything was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
     Open,
@@ -88,7 +88,7 @@ pub(super) fn converse(store: &dyn Store, input: &[u8], pieces: &[usize]) -> (Ve
 
 /// Something that a server sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum Reply {
     /// An answer to an option: which, kind, data.
     Answer(u32, u32, Vec<u8>),
     /// A success without data.
@@ -99,7 +99,7 @@ pub(super) enum Said {
     Data(u64, Vec<u8>),
 }
 
-/// Reads what a server says, strictly: every byte has to be accounted for.
+/// Reads what a server sends, strictly: every byte has to be accounted for.
 pub(super) struct Listener<'a> {
     pub(super) left: &'a [u8],
     structured: bool,
@@ -110,11 +110,11 @@ pub(super) struct Listener<'a> {
 impl<'a> Listener<'a> {
     /// Checks the greeting.
     pub(super) fn new(
-        said: &'a [u8],
+        sent: &'a [u8],
         structured: bool,
         reads: &'a dyn Fn(u64) -> Option<u32>,
     ) -> Self {
-        let left = said.strip_prefix(b"NBDMAGICIHAVEOPT\0\x03").expect("a greeting");
+        let left = sent.strip_prefix(b"NBDMAGICIHAVEOPT\0\x03").expect("a greeting");
         Self { left, structured, reads }
     }
 
@@ -129,14 +129,14 @@ impl<'a> Listener<'a> {
     }
 
     /// All answers up to the one that ends the handshake, or the end.
-    pub(super) fn answers(&mut self) -> Vec<Said> {
+    pub(super) fn answers(&mut self) -> Vec<Reply> {
         let mut answers = Vec::new();
         while self.left.len() >= 8 && self.left[..8] == OPTION_REPLY_MAGIC.to_be_bytes() {
             self.bytes(8);
             let (option, kind) = (self.number(4) as u32, self.number(4) as u32);
             let bytes = self.number(4) as usize;
             let data = self.bytes(bytes).to_vec();
-            answers.push(Said::Answer(option, kind, data));
+            answers.push(Reply::Answer(option, kind, data));
             if (option, kind) == (option::GO, reply::ACK) {
                 break;
             }
@@ -145,7 +145,7 @@ impl<'a> Listener<'a> {
     }
 
     /// All replies to requests.
-    pub(super) fn replies(&mut self) -> Vec<Said> {
+    pub(super) fn replies(&mut self) -> Vec<Reply> {
         let mut replies = Vec::new();
         while !self.left.is_empty() {
             replies.push(match self.number(4) as u32 {
@@ -157,30 +157,30 @@ impl<'a> Listener<'a> {
         replies
     }
 
-    fn simple(&mut self) -> Said {
+    fn simple(&mut self) -> Reply {
         let (errno, cookie) = (self.number(4) as u32, self.number(8));
         let read = (self.reads)(cookie);
         assert!(!(self.structured && read.is_some()), "reads are answered in a structured way");
         match read {
-            _ if errno != 0 => Said::Failed(cookie, errno, String::new()),
-            Some(bytes) => Said::Data(cookie, self.bytes(bytes as usize).to_vec()),
-            None => Said::Done(cookie),
+            _ if errno != 0 => Reply::Failed(cookie, errno, String::new()),
+            Some(bytes) => Reply::Data(cookie, self.bytes(bytes as usize).to_vec()),
+            None => Reply::Done(cookie),
         }
     }
 
-    fn chunk(&mut self) -> Said {
+    fn chunk(&mut self) -> Reply {
         assert_eq!(self.number(2) as u16, chunk::DONE);
         let (kind, cookie, bytes) = (self.number(2) as u16, self.number(8), self.number(4));
         match kind {
             chunk::OFFSET_DATA => {
                 self.bytes(8);
-                Said::Data(cookie, self.bytes(bytes as usize - 8).to_vec())
+                Reply::Data(cookie, self.bytes(bytes as usize - 8).to_vec())
             }
             chunk::ERROR => {
                 let (errno, length) = (self.number(4) as u32, self.number(2));
                 assert_eq!(bytes, 6 + length);
                 let message = String::from_utf8(self.bytes(length as usize).to_vec()).unwrap();
-                Said::Failed(cookie, errno, message)
+                Reply::Failed(cookie, errno, message)
             }
             kind => panic!("a chunk of type {kind}"),
         }

@@ -1,6 +1,6 @@
 //! Options, right and wrong.
 
-use super::client::{End, Listener, Said, converse, go_data, hello, option};
+use super::client::{End, Listener, Reply, converse, go_data, hello, option};
 use crate::Ram;
 use crate::nbd::wire::{info, option, reply};
 
@@ -10,10 +10,10 @@ const BYTES: u64 = 1 << 20;
 const ABILITIES: u16 = 0b1001_0110_1101;
 
 /// What is answered to a client that sends its flags and then `options`, and how that ends.
-fn answers(options: &[u8]) -> (Vec<Said>, End) {
+fn answers(options: &[u8]) -> (Vec<Reply>, End) {
     let input = [&FLAGS, options].concat();
-    let (said, _, end) = converse(&Ram::new(BYTES), &input, &[input.len()]);
-    let mut listener = Listener::new(&said, false, &|_| None);
+    let (sent, _, end) = converse(&Ram::new(BYTES), &input, &[input.len()]);
+    let mut listener = Listener::new(&sent, false, &|_| None);
     let answers = listener.answers();
     assert_eq!(listener.left, b"");
     (answers, end)
@@ -23,8 +23,8 @@ fn broken(problem: &str) -> End {
     End::Broken(problem.to_owned())
 }
 
-fn answer(option: u32, kind: u32, parts: &[&[u8]]) -> Said {
-    Said::Answer(option, kind, parts.concat())
+fn answer(option: u32, kind: u32, parts: &[&[u8]]) -> Reply {
+    Reply::Answer(option, kind, parts.concat())
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn go_tells_size_abilities_and_block_sizes() {
 
 #[test]
 fn structured_replies_bring_the_ability_not_to_fragment() {
-    let (said, _, _) = converse(&Ram::new(BYTES), &hello(true), &[1]);
-    let mut listener = Listener::new(&said, true, &|_| None);
+    let (sent, _, _) = converse(&Ram::new(BYTES), &hello(true), &[1]);
+    let mut listener = Listener::new(&sent, true, &|_| None);
     let answers = listener.answers();
     let size = BYTES.to_be_bytes();
     let abilities = (ABILITIES | 1 << 7).to_be_bytes();
@@ -60,9 +60,9 @@ fn structured_replies_bring_the_ability_not_to_fragment() {
 fn the_old_way_in_works_with_and_without_zeros() {
     for (flags, zeros) in [(1_u32, 124), (3, 0)] {
         let input = [&flags.to_be_bytes()[..], &option(option::EXPORT_NAME, b"disk")].concat();
-        let (said, used, end) = converse(&Ram::new(BYTES), &input, &[7]);
+        let (sent, used, end) = converse(&Ram::new(BYTES), &input, &[7]);
         let expected = [&BYTES.to_be_bytes()[..], &ABILITIES.to_be_bytes(), &vec![0; zeros]];
-        assert_eq!(said[18..], expected.concat());
+        assert_eq!(sent[18..], expected.concat());
         assert_eq!((used, end), (input.len(), End::Open));
     }
     let (_, end) = answers(&option(option::EXPORT_NAME, b"disc"));
@@ -97,7 +97,7 @@ fn wrong_options_are_refused_with_a_reason_and_the_next_one_works() {
         (option(option::GO, &vec![0; 1 << 20]), reply::ERR_TOO_BIG, "exceeds 16384 bytes"),
     ] {
         let (answers, end) = answers(&[wrong, option(option::LIST, &[])].concat());
-        let [Said::Answer(_, refused, message), _, _] = &answers[..] else {
+        let [Reply::Answer(_, refused, message), _, _] = &answers[..] else {
             panic!("{answers:?}");
         };
         let message = String::from_utf8_lossy(message);

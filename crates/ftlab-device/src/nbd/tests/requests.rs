@@ -1,6 +1,6 @@
 //! Requests, right and wrong, and arbitrary bytes.
 
-use super::client::{End, Listener, Said, converse, hello, request};
+use super::client::{End, Listener, Reply, converse, hello, request};
 use super::hooked::Hooked;
 use crate::nbd::wire::{command, errno, flag};
 use crate::{Ram, Store};
@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const BYTES: u64 = 1 << 20;
 
 /// What is replied to `requests`, in their order, and whether the connection stays.
-fn replies(store: &dyn Store, structured: bool, requests: &[u8]) -> (Vec<Said>, bool) {
+fn replies(store: &dyn Store, structured: bool, requests: &[u8]) -> (Vec<Reply>, bool) {
     let input = [hello(structured), requests.to_vec()].concat();
-    let (said, used, end) = converse(store, &input, &[64 << 10]);
+    let (sent, used, end) = converse(store, &input, &[64 << 10]);
     assert!(used == input.len() || end != End::Open);
     // In these tests, the cookie of a read is the number of its bytes, and that of others 0.
     let reads = |cookie: u64| (cookie > 0).then_some(cookie as u32);
-    let mut listener = Listener::new(&said, structured, &reads);
+    let mut listener = Listener::new(&sent, structured, &reads);
     listener.answers();
     (listener.replies(), end == End::Open)
 }
@@ -44,11 +44,11 @@ fn what_is_written_is_read_until_it_is_trimmed() {
             request(0, command::FLUSH, 0, 0, 0),
             read(6140, 20),
         ];
-        let (said, stays) = replies(&ram, structured, &requests.concat());
-        let done = Said::Done(0);
-        let first = Said::Data(500, [[7; 192].as_slice(), &[0; 308]].concat());
-        let last = Said::Data(20, [[0; 14].as_slice(), &[7; 6]].concat());
-        assert_eq!(said, [done.clone(), first, done.clone(), done.clone(), done, last]);
+        let (sent, stays) = replies(&ram, structured, &requests.concat());
+        let done = Reply::Done(0);
+        let first = Reply::Data(500, [[7; 192].as_slice(), &[0; 308]].concat());
+        let last = Reply::Data(20, [[0; 14].as_slice(), &[7; 6]].concat());
+        assert_eq!(sent, [done.clone(), first, done.clone(), done.clone(), done, last]);
         assert!(stays);
     }
 }
@@ -78,9 +78,9 @@ fn a_request_that_cannot_be_is_refused_with_the_numbers_and_the_next_one_works()
         for structured in [false, true] {
             let ram = Ram::new(BYTES);
             let requests = [wrong.clone(), read(end, 10)].concat();
-            let (said, stays) = replies(&ram, structured, &requests);
-            let [Said::Failed(_, errno, message), Said::Data(10, zeros)] = &said[..] else {
-                panic!("{said:?}");
+            let (sent, stays) = replies(&ram, structured, &requests);
+            let [Reply::Failed(_, errno, message), Reply::Data(10, zeros)] = &sent[..] else {
+                panic!("{sent:?}");
             };
             assert_eq!((errno, zeros), (&error, &vec![0; 10]));
             assert!(!structured || message.contains(part), "{message}");
@@ -92,35 +92,35 @@ fn a_request_that_cannot_be_is_refused_with_the_numbers_and_the_next_one_works()
 #[test]
 fn a_client_that_talks_nonsense_or_leaves_ends_the_connection() {
     let ram = Ram::new(BYTES);
-    let (said, stays) = replies(&ram, true, &[read(0, 1), vec![1; 28], read(0, 1)].concat());
-    assert_eq!((said.len(), stays), (1, false));
+    let (sent, stays) = replies(&ram, true, &[read(0, 1), vec![1; 28], read(0, 1)].concat());
+    assert_eq!((sent.len(), stays), (1, false));
     let leaves = [read(0, 1), request(0, command::DISC, 0, 0, 0), read(0, 1)].concat();
-    let (said, stays) = replies(&ram, true, &leaves);
-    assert_eq!((said.len(), stays), (1, false));
+    let (sent, stays) = replies(&ram, true, &leaves);
+    assert_eq!((sent.len(), stays), (1, false));
     // More data than anyone would wait for.
-    let (said, stays) = replies(&ram, true, &request(0, command::WRITE, 0, 0, u32::MAX));
+    let (sent, stays) = replies(&ram, true, &request(0, command::WRITE, 0, 0, u32::MAX));
     let message = "a write of 4294967295 bytes; the most is 33554432".to_owned();
-    assert_eq!((said, stays), (vec![Said::Failed(0, errno::EINVAL, message)], false));
+    assert_eq!((sent, stays), (vec![Reply::Failed(0, errno::EINVAL, message)], false));
 }
 
 #[test]
 fn large_requests_arrive_whole() {
     let ram = Ram::new(64 << 20);
     let data: Vec<u8> = (0..32 << 20).map(|byte: u32| (byte % 251) as u8).collect();
-    let (said, _) =
+    let (sent, _) =
         replies(&ram, true, &[write(0, 12_345, &data), read(12_345, 32 << 20)].concat());
-    assert_eq!(said[0], Said::Done(0));
-    assert!(said[1] == Said::Data(32 << 20, data));
+    assert_eq!(sent[0], Reply::Done(0));
+    assert!(sent[1] == Reply::Data(32 << 20, data));
 }
 
 #[test]
 fn the_data_of_a_write_far_beyond_the_end_is_passed_over() {
     let ram = Ram::new(BYTES);
     let requests = [write(0, u64::MAX - 5, &[1; 100]), read(0, 1)].concat();
-    let (said, stays) = replies(&ram, true, &requests);
+    let (sent, stays) = replies(&ram, true, &requests);
     let message = format!("a write of 100 bytes at {}; there are {BYTES} bytes", u64::MAX - 5);
-    let refused = Said::Failed(0, errno::ENOSPC, message);
-    assert_eq!((said, stays), (vec![refused, Said::Data(1, vec![0])], true));
+    let refused = Reply::Failed(0, errno::ENOSPC, message);
+    assert_eq!((sent, stays), (vec![refused, Reply::Data(1, vec![0])], true));
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn large_blocks_are_written_whole() {
     let before_write = |offset, bytes| written.lock().unwrap().push((offset, bytes));
     let store = Hooked { ram: Ram::new(8 << 20), block_bytes: 1 << 20, before_write };
     let data = vec![7; 7 << 19];
-    let (said, _) = replies(&store, true, &write(0, HALF, &data));
-    assert_eq!(said, [Said::Done(0)]);
+    let (sent, _) = replies(&store, true, &write(0, HALF, &data));
+    assert_eq!(sent, [Reply::Done(0)]);
     let mut at = HALF;
     for (offset, bytes) in written.into_inner().unwrap() {
         assert_eq!(offset, at);
@@ -189,9 +189,9 @@ fn failures_of_the_store_become_errors_of_the_protocol() {
         let sick = Sick(kind, AtomicU32::new(0));
         let large = write(flag::FUA, 4096, &vec![0; 1 << 19]);
         let requests = [read(0, 5), write(flag::FUA, 4096, b"x"), large].concat();
-        let (said, stays) = replies(&sick, false, &requests);
-        let failed = |cookie| Said::Failed(cookie, expected, String::new());
-        assert_eq!((said, stays), (vec![failed(5), failed(0), failed(0)], true));
+        let (sent, stays) = replies(&sick, false, &requests);
+        let failed = |cookie| Reply::Failed(cookie, expected, String::new());
+        assert_eq!((sent, stays), (vec![failed(5), failed(0), failed(0)], true));
         assert_eq!(sick.1.into_inner(), 0, "what failed is not flushed");
     }
 }
@@ -207,7 +207,7 @@ fn fua_flushes_once_the_data_is_written() {
         request(flag::FUA, command::WRITE_ZEROES, 0, 0, 1),
         request(flag::FUA, command::FLUSH, 0, 0, 0),
     ];
-    assert_eq!(replies(&sick, true, &requests.concat()).0, vec![Said::Done(0); 6]);
+    assert_eq!(replies(&sick, true, &requests.concat()).0, vec![Reply::Done(0); 6]);
     assert_eq!(sick.1.into_inner(), 5);
 }
 
@@ -268,18 +268,18 @@ proptest! {
             };
             expected.insert(cookie, outcome);
         }
-        let (said, _, _) = converse(&ram, &input, &pieces);
+        let (sent, _, _) = converse(&ram, &input, &pieces);
         let reads = |cookie: u64| reads.get(&cookie).copied();
-        let mut listener = Listener::new(&said, structured, &reads);
+        let mut listener = Listener::new(&sent, structured, &reads);
         listener.answers();
         let replies = listener.replies();
         prop_assert_eq!(replies.len(), expected.len());
         for reply in replies {
             match reply {
-                Said::Done(cookie) => prop_assert_eq!(&expected[&cookie], &Some(Vec::new())),
-                Said::Failed(cookie, ..) => prop_assert_eq!(&expected[&cookie], &None),
-                Said::Data(cookie, data) => prop_assert!(expected[&cookie] == Some(data)),
-                Said::Answer(..) => unreachable!("the handshake is over"),
+                Reply::Done(cookie) => prop_assert_eq!(&expected[&cookie], &Some(Vec::new())),
+                Reply::Failed(cookie, ..) => prop_assert_eq!(&expected[&cookie], &None),
+                Reply::Data(cookie, data) => prop_assert!(expected[&cookie] == Some(data)),
+                Reply::Answer(..) => unreachable!("the handshake is over"),
             }
         }
         let mut left = vec![1; BYTES as usize];

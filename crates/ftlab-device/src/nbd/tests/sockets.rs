@@ -1,6 +1,6 @@
 //! Real sockets: several clients, clients that leave in the middle, servers that stop.
 
-use super::client::{Listener, Said, export, hello, request};
+use super::client::{Listener, Reply, export, hello, request};
 use super::hooked::Hooked;
 use crate::latency::set_due;
 use crate::nbd::wire::command;
@@ -25,8 +25,8 @@ struct Served {
 
 fn serve(address: &str) -> Result<Served, ServeError> {
     let (ram, reports) = (Arc::new(Ram::new(BYTES)), Arc::<Mutex<Vec<String>>>::default());
-    let said = Arc::clone(&reports);
-    let report = Box::new(move |text| said.lock().unwrap().push(text));
+    let reported = Arc::clone(&reports);
+    let report = Box::new(move |text| reported.lock().unwrap().push(text));
     let store = Arc::clone(&ram) as Arc<dyn Store>;
     let server = Server::start(&address.parse()?, export(), store, report)?;
     Ok(Served { server, ram, reports })
@@ -47,9 +47,9 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// Shakes hands, and returns the stream where the replies begin.
 fn shake<S: Read + Write>(mut stream: S) -> S {
     stream.write_all(&hello(false)).unwrap();
-    let mut said = vec![0; 18 + 3 * 20 + 12 + 14];
-    stream.read_exact(&mut said).unwrap();
-    assert_eq!(Listener::new(&said, false, &|_| None).answers().len(), 3);
+    let mut sent = vec![0; 18 + 3 * 20 + 12 + 14];
+    stream.read_exact(&mut sent).unwrap();
+    assert_eq!(Listener::new(&sent, false, &|_| None).answers().len(), 3);
     stream
 }
 
@@ -62,10 +62,10 @@ fn write_and_read<S: Read + Write>(stream: &mut S, page: u64, byte: u8) {
     stream.write_all(&requests).unwrap();
     let mut replies = vec![0; 16 + 16 + 4096];
     stream.read_exact(&mut replies).unwrap();
-    let said = [&b"NBDMAGICIHAVEOPT\0\x03"[..], &replies].concat();
+    let sent = [&b"NBDMAGICIHAVEOPT\0\x03"[..], &replies].concat();
     let reads = |cookie| (cookie == 2).then_some(4096);
-    let replies = Listener::new(&said, false, &reads).replies();
-    assert_eq!(replies, [Said::Done(1), Said::Data(2, vec![byte; 4096])]);
+    let replies = Listener::new(&sent, false, &reads).replies();
+    assert_eq!(replies, [Reply::Done(1), Reply::Data(2, vec![byte; 4096])]);
 }
 
 #[test]
