@@ -23,8 +23,8 @@ impl Running {
         let mut command = place.command(arguments);
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let (sender, lines) = channel();
-        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|l| sender.send(l)));
+        let read = BufReader::new(child.stderr.take().unwrap()).lines();
+        std::thread::spawn(move || read.map_while(Result::ok).try_for_each(|l| sender.send(l)));
         Self { child, lines, all: String::new() }
     }
 
