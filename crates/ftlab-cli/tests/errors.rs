@@ -47,7 +47,7 @@ fn an_unknown_ftl_is_refused_with_the_nearest_ones_and_how_others_are_named() {
     assert!(output.stderr.len() < 600 && output.stderr.lines().count() == 4, "{}", output.stderr);
     for (name, proposed) in [
         ("greedy", "(did you mean \"1r-greedy\" or \"2r-greedy\"?)"),
-        ("sep-gc", "did you mean \"sep-gc/fifo\""),
+        ("sep-gc", "did you mean \"sep-gc/cat\""),
         ("sepbit-greedy", "did you mean \"sepbit/greedy\""),
         ("nothing-like-it", "unknown FTL \"nothing-like-it\"; known: "),
     ] {

@@ -20,7 +20,7 @@ fn streams_by_address_reach_the_placement_handles() {
     assert!(!text.contains("names no streams"), "{text}");
     let output = place.ftlab(&format!("{RUN} --ftl nvme-fdp"));
     let text = output.stdout + &output.stderr;
-    assert!(text.contains("the workload names no streams, so all of it went to"), "{text}");
+    assert!(text.contains("the workload names no streams, so everything went to"), "{text}");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn what_cannot_be_written_is_known_before_the_run() {
     let many = many.collect::<Vec<_>>().join(" ");
     place
         .ftlab(&format!("run uniform {SMALL} {many} --report page.html --quiet"))
-        .fails(2, &["a report of 65 FTLs", "has room for 64: name fewer"]);
+        .fails(2, &["a report of 65 FTLs", "64 are allowed: name fewer"]);
     place
         .ftlab(&format!("run uniform {SMALL} --ftl fifo --report no/page.html --quiet"))
         .fails(1, &["no/page.html"]);
