@@ -92,7 +92,10 @@ fn a_drive_that_cannot_be_is_refused() {
     let error = refuse(&|options| options.ftl = "oracle/greedy".parse().unwrap());
     assert!(error.contains("hot"), "{error}");
     let error = refuse(&|options| options.ftl = "fk/greedy:classes=3".parse().unwrap());
-    assert!(error.starts_with("fk/greedy:classes=3 asks how long each page will live"), "{error}");
+    assert!(
+        error.starts_with("fk/greedy:classes=3 needs to know how long each page will live"),
+        "{error}"
+    );
     let error = refuse(&|options| options.config.reserve_blocks = 30);
     assert!(error.contains("are too few"), "{error}");
     let error = refuse(&|options| {

@@ -76,7 +76,7 @@ fn one_superblock_suffices_and_none_does_not() {
     both[100] ^= 1;
     both[second as usize + 100] ^= 1;
     let error = open(&Arc::new(PowerCut::new(both))).err().unwrap().to_string();
-    assert_eq!(error, "both superblocks are damaged: nothing tells what this drive is");
+    assert_eq!(error, "both superblocks are damaged: the drive cannot be identified");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn the_old_way_in_works_with_and_without_zeros() {
         assert_eq!((used, end), (input.len(), End::Open));
     }
     let (_, end) = answers(&option(option::EXPORT_NAME, b"disc"));
-    assert_eq!(end, broken("the client asks for an export \"disc\", which is unknown"));
+    assert_eq!(end, broken("the client requests the unknown export \"disc\""));
 }
 
 #[test]
@@ -88,12 +88,16 @@ fn wrong_options_are_refused_with_a_reason_and_the_next_one_works() {
         (option(option::STARTTLS, &[]), reply::ERR_UNSUP, "put a proxy in front"),
         (option(option::LIST, b"x"), reply::ERR_INVALID, "no data, not 1 bytes"),
         (option(option::STRUCTURED_REPLY, b"xy"), reply::ERR_INVALID, "no data, not 2 bytes"),
-        (go(&[]), reply::ERR_INVALID, "a name"),
-        (go(&[0, 0, 0, 200, 1, 2]), reply::ERR_INVALID, "a name"),
-        (go(&[0xff; 8]), reply::ERR_INVALID, "a name"),
-        (go(&[go_data("", &[3]), vec![0]].concat()), reply::ERR_INVALID, "a list of infos"),
-        (go(&go_data("disc", &[])), reply::ERR_UNKNOWN, "no export \"disc\"; ask for \"disk\""),
-        (go(&go_data(&"x".repeat(4000), &[])), reply::ERR_UNKNOWN, "xxx\"...; ask for"),
+        (go(&[]), reply::ERR_INVALID, "the length of a name"),
+        (go(&[0, 0, 0, 200, 1, 2]), reply::ERR_INVALID, "the length of a name"),
+        (go(&[0xff; 8]), reply::ERR_INVALID, "the length of a name"),
+        (
+            go(&[go_data("", &[3]), vec![0]].concat()),
+            reply::ERR_INVALID,
+            "a list of information requests",
+        ),
+        (go(&go_data("disc", &[])), reply::ERR_UNKNOWN, "no export \"disc\"; request \"disk\""),
+        (go(&go_data(&"x".repeat(4000), &[])), reply::ERR_UNKNOWN, "xxx\"...; request"),
         (option(option::GO, &vec![0; 1 << 20]), reply::ERR_TOO_BIG, "exceeds 16384 bytes"),
     ] {
         let (answers, end) = answers(&[wrong, option(option::LIST, &[])].concat());
@@ -111,5 +115,5 @@ fn what_is_no_handshake_ends_the_connection() {
     let (_, end) = answers(b"GET / HTTP/1.1\r\n");
     assert_eq!(end, broken("an option begins with 0x474554202f204854"));
     let (_, _, end) = converse(&Ram::new(BYTES), &[0, 0, 0, 4, 1], &[5]);
-    assert_eq!(end, broken("unknown flags 0x4 of the client"));
+    assert_eq!(end, broken("the client sent unknown flags 0x4"));
 }

@@ -60,8 +60,8 @@ fn a_request_that_cannot_be_is_refused_with_the_numbers_and_the_next_one_works()
     for (wrong, error, part) in [
         (read(end, 11), errno::EINVAL, "a read of 11 bytes at 1048566; there are 1048576 bytes"),
         (read(u64::MAX, 1), errno::EINVAL, "a read of 1 bytes at 18446744073709551615"),
-        (request(0, command::READ, 0, 0, 0), errno::EINVAL, "a read of 0 bytes; the least is 1"),
-        (read(0, most + 1), errno::EINVAL, "a read of 33554433 bytes; the most is 33554432"),
+        (request(0, command::READ, 0, 0, 0), errno::EINVAL, "a read of 0 bytes; the minimum is 1"),
+        (read(0, most + 1), errno::EINVAL, "a read of 33554433 bytes; the maximum is 33554432"),
         (write(0, end, &[1; 11]), errno::ENOSPC, "a write of 11 bytes at 1048566"),
         (write(0, 0, &vec![1; most as usize + 1]), errno::EINVAL, "a write of 33554433 bytes"),
         (write(flag::DF, 0, &[1; 5000]), errno::EINVAL, "a write cannot have flags 0x4"),
@@ -72,7 +72,7 @@ fn a_request_that_cannot_be_is_refused_with_the_numbers_and_the_next_one_works()
         (
             request(flag::NO_HOLE | flag::FAST_ZERO, command::WRITE_ZEROES, 0, 0, 1),
             errno::ENOTSUP,
-            "no faster than a write",
+            "not faster than a write",
         ),
     ] {
         for structured in [false, true] {
@@ -99,7 +99,7 @@ fn a_client_that_talks_nonsense_or_leaves_ends_the_connection() {
     assert_eq!((sent.len(), stays), (1, false));
     // More data than anyone would wait for.
     let (sent, stays) = replies(&ram, true, &request(0, command::WRITE, 0, 0, u32::MAX));
-    let message = "a write of 4294967295 bytes; the most is 33554432".to_owned();
+    let message = "a write of 4294967295 bytes; the maximum is 33554432".to_owned();
     assert_eq!((sent, stays), (vec![Reply::Failed(0, errno::EINVAL, message)], false));
 }
 
