@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// How to create a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateOptions {
-    /// A name of [`WRITERS`]; by the ending of the file name if `None`.
+    /// A name of [`WRITERS`](crate::sink::WRITERS); by the ending of the file name if `None`.
     pub format: Option<String>,
     /// Bytes per page, for formats that count in pages.
     pub page_bytes: u32,
@@ -64,7 +64,7 @@ pub(super) type Create = fn(PartialFile, &CreateOptions) -> Result<Box<dyn Trace
 
 /// One format that can be written.
 pub struct WriterInfo {
-    /// The name to type; a reader of [`format::FORMATS`] has the same.
+    /// The name to type; a reader of [`FORMATS`](crate::format::FORMATS) has the same.
     pub name: &'static str,
     /// Endings of file names, without the dot and without `.gz` or `.zst`.
     pub extensions: &'static [&'static str],
