@@ -49,7 +49,7 @@ def blocks(file):
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/python.md", "docs/tune.md"])
+@pytest.mark.parametrize("file", ["docs/python.md", "docs/tune.md"])
 def test_examples_of_guides_run(file, tmp_path):
     text = "\n".join(blocks(file))
     assert "import ftlab" in text
@@ -58,8 +58,8 @@ def test_examples_of_guides_run(file, tmp_path):
     subprocess.run([sys.executable, script], cwd=tmp_path, check=True, timeout=300)
 
 
-def test_the_readme_needs_five_lines_to_a_plot():
-    (text,) = blocks("README.md")
+def test_the_guide_needs_five_lines_to_a_plot():
+    text = blocks("docs/python.md")[0]
     assert "ftlab.plot." in text
     assert len([line for line in text.splitlines() if line.strip()]) <= 5
 

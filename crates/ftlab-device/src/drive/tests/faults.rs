@@ -103,7 +103,7 @@ fn a_drive_that_cannot_be_is_refused() {
     });
     assert!(error.contains("the page size is 1000; it must be a power of two"), "{error}");
     let error = refuse(&|options| options.checkpoint_every = Some(0));
-    assert!(error.contains("the interval of checkpoints is 0"), "{error}");
+    assert!(error.contains("the checkpoint interval is 0"), "{error}");
 }
 
 #[test]
