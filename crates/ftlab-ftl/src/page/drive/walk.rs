@@ -18,24 +18,12 @@ pub(crate) struct ValidPages {
 }
 
 impl ValidPages {
-    /// The next valid page; there must be one.
+    /// The next valid page; there must be one. Fetches what tells the owners of the pages after it.
     #[inline]
     pub(crate) fn next(&mut self, drive: &Drive) -> Ppn {
-        self.advance(drive, |_| {})
-    }
-
-    /// The next valid page, for a walk that is ahead of another: fetches what tells the owners of the
-    /// pages after it.
-    #[inline]
-    pub(crate) fn next_ahead(&mut self, drive: &Drive) -> Ppn {
-        self.advance(drive, |word| drive.prefetch_owners(word + OWNERS_AHEAD))
-    }
-
-    #[inline]
-    fn advance(&mut self, drive: &Drive, on_word: impl Fn(u32)) -> Ppn {
         while self.bits == 0 {
             self.word += 1;
-            on_word(self.word);
+            drive.prefetch_owners(self.word + OWNERS_AHEAD);
             self.bits = drive.valid_word(self.word, self.first, self.end);
         }
         let page = Ppn(self.word * 64 + self.bits.trailing_zeros());

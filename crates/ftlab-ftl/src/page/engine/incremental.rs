@@ -233,9 +233,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let frontier = |drive: &Drive, stream| (drive.open_block(stream), drive.room(stream));
         let requester = frontier(&self.drive, self.requester);
         let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
-        pages().for_each(|page| self.fetch(page, victim));
         for page in pages() {
-            self.relocate(page, victim, from).inspect_err(|_| self.drive.recount(victim))?;
+            self.fetch(page, victim);
+        }
+        for page in pages() {
+            let lpn = self.drive.owner(page);
+            self.relocate(page, lpn, victim, from).inspect_err(|_| self.drive.recount(victim))?;
         }
         self.drive.clear_valid(victim, word, bits);
         self.progress.has_served |= frontier(&self.drive, self.requester) != requester;

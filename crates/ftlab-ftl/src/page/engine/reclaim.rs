@@ -5,10 +5,14 @@ use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::{Policy, Relocation};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
-use ftlab_flash::{BlockId, Flash, Ppn};
+use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
-/// How many valid pages of a victim ahead of the one being moved are fetched.
-const FETCH_AHEAD: u32 = 24;
+/// How many valid pages of a victim are looked up ahead of those that move: the wait for memory, in
+/// pages.
+const LOOKED_UP: u32 = 32;
+
+/// How many of them move before the next are looked up: no more than memory fetches at a time.
+const STEP: u32 = 8;
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// One collection that has to succeed, or the rest of the one that is under way. Each frees at
@@ -64,17 +68,20 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
         self.observer.collection(victim, from, moved);
         self.drive.prefetch_first_owners(victim);
-        let mut next = self.drive.valid_pages_of(victim);
-        let mut ahead = self.drive.valid_pages_of(victim);
-        for _ in 0..moved.min(FETCH_AHEAD) {
-            self.fetch(ahead.next_ahead(&self.drive), victim);
-        }
-        for left in (0..moved).rev() {
-            if left >= FETCH_AHEAD {
-                self.fetch(ahead.next_ahead(&self.drive), victim);
+        let mut walk = self.drive.valid_pages_of(victim);
+        let mut upcoming = [(Ppn(0), Lpn(0)); LOOKED_UP as usize];
+        let mut looked_up = 0;
+        for step in (0..moved).step_by(STEP as usize) {
+            for index in looked_up..moved.min(step + LOOKED_UP) {
+                let page = walk.next(&self.drive);
+                upcoming[(index % LOOKED_UP) as usize] = (page, self.fetch(page, victim));
             }
-            self.relocate(next.next(&self.drive), victim, from)
-                .inspect_err(|_| self.drive.recount(victim))?;
+            looked_up = moved.min(step + LOOKED_UP);
+            for index in step..moved.min(step + STEP) {
+                let (page, lpn) = upcoming[(index % LOOKED_UP) as usize];
+                self.relocate(page, lpn, victim, from)
+                    .inspect_err(|_| self.drive.recount(victim))?;
+            }
         }
         debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
         self.drive.vacate(victim);
@@ -102,24 +109,26 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// Fetches what is to be asked about a valid page of a victim.
+    /// Fetches what is to be asked about a valid page of a victim, and returns what it holds.
     #[inline]
-    pub(super) fn fetch(&self, page: Ppn, victim: BlockId) {
+    pub(super) fn fetch(&self, page: Ppn, victim: BlockId) -> Lpn {
         let lpn = self.drive.owner(page);
         self.drive.prefetch_mapping(lpn);
         self.policy.fetch_ahead(lpn, victim);
+        lpn
     }
 
-    /// Moves one valid page of `victim`, whose pages are of stream `from`.
+    /// Moves one valid page of `victim`, which holds `lpn`; its pages are of stream `from`.
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(super) fn relocate(
         &mut self,
         source: Ppn,
+        lpn: Lpn,
         victim: BlockId,
         from: StreamId,
     ) -> Result<(), FtlError<F::Error>> {
-        let lpn = self.drive.owner(source);
+        debug_assert_eq!(self.drive.owner(source), lpn);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
         debug_assert_eq!(self.drive.stream_of(victim), from);
         let page = Relocation::new(lpn, victim, from);
