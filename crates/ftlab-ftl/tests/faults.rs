@@ -2,7 +2,7 @@
 
 use ftlab_flash::{Faults, Faulty, Geometry, Lpn, Memory};
 use ftlab_ftl::page::{ConfigError, DriveConfig, FreeBlock, GcSchedule, WearLeveling};
-use ftlab_ftl::registry::{BuildError, build};
+use ftlab_ftl::registry::{BuildError, build_boxed};
 use ftlab_ftl::{Ftl, FtlError};
 
 const FTLS: [&str; 8] = [
@@ -75,7 +75,7 @@ fn live(seed: u64) -> Outcome {
         bad_blocks: random.below(config.geometry.blocks() / 5 + 1),
     };
     let flash = Faulty::new(Memory::new(config.geometry), &config.geometry, faults);
-    let mut ftl = match build(&name.parse().unwrap(), config, flash, ()) {
+    let mut ftl = match build_boxed(&name.parse().unwrap(), config, flash, ()) {
         Ok(ftl) => ftl,
         Err(BuildError::Config { source: ConfigError::TooFewBlocks { .. }, .. }) => {
             return Outcome::NeverWorked;

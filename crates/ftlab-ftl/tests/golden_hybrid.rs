@@ -160,7 +160,8 @@ fn hybrid_mapped_ftls_count_what_the_reference_model_counted() {
                 LOGICAL_PAGES,
                 4,
             );
-            let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
+            let mut run =
+                registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
             run.apply(&batch).unwrap();
             run.check().unwrap();
             let counters = run.counters();

@@ -26,7 +26,7 @@ fn run(
     };
     let timing = Timing::from_spec(&"slc".parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);
-    let mut ftl = registry::build(&ftl.parse().unwrap(), config, flash, ()).unwrap();
+    let mut ftl = registry::build_boxed(&ftl.parse().unwrap(), config, flash, ()).unwrap();
     let mut batch = PageBatch::default();
     batch.writes.extend((0..PAGES).map(Lpn));
     let mut random = 7_u64;

@@ -71,7 +71,7 @@ fn every_ftl_takes_the_memory_that_it_says() {
         let spec = format!("{ftl}{told}").parse().unwrap();
         let before = IN_USE.load(Ordering::Relaxed);
         registry::with_policy(&spec, SHAPE, Compare { ftl: &ftl, before }).unwrap();
-        let built = registry::build(&spec, config, NoPayload, ()).unwrap();
+        let built = registry::build_boxed(&spec, config, NoPayload, ()).unwrap();
         let taken = IN_USE.load(Ordering::Relaxed) - before;
         let said = built.memory_bytes();
         // The list of victims is part of the engine.

@@ -61,7 +61,8 @@ fn contents(ftl: &str) -> Vec<BTreeSet<(u16, bool)>> {
         blocks: vec![BTreeSet::new(); 160],
         seen: Vec::new(),
     };
-    let mut ftl = registry::build(&ftl.parse().unwrap(), config, NoPayload, observer).unwrap();
+    let mut ftl =
+        registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, observer).unwrap();
     ftl.apply(&PageBatch { writes: pages, streams, ..PageBatch::default() }).unwrap();
     ftl.check().unwrap();
     assert!(ftl.counters().relocations() > 10_000);
@@ -95,7 +96,7 @@ fn moved_pages_of_initially_isolated_handles_mix_and_of_persistently_isolated_on
 fn a_handle_that_the_drive_does_not_have_is_refused_and_a_stream_without_one_goes_to_the_first() {
     let spec = "nvme-fdp:handles=3,persistent=1+3".parse().unwrap();
     let config = DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), LOGICAL_PAGES, 6);
-    let error = registry::build(&spec, config, NoPayload, ()).err().unwrap().to_string();
+    let error = registry::build_boxed(&spec, config, NoPayload, ()).err().unwrap().to_string();
     assert!(error.contains("persistent=1+3 is not of handles 0 to 2"), "{error}");
     // Of three streams only two have handles: the third shares blocks with the first.
     let contents = contents("nvme-fdp:handles=2");

@@ -1,24 +1,28 @@
 //! State saved in the middle of a run and restored into a twin: both continue alike, for every FTL.
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::page::{DriveConfig, FreeBlock, GcSchedule, WearLeveling};
-use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
-use ftlab_ftl::{Restored, Saved};
+use ftlab_ftl::page::{
+    DriveConfig, FreeBlock, GcSchedule, PageMapped, Policy, Resume, WearLeveling,
+};
+use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
+use ftlab_ftl::{Ftl, Restored, Saved};
 
 const LOGICAL_PAGES: u32 = 48 * 16;
+
+type Built = PageMapped<Box<dyn Policy>, NoPayload, ()>;
 
 fn config() -> DriveConfig {
     DriveConfig::new(Geometry::new(72, 16, 512).unwrap(), LOGICAL_PAGES, 9)
 }
 
-fn build(name: &str, config: DriveConfig) -> DynPageMapped<NoPayload, ()> {
+fn build(name: &str, config: DriveConfig) -> Built {
     let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     let spec = registry::fit(&name.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
-    registry::build_page_mapped(&spec, config, NoPayload, ()).unwrap()
+    registry::build_page_mapped_boxed(&spec, config, NoPayload, ()).unwrap()
 }
 
 /// Skewed writes with a few trims between them, from one operation to another.
-fn drive_on(ftl: &mut DynPageMapped<NoPayload, ()>, operations: std::ops::Range<u64>) {
+fn drive_on(ftl: &mut Built, operations: std::ops::Range<u64>) {
     for operation in operations {
         let mut bits = (operation + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ bits >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -32,7 +36,7 @@ fn drive_on(ftl: &mut DynPageMapped<NoPayload, ()>, operations: std::ops::Range<
     }
 }
 
-fn saved(ftl: &mut DynPageMapped<NoPayload, ()>) -> Saved {
+fn saved(ftl: &mut Built) -> Saved {
     let mut state = Saved::default();
     ftl.transfer(&mut state).unwrap();
     state
@@ -87,7 +91,8 @@ fn the_state_of_another_drive_is_refused() {
     assert_eq!(error, "a table of 769 entries was saved, and this FTL has 768");
     let error = other.set_mapping(Lpn(0), &[80 * 16]).unwrap_err().to_string();
     assert_eq!(error, "1280 is not a valid value in the saved state");
-    let hybrid = registry::build_page_mapped(&"fast".parse().unwrap(), config(), NoPayload, ());
+    let hybrid =
+        registry::build_page_mapped_boxed(&"fast".parse().unwrap(), config(), NoPayload, ());
     let error = hybrid.err().unwrap().to_string();
     assert!(error.contains("unknown page-mapped FTL \"fast\""), "{error}");
 }

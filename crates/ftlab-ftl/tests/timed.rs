@@ -3,7 +3,9 @@
 use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{DriveShape, DynFtl, OracleGroup, build, fit, ftl_names, policy_names};
+use ftlab_ftl::registry::{
+    DriveShape, DynFtl, OracleGroup, build_boxed, fit, ftl_names, policy_names,
+};
 
 const PAGES: u32 = 2000;
 
@@ -23,7 +25,7 @@ fn worn_in(ftl: &str, timing: &str, early: bool) -> DynFtl<Timed<NoPayload>, ()>
     let groups = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     let shape = DriveShape::new(&config);
     let ftl = fit(&ftl.parse().unwrap(), shape, &groups).unwrap();
-    let mut ftl = build(&ftl, config, flash, ()).unwrap();
+    let mut ftl = build_boxed(&ftl, config, flash, ()).unwrap();
     let mut random = 1_u32;
     let mut batch = PageBatch::default();
     for _ in 0..10 * PAGES {

@@ -11,7 +11,7 @@ const LOGICAL_PAGES: u32 = 65_536;
 fn relocations(ftl: &str, blocks: u32, writes: &[Lpn]) -> u64 {
     let config =
         DriveConfig::new(Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(), LOGICAL_PAGES, 4);
-    let mut run = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
+    let mut run = registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let batch = |writes: Vec<Lpn>| PageBatch { writes, ..PageBatch::default() };
     run.apply(&batch((0..LOGICAL_PAGES).map(Lpn).collect())).unwrap();
     let start = run.counters();

@@ -35,7 +35,7 @@ fn simulated(
         LOGICAL_PAGES,
         reserve_blocks,
     );
-    let mut ftl = registry::build(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
+    let mut ftl = registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut write = |drive_writes: u32, ftl: &mut dyn Ftl<Flash = NoPayload, Observer = ()>| {
         for _ in 0..drive_writes {

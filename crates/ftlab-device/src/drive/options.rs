@@ -3,7 +3,7 @@
 use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
 use ftlab_flash::{Lpn, NoPayload, Timing};
 use ftlab_ftl::Archive;
-use ftlab_ftl::page::{DriveConfig, Hints};
+use ftlab_ftl::page::{DriveConfig, Hints, Resume as _};
 use ftlab_ftl::registry::{self, BuildError, DriveShape};
 use ftlab_spec::Spec;
 use std::io;
@@ -73,7 +73,7 @@ impl CreateOptions {
         }
         let ftl = registry::fit(&self.ftl, DriveShape::new(&self.config), &[])
             .map_err(BuildError::from)?;
-        let mut built = registry::build_page_mapped(&ftl, self.config, NoPayload, ())?;
+        let mut built = registry::build_page_mapped_boxed(&ftl, self.config, NoPayload, ())?;
         let mut state = Count(0);
         built.transfer(&mut state)?;
         let by_default = u64::from(self.config.logical_pages / 8).max(64 << 10);

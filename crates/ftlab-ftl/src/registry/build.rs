@@ -110,11 +110,30 @@ pub fn build_page_mapped<F: Flash + Send + 'static, O: Observer + 'static>(
         }
     }
 
-    if HYBRIDS.iter().any(|row| row.name == spec.name) {
-        let name = spec.name.clone();
-        let known = Box::new(known_policies());
-        return Err(SpecError::UnknownPair { kind: "page-mapped FTL", name, known }.into());
-    }
+    refuse_hybrid(spec)?;
     with_policy(spec, DriveShape::new(&config), Build(config, flash, observer))?
         .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
+/// Builds the page-mapped FTL that `spec` names like [`build_page_mapped`], compiled like that of
+/// [`build_boxed`].
+pub fn build_page_mapped_boxed<F: Flash + Send, O: Observer>(
+    spec: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<PageMapped<Box<dyn Policy>, F, O>, BuildError> {
+    refuse_hybrid(spec)?;
+    let policy = boxed_policy(spec, DriveShape::new(&config))?;
+    PageMapped::new(policy, config, flash, observer)
+        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+}
+
+fn refuse_hybrid(spec: &Spec) -> Result<(), SpecError> {
+    if HYBRIDS.iter().all(|row| row.name != spec.name) {
+        return Ok(());
+    }
+    let name = spec.name.clone();
+    let known = Box::new(known_policies());
+    Err(SpecError::UnknownPair { kind: "page-mapped FTL", name, known })
 }
