@@ -2,10 +2,11 @@
 
 use ftlab_lab::LabError;
 use ftlab_lab::sweep::{
-    ExperimentFile, Outcome, Plan, Scale, Shard, Store, StoredRun, SweepOptions, read_runs, schema,
-    sweep,
+    Curve, ExperimentFile, Numbers, Outcome, Plan, Point, Scale, Shard, Store, StoredRun,
+    SweepOptions, compare, read_runs, schema, sweep,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, SimError, Workload};
+use ftlab_spec::SpecError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -295,4 +296,47 @@ fn what_is_wrong_is_shown_with_its_line_and_the_remedy() {
             assert!(message.contains(part), "{part:?} is not in {message}");
         }
     }
+}
+
+#[test]
+fn only_what_has_a_published_value_is_compared() {
+    struct Two;
+
+    impl Numbers for Two {
+        fn check(&self, _metric: &str) -> Result<(), SpecError> {
+            Ok(())
+        }
+
+        fn number(&self, _metric: &str, _point: &Point) -> Option<f64> {
+            Some(2.0)
+        }
+
+        fn curve(&self, _: &str, _: &Point, _: f64) -> Result<Option<Curve>, SpecError> {
+            Ok(None)
+        }
+    }
+
+    let expectations = "
+        [[expect]]
+        metric = \"waf\"
+        of = { ftl = \"2R\", theta = 0.5, workload = \"even\" }
+        [[expect]]
+        metric = \"waf\"
+        of = { ftl = \"2R\", theta = 0.5, workload = \"even\" }
+        at-most = 2.5
+        [[expect]]
+        metric = \"waf\"
+        of = { ftl = \"2R\", theta = 0.5, workload = \"even\" }
+        value = 3
+        [[expect]]
+        metric = \"waf\"
+        of = { ftl = \"1r-greedy\" }
+        along = \"theta\"
+        values = [2, nan]
+    ";
+    let lines = compare(&plan(&format!("{TEXT}{expectations}")), &Two).unwrap();
+    assert!(lines.iter().all(|line| line.measured == "2.000"), "{lines:?}");
+    let agree: Vec<_> = lines.iter().map(|line| line.agrees).collect();
+    assert_eq!(agree[..3], [None, Some(true), Some(false)]);
+    assert!(lines[3..].iter().all(|line| line.agrees == Some(true)), "{lines:?}");
 }

@@ -61,7 +61,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
     page::index(&args.out, &pages)?;
     let missed = pages.iter().flat_map(Page::unexpected).count();
-    let all: usize = pages.iter().map(|page| page.lines.len()).sum();
+    let all: usize = pages.iter().map(Page::compared).sum();
     say(&format!(
         "{} of {all} numbers and statements differ from those published; see {}\n",
         missed,

@@ -54,6 +54,11 @@ impl Page {
         self.lines.iter().filter(|line| line.agrees == Some(false))
     }
 
+    /// Lines that were compared with the publication, and not only measured.
+    pub(super) fn compared(&self) -> usize {
+        self.lines.iter().filter(|line| line.agrees.is_some()).count()
+    }
+
     /// The table for a terminal.
     pub(super) fn table(&self) -> String {
         if self.lines.is_empty() {
@@ -104,7 +109,7 @@ impl Page {
         make_parent(&stem)?;
         write_file(&with_ending(&stem, "md"), &self.markdown(plan))?;
         write_file(&with_ending(&stem, "csv"), &csv(plan, numbers))?;
-        let compared = self.lines.iter().filter(|line| line.agrees.is_some()).count();
+        let compared = self.compared();
         let summary = Summary {
             id: self.id.clone(),
             title: plan.file.title.clone(),

@@ -57,7 +57,7 @@ pub struct Comparison {
     pub measured: String,
     /// (measured - published) / published, where both are numbers.
     pub difference: Option<f64>,
-    /// Whether it is as expected; none if nothing was measured.
+    /// Whether it is as expected; none if nothing is expected, or nothing was measured.
     pub agrees: Option<bool>,
     /// Where it is said.
     pub source: String,
@@ -187,7 +187,7 @@ impl Of<'_> {
             published: bound.text(),
             measured: number.map_or_else(String::new, text),
             difference: number.and_then(|number| bound.difference(number)),
-            agrees: number.map(|number| bound.holds(number, tolerance.0)),
+            agrees: number.and_then(|number| bound.holds(number, tolerance.0)),
             source: self.expectation.source.clone(),
             remark: self.expectation.remark.clone(),
         })
@@ -331,14 +331,15 @@ impl Bound {
         }
     }
 
-    fn holds(self, number: f64, tolerance: f64) -> bool {
-        match self {
+    /// Whether `number` is as expected, if anything is.
+    fn holds(self, number: f64, tolerance: f64) -> Option<bool> {
+        Some(match self {
             Self::Value(value) => (number - value).abs() <= tolerance * value.abs(),
             Self::AtLeast(least) => number >= least,
             Self::AtMost(most) => number <= most,
             Self::Between(least, most) => (least..=most).contains(&number),
-            Self::None => true,
-        }
+            Self::None => return None,
+        })
     }
 }
 
