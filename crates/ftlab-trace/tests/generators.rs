@@ -81,7 +81,8 @@ fn database_generators_repeat_what_they_have_always_written() {
     let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 1 };
     let specs = [
         "tpcc",
-        "tpcc:skew=off,old=0.37,batch=0.1,log=on,doublewrite=64",
+        "tpcc:schema=sysbench",
+        "tpcc:schema=sysbench,skew=off,old=0.37,batch=0.1,log=on,doublewrite=64",
         "linkbench",
         "linkbench:start=0.3,old=0.37,batch=0.3,idle=0.2",
         "ycsb:workload=a",
@@ -227,7 +228,7 @@ fn the_setup_of_a_database_is_listed_within_the_parameters_of_its_generator() {
     };
     assert_eq!(
         keys("tpcc:group=3"),
-        "start=0.1 end=1 skew=on idle=0 buffer=0.1 old=0 batch=0 page=1 log=off log-size=0.1 \
+        "start=0.1 end=1 schema=tpcc skew=on idle=0 buffer=0.1 old=0 batch=0 page=1 log=off log-size=0.1 \
          doublewrite=0 group=3"
     );
     assert_eq!(

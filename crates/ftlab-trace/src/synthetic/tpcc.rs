@@ -8,8 +8,8 @@
 //! - orders, order lines and history are appended: their pages are hot while they fill, are changed once
 //!   more at delivery, and are then frozen;
 //! - the queue of new orders is a window that moves;
-//! - the indexes of order lines (by item), of orders and of history (by customer) take rows anywhere:
-//!   their leaves split, and never freeze.
+//! - the index of orders by customer, and those of foreign keys (`schema=sysbench`: order lines by item,
+//!   history by customer), take rows anywhere: their leaves split, and never freeze.
 //!
 //! # Rule
 //! The initial database takes `start` of the drive and is written first, in order; its number of
@@ -23,10 +23,21 @@
 //! the drive. The defaults are those of the 2R paper's simulations, whose trace has the pages of the
 //! tables only.
 //!
+//! | table or index | source | rows come | `tpcc` | `sysbench` |
+//! |---|---|---|---|---|
+//! | warehouse, district, item, stock, customer | clause 1.3 | once | yes | yes |
+//! | customers by name | clause 2.5.2.2 | once | yes | yes |
+//! | orders, order lines, new orders, history | clause 1.3 | in order | yes | yes |
+//! | orders by customer | clause 2.6.2.2 | anywhere | yes | yes |
+//! | order lines by item of a warehouse | foreign key | anywhere | | yes |
+//! | history by customer | foreign key | anywhere | | yes |
+//! | history by district | foreign key | in order | | yes |
+//!
+//! The specification asks for no index; without the first two, transactions would read whole tables. It
+//! has foreign keys and lets a database check them or not; InnoDB needs an index for each it checks.
+//!
 //! # What is simplified
-//! Row sizes are constants, those of MariaDB for the schema of sysbench-tpcc with its secondary indexes.
-//! Other schemas differ most in those: without the index of order lines by item, half of the page writes
-//! would be gone. No order is rolled back, and a look at an order finds the last one of its district. See
+//! Row sizes are constants, those of MariaDB for the tables of sysbench-tpcc. No order is rolled back, and a look at an order finds the last one of its district. See
 //! `database` for what happens below.
 //!
 //! # Reference
@@ -44,7 +55,7 @@ use super::requests::Stepped;
 use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
-use scale::Scale;
+use scale::{Scale, Schema};
 use transactions::Tpcc;
 
 ftlab_spec::parameters! {
@@ -54,6 +65,8 @@ ftlab_spec::parameters! {
         start: f64 = 0.1, "start" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1: from 1 GB to 10 GB";
         /// Share of the drive that the database grows to.
         end: f64 = 1.0, "end" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1";
+        /// Indexes of the tables.
+        schema: Schema = Schema::Tpcc, "schema", from "TPC-C, clauses 1.3, 2.5.2.2 and 2.6.2.2";
         /// Whether items and customers are drawn with the skew of the specification. sysbench-tpcc draws
         /// a new constant of NURand for each number, which leaves little of it.
         skew: bool = true, "skew", from "TPC-C, clause 2.1.6";
@@ -82,11 +95,11 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let TpccParameters { start, end, skew, idle, setup } = TpccParameters::from_spec(spec)?;
+    let TpccParameters { start, end, schema, skew, idle, setup } = TpccParameters::from_spec(spec)?;
     let sizes = Sizes { start, end, idle };
     let benchmark =
         Benchmark::new("tpcc", &sizes, &setup, space, |pages, layout, files, random| {
-            Ok(Tpcc::new(&Scale::new(pages, layout)?, skew, files, random))
+            Ok(Tpcc::new(&Scale::new(schema, pages, layout)?, skew, files, random))
         })?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
 }

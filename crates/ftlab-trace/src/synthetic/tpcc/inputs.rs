@@ -218,12 +218,13 @@ pub(super) fn warehouse_of(district: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::super::super::database::Layout;
+    use super::super::scale::Schema;
     use super::*;
     use rand_xoshiro::rand_core::SeedableRng;
 
     fn inputs() -> (Scale, Inputs) {
         let layout = Layout { pages: 60_000, pool_pages: 100, ..Layout::SMALL };
-        let scale = Scale::new(6_000, &layout).unwrap();
+        let scale = Scale::new(Schema::Tpcc, 6_000, &layout).unwrap();
         let inputs = Inputs::new(&scale, true, Xoshiro256PlusPlus::seed_from_u64(1));
         (scale, inputs)
     }

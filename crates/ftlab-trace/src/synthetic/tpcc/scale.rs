@@ -4,6 +4,17 @@ use super::super::database::tables::{Loaded, pages_of, rows_per_page};
 use super::super::database::{Database, Layout, too_small};
 use crate::TraceError;
 
+ftlab_spec::choices! {
+    /// Which indexes the tables have besides their primary keys.
+    pub enum Schema {
+        /// What the specification's transactions look for: customers by name, orders by customer.
+        Tpcc = "tpcc",
+        /// Those of sysbench-tpcc, which has the same and one for each foreign key: order lines by item,
+        /// history by customer and by district.
+        Sysbench = "sysbench",
+    }
+}
+
 /// Bytes of a row in a page, what InnoDB adds to it included, of the tables and indexes of
 /// sysbench-tpcc. Tables are in the order of their primary keys.
 pub(super) mod row_bytes {
@@ -36,6 +47,7 @@ pub(super) const DISTRICTS: u32 = 10;
 /// Rows of the initial database. A share of a warehouse is one with as many fewer (or more) rows.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
+    pub(super) schema: Schema,
     pub(super) warehouses: u32,
     /// Rows, relative to those of the specification.
     factor: f64,
@@ -47,10 +59,11 @@ pub(super) struct Scale {
 
 impl Scale {
     /// The number of warehouses of a database that takes `pages` pages, all included.
-    pub(super) fn new(pages: u32, layout: &Layout) -> Result<Self, TraceError> {
+    pub(super) fn new(schema: Schema, pages: u32, layout: &Layout) -> Result<Self, TraceError> {
         let system = Database::system_pages(layout);
         let undo_pages = (UNDO_SHARE * f64::from(pages)) as u32 + 1;
         let mut scale = Self {
+            schema,
             warehouses: 1,
             factor: 1.0,
             page_bytes: layout.page_bytes,
@@ -101,7 +114,7 @@ impl Scale {
     fn table_pages(&self) -> u32 {
         let customers = self.customers() * u64::from(DISTRICTS);
         let lines = customers * LINES_MEAN;
-        let tables = [
+        let mut in_order = vec![
             (self.items(), row_bytes::STOCK),
             (self.items(), row_bytes::ITEM),
             (customers, row_bytes::CUSTOMER),
@@ -110,14 +123,17 @@ impl Scale {
             (lines, row_bytes::ORDER_LINE),
             (self.waiting_orders() * u64::from(DISTRICTS), row_bytes::NEW_ORDERS),
             (customers, row_bytes::HISTORY),
-            (customers, row_bytes::HISTORY_BY_CUSTOMER),
-            (customers, row_bytes::HISTORY_BY_DISTRICT),
         ];
-        let in_order = tables.iter().map(|(rows, bytes)| pages_of(*rows, self.rows(*bytes)));
-        let indexes =
-            [(customers, row_bytes::ORDERS_BY_CUSTOMER), (lines, row_bytes::ORDER_LINE_BY_ITEM)];
+        let mut in_any_order = vec![(customers, row_bytes::ORDERS_BY_CUSTOMER)];
+        if self.schema == Schema::Sysbench {
+            in_order.push((customers, row_bytes::HISTORY_BY_CUSTOMER));
+            in_order.push((customers, row_bytes::HISTORY_BY_DISTRICT));
+            in_any_order.push((lines, row_bytes::ORDER_LINE_BY_ITEM));
+        }
         let leaf_rows = |bytes| Loaded::AnyOrder.rows_of_a_leaf(self.rows(bytes));
-        let in_any_order = indexes.iter().map(|(rows, bytes)| pages_of(*rows, leaf_rows(*bytes)));
+        let in_order = in_order.iter().map(|(rows, bytes)| pages_of(*rows, self.rows(*bytes)));
+        let in_any_order =
+            in_any_order.iter().map(|(rows, bytes)| pages_of(*rows, leaf_rows(*bytes)));
         in_order.chain(in_any_order).sum()
     }
 }

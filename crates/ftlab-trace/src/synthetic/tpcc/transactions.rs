@@ -3,7 +3,7 @@
 use super::super::database::tables::{Appended, Fixed, Index, Loaded};
 use super::super::database::{Files, Transactions, Undo, Uses};
 use super::inputs::{Customer, Inputs, Transaction, warehouse_of};
-use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, row_bytes};
+use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, Schema, row_bytes};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
 
@@ -39,11 +39,11 @@ pub(super) struct Tpcc {
     orders: Appended,
     orders_by_customer: Index,
     order_line: Appended,
-    order_line_by_item: Index,
+    order_line_by_item: Option<Index>,
     new_orders: Appended,
     history: Appended,
-    history_by_customer: Index,
-    history_by_district: Appended,
+    history_by_customer: Option<Index>,
+    history_by_district: Option<Appended>,
     undo: Undo,
     /// Orders of each district that wait for delivery, the oldest first.
     waiting: Vec<VecDeque<Order>>,
@@ -83,7 +83,10 @@ impl Tpcc {
         let old_orders = fixed(loading, all_customers, row_bytes::ORDERS);
         let old_lines = fixed(loading, lines, row_bytes::ORDER_LINE);
         fixed(loading, all_customers, row_bytes::HISTORY);
-        fixed(loading, all_customers, row_bytes::HISTORY_BY_DISTRICT);
+        let has_foreign_keys = scale.schema == Schema::Sysbench;
+        if has_foreign_keys {
+            fixed(loading, all_customers, row_bytes::HISTORY_BY_DISTRICT);
+        }
         let mut new_orders = appended(row_bytes::NEW_ORDERS);
         let waiting = waiting_orders(scale, loading, &mut new_orders, &old_orders, &old_lines);
         Self {
@@ -100,24 +103,16 @@ impl Tpcc {
                 16,
             ),
             order_line: appended(row_bytes::ORDER_LINE),
-            order_line_by_item: index(
-                loading,
-                stock_rows,
-                lines,
-                row_bytes::ORDER_LINE_BY_ITEM,
-                Loaded::AnyOrder,
-                3,
-            ),
+            order_line_by_item: has_foreign_keys.then(|| {
+                let bytes = row_bytes::ORDER_LINE_BY_ITEM;
+                index(loading, stock_rows, lines, bytes, Loaded::AnyOrder, 3)
+            }),
             history: Appended::new(1, rows(row_bytes::HISTORY)),
-            history_by_customer: index(
-                loading,
-                all_customers,
-                all_customers,
-                row_bytes::HISTORY_BY_CUSTOMER,
-                Loaded::InOrder,
-                16,
-            ),
-            history_by_district: appended(row_bytes::HISTORY_BY_DISTRICT),
+            history_by_customer: has_foreign_keys.then(|| {
+                let bytes = row_bytes::HISTORY_BY_CUSTOMER;
+                index(loading, all_customers, all_customers, bytes, Loaded::InOrder, 16)
+            }),
+            history_by_district: has_foreign_keys.then(|| appended(row_bytes::HISTORY_BY_DISTRICT)),
             undo: Undo::new(loading, scale.undo_pages, scale.page_bytes),
             waiting,
             recent_stock: vec![VecDeque::new(); districts as usize],
@@ -163,17 +158,20 @@ impl Tpcc {
     /// Looks for the leaves that the next transactions need.
     fn look_ahead(&self) {
         let drawn = || self.inputs.transactions.iter();
-        self.order_line_by_item.look_ahead(self.inputs.lines.iter().map(|line| line.stock));
+        if let Some(index) = &self.order_line_by_item {
+            index.look_ahead(self.inputs.lines.iter().map(|line| line.stock));
+        }
         let ordering = drawn().filter_map(|(_, transaction)| match transaction {
             Transaction::NewOrder { customer, .. } => Some(*customer),
             _ => None,
         });
         self.orders_by_customer.look_ahead(ordering.clone());
-        let paying = drawn().filter_map(|(_, transaction)| match transaction {
-            Transaction::Payment(customer) => Some(customer.row),
-            _ => None,
-        });
-        self.history_by_customer.look_ahead(paying);
+        if let Some(index) = &self.history_by_customer {
+            index.look_ahead(drawn().filter_map(|(_, transaction)| match transaction {
+                Transaction::Payment(customer) => Some(customer.row),
+                _ => None,
+            }));
+        }
     }
 
     fn new_order(&mut self, uses: &mut Uses, district: usize, customer: u64, lines: u32) {
@@ -201,8 +199,8 @@ impl Tpcc {
             pages.get_or_insert((page, page)).1 = page;
             left -= rows;
         }
-        // A row of stock and an entry of the index each.
-        self.changes += 2 * lines;
+        // A row of stock each, and an entry of the index if there is one.
+        self.changes += lines * (1 + u32::from(self.order_line_by_item.is_some()));
         let recent = &mut self.recent_stock[district];
         for line in self.inputs.lines.drain(..lines as usize) {
             let stock = self.stock.page(line.stock);
@@ -212,8 +210,9 @@ impl Tpcc {
                 recent.pop_front();
             }
             recent.push_back(stock);
-            let leaf = self.order_line_by_item.insert(line.stock, &mut self.files);
-            uses.change_leaf(leaf, REDO_BYTES);
+            if let Some(index) = &mut self.order_line_by_item {
+                uses.change_leaf(index.insert(line.stock, &mut self.files), REDO_BYTES);
+            }
         }
         pages.expect("an order has lines")
     }
@@ -226,10 +225,14 @@ impl Tpcc {
         self.change(uses, self.customer.page(customer.row));
         let history = self.history.insert(0, &mut self.files);
         self.append(uses, history);
-        let leaf = self.history_by_customer.insert(customer.row, &mut self.files);
-        self.change_leaf(uses, leaf);
-        let page = self.history_by_district.insert(district, &mut self.files);
-        self.append(uses, page);
+        if let Some(index) = &mut self.history_by_customer {
+            let leaf = index.insert(customer.row, &mut self.files);
+            self.change_leaf(uses, leaf);
+        }
+        if let Some(index) = &mut self.history_by_district {
+            let page = index.insert(district, &mut self.files);
+            self.append(uses, page);
+        }
     }
 
     /// Looks at the customers who have the name that is asked for, if one is.
