@@ -110,6 +110,16 @@ impl Placement {
 }
 
 impl Rule {
+    /// The victim rule of `victims=` in 2R-FIFO and 2R++.
+    fn of_family(name: &str) -> Option<Self> {
+        Some(match name {
+            "region-fifo" => Self::RegionFifo,
+            "greedy" => Self::MultiGreedy,
+            "cost-benefit" => Self::CostBenefit { wanted_blocks: 0, lfs: false, age_power: 1.0 },
+            _ => return None,
+        })
+    }
+
     /// The victim rule of `PLACEMENT/VICTIM`.
     fn of_pair(spec: &Spec) -> Option<Self> {
         Some(match spec.name.split_once('/')?.1 {
@@ -146,12 +156,11 @@ impl NaivePolicy {
             "2r-fifo:fallback=fifo" => (Placement::Separate, vec![0, 1], scan("fifo")),
             "2r++" => (Placement::SecondChance, vec![0, 0, 1], scan("raise")),
             "2r++:regions=3" => (Placement::SecondChance, vec![0, 1, 2], scan("raise")),
-            "2r++:victims=region-fifo" => {
-                (Placement::SecondChance, vec![0, 0, 1], Rule::RegionFifo)
+            name if let Some(rule) = name.strip_prefix("2r-fifo:victims=") => {
+                (Placement::Separate, vec![0, 1], Rule::of_family(rule)?)
             }
-            "2r++:victims=cost-benefit" => {
-                let rule = Rule::CostBenefit { wanted_blocks: 0, lfs: false, age_power: 1.0 };
-                (Placement::SecondChance, vec![0, 0, 1], rule)
+            name if let Some(rule) = name.strip_prefix("2r++:victims=") => {
+                (Placement::SecondChance, vec![0, 0, 1], Rule::of_family(rule)?)
             }
             pair => {
                 let spec = without_preset(pair.parse().unwrap());

@@ -13,14 +13,21 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 37] = [
+const VARIANTS: [&str; 44] = [
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
     "2r-fifo:blk-util=0.3,scan-depth=0.4",
+    "2r-fifo:victims=region-fifo",
+    "2r-fifo:victims=greedy",
+    "2r-fifo:victims=cost-benefit",
+    "2r-fifo:victims=d-choices,d=3",
     "2r++:regions=3",
     "2r++:victims=region-fifo",
+    "2r++:victims=greedy",
     "2r++:victims=cost-benefit",
+    "2r++:victims=d-choices",
+    "2r++:victims=d-choices,regions=3",
     "lfs-cb:score=lfs,age-power=0.5",
     "lfs-cb:score=lfs,batch=1",
     "sep-gc/cost-benefit:score=lfs",
@@ -325,7 +332,7 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     let stateful = [
         "wolf", "fdp-freq", "sepbit", "hazard", "midas", "multilog", "sfs", "fadac", "warcip", "fk",
     ];
-    let draws = ["/d-choices", "/random"];
+    let draws = ["d-choices", "/random"];
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {
             assert!(NaivePolicy::new(&name, 1000).is_some(), "{name} has none");

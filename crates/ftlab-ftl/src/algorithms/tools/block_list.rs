@@ -140,6 +140,11 @@ impl BlockList {
         self.blocks[slot as usize]
     }
 
+    /// The slot of a block that is on the list.
+    pub fn slot_of(&self, block: BlockId) -> u32 {
+        self.slots[block.index()]
+    }
+
     /// Valid pages of the selectable block in `slot`.
     #[inline]
     pub fn valid_pages(&self, slot: u32) -> u32 {

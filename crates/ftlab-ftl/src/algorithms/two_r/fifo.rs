@@ -11,7 +11,9 @@
 //! under `blk-util` of that region follow until their invalid pages make up a block.
 //!
 //! # Parameters
-//! `blk-util` 0.5 (section 4.3.2), `scan-depth` 0.8 (figure 6), `fallback` raise (our reading).
+//! `victims` fifo-scan, the rule above; `victims.rs` has the others, to compare with 2R++ under equal
+//! rules. Of the scan: `blk-util` 0.5 (section 4.3.2), `scan-depth` 0.8 (figure 6), `fallback` raise (our
+//! reading).
 //!
 //! # Where the paper is silent
 //! What happens when a whole sweep finds no block under `blk-util`, which is normal on a full drive
@@ -25,38 +27,33 @@
 //! Kang et al., "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 13(11), 2020,
 //! section 4.3.
 
-use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
-use crate::algorithms::two_r::scan::{Scan, ScanParameters, region_by_stream};
+use crate::Metadata;
+use crate::algorithms::two_r::victims::{RegionVictims, VictimParameters, keep_region_victims};
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{LINK_BITS, Metadata};
 
 const NORMAL: StreamId = StreamId(0);
 const COLD: StreamId = StreamId(1);
 
 /// Two regions with scanned FIFO victims.
 pub struct TwoRFifo {
-    list: BlockList,
-    scan: Scan,
+    victims: RegionVictims,
 }
 
-state!(TwoRFifo { list } constant scan);
+state!(TwoRFifo { victims });
 
 impl PolicyEntry for TwoRFifo {
-    type Parameters = ScanParameters;
+    type Parameters = VictimParameters;
     const NAME: &'static str = "2r-fifo";
     const SUMMARY: &'static str =
         "two regions; relocated pages are cold; oldest blocks under a threshold";
     const SOURCE: &'static str = "2R (PVLDB 2020), section 4.3";
 
-    fn new(parameters: &ScanParameters, shape: DriveShape) -> Self {
-        Self {
-            list: BlockList::new(shape.blocks),
-            scan: Scan::new(parameters.clone(), shape.pages_per_block),
-        }
+    fn new(parameters: &VictimParameters, shape: DriveShape) -> Self {
+        Self { victims: RegionVictims::new(parameters, 2, shape) }
     }
 }
 
@@ -79,13 +76,13 @@ impl Policy for TwoRFifo {
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        self.scan.select(&mut self.list, region_by_stream(drive), victims);
+        self.victims.select(drive, |block| drive.stream_of(block).0, victims);
     }
 
     fn metadata(&self) -> Metadata {
-        // The region, and the order of allocation.
-        Metadata::per_block(1 + LINK_BITS)
+        // The region, and what the victims need.
+        Metadata::per_block(1) + self.victims.metadata()
     }
 
-    keep_block_list!();
+    keep_region_victims!();
 }

@@ -3,9 +3,11 @@
 mod fifo;
 mod greedy;
 mod plus_plus;
-pub(crate) mod scan;
+mod scan;
+mod victims;
 
 pub use fifo::TwoRFifo;
 pub use greedy::TwoRGreedy;
 pub use plus_plus::TwoRPlusPlus;
-pub use scan::{Fallback, Scan, ScanParameters};
+pub use scan::Fallback;
+pub use victims::{VictimChoice, VictimParameters};
