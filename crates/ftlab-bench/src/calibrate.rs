@@ -35,7 +35,7 @@ const PAIRS: [Pair<'static>; 6] = [
     // MiB, the double-write area 2 MiB.
     Pair {
         captured: "tpcc-mariadb",
-        generator: "tpcc:start=0.1673,idle=0.166,end=0.95,skew=off,buffer=0.1626,old=0.37,\
+        generator: "tpcc:schema=sysbench,start=0.1673,idle=0.166,end=0.95,skew=off,buffer=0.1626,old=0.37,\
                     batch=0.108,log=on,log-size=0.1867,doublewrite=512",
         ignore_trims: true,
     },
