@@ -7,11 +7,23 @@ use crate::TraceError;
 ftlab_spec::choices! {
     /// Which indexes the tables have besides their primary keys.
     pub enum Schema {
-        /// What the specification's transactions look for: customers by name, orders by customer.
+        /// Customers by name and orders by customer, which transactions look for; and history, which has no
+        /// primary key, by its foreign keys: customer, and district.
         Tpcc = "tpcc",
-        /// Those of sysbench-tpcc, which has the same and one for each foreign key: order lines by item,
-        /// history by customer and by district.
+        /// Those of sysbench-tpcc: the same, and order lines by their other foreign key, item and warehouse.
         Sysbench = "sysbench",
+        /// Only what transactions look for.
+        Lookups = "lookups",
+    }
+}
+
+impl Schema {
+    pub(super) fn has_history_indexes(self) -> bool {
+        self != Self::Lookups
+    }
+
+    pub(super) fn has_order_line_by_item(self) -> bool {
+        self == Self::Sysbench
     }
 }
 
@@ -125,9 +137,11 @@ impl Scale {
             (customers, row_bytes::HISTORY),
         ];
         let mut in_any_order = vec![(customers, row_bytes::ORDERS_BY_CUSTOMER)];
-        if self.schema == Schema::Sysbench {
+        if self.schema.has_history_indexes() {
             in_order.push((customers, row_bytes::HISTORY_BY_CUSTOMER));
             in_order.push((customers, row_bytes::HISTORY_BY_DISTRICT));
+        }
+        if self.schema.has_order_line_by_item() {
             in_any_order.push((lines, row_bytes::ORDER_LINE_BY_ITEM));
         }
         let leaf_rows = |bytes| Loaded::AnyOrder.rows_of_a_leaf(self.rows(bytes));

@@ -3,7 +3,7 @@
 use super::super::database::tables::{Appended, Fixed, Index, Loaded};
 use super::super::database::{Files, Transactions, Undo, Uses};
 use super::inputs::{Customer, Inputs, Transaction, warehouse_of};
-use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, Schema, row_bytes};
+use super::scale::{DISTRICTS, LINES_MEAN, SPECIFIED_ITEMS, Scale, row_bytes};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
 
@@ -83,8 +83,8 @@ impl Tpcc {
         let old_orders = fixed(loading, all_customers, row_bytes::ORDERS);
         let old_lines = fixed(loading, lines, row_bytes::ORDER_LINE);
         fixed(loading, all_customers, row_bytes::HISTORY);
-        let has_foreign_keys = scale.schema == Schema::Sysbench;
-        if has_foreign_keys {
+        let schema = scale.schema;
+        if schema.has_history_indexes() {
             fixed(loading, all_customers, row_bytes::HISTORY_BY_DISTRICT);
         }
         let mut new_orders = appended(row_bytes::NEW_ORDERS);
@@ -103,16 +103,18 @@ impl Tpcc {
                 16,
             ),
             order_line: appended(row_bytes::ORDER_LINE),
-            order_line_by_item: has_foreign_keys.then(|| {
+            order_line_by_item: schema.has_order_line_by_item().then(|| {
                 let bytes = row_bytes::ORDER_LINE_BY_ITEM;
                 index(loading, stock_rows, lines, bytes, Loaded::AnyOrder, 3)
             }),
             history: Appended::new(1, rows(row_bytes::HISTORY)),
-            history_by_customer: has_foreign_keys.then(|| {
+            history_by_customer: schema.has_history_indexes().then(|| {
                 let bytes = row_bytes::HISTORY_BY_CUSTOMER;
                 index(loading, all_customers, all_customers, bytes, Loaded::InOrder, 16)
             }),
-            history_by_district: has_foreign_keys.then(|| appended(row_bytes::HISTORY_BY_DISTRICT)),
+            history_by_district: schema
+                .has_history_indexes()
+                .then(|| appended(row_bytes::HISTORY_BY_DISTRICT)),
             undo: Undo::new(loading, scale.undo_pages, scale.page_bytes),
             waiting,
             recent_stock: vec![VecDeque::new(); districts as usize],
