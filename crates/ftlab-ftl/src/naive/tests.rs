@@ -335,7 +335,10 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     let draws = ["d-choices", "/random"];
     for name in registered() {
         if !parameters_only.iter().chain(&draws).chain(&stateful).any(|part| name.contains(part)) {
-            assert!(NaivePolicy::new(&name, 1000).is_some(), "{name} has none");
+            assert!(
+                NaivePolicy::new(&name, 1000).is_some(),
+                "{name} has none: write one in naive/policies.rs, or name it in `draws` or `stateful`"
+            );
         }
     }
 }

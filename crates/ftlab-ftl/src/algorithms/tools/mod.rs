@@ -7,6 +7,7 @@ pub(crate) mod hotness;
 pub(crate) mod intervals;
 pub(crate) mod lru_lists;
 pub(crate) mod page_table;
+pub(crate) mod random;
 pub(crate) mod sealed_blocks;
 
 pub use block_list::BlockList;

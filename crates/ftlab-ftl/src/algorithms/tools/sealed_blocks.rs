@@ -1,5 +1,6 @@
 //! The sealed blocks in no order, to draw from at random.
 
+use crate::algorithms::tools::random::Random;
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use ftlab_flash::BlockId;
@@ -12,8 +13,7 @@ pub(crate) struct SealedBlocks {
     blocks: Vec<BlockId>,
     /// Block -> its place in `blocks`.
     places: Vec<u32>,
-    /// State of the xorshift generator (Marsaglia, "Xorshift RNGs", 2003); never 0.
-    random: u64,
+    random: Random,
 }
 
 state!(SealedBlocks { blocks, places, random });
@@ -24,8 +24,7 @@ impl SealedBlocks {
         Self {
             blocks: Vec::with_capacity(blocks as usize),
             places: vec![ABSENT; blocks as usize],
-            // Spreads small seeds over all bits; odd, hence not 0 for any of them but one.
-            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).max(1),
+            random: Random::new(seed),
         }
     }
 
@@ -46,13 +45,13 @@ impl SealedBlocks {
 
     /// Any block.
     pub(crate) fn draw(&mut self) -> Option<BlockId> {
-        let place = self.next(self.blocks.len());
+        let place = self.random.below(self.blocks.len());
         self.blocks.get(place).copied()
     }
 
     /// The first block that `fits`, from a random one on.
     pub(crate) fn find(&mut self, fits: impl Fn(&BlockId) -> bool) -> Option<BlockId> {
-        let start = self.next(self.blocks.len());
+        let start = self.random.below(self.blocks.len());
         let (head, tail) = self.blocks.split_at(start);
         tail.iter().chain(head).copied().find(fits)
     }
@@ -72,14 +71,6 @@ impl SealedBlocks {
             }
         }
         Ok(())
-    }
-
-    /// A number below `end`, or 0.
-    fn next(&mut self, end: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        ((u128::from(self.random) * end as u128) >> 64) as usize
     }
 }
 
