@@ -17,6 +17,7 @@ macro_rules! shipped {
 const SHIPPED: &[Shipped] = shipped![
     "2r/fig-1",
     "2r/fig-2",
+    "2r/fig-3",
     "2r/fig-4",
     "2r/fig-6",
     "2r/fig-7",

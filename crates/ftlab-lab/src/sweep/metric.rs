@@ -43,6 +43,8 @@ pub const METRICS: &[Metric] = metrics! {
     "waf-last-tenth", "write amplification over the last tenth of the host writes":
         |run, _| Some(run.waf_last_tenth);
     "host-writes", "page writes of the host": |run, _| Some(run.host_writes as f64);
+    "host-writes-per-page", "the same per page that the host can address":
+        |run, config| Some(run.host_writes as f64 / f64::from(config.drive.logical_pages));
     "copies", "pages moved by collections and merges": |run, _| Some(copies(run));
     "copies-per-write", "the same per host write: write amplification less 1":
         |run, _| Some(run.waf - 1.0);
@@ -53,6 +55,8 @@ pub const METRICS: &[Metric] = metrics! {
     "moves-warm", "of pages that it overwrites within two windows": |run, _| moved(run, |m| m.warm);
     "moves-cold", "of pages that it overwrites later": |run, _| moved(run, |moves| moves.cold);
     "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
+    "moves-unfrozen", "of pages that it overwrites, soon or late":
+        |run, _| moved(run, |moves| moves.hot + moves.warm + moves.cold);
     "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
         |run, _| cold_percentile(run, 0);
     "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
@@ -65,6 +69,8 @@ pub const METRICS: &[Metric] = metrics! {
         |run, _| normal_victims_valid(run);
     "cold-region", "share of the blocks that are the cold region at the end":
         |run, _| run.cold_region_share;
+    "cold-region-mean", "its mean over the run, the first tenth left out":
+        |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
     "response-mean", "mean response time of a page write, ms": |run, _| ms(run, |time| time.mean);
     "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
     "response-p99", "99th percentile of the response time, ms":
@@ -88,6 +94,12 @@ pub const METRICS: &[Metric] = metrics! {
 
 fn copies(run: &RunResult) -> f64 {
     (run.relocations + run.merge_copies) as f64
+}
+
+/// Of values of intervals that are equally long.
+fn mean_beyond_a_tenth(running: &[f64]) -> Option<f64> {
+    let later = &running[running.len() / 10..];
+    (!later.is_empty()).then(|| later.iter().sum::<f64>() / later.len() as f64)
 }
 
 fn flash_pages(config: &Config) -> f64 {
@@ -121,6 +133,13 @@ fn cold_percentile(run: &RunResult, percentile: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_tenth_of_a_run_is_left_out_of_its_mean() {
+        let running: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(mean_beyond_a_tenth(&running), Some(10.5));
+        assert_eq!(mean_beyond_a_tenth(&[]), None);
+    }
 
     #[test]
     fn names_are_different_and_a_wrong_one_proposes_the_right_one() {
