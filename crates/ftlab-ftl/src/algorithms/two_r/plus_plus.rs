@@ -13,8 +13,12 @@
 //! `regions` 2; `victims` fifo-scan and its parameters, as in 2r-fifo (`victims.rs`).
 //!
 //! # Where the paper is silent
-//! It says "FIFO" of the victims and nothing more. The default is the scan of 2r-fifo with its
-//! threshold, depth and fallback. Whether 01 is a region of its own (`regions=3`) makes no real difference.
+//! Figure 7 says "FIFO" of the victims, "from one region", and nothing of a threshold. Taken literally that
+//! is `victims=region-fifo`: with it the gains over 2R in table 3 are the published ones, but two levels
+//! are 40% too high, and table 4 has 1.9 for TPC-C where the paper has 1.2. The FIFO of the 2R paper that
+//! it extends, `fifo-scan`, fits five of the six levels and table 4, and moves fewer pages everywhere: it
+//! is the default. `cost-benefit` moves fewer still (docs/reproduction.md). Whether 01 is a region of its
+//! own (`regions=3`) makes no real difference.
 //!
 //! # Reference
 //! "2R++" (KTCCS 2022), figure 7 (its algorithm) and section 4.
