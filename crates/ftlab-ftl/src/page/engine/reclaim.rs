@@ -72,12 +72,13 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let mut upcoming = [(Ppn(0), Lpn(0)); LOOKED_UP as usize];
         let mut looked_up = 0;
         for step in (0..moved).step_by(STEP as usize) {
-            for index in looked_up..moved.min(step + LOOKED_UP) {
+            let until = moved.min(step.saturating_add(LOOKED_UP));
+            for index in looked_up..until {
                 let page = walk.next(&self.drive);
                 upcoming[(index % LOOKED_UP) as usize] = (page, self.fetch(page, victim));
             }
-            looked_up = moved.min(step + LOOKED_UP);
-            for index in step..moved.min(step + STEP) {
+            looked_up = until;
+            for index in step..moved.min(step.saturating_add(STEP)) {
                 let (page, lpn) = upcoming[(index % LOOKED_UP) as usize];
                 self.relocate(page, lpn, victim, from)
                     .inspect_err(|_| self.drive.recount(victim))?;
