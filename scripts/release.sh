@@ -61,7 +61,7 @@ if found=$(grep --recursive --files-with-matches --text --fixed-strings \
 	--regexp="$PWD/" --regexp="$registry/" "$work/$name" "$work/$folder"); then
 	fail "these tell where they were built: $found"
 fi
-if ldd "$work/$folder/ftlab" > /dev/null 2>&1; then
+if ldd "$work/$folder/ftlab" 2> /dev/null | grep --quiet '=>'; then
 	fail "the program needs shared libraries"
 fi
 python3 -m venv "$work/venv"

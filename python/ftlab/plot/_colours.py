@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["COLD", "INVALID", "KINDS", "PALETTE", "YOUNG", "region_colours"]
 
-PALETTE = ["#d55e00", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000"]
+PALETTE = ["#d55e00", "#0072b2", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#000000"]
 """Colours that colour-blind readers can tell apart (Okabe and Ito, 2008)."""
 
 COLD, YOUNG, INVALID = "#2f7fc1", "#e8963a", "#e3e0d8"

@@ -31,9 +31,9 @@ use std::path::Path;
 /// Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(213, 94, 0),
-    RGBColor(230, 159, 0),
     RGBColor(0, 114, 178),
     RGBColor(0, 158, 115),
+    RGBColor(230, 159, 0),
     RGBColor(204, 121, 167),
     RGBColor(86, 180, 233),
     RGBColor(0, 0, 0),
