@@ -97,7 +97,7 @@ def ftls() -> dict[str, Entry]:
     --------
     >>> import ftlab
     >>> [parameter.name for parameter in ftlab.ftls()["2r-fifo"].parameters]
-    ['blk-util', 'scan-depth', 'fallback']
+    ['victims', 'blk-util', 'scan-depth', 'fallback', 'd', 'seed']
     """
     return _entries("ftl")
 

@@ -46,7 +46,7 @@ def test_the_command_runs_default_and_best(tuned):
 
 def test_tables_have_a_row_for_each_trial(tuned, tmp_path):
     frame = tuned.to_pandas()
-    assert list(frame.columns[:4]) == ["ftl", "blk-util", "scan-depth", "fallback"]
+    assert list(frame.columns[:5]) == ["ftl", "victims", "blk-util", "scan-depth", "fallback"]
     assert frame.waf.tolist() == [trial.waf for trial in tuned.trials]
     paths = tuned.save(tmp_path / "out")
     assert [path.name for path in paths] == ["tuning.json", "trials.csv", "pareto.svg"]
@@ -157,9 +157,11 @@ def ranges(ftl, fix=(), given=()):
 
 def test_the_space_follows_from_limits_and_defaults():
     assert ranges("2r-fifo") == {
+        "victims": "fifo-scan|region-fifo|greedy|cost-benefit|d-choices",
         "blk-util": "0..1",
         "scan-depth": "0..1",
         "fallback": "raise|greedy-in-depth|greedy|fifo",
+        "d": "1..320",
     }
     wide = Space("sepbit", {}, {})
     assert wide.ranges["blocks"] == "1..512"
@@ -170,7 +172,7 @@ def test_the_space_follows_from_limits_and_defaults():
 
 
 def test_parameters_that_are_given_are_not_searched():
-    assert list(ranges("2r-fifo:blk-util=0.4", {"fallback": "greedy"})) == ["scan-depth"]
+    assert list(ranges("2r-fifo:blk-util=0.4", {"fallback": "greedy"})) == ["victims", "scan-depth", "d"]
     space = Space("2r-fifo:blk-util=0.4", {"fallback": "greedy"}, {"scan-depth": "0.3..0.9"})
     assert space.ftl({"scan-depth": "0.5"}) == "2r-fifo:blk-util=0.4,fallback=greedy,scan-depth=0.5"
     assert space.default_trial.ftl == "2r-fifo:blk-util=0.4"

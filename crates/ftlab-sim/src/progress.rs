@@ -30,7 +30,8 @@ pub struct Status {
 
 /// Is told how far an experiment is, some hundred times a second at most; `()` does not care.
 pub trait Progress {
-    /// Called between two batches; a break stops the experiment with [`SimError::Stopped`](crate::SimError::Stopped).
+    /// Called between two batches; a break stops the experiment with
+    /// [`SimError::Stopped`](crate::SimError::Stopped).
     fn update(&mut self, status: &Status) -> ControlFlow<()> {
         let _ = status;
         ControlFlow::Continue(())

@@ -81,6 +81,7 @@ fn database_generators_repeat_what_they_have_always_written() {
     let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 1 };
     let specs = [
         "tpcc",
+        "tpcc:schema=lookups",
         "tpcc:schema=sysbench",
         "tpcc:schema=sysbench,skew=off,old=0.37,batch=0.1,log=on,doublewrite=64",
         "linkbench",

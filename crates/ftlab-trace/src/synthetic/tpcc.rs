@@ -36,11 +36,11 @@
 //! The specification asks for keys and not for indexes. Transactions would read whole tables without
 //! those of customers by name and of orders by customer. History has no primary key: its foreign keys are
 //! all that leads to a row. The last index serves nothing but the check of a foreign key, as MySQL
-//! (InnoDB) wants it; its leaves take half of all page writes.
+//! (InnoDB) wants it; half of the page writes to tables and indexes go to its leaves.
 //!
 //! # What is simplified
-//! Row sizes are constants, those of MariaDB for the tables of sysbench-tpcc. No order is rolled back, and a look at an order finds the last one of its district. See
-//! `database` for what happens below.
+//! Row sizes are constants, those of MariaDB for the tables of sysbench-tpcc. No order is rolled back, and
+//! a look at an order finds the last one of its district. See `database` for what happens below.
 //!
 //! # Reference
 //! TPC Benchmark C, revision 5.11, clauses 1 and 2. Kang et al., "2R: Efficiently Isolating Cold Pages in

@@ -24,7 +24,7 @@ use ftlab_flash::BlockId;
 /// Regions that a policy of the family may have.
 const REGIONS_MAX: usize = 3;
 
-/// Draws of `d` blocks until one has an invalid page.
+/// Draws for each of the `d` blocks that are compared, until that many fit.
 const ROUNDS_MAX: u32 = 64;
 
 ftlab_spec::choices! {
@@ -132,10 +132,9 @@ impl RegionVictims {
                     && region.is_none_or(|region| region == region_of(*block))
                     && !taken.contains(block)
             };
-            let emptiest = (0..ROUNDS_MAX).find_map(|_| {
-                let drawn = (0..self.d).filter_map(|_| self.sealed.draw()).filter(fits);
-                drawn.min_by_key(|&block| drive.valid_pages(block))
-            });
+            let draws = (0..ROUNDS_MAX * self.d).filter_map(|_| self.sealed.draw());
+            let drawn = draws.filter(fits).take(self.d as usize);
+            let emptiest = drawn.min_by_key(|&block| drive.valid_pages(block));
             let Some(block) = emptiest.or_else(|| self.sealed.find(fits)) else { return };
             region = Some(region_of(block));
             self.list.take(self.list.slot_of(block));

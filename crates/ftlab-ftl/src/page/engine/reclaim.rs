@@ -7,11 +7,10 @@ use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 
-/// How many valid pages of a victim are looked up ahead of those that move: the wait for memory, in
-/// pages.
+/// Valid pages of a victim whose owners are read, and whose mappings are fetched, before they move.
 const LOOKED_UP: u32 = 32;
 
-/// How many of them move before the next are looked up: no more than memory fetches at a time.
+/// Pages that move between two rounds of looking up: no more than memory accesses that can be under way.
 const STEP: u32 = 8;
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
