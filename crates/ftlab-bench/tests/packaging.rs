@@ -1,9 +1,11 @@
 //! Holds the crates to what a registry asks of a package, and to one version.
 
+mod packages;
+
+use packages::packages;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// What says what the registry shows.
 const FIELDS: [&str; 6] =
@@ -11,17 +13,6 @@ const FIELDS: [&str; 6] =
 
 /// What is not for the registry: benchmarks, and the compiled part of the Python package.
 const PRIVATE: [&str; 2] = ["ftlab-bench", "ftlab-python"];
-
-fn packages() -> Vec<Value> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    metadata["packages"].as_array().unwrap().clone()
-}
 
 #[test]
 fn every_crate_can_be_packaged() {

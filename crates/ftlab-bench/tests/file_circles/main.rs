@@ -9,28 +9,22 @@
 mod circles;
 mod modules;
 mod names;
+#[path = "../packages/mod.rs"]
+mod packages;
 mod rules;
 
 use circles::{circles, describe};
 use modules::Tree;
 use names::uses;
-use serde_json::Value;
+use packages::packages;
+use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::{env, fs};
 
 /// The roots of libraries and programs of the workspace.
 fn roots() -> Vec<String> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let kinds = ["lib", "cdylib", "bin"];
     let mut roots = Vec::new();
-    for package in metadata["packages"].as_array().unwrap() {
+    for package in packages() {
         let targets = package["targets"].as_array().unwrap().iter();
         let of_package = targets
             .filter(|target| kinds.iter().any(|kind| target["kind"][0] == *kind))

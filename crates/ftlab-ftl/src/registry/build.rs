@@ -82,10 +82,7 @@ pub fn build_over<F: Flash + Send + 'static, O: Observer + 'static>(
     flash: F,
     observer: O,
 ) -> Result<DynFtl<F, O>, BuildError> {
-    match PageMapped::new(policy, config, flash, observer) {
-        Ok(built) => Ok(Box::new(built)),
-        Err(source) => Err(BuildError::Config { ftl: ftl.to_string(), source }),
-    }
+    Ok(Box::new(page_mapped(policy, ftl, config, flash, observer)?))
 }
 
 /// A page-mapped FTL of any policy over `F`, watched by `O`.
@@ -125,8 +122,18 @@ pub fn build_page_mapped_boxed<F: Flash + Send, O: Observer>(
 ) -> Result<PageMapped<Box<dyn Policy>, F, O>, BuildError> {
     refuse_hybrid(spec)?;
     let policy = boxed_policy(spec, DriveShape::new(&config))?;
+    page_mapped(policy, spec, config, flash, observer)
+}
+
+fn page_mapped<F: Flash + Send, O: Observer>(
+    policy: Box<dyn Policy>,
+    ftl: &Spec,
+    config: DriveConfig,
+    flash: F,
+    observer: O,
+) -> Result<PageMapped<Box<dyn Policy>, F, O>, BuildError> {
     PageMapped::new(policy, config, flash, observer)
-        .map_err(|source| BuildError::Config { ftl: spec.to_string(), source })
+        .map_err(|source| BuildError::Config { ftl: ftl.to_string(), source })
 }
 
 fn refuse_hybrid(spec: &Spec) -> Result<(), SpecError> {

@@ -40,9 +40,7 @@ impl Groups {
         }
         let chosen = best.map(|(_, group, slot)| (group, slot)).or_else(|| self.emptiest(limit));
         if let Some((group, slot)) = chosen {
-            let blocks = &mut self.get_mut(group).blocks;
-            let valid_pages = blocks.valid_pages(slot);
-            victims.push(blocks.take(slot), valid_pages);
+            self.get_mut(group).blocks.take(slot, victims);
         }
     }
 

@@ -12,6 +12,7 @@
 //! invalidation costs one comparison and rarely a second; a search looks at 64 entries per level.
 
 use crate::ensure::ensure;
+use crate::page::policy::Victims;
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use ftlab_flash::BlockId;
@@ -127,11 +128,10 @@ impl BlockList {
         self.raise_to(slot, HOLE);
     }
 
-    /// Marks the block in `slot` as a victim and returns it; it can't be selected again.
-    pub fn take(&mut self, slot: u32) -> BlockId {
-        let slot = slot as usize;
-        self.raise_to(slot, self.keys[slot] | UNSELECTABLE);
-        self.blocks[slot]
+    /// Makes the selectable block in `slot` a victim; it can't be selected again.
+    pub fn take(&mut self, slot: u32, victims: &mut Victims) {
+        victims.push(self.block(slot), self.valid_pages(slot));
+        self.raise_to(slot as usize, self.keys[slot as usize] | UNSELECTABLE);
     }
 
     /// The block in `slot`, which [`next_below`](Self::next_below) or [`min`](Self::min) returned.
@@ -454,8 +454,11 @@ mod tests {
                         naive.entry(block).2 = true;
                     }
                     5 if listed > 0 => if let Some(slot) = list.min() {
-                        let block = list.take(slot);
-                        naive.entry(block).2 = false;
+                        let mut victims = Victims::new(1, 50);
+                        list.take(slot, &mut victims);
+                        let entry = naive.entry(victims.blocks()[0]);
+                        prop_assert_eq!(victims.invalid_pages(), 50 - entry.1);
+                        entry.2 = false;
                     },
                     _ if listed > 0 => {
                         let entry = &mut naive.entries[pick as usize % listed];

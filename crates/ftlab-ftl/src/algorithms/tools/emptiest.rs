@@ -21,8 +21,7 @@ pub(crate) fn take_emptiest<R: Eq + Copy>(
     let region = region_of(list.block(first));
     let mut next = Some(first);
     while let Some(slot) = next.filter(|&slot| list.valid_pages(slot) <= most) {
-        let valid_pages = list.valid_pages(slot);
-        victims.push(list.take(slot), valid_pages);
+        list.take(slot, victims);
         if victims.free_a_block() {
             return;
         }
@@ -40,8 +39,7 @@ pub(crate) fn take_emptiest_one(
     let most = victims.valid_pages_max().min(pages_per_block - 1);
     let emptiest = emptiest_before(list, end, |_| true);
     if let Some(slot) = emptiest.filter(|&slot| list.valid_pages(slot) <= most) {
-        let valid_pages = list.valid_pages(slot);
-        victims.push(list.take(slot), valid_pages);
+        list.take(slot, victims);
     }
 }
 

@@ -97,7 +97,7 @@ impl Policy for TwoRGreedy {
             if valid_pages > victims.valid_pages_max() || valid_pages == drive.pages_per_block() {
                 break;
             }
-            victims.push(region.take(slot), valid_pages);
+            region.take(slot, victims);
         }
     }
 

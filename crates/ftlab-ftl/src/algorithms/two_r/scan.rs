@@ -109,8 +109,7 @@ fn sweep<R: Eq + Copy>(
             if *region.get_or_insert(this) != this {
                 continue;
             }
-            let valid_pages = list.valid_pages(slot);
-            victims.push(list.take(slot), valid_pages);
+            list.take(slot, victims);
             if victims.free_a_block() {
                 // Past the last block of the depth the scan continues at the head, whatever is
                 // appended before the next collection.

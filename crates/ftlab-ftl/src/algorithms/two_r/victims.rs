@@ -137,8 +137,7 @@ impl RegionVictims {
             let emptiest = drawn.min_by_key(|&block| drive.valid_pages(block));
             let Some(block) = emptiest.or_else(|| self.sealed.find(fits)) else { return };
             region = Some(region_of(block));
-            self.list.take(self.list.slot_of(block));
-            victims.push(block, drive.valid_pages(block));
+            self.list.take(self.list.slot_of(block), victims);
         }
     }
 
@@ -243,8 +242,7 @@ fn take_oldest(
     {
         from = slot + 1;
         if region_of(list.block(slot)) == region {
-            let valid_pages = list.valid_pages(slot);
-            victims.push(list.take(slot), valid_pages);
+            list.take(slot, victims);
         }
     }
 }
@@ -265,7 +263,6 @@ fn take_best(list: &mut BlockList, drive: &Drive, victims: &mut Victims) {
         score(drive.sealed_at(list.block(slot)), valid_pages)
     });
     if let Some(slot) = best {
-        let valid_pages = list.valid_pages(slot);
-        victims.push(list.take(slot), valid_pages);
+        list.take(slot, victims);
     }
 }

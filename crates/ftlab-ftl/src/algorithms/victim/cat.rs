@@ -65,8 +65,7 @@ impl VictimRule for Cat {
             score(drive.sealed_at(block), valid_pages, drive.erases(block))
         });
         if let Some(slot) = best {
-            let valid_pages = self.list.valid_pages(slot);
-            victims.push(self.list.take(slot), valid_pages);
+            self.list.take(slot, victims);
         }
     }
 

@@ -116,8 +116,7 @@ impl VictimRule for CostBenefit {
         while u64::from(victims.invalid_pages()) < wanted
             && let Some(slot) = self.best(drive, victims.valid_pages_max())
         {
-            let valid_pages = self.list.valid_pages(slot);
-            victims.push(self.list.take(slot), valid_pages);
+            self.list.take(slot, victims);
         }
     }
 

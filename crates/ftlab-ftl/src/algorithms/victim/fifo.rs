@@ -46,8 +46,7 @@ impl VictimRule for Fifo {
     fn select(&mut self, drive: &Drive, victims: &mut Victims) {
         let threshold = drive.pages_per_block().min(victims.valid_pages_max() + 1);
         if let Some(slot) = self.list.next_below(0..self.list.end(), threshold) {
-            let valid_pages = self.list.valid_pages(slot);
-            victims.push(self.list.take(slot), valid_pages);
+            self.list.take(slot, victims);
         }
     }
 

@@ -46,11 +46,10 @@ impl VictimEntry for Greedy {
 
 impl VictimRule for Greedy {
     fn select(&mut self, _drive: &Drive, victims: &mut Victims) {
-        if let Some(slot) = self.list.min() {
-            let valid_pages = self.list.valid_pages(slot);
-            if valid_pages <= victims.valid_pages_max() {
-                victims.push(self.list.take(slot), valid_pages);
-            }
+        if let Some(slot) = self.list.min()
+            && self.list.valid_pages(slot) <= victims.valid_pages_max()
+        {
+            self.list.take(slot, victims);
         }
     }
 
