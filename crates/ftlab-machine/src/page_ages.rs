@@ -30,6 +30,10 @@ pub struct Moves {
     pub frozen: u64,
     /// Of those that were valid at the end of the run, but too young to tell.
     pub undecided: u64,
+    /// Of the hot, warm and cold ones, those of versions that lasted fewer host page writes than pages held
+    /// data at their end: 2R's pages that are written at intervals below the size of the database
+    /// (section 5.2.3).
+    pub within_data_size: u64,
 }
 
 /// Follows every logical page, at 16 bytes each.
@@ -39,17 +43,28 @@ pub(crate) struct PageAges {
     /// Host writes so far.
     clock: u64,
     versions: Vec<Version>,
+    /// Pages that hold data.
+    mapped_pages: u64,
     /// Moves of versions that are over: hot, warm, cold.
     moved: [u64; 3],
+    /// Of these, moves of versions that lasted less than one write of all that held data.
+    within_data_size: u64,
 }
 
 /// The newest version of a logical page.
 #[derive(Debug, Clone, Copy)]
 struct Version {
-    /// The clock when it was written.
+    /// The clock when it was written, or [`NEVER`].
     written_at: u64,
     /// How often it was moved.
     moves: u64,
+}
+
+/// When a page that holds no data was written.
+const NEVER: u64 = u64::MAX;
+
+impl Version {
+    const NONE: Self = Self { written_at: NEVER, moves: 0 };
 }
 
 /// Bytes that a logical page takes.
@@ -60,8 +75,10 @@ impl PageAges {
         Self {
             window_writes: (u64::from(logical_pages) / WINDOWS_PER_DRIVE).max(1),
             clock: 0,
-            versions: vec![Version { written_at: 0, moves: 0 }; logical_pages as usize],
+            versions: vec![Version::NONE; logical_pages as usize],
+            mapped_pages: 0,
             moved: [0; 3],
+            within_data_size: 0,
         }
     }
 
@@ -72,6 +89,7 @@ impl PageAges {
     /// Forgets all moves so far; how old pages are is kept.
     pub(crate) fn begin(&mut self) {
         self.moved = [0; 3];
+        self.within_data_size = 0;
         self.versions.iter_mut().for_each(|version| version.moves = 0);
     }
 
@@ -90,11 +108,19 @@ impl PageAges {
     pub(crate) fn moves(&self) -> Moves {
         let [hot, warm, cold] = self.moved;
         let (mut frozen, mut undecided) = (0, 0);
-        for version in &self.versions {
+        for version in self.versions.iter().filter(|version| version.written_at != NEVER) {
             let is_old = self.is_over(version.written_at, WINDOWS_COLD);
             *(if is_old { &mut frozen } else { &mut undecided }) += version.moves;
         }
-        Moves { window_writes: self.window_writes, hot, warm, cold, frozen, undecided }
+        Moves {
+            window_writes: self.window_writes,
+            hot,
+            warm,
+            cold,
+            frozen,
+            undecided,
+            within_data_size: self.within_data_size,
+        }
     }
 
     /// Ends the present version of `lpn`, if it has one.
@@ -102,10 +128,14 @@ impl PageAges {
     fn end(&mut self, lpn: Lpn) {
         let Version { written_at, moves } = self.versions[lpn.index()];
         if moves > 0 {
-            let windows = (self.clock - written_at) / self.window_writes;
-            self.moved[windows.min(WINDOWS_COLD) as usize] += moves;
+            let lasted = self.clock - written_at;
+            self.moved[(lasted / self.window_writes).min(WINDOWS_COLD) as usize] += moves;
+            if lasted < self.mapped_pages {
+                self.within_data_size += moves;
+            }
         }
-        self.versions[lpn.index()] = Version { written_at: self.clock, moves: 0 };
+        self.mapped_pages -= u64::from(written_at != NEVER);
+        self.versions[lpn.index()] = Version::NONE;
     }
 }
 
@@ -113,6 +143,8 @@ impl Observer for PageAges {
     #[inline]
     fn host_write(&mut self, lpn: Lpn, _to: Ppn, _stream: StreamId) {
         self.end(lpn);
+        self.versions[lpn.index()].written_at = self.clock;
+        self.mapped_pages += 1;
         self.clock += 1;
     }
 
@@ -135,6 +167,7 @@ impl Observer for PageAges {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     #[derive(Debug, Clone, Copy)]
     enum Event {
@@ -151,6 +184,30 @@ mod tests {
         }
     }
 
+    const PAGES: u32 = 40;
+
+    /// The pages that hold data after `events`.
+    fn holding(events: &[Event]) -> BTreeSet<u32> {
+        let mut pages = BTreeSet::new();
+        for event in events {
+            match *event {
+                Event::Write(page) => pages.insert(page),
+                Event::Trim(page) => pages.remove(&page),
+                Event::Move(_) => false,
+            };
+        }
+        pages
+    }
+
+    /// Leaves out moves of pages that hold no data.
+    fn possible(events: &[Event]) -> Vec<Event> {
+        let moves_data = |at: usize| match events[at] {
+            Event::Move(page) => holding(&events[..at]).contains(&page),
+            Event::Write(_) | Event::Trim(_) => true,
+        };
+        (0..events.len()).filter(|&at| moves_data(at)).map(|at| events[at]).collect()
+    }
+
     /// Looks for the next write or trim of the page after each move, and for the last before it.
     fn naive(events: &[Event], from: usize, window: u64) -> Moves {
         let mut found = Moves { window_writes: window, ..Moves::default() };
@@ -160,8 +217,7 @@ mod tests {
         for (at, event) in events.iter().enumerate().skip(from) {
             let Event::Move(page) = *event else { continue };
             let ends = |other: &Event| matches!(*other, Event::Write(other) | Event::Trim(other) if other == page);
-            let born =
-                events[..at].iter().rposition(ends).map_or(0, |born| writes(&events[..born]));
+            let born = writes(&events[..events[..at].iter().rposition(ends).unwrap()]);
             let end = events[at..].iter().position(ends).map(|end| at + end);
             let lasted = writes(&events[..end.unwrap_or(events.len())]) - born;
             let class = match (end, lasted / window) {
@@ -172,6 +228,8 @@ mod tests {
                 (None, _) => &mut found.frozen,
             };
             *class += 1;
+            let within_data_size = |end: usize| lasted < holding(&events[..end]).len() as u64;
+            found.within_data_size += u64::from(end.is_some_and(within_data_size));
         }
         found
     }
@@ -181,15 +239,16 @@ mod tests {
         fn classes_equal_those_of_the_definition(
             events in prop::collection::vec(
                 prop_oneof![
-                    6 => (0u32..40).prop_map(Event::Write),
-                    4 => (0u32..40).prop_map(Event::Move),
-                    1 => (0u32..40).prop_map(Event::Trim),
+                    6 => (0..PAGES).prop_map(Event::Write),
+                    4 => (0..PAGES).prop_map(Event::Move),
+                    1 => (0..PAGES).prop_map(Event::Trim),
                 ],
                 0..300,
             ),
             from in 0usize..100,
         ) {
-            let mut ages = PageAges::new(40);
+            let events = possible(&events);
+            let mut ages = PageAges::new(PAGES);
             let from = from.min(events.len());
             events[..from].iter().for_each(|event| observe(&mut ages, *event));
             ages.begin();
@@ -200,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_page_is_cold_once_it_has_lasted_two_windows() {
-        let mut ages = PageAges::new(40);
+        let mut ages = PageAges::new(PAGES);
         observe(&mut ages, Event::Write(7));
         for page in 0..7 {
             assert!(!ages.is_cold(Lpn(7)), "{page}");

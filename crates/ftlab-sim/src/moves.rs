@@ -22,11 +22,23 @@ pub struct Moves {
     pub frozen: u64,
     /// Of those that were valid at the end of the run, but too young to tell.
     pub undecided: u64,
+    /// Of the hot, warm and cold ones, those of versions that lasted fewer host page writes than pages held
+    /// data at their end: 2R's pages that are written at intervals below the size of the database
+    /// (section 5.2.3).
+    pub within_data_size: u64,
 }
 
 impl From<ftlab_machine::Moves> for Moves {
     fn from(moves: ftlab_machine::Moves) -> Self {
-        let ftlab_machine::Moves { window_writes, hot, warm, cold, frozen, undecided } = moves;
-        Self { window_writes, hot, warm, cold, frozen, undecided }
+        let ftlab_machine::Moves {
+            window_writes,
+            hot,
+            warm,
+            cold,
+            frozen,
+            undecided,
+            within_data_size,
+        } = moves;
+        Self { window_writes, hot, warm, cold, frozen, undecided, within_data_size }
     }
 }

@@ -57,6 +57,8 @@ pub const METRICS: &[Metric] = metrics! {
     "moves-frozen", "of pages that it never overwrites": |run, _| moved(run, |m| m.frozen);
     "moves-unfrozen", "of pages that it overwrites, soon or late":
         |run, _| moved(run, |moves| moves.hot + moves.warm + moves.cold);
+    "moves-within-data-size", "of pages that it overwrites before it has written as much as the drive holds":
+        |run, _| moved(run, |moves| moves.within_data_size);
     "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
         |run, _| cold_percentile(run, 0);
     "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
