@@ -32,6 +32,7 @@ class Drive:
     gc : str, default "foreground"
         When garbage is collected: ``"foreground"``, a whole collection before the host write that
         needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages after each host write;
+        ``"background"`` or ``"background:pages=N"``, the first victim before it and the others so;
         ``"garbage:share=S"``, while at least that share of the programmed pages is invalid.
     gc_start : str or float, optional
         Collects early, after host writes, while less than this share of the blocks is free.

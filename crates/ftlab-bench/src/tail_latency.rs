@@ -1,5 +1,5 @@
 //! Section 4.3.4 of the 2R paper: collecting several blocks at once makes some host writes wait very
-//! long, and collecting in the background should not. Response times under both schedules.
+//! long, and collecting in the background should not. Response times under each schedule.
 //!
 //! The captured trace is expected in `$FTLAB_SHARED/traces`.
 
@@ -46,7 +46,7 @@ fn print(line: &Line) {
     println!();
 }
 
-/// Prints both schedules for each FTL, and draws them into the file `figure`, if given.
+/// Prints all schedules for each FTL, and draws them into the file `figure`, if given.
 pub(crate) fn run(figure: Option<&str>) -> Result<(), Failure> {
     let shared = std::env::var_os("FTLAB_SHARED").map(PathBuf::from);
     let trace = shared.map(|shared| shared.join(format!("traces/{TRACE}.parquet")));
@@ -66,12 +66,12 @@ pub(crate) fn run(figure: Option<&str>) -> Result<(), Failure> {
         for schedule in SCHEDULES {
             lines.extend(measure(&trace, schedule, queue_depth)?);
         }
-        // The two schedules of an FTL on consecutive lines.
+        // The schedules of an FTL on consecutive lines.
         lines.sort_by_key(|line| FTLS.iter().position(|ftl| *ftl == line.ftl));
         lines.iter().for_each(print);
         println!();
         panels.push((
-            format!("queue depth {queue_depth}; dashed: foreground, solid: incremental"),
+            format!("depth {queue_depth}: dashed foreground, dotted background, solid incremental"),
             lines,
         ));
     }

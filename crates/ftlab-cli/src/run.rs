@@ -78,9 +78,9 @@ pub(crate) struct DriveArgs {
     #[arg(long, value_name = "SHARE", requires = "gc_start")]
     gc_min_invalid: Option<Share>,
     /// When garbage is collected: foreground, a whole collection before the host write that needs
-    /// it; incremental[:pages=N], some pages (at most N) after each host write; or
-    /// garbage[:share=S], whole collections while at least that share of the programmed pages is
-    /// invalid.
+    /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
+    /// the first victim before the host write and the others like that; or garbage[:share=S], whole
+    /// collections while at least that share of the programmed pages is invalid.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the

@@ -363,7 +363,10 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
         ("--timing slc:arrivals=trace", ["uniform is a generator", "use arrivals=closed"]),
         ("--faults program=2", ["faults: program=2 is not a number in 0.0..=1.0", "--faults"]),
         ("--faults bad=999999", ["2r++: 0 blocks of 1024 pages are too few", "raise --op"]),
-        ("--gc background", ["schedule of garbage collection", "foreground, incremental, garbage"]),
+        (
+            "--gc idle",
+            ["schedule of garbage collection", "foreground, incremental, background, garbage"],
+        ),
         ("--free-block worn", ["\"worn\" is not one of fifo, least-worn", "--free-block"]),
         ("--wear-threshold x", ["\"x\" is not a whole number", "--wear-threshold"]),
         ("--endurance 0", ["\"0\" is not a whole number of at least 1", "--endurance"]),

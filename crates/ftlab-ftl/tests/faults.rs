@@ -43,8 +43,9 @@ fn config(random: &mut Random) -> DriveConfig {
         reserve_blocks,
         gc_start_blocks: random.below(2) * (reserve_blocks + 2),
         early_valid_pages_max: pages_per_block / 2,
-        gc: match random.below(2) {
+        gc: match random.below(3) {
             0 => GcSchedule::Foreground,
+            1 => GcSchedule::Background { pages_max: random.below(4) },
             _ => GcSchedule::Incremental { pages_max: random.below(4) },
         },
         wear: WearLeveling {

@@ -76,6 +76,8 @@ impl Load {
 
 const STEPS: GcSchedule = GcSchedule::Incremental { pages_max: 0 };
 
+const BACKGROUND: GcSchedule = GcSchedule::Background { pages_max: 0 };
+
 /// Not `wolf` and `fdp-freq`: with groups hardly larger than their open blocks, as on a drive of this size,
 /// their own results vary by more with the seed.
 #[test]
@@ -84,8 +86,12 @@ fn write_amplification_is_that_of_whole_collections() {
     for ftl in ftls.iter().chain(&["dac-cb", "sepbit", "hazard"]) {
         for load in LOADS {
             let waf = |gc| run(ftl, gc, load, 256).counters().waf().unwrap();
-            let (whole, steps) = (waf(GcSchedule::Foreground), waf(STEPS));
-            assert!((steps / whole - 1.0).abs() < 0.02, "{ftl}, {load:?}: {whole} {steps}");
+            let whole = waf(GcSchedule::Foreground);
+            for (gc, tolerance) in [(STEPS, 0.02), (BACKGROUND, 0.05)] {
+                let steps = waf(gc);
+                let is_near = (steps / whole - 1.0).abs() < tolerance;
+                assert!(is_near, "{ftl}, {load:?}, {gc}: {whole} {steps}");
+            }
         }
     }
 }
@@ -99,7 +105,16 @@ fn the_longest_waits_are_a_fraction_of_those_for_whole_collections() {
         };
         let (whole, steps) = (slowest_us(GcSchedule::Foreground), slowest_us(STEPS));
         assert!(5 * steps < whole, "{ftl}: 1 of 10,000 waits {steps} us, not {whole} us");
+        let background = slowest_us(BACKGROUND);
+        assert!(steps <= background && background <= whole, "{ftl}: {steps} {background} {whole}");
     }
+}
+
+/// Where no collection has a second victim, nothing is left for the background.
+#[test]
+fn the_background_of_single_victims_is_empty() {
+    let counters = |gc| run("1r-greedy", gc, Load::Skewed, 256).counters();
+    assert_eq!(counters(BACKGROUND), counters(GcSchedule::Foreground));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Complementary distributions of response times, both axes logarithmic.
 
-use super::line::{FTLS, Line, SCHEDULES};
+use super::line::{FTLS, Line};
 use crate::common::Failure;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -15,8 +15,8 @@ const COLOURS: [RGBColor; 4] =
 /// The shortest response time that is drawn, in milliseconds.
 const SHORTEST: f64 = 0.1;
 
-/// Panels side by side; dashed lines for foreground collection, solid lines for collection in
-/// steps.
+/// Panels side by side; dashed lines for foreground collection, dotted ones for that in the
+/// background, solid ones for that in steps.
 pub(super) fn draw(panels: &[(String, Vec<Line>)]) -> Result<String, Failure> {
     let mut svg = String::new();
     {
@@ -39,7 +39,7 @@ fn panel(
         .margin(16)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .caption(caption, ("sans-serif", 18))
+        .caption(caption, ("sans-serif", 16))
         .build_cartesian_2d((SHORTEST..3000.0).log_scale(), (2e-8..1.0).log_scale())?;
     chart
         .configure_mesh()
@@ -54,9 +54,15 @@ fn panel(
         let place = FTLS.iter().position(|ftl| *ftl == line.ftl).unwrap_or(0);
         let colour = COLOURS[place];
         let tail = line.tail(SHORTEST);
-        if line.schedule == SCHEDULES[0] {
+        // Length and distance of dashes.
+        let dashes = match line.schedule {
+            "foreground" => Some((7, 4)),
+            "background" => Some((2, 3)),
+            _ => None,
+        };
+        if let Some((length, distance)) = dashes {
             let style = colour.stroke_width(2);
-            chart.draw_series(DashedLineSeries::new(tail, 5, 4, style))?;
+            chart.draw_series(DashedLineSeries::new(tail, length, distance, style))?;
         } else {
             chart
                 .draw_series(LineSeries::new(tail, colour.stroke_width(2)))?

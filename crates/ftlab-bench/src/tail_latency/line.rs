@@ -4,7 +4,7 @@ use ftlab_sim::result::ResponseSummary;
 
 pub(super) const FTLS: [&str; 4] = ["1r-greedy", "2r-greedy", "2r-fifo", "2r++"];
 
-pub(super) const SCHEDULES: [&str; 2] = ["foreground", "incremental"];
+pub(super) const SCHEDULES: [&str; 3] = ["foreground", "background", "incremental"];
 
 /// Response times in milliseconds and the share of the host writes that took longer.
 pub(super) type Tail = Vec<(f64, f64)>;

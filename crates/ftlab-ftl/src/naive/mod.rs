@@ -92,8 +92,10 @@ impl NaiveFtl {
         let stream = self.policy.place_host(HostWrite::new(lpn, hint), &drive);
         while !self.has_room(stream) {
             self.requester = stream;
-            if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {
-                self.open(stream);
+            if self.free.len() as u32 > self.config.reserve_blocks || self.may_proceed(stream) {
+                if !self.has_room(stream) {
+                    self.open(stream);
+                }
             } else if self.victims.is_empty() {
                 self.collect(self.config.geometry.pages_per_block());
             } else {
@@ -102,7 +104,7 @@ impl NaiveFtl {
         }
         self.invalidate(lpn);
         self.program(stream, lpn);
-        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+        if let Some(pages_max) = self.config.gc.step_pages_max() {
             self.step(stream, pages_max);
             return;
         }
@@ -114,14 +116,11 @@ impl NaiveFtl {
         }
     }
 
-    /// Collection in steps: whether a host write may open a block of the reserve.
-    fn may_borrow(&mut self, stream: StreamId) -> bool {
+    /// Collection in steps: whether a host write has room now or may open a block of the reserve.
+    fn may_proceed(&mut self, stream: StreamId) -> bool {
         let pages_per_block = self.config.geometry.pages_per_block();
         let is_in_debt = (self.free.len() as u32) < self.config.reserve_blocks;
-        if !matches!(self.config.gc, GcSchedule::Incremental { .. })
-            || !self.victims.is_empty()
-            || is_in_debt
-        {
+        if self.config.gc.step_pages_max().is_none() || !self.victims.is_empty() || is_in_debt {
             return false;
         }
         self.has_served = false;
@@ -132,7 +131,10 @@ impl NaiveFtl {
         if self.open.len() == 1 && self.invalid_pages >= 2 * pages_per_block {
             return false;
         }
-        self.free.len() as u32 > self.blocks_needed(Some(stream))
+        if matches!(self.config.gc, GcSchedule::Background { .. }) {
+            self.advance(self.valid_pages(self.victims[0]));
+        }
+        self.has_room(stream) || self.free.len() as u32 > self.blocks_needed(Some(stream))
     }
 
     fn takes_relocations(&self, stream: StreamId) -> bool {

@@ -99,6 +99,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         2 => Just(GcSchedule::Foreground),
         2 => Just(GcSchedule::Incremental { pages_max: 0 }),
         1 => (1_u32..6).prop_map(|pages_max| GcSchedule::Incremental { pages_max }),
+        2 => (0_u32..4).prop_map(|pages_max| GcSchedule::Background { pages_max }),
         1 => (50_000_u32..400_000).prop_map(|per_million| GcSchedule::Garbage { per_million }),
     ];
     let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>(), gc);

@@ -8,8 +8,8 @@ use std::str::FromStr;
 pub(crate) const MILLION: f64 = 1e6;
 
 ftlab_spec::parameters! {
-    /// Parameters of incremental collection.
-    pub struct IncrementalParameters {
+    /// Parameters of collection in steps.
+    pub struct StepParameters {
         /// Relocations after a host write at most; 0 is as many as it takes to be in time.
         pages: u32 = 0, "pages" in 0..=1_000_000, from "our choice";
     }
@@ -34,6 +34,12 @@ pub enum GcSchedule {
         /// Relocations at most; 0 is no limit.
         pages_max: u32,
     },
+    /// The first victim of a collection before the host write that finds no room, the others a few
+    /// relocations after each host write (2R, section 4.3.4).
+    Background {
+        /// Relocations after a host write at most; 0 is no limit.
+        pages_max: u32,
+    },
     /// After a host write, whole collections for as long as at least this share of the programmed pages
     /// is invalid; before a host write that finds no room as well.
     ///
@@ -46,20 +52,33 @@ pub enum GcSchedule {
 }
 
 impl GcSchedule {
-    /// The schedule that `spec` names: `foreground`, `incremental:pages=8` or `garbage:share=0.15`.
+    /// The schedule that `spec` names: `foreground`, `incremental:pages=8`, `background:pages=8` or
+    /// `garbage:share=0.15`.
     pub fn from_spec(spec: &Spec) -> Result<Self, SpecError> {
         match spec.name.as_str() {
             "foreground" => NoParameters::from_spec(spec).map(|_| Self::Foreground),
-            "incremental" => IncrementalParameters::from_spec(spec)
+            "incremental" => StepParameters::from_spec(spec)
                 .map(|parameters| Self::Incremental { pages_max: parameters.pages }),
+            "background" => StepParameters::from_spec(spec)
+                .map(|parameters| Self::Background { pages_max: parameters.pages }),
             "garbage" => GarbageParameters::from_spec(spec).map(|parameters| Self::Garbage {
                 per_million: (parameters.share * MILLION).round() as u32,
             }),
             _ => Err(SpecError::UnknownName {
                 kind: "schedule of garbage collection",
                 name: spec.name.clone(),
-                known: ["foreground", "incremental", "garbage"].map(str::to_owned).into(),
+                known: ["foreground", "incremental", "background", "garbage"]
+                    .map(str::to_owned)
+                    .into(),
             }),
+        }
+    }
+
+    /// Of a collection in steps: the most relocations after a host write, 0 being no limit.
+    pub(crate) fn step_pages_max(self) -> Option<u32> {
+        match self {
+            Self::Incremental { pages_max } | Self::Background { pages_max } => Some(pages_max),
+            Self::Foreground | Self::Garbage { .. } => None,
         }
     }
 }
@@ -69,6 +88,7 @@ impl fmt::Display for GcSchedule {
         match self {
             Self::Foreground => f.write_str("foreground"),
             Self::Incremental { pages_max } => write!(f, "incremental:pages={pages_max}"),
+            Self::Background { pages_max } => write!(f, "background:pages={pages_max}"),
             Self::Garbage { per_million } => {
                 write!(f, "garbage:share={}", f64::from(*per_million) / MILLION)
             }
@@ -96,6 +116,8 @@ mod tests {
         let eight = GcSchedule::Incremental { pages_max: 8 };
         assert_eq!(schedule(&eight.to_string()), Ok(eight));
         assert_eq!(schedule("incremental:pages=8"), Ok(GcSchedule::Incremental { pages_max: 8 }));
+        let behind = GcSchedule::Background { pages_max: 3 };
+        assert_eq!(schedule(&behind.to_string()), Ok(behind));
         let eleventh = GcSchedule::Garbage { per_million: 90_909 };
         assert_eq!(eleventh.to_string(), "garbage:share=0.090909");
         assert_eq!(schedule("garbage:share=0.090909"), Ok(eleventh));

@@ -18,5 +18,5 @@ pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use drive::{Drive, FreeBlock, Phase, WearLeveling};
 pub use engine::{PageMapped, Resume};
-pub use gc_schedule::{GarbageParameters, GcSchedule, IncrementalParameters};
+pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
 pub use policy::{Hint, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};

@@ -37,7 +37,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
                 return Ok(());
             }
         }
-        if let GcSchedule::Incremental { pages_max } = self.config.gc {
+        if let Some(pages_max) = self.config.gc.step_pages_max() {
             self.observer.step_begins();
             self.step(stream, pages_max)?;
             self.observer.step_ends();
@@ -81,7 +81,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     fn collection_start(&self) -> u32 {
         match self.config.gc {
             GcSchedule::Foreground => self.config.gc_start_blocks,
-            GcSchedule::Incremental { .. } => {
+            GcSchedule::Incremental { .. } | GcSchedule::Background { .. } => {
                 self.config.gc_start_blocks.max(self.config.reserve_blocks)
             }
             // The number of free blocks says nothing of garbage.

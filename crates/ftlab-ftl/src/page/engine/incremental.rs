@@ -11,10 +11,14 @@
 //!         unless relocated pages went to the stream that asked for a block
 //! ```
 //!
+//! Under the schedule `background` the host write waits for the first of the victims it has chosen, and
+//! what follows relocates the others.
+//!
 //! # When it begins
 //! When a whole collection would: the policy then chooses among the same blocks as it would for that,
 //! and a drive in steps has as many free blocks at that moment as any other. Only, the host write does
-//! not wait. It borrows a block of the reserve, which the collection pays back.
+//! not wait, or only for the first victim. It borrows a block of the reserve, which the collection pays
+//! back.
 //!
 //! # When it ends
 //! When whole collections would: when as many blocks are free as before, or as soon as relocated pages
@@ -44,34 +48,40 @@
 //!   relocations may need lets collections proceed in steps, and a smaller one makes some of them whole.
 //!
 //! # Reference
-//! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4, propose to merge further victims in the
-//! background; the pace is our choice.
+//! Kang et al., "2R", PVLDB 13(11), 2020, section 4.3.4: the host write proceeds once the first victim is
+//! erased, the others are merged in the background. This is `background`; `incremental` goes further. The
+//! pace is our choice.
 
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::engine::progress::Progress;
 use crate::page::policy::Policy;
-use crate::page::{Drive, GcSchedule, Phase};
+use crate::page::{GcSchedule, Phase};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
 use ftlab_flash::{BlockId, Flash, Ppn};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
-    /// Whether a host write to `stream`, which has no room, may open a block of the reserve, because the
-    /// collection that begins now pays it back.
-    pub(super) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
+    /// Begins a collection in steps if there may be one. Whether the host write to `stream`, which had no
+    /// room, need not wait for its end: it has room now, or may open a block of the reserve, because the
+    /// collection pays it back.
+    pub(super) fn may_proceed(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
         debug_assert!(self.drive.free_blocks() <= self.config.reserve_blocks);
         let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
-        if !matches!(self.config.gc, GcSchedule::Incremental { .. })
-            || self.progress.is_under_way
-            || is_in_debt
-        {
+        if self.config.gc.step_pages_max().is_none() || self.progress.is_under_way || is_in_debt {
             return Ok(false);
         }
         self.progress.has_served = false;
         self.begin(self.drive.pages_per_block(), true)?;
         self.spread(stream, self.victims.invalid_pages(), self.drive.pages_per_block());
-        Ok(!self.would_mix() && self.drive.free_blocks() > self.blocks_needed(Some(stream)))
+        if self.would_mix() {
+            return Ok(false);
+        }
+        if matches!(self.config.gc, GcSchedule::Background { .. }) {
+            self.merge_first()?;
+        }
+        let may_borrow = self.drive.free_blocks() > self.blocks_needed(Some(stream));
+        Ok(may_borrow || self.drive.has_room(stream))
     }
 
     /// The step after a host write to `stream`; `pages_max` relocations at most, 0 being no limit.
@@ -121,6 +131,17 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.schedule_background();
         self.enter_victim();
         debug_assert!(self.progress.is_under_way && self.background_below == u32::MAX);
+        Ok(())
+    }
+
+    /// Relocates the valid pages of the first victim and erases it.
+    fn merge_first(&mut self) -> Result<(), FtlError<F::Error>> {
+        debug_assert_eq!(self.progress.victim, 0);
+        let first = self.victims.blocks()[0];
+        self.observer.collection_begins();
+        self.advance(self.drive.valid_pages(first))?;
+        self.observer.collection_ends();
+        debug_assert_ne!(self.drive.phase(first), Phase::Victim);
         Ok(())
     }
 
@@ -230,18 +251,17 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let word = self.progress.page / 64;
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
         let from = self.drive.stream_of(victim);
-        let frontier = |drive: &Drive, stream| (drive.open_block(stream), drive.room(stream));
-        let requester = frontier(&self.drive, self.requester);
         let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
         for page in pages() {
             self.fetch(page, victim);
         }
         for page in pages() {
             let lpn = self.drive.owner(page);
-            self.relocate(page, lpn, victim, from).inspect_err(|_| self.drive.recount(victim))?;
+            let to = self.relocate(page, lpn, victim, from);
+            let to = to.inspect_err(|_| self.drive.recount(victim))?;
+            self.progress.has_served |= to == self.requester;
         }
         self.drive.clear_valid(victim, word, bits);
-        self.progress.has_served |= frontier(&self.drive, self.requester) != requester;
         let moved = bits.count_ones();
         self.counters.streams[from.index()].relocations += u64::from(moved);
         self.progress.left_pages = self.progress.left_pages.saturating_sub(moved);

@@ -118,7 +118,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         lpn
     }
 
-    /// Moves one valid page of `victim`, which holds `lpn`; its pages are of stream `from`.
+    /// Moves one valid page of `victim`, which holds `lpn`; its pages are of stream `from`. Returns the
+    /// stream that it went to.
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
     pub(super) fn relocate(
@@ -127,7 +128,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         lpn: Lpn,
         victim: BlockId,
         from: StreamId,
-    ) -> Result<(), FtlError<F::Error>> {
+    ) -> Result<StreamId, FtlError<F::Error>> {
         debug_assert_eq!(self.drive.owner(source), lpn);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
         debug_assert_eq!(self.drive.stream_of(victim), from);
@@ -149,7 +150,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.drive.has_room(stream) {
             self.seal(stream);
         }
-        Ok(())
+        Ok(stream)
     }
 
     /// Opens a block for `stream`; if none is free, the page goes to another stream that has room.

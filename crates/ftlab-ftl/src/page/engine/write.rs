@@ -80,13 +80,13 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
         self.requester = stream;
-        while self.drive.free_blocks() <= self.config.reserve_blocks && !self.may_borrow(stream)? {
+        while !self.drive.has_room(stream)
+            && self.drive.free_blocks() <= self.config.reserve_blocks
+            && !self.may_proceed(stream)?
+        {
             self.collect()?;
-            if self.drive.has_room(stream) {
-                return Ok(());
-            }
         }
-        self.open(stream)
+        if self.drive.has_room(stream) { Ok(()) } else { self.open(stream) }
     }
 
     /// Gives `stream`, which has no room, a new open block.
