@@ -3,7 +3,6 @@
 mod packages;
 
 use packages::packages;
-use serde_json::Value;
 use std::fs;
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The packages of `cargo metadata`, dependencies left out.
-pub fn packages() -> Vec<Value> {
+pub(crate) fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
