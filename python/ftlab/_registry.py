@@ -97,7 +97,7 @@ def ftls() -> dict[str, Entry]:
     --------
     >>> import ftlab
     >>> [parameter.name for parameter in ftlab.ftls()["2r-fifo"].parameters]
-    ['victims', 'blk-util', 'scan-depth', 'fallback', 'd', 'seed']
+    ['victims', 'blk-util', 'scan-depth', 'fallback', 'adapt-depth', 'd', 'seed']
     """
     return _entries("ftl")
 

@@ -107,7 +107,7 @@ def tune(
     >>> tuned.best.waf <= tuned.default.waf
     True
     >>> sorted(tuned.searched)
-    ['blk-util', 'd', 'fallback', 'scan-depth', 'victims']
+    ['adapt-depth', 'blk-util', 'd', 'fallback', 'scan-depth', 'victims']
     """
     if isinstance(workload, Iterator) or isinstance(validate, Iterator):
         raise ParameterError("an iterator is read once, but each trial reads the workload; give a table")

@@ -161,6 +161,7 @@ def test_the_space_follows_from_limits_and_defaults():
         "blk-util": "0..1",
         "scan-depth": "0..1",
         "fallback": "raise|greedy-in-depth|greedy|fifo",
+        "adapt-depth": "on|off",
         "d": "1..320",
     }
     wide = Space("sepbit", {}, {})
@@ -172,7 +173,12 @@ def test_the_space_follows_from_limits_and_defaults():
 
 
 def test_parameters_that_are_given_are_not_searched():
-    assert list(ranges("2r-fifo:blk-util=0.4", {"fallback": "greedy"})) == ["victims", "scan-depth", "d"]
+    assert list(ranges("2r-fifo:blk-util=0.4", {"fallback": "greedy"})) == [
+        "victims",
+        "scan-depth",
+        "adapt-depth",
+        "d",
+    ]
     space = Space("2r-fifo:blk-util=0.4", {"fallback": "greedy"}, {"scan-depth": "0.3..0.9"})
     assert space.ftl({"scan-depth": "0.5"}) == "2r-fifo:blk-util=0.4,fallback=greedy,scan-depth=0.5"
     assert space.default_trial.ftl == "2r-fifo:blk-util=0.4"

@@ -13,7 +13,9 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 44] = [
+const VARIANTS: [&str; 46] = [
+    "2r-fifo:adapt-depth=on",
+    "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
@@ -331,7 +333,17 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
     // These depend on statistics that their rules cannot be told apart from: a twin would be the same
     // code again. Tests of their parts, and counts of an independent model, stand in for it.
     let stateful = [
-        "wolf", "fdp-freq", "sepbit", "hazard", "midas", "multilog", "sfs", "fadac", "warcip", "fk",
+        "wolf",
+        "fdp-freq",
+        "sepbit",
+        "hazard",
+        "midas",
+        "multilog",
+        "sfs",
+        "fadac",
+        "warcip",
+        "fk",
+        "adapt-depth",
     ];
     let draws = ["d-choices", "/random"];
     for name in registered() {

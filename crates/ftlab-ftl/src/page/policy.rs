@@ -69,7 +69,7 @@ impl Relocation {
 }
 
 /// The blocks that a policy has chosen for one collection.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Victims {
     blocks: Vec<BlockId>,
     pages_per_block: u32,

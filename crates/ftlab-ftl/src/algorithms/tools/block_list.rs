@@ -327,7 +327,20 @@ impl BlockList {
     }
 }
 
+/// What a list should hold of a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed {
+    pub(crate) block: BlockId,
+    pub(crate) valid_pages: u32,
+    pub(crate) is_sealed: bool,
+}
+
 impl BlockList {
+    /// Blocks in order of allocation.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockId> {
+        (0..self.len()).map(|rank| self.block(self.slot_after(rank)))
+    }
+
     /// Verifies that the list holds exactly the blocks in use that are `wanted`, in order of
     /// allocation, with their valid counts, and can select exactly the sealed ones.
     pub(crate) fn check(
@@ -341,17 +354,29 @@ impl BlockList {
             .filter(|&block| wanted(block))
             .collect();
         expected.sort_by_key(|&block| drive.allocated(block));
-        let listed: Vec<BlockId> =
-            (0..self.len()).map(|rank| self.block(self.slot_after(rank))).collect();
-        ensure!(listed == expected, "the list holds {listed:?}, not {expected:?}");
+        let listed = expected.into_iter().map(|block| Listed {
+            block,
+            valid_pages: drive.valid_pages(block),
+            is_sealed: drive.phase(block) == Phase::Sealed,
+        });
+        self.check_against(&listed.collect::<Vec<_>>())
+    }
+
+    /// Verifies that the list holds exactly `expected`, in this order, and can select exactly the sealed
+    /// blocks.
+    pub(crate) fn check_against(&self, expected: &[Listed]) -> Result<(), String> {
+        ensure!(
+            self.blocks().eq(expected.iter().map(|listed| listed.block)),
+            "the list holds {:?}, not {expected:?}",
+            self.blocks().collect::<Vec<_>>()
+        );
         let mut from = 0;
-        for block in expected.into_iter().filter(|&block| drive.phase(block) == Phase::Sealed) {
+        for Listed { block, valid_pages, .. } in expected.iter().filter(|listed| listed.is_sealed) {
             let slot = self.next_below(from..self.end(), u32::MAX);
             ensure!(
                 slot.map(|slot| (self.block(slot), self.valid_pages(slot)))
-                    == Some((block, drive.valid_pages(block))),
-                "sealed block {block} with {} valid pages is listed as {slot:?}",
-                drive.valid_pages(block)
+                    == Some((*block, *valid_pages)),
+                "sealed block {block} with {valid_pages} valid pages is listed as {slot:?}"
             );
             from = slot.map_or(0, |slot| slot + 1);
         }

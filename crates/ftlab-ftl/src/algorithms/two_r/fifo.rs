@@ -13,7 +13,7 @@
 //! # Parameters
 //! `victims` fifo-scan, the rule above; `victims.rs` has the others, to compare with 2R++ under equal
 //! rules. Of the scan: `blk-util` 0.5 (section 4.3.2), `scan-depth` 0.8 (figure 6), `fallback` raise (our
-//! reading).
+//! reading). `adapt-depth` off: our own, sets `scan-depth` online (`depth.rs`).
 //!
 //! # Where the paper is silent
 //! What happens when a whole sweep finds no block under `blk-util`, which is normal on a full drive
@@ -28,6 +28,7 @@
 //! section 4.3.
 
 use crate::Metadata;
+use crate::algorithms::two_r::regions::Regions;
 use crate::algorithms::two_r::victims::{RegionVictims, VictimParameters, keep_region_victims};
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, PolicyEntry};
@@ -36,7 +37,9 @@ use crate::state::state;
 use crate::stream::{Stream, StreamId};
 
 const NORMAL: StreamId = StreamId(0);
-const COLD: StreamId = StreamId(1);
+
+/// Streams and regions: normal and cold; the valid pages of both are cold.
+const REGIONS: Regions = Regions { of_stream: [0, 1, 1], relocated_to: [1, 1, 1] };
 
 /// Two regions with scanned FIFO victims.
 pub struct TwoRFifo {
@@ -53,7 +56,7 @@ impl PolicyEntry for TwoRFifo {
     const SOURCE: &'static str = "2R (PVLDB 2020), section 4.3";
 
     fn new(parameters: &VictimParameters, shape: DriveShape) -> Self {
-        Self { victims: RegionVictims::new(parameters, 2, shape) }
+        Self { victims: RegionVictims::new(parameters, REGIONS, shape) }
     }
 }
 
@@ -66,17 +69,18 @@ impl Policy for TwoRFifo {
     }
 
     #[inline]
-    fn place_host(&mut self, _write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, _drive: &Drive) -> StreamId {
+        self.victims.on_host_write(write.lpn);
         NORMAL
     }
 
     #[inline]
-    fn place_relocation(&mut self, _page: Relocation, _drive: &Drive) -> StreamId {
-        COLD
+    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+        REGIONS.relocated_to(page.from)
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        self.victims.select(drive, |block| drive.stream_of(block).0, victims);
+        self.victims.select(drive, victims);
     }
 
     fn metadata(&self) -> Metadata {

@@ -1,9 +1,12 @@
 //! 2R: two regions, hot and cold, over one list of blocks.
 
+mod depth;
 mod fifo;
 mod greedy;
 mod plus_plus;
+mod regions;
 mod scan;
+mod shadow;
 mod victims;
 
 pub use fifo::TwoRFifo;

@@ -24,6 +24,7 @@
 //! "2R++" (KTCCS 2022), figure 7 (its algorithm) and section 4.
 
 use crate::Metadata;
+use crate::algorithms::two_r::regions::Regions;
 use crate::algorithms::two_r::victims::{
     RegionVictims, VictimChoice, VictimParameters, keep_region_victims,
 };
@@ -32,11 +33,11 @@ use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::BlockId;
 
 const HOST: StreamId = StreamId(0);
-const SECOND_CHANCE: StreamId = StreamId(1);
-const COLD: StreamId = StreamId(2);
+
+/// Where valid pages go: those of 00 to 01, those of 01 and 10 to 10.
+const RELOCATED_TO: [u8; 3] = [1, 2, 2];
 
 ftlab_spec::parameters! {
     /// Parameters of 2R++.
@@ -52,11 +53,10 @@ ftlab_spec::parameters! {
 /// Two regions and a second chance.
 pub struct TwoRPlusPlus {
     victims: RegionVictims,
-    /// The region of each stream.
-    region_of_stream: [u8; 3],
+    regions: Regions,
 }
 
-state!(TwoRPlusPlus { victims } constant region_of_stream);
+state!(TwoRPlusPlus { victims } constant regions);
 
 impl PolicyEntry for TwoRPlusPlus {
     type Parameters = TwoRPlusPlusParameters;
@@ -66,11 +66,9 @@ impl PolicyEntry for TwoRPlusPlus {
     const SOURCE: &'static str = "2R++ (KTCCS 2022), figure 7";
 
     fn new(parameters: &TwoRPlusPlusParameters, shape: DriveShape) -> Self {
-        let regions = parameters.regions as u8;
-        Self {
-            victims: RegionVictims::new(&parameters.victims, regions, shape),
-            region_of_stream: if regions == 2 { [0, 0, 1] } else { [0, 1, 2] },
-        }
+        let of_stream = if parameters.regions == 2 { [0, 0, 1] } else { [0, 1, 2] };
+        let regions = Regions { of_stream, relocated_to: RELOCATED_TO };
+        Self { victims: RegionVictims::new(&parameters.victims, regions, shape), regions }
     }
 }
 
@@ -84,19 +82,18 @@ impl Policy for TwoRPlusPlus {
     }
 
     #[inline]
-    fn place_host(&mut self, _write: HostWrite, _drive: &Drive) -> StreamId {
+    fn place_host(&mut self, write: HostWrite, _drive: &Drive) -> StreamId {
+        self.victims.on_host_write(write.lpn);
         HOST
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
-        if page.from == HOST { SECOND_CHANCE } else { COLD }
+        self.regions.relocated_to(page.from)
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        let regions = self.region_of_stream;
-        let region_of = |block: BlockId| regions[drive.stream_of(block).index()];
-        self.victims.select(drive, region_of, victims);
+        self.victims.select(drive, victims);
     }
 
     fn metadata(&self) -> Metadata {

@@ -4,6 +4,7 @@
 use crate::algorithms::tools::block_list::BlockList;
 use crate::algorithms::tools::emptiest::take_emptiest;
 use crate::page::policy::Victims;
+use crate::state::state;
 use ftlab_flash::BlockId;
 
 ftlab_spec::choices! {
@@ -27,11 +28,13 @@ const RAISE_STEP: f64 = 0.05;
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
     pub(super) blk_util: f64,
-    /// `scan-depth`.
+    /// `scan-depth`; another one from time to time with `adapt-depth`.
     pub(super) depth: f64,
     pub(super) fallback: Fallback,
     pub(super) pages_per_block: u32,
 }
+
+state!(Scan { depth } constant blk_util, fallback, pages_per_block);
 
 impl Scan {
     /// Chooses blocks of one region until their invalid pages make up a block; `region_of` tells the

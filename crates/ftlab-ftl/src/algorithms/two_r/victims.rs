@@ -13,16 +13,15 @@
 use crate::algorithms::tools::block_list::BlockList;
 use crate::algorithms::tools::emptiest::take_emptiest;
 use crate::algorithms::tools::sealed_blocks::SealedBlocks;
+use crate::algorithms::two_r::depth::DepthControl;
+use crate::algorithms::two_r::regions::{Regions, STREAMS_MAX};
 use crate::algorithms::two_r::scan::{Fallback, Scan};
 use crate::page::Drive;
 use crate::page::entry::DriveShape;
 use crate::page::policy::Victims;
 use crate::state::state;
 use crate::{LINK_BITS, Metadata, STAMP_BITS};
-use ftlab_flash::BlockId;
-
-/// Regions that a policy of the family may have.
-const REGIONS_MAX: usize = 3;
+use ftlab_flash::{BlockId, Lpn};
 
 /// Draws for each of the `d` blocks that are compared, until that many fit.
 const ROUNDS_MAX: u32 = 64;
@@ -54,6 +53,8 @@ ftlab_spec::parameters! {
         scan_depth: f64 = 0.8, "scan-depth" in 0.0..=1.0, from "2R (PVLDB 2020), figure 6";
         /// Of fifo-scan: what to do when no block is under the threshold.
         fallback: Fallback = Fallback::Raise, "fallback", from "our reading: the paper is silent";
+        /// Of fifo-scan: sets scan-depth online, beginning with the one above.
+        adapt_depth: bool = false, "adapt-depth", from "our own";
         /// Of d-choices: blocks drawn.
         d: u32 = 10, "d" in 1..=1024, from "Van Houdt (SIGMETRICS 2013)";
         /// Of d-choices: seed of the draws.
@@ -68,43 +69,58 @@ pub(super) struct RegionVictims {
     sealed: SealedBlocks,
     choice: VictimChoice,
     scan: Scan,
+    /// With adapt-depth.
+    control: Option<DepthControl>,
     d: u32,
-    regions: u8,
+    regions: Regions,
 }
 
-state!(RegionVictims { list, sealed } constant choice, scan, d, regions);
+state!(RegionVictims { list, sealed, scan, control } constant choice, d, regions);
 
 impl RegionVictims {
-    /// Of a policy with that many regions.
-    pub(super) fn new(parameters: &VictimParameters, regions: u8, shape: DriveShape) -> Self {
-        let VictimParameters { victims, blk_util, scan_depth, fallback, d, seed } = *parameters;
+    /// Of a policy with these regions.
+    pub(super) fn new(parameters: &VictimParameters, regions: Regions, shape: DriveShape) -> Self {
+        let VictimParameters { victims, blk_util, scan_depth, fallback, adapt_depth, d, seed } =
+            *parameters;
         let drawn = if victims == VictimChoice::DChoices { shape.blocks } else { 0 };
+        let pages_per_block = shape.pages_per_block;
+        let scan = Scan { blk_util, depth: scan_depth, fallback, pages_per_block };
+        let adapts = adapt_depth && victims == VictimChoice::FifoScan;
         Self {
             list: BlockList::new(shape.blocks),
             sealed: SealedBlocks::new(drawn, seed),
             choice: victims,
-            scan: Scan {
-                blk_util,
-                depth: scan_depth,
-                fallback,
-                pages_per_block: shape.pages_per_block,
-            },
+            control: adapts.then(|| DepthControl::new(&scan, regions, shape)),
+            scan,
             d,
             regions,
         }
     }
 
-    /// Chooses the blocks to collect; `region_of` tells the region of a block, from 0 on.
-    pub(super) fn select(
-        &mut self,
-        drive: &Drive,
-        region_of: impl Fn(BlockId) -> u8 + Copy,
-        victims: &mut Victims,
-    ) {
+    /// The host writes `lpn`.
+    #[inline]
+    pub(super) fn on_host_write(&mut self, lpn: Lpn) {
+        if let Some(control) = &mut self.control
+            && let Some(depth) = control.write(lpn)
+        {
+            self.scan.depth = depth;
+        }
+    }
+
+    pub(super) fn on_trim(&mut self, lpn: Lpn) {
+        if let Some(control) = &mut self.control {
+            control.trim(lpn);
+        }
+    }
+
+    /// Chooses the blocks to collect.
+    pub(super) fn select(&mut self, drive: &Drive, victims: &mut Victims) {
+        let regions = self.regions;
+        let region_of = |block| regions.of(drive.stream_of(block));
         let list = &mut self.list;
         match self.choice {
             VictimChoice::FifoScan => self.scan.select(list, region_of, victims),
-            VictimChoice::RegionFifo => take_oldest(list, drive, self.regions, region_of, victims),
+            VictimChoice::RegionFifo => take_oldest(list, drive, regions, victims),
             VictimChoice::Greedy => {}
             VictimChoice::CostBenefit => take_best(list, drive, victims),
             VictimChoice::DChoices => self.take_drawn(drive, region_of, victims),
@@ -166,26 +182,32 @@ impl RegionVictims {
 
     /// What a drive would have to keep for the rule.
     pub(super) fn metadata(&self) -> Metadata {
-        Metadata::per_block(match self.choice {
-            VictimChoice::FifoScan | VictimChoice::RegionFifo => LINK_BITS,
-            VictimChoice::CostBenefit => STAMP_BITS,
-            VictimChoice::Greedy | VictimChoice::DChoices => 0,
-        })
+        let control = self.control.as_ref().map_or(Metadata::NONE, DepthControl::metadata);
+        control
+            + Metadata::per_block(match self.choice {
+                VictimChoice::FifoScan | VictimChoice::RegionFifo => LINK_BITS,
+                VictimChoice::CostBenefit => STAMP_BITS,
+                VictimChoice::Greedy | VictimChoice::DChoices => 0,
+            })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.list.bytes() + self.sealed.bytes()
+        let control = self.control.as_ref().map_or(0, DepthControl::memory_bytes);
+        self.list.bytes() + self.sealed.bytes() + control
     }
 
     pub(super) fn check(&self, drive: &Drive) -> Result<(), String> {
         if self.choice == VictimChoice::DChoices {
             self.sealed.check(drive)?;
         }
+        if let Some(control) = &self.control {
+            control.check()?;
+        }
         self.list.check(drive, |_| true)
     }
 }
 
-/// Forwards the block hooks of a policy to its `RegionVictims` in the field `victims`.
+/// Forwards the hooks of a policy to its `RegionVictims` in the field `victims`.
 macro_rules! keep_region_victims {
     () => {
         fn on_block_opened(&mut self, block: ftlab_flash::BlockId, drive: &$crate::page::Drive) {
@@ -205,6 +227,10 @@ macro_rules! keep_region_victims {
             self.victims.on_block_erased(block);
         }
 
+        fn on_trim(&mut self, lpn: ftlab_flash::Lpn, _drive: &$crate::page::Drive) {
+            self.victims.on_trim(lpn);
+        }
+
         fn memory_bytes(&self) -> usize {
             self.victims.memory_bytes()
         }
@@ -217,16 +243,11 @@ macro_rules! keep_region_victims {
 pub(super) use keep_region_victims;
 
 /// Takes the oldest blocks of the region whose oldest block has fewer valid pages.
-fn take_oldest(
-    list: &mut BlockList,
-    drive: &Drive,
-    regions: u8,
-    region_of: impl Fn(BlockId) -> u8,
-    victims: &mut Victims,
-) {
+fn take_oldest(list: &mut BlockList, drive: &Drive, regions: Regions, victims: &mut Victims) {
+    let region_of = |block| regions.of(drive.stream_of(block));
     let threshold = victims.valid_pages_max().saturating_add(1);
-    let mut oldest: [Option<u32>; REGIONS_MAX] = [None; REGIONS_MAX];
-    let oldest = &mut oldest[..usize::from(regions)];
+    let mut oldest: [Option<u32>; STREAMS_MAX] = [None; STREAMS_MAX];
+    let oldest = &mut oldest[..regions.count()];
     let mut from = 0;
     while let Some(slot) = list.next_below(from..list.end(), drive.pages_per_block() + 1)
         && oldest.contains(&None)
