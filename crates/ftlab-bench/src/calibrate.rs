@@ -39,13 +39,13 @@ const PAIRS: [Pair<'static>; 6] = [
                     batch=0.108,log=on,log-size=0.1867,doublewrite=512",
         ignore_trims: true,
     },
-    // 56% of the drive has been written when the load ends, a third of that by the load alone: 300,000
+    // 56% of the drive has been written when the load ends, a fifth of that by the load alone: 300,000
     // nodes with 2.2 million links take the rest. The log has 48 MiB; 265,000 transactions of 12 clients
     // made 83,546 writes to it.
     Pair {
         captured: "linkbench-mariadb",
-        generator: "linkbench:start=0.56,end=1,idle=0.316,buffer=0.048,old=0.37,batch=0.436,\
-                    log-size=0.082,group=3",
+        generator: "linkbench:start=0.56,end=1,idle=0.222,buffer=0.048,old=0.37,batch=0.436,page=4,\
+                    log-size=0.082,doublewrite=128,group=3,purge=on",
         ignore_trims: true,
     },
     // 1.1 million records of 1 KB on 2 GiB, memtables and files of 16 MiB, levels from 64 MiB.

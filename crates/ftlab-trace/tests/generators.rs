@@ -85,7 +85,8 @@ fn database_generators_repeat_what_they_have_always_written() {
         "tpcc:schema=sysbench",
         "tpcc:schema=sysbench,skew=off,old=0.37,batch=0.1,log=on,doublewrite=64",
         "linkbench",
-        "linkbench:start=0.3,old=0.37,batch=0.3,idle=0.2",
+        "linkbench:purge=on",
+        "linkbench:start=0.3,page=4,doublewrite=128,old=0.37,batch=0.3,idle=0.2,purge=on",
         "ycsb:workload=a",
         "ycsb:workload=b",
         "ycsb:workload=d",
@@ -151,7 +152,8 @@ fn tpcc_grows_from_start_to_end_and_leaves_frozen_pages_behind() {
 #[test]
 fn linkbench_writes_large_pages_twice_and_grows() {
     let space = Space { logical_pages: 1 << 15, page_bytes: 4096, seed: 1 };
-    let all = requests("linkbench:start=0.3,end=0.5", &space, 1000, usize::MAX);
+    let all =
+        requests("linkbench:start=0.3,end=0.5,page=4,doublewrite=128", &space, 1000, usize::MAX);
     let writes = || all.iter().filter(|(_, op, ..)| *op == Op::Write);
     // Behind the double-write area, every page has 16 KiB.
     let pages: Vec<_> = writes().filter(|(.., sectors)| *sectors == 32).collect();
@@ -167,6 +169,22 @@ fn linkbench_writes_large_pages_twice_and_grows() {
     let highest = writes().map(|(.., lba, sectors)| lba + u64::from(*sectors)).max().unwrap();
     let share = highest as f64 / f64::from(8 << 15);
     assert!((share - 0.5).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn linkbench_grows_faster_and_freezes_where_nothing_is_purged() {
+    let space = Space { logical_pages: 1 << 15, page_bytes: 4096, seed: 1 };
+    let [kept, purged] = ["off", "on"].map(|purge| {
+        let spec = format!("linkbench:start=0.1,end=0.2,doublewrite=64,purge={purge}");
+        let pages =
+            page_writes(build(&spec.parse().unwrap(), &space).unwrap().as_mut(), usize::MAX);
+        let highest = *pages.iter().max().unwrap() as f64 / f64::from(1 << 15);
+        assert!((highest - 0.2).abs() < 0.01, "{purge}: {highest}");
+        (pages.len(), frozen(&pages))
+    });
+    assert!(purged.0 > 5 * kept.0, "{} and {} page writes", purged.0, kept.0);
+    // The paper: more than 40% at the middle, more than 60% at four fifths.
+    assert!(kept.1[4] > 0.4 && purged.1[4] < 0.3, "{:?} and {:?}", kept.1, purged.1);
 }
 
 #[test]
@@ -234,8 +252,8 @@ fn the_setup_of_a_database_is_listed_within_the_parameters_of_its_generator() {
     );
     assert_eq!(
         keys("linkbench:old=0.37"),
-        "start=0.07 end=1 idle=0 buffer=0.1 old=0.37 batch=0 page=4 log=on log-size=0.06 \
-         doublewrite=128 group=1 requests=on"
+        "start=0.07 end=1 idle=0 buffer=0.1 old=0.37 batch=0 page=1 log=on log-size=0.06 \
+         doublewrite=512 group=1 purge=off requests=on"
     );
     assert_eq!(
         keys("ycsb"),
@@ -256,7 +274,7 @@ fn databases_of_unusual_setups_write_within_the_drive() {
     let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 3 };
     let setups = [
         "page=1,start=0.5",
-        "page=64,start=0.7",
+        "page=64,start=0.7,doublewrite=64",
         "start=0.9,idle=0.8",
         "buffer=0,start=0.3",
         "buffer=10,start=0.1,old=0.5",

@@ -8,6 +8,8 @@
 //! - links are inserted in two orders, that of the table and that of its index by time; an update is a change
 //!   in one and a deletion and an insertion in the other, which is purged later;
 //! - a count of links is updated whenever a link comes or is hidden;
+//! - a node may have 20 times the links that it was loaded with, or one if it had none: what is there already is
+//!   changed and not added, and what has been hidden or deleted is not again (`state`);
 //! - most nodes have a link or two, and few have most of the links (`degrees`): these are many pages that
 //!   are hardly written, because a node is drawn no more often for having many;
 //! - nodes are drawn by Zipf distributions; those drawn most lie scattered (`shuffle`).
@@ -21,14 +23,15 @@
 //!
 //! # Parameters
 //! What describes a setup: sizes as shares of the initial database or of the drive, and what else is on
-//! the drive. The defaults are those of the 2R paper; its trace is of MySQL, whose pages have 16 KiB and
-//! which writes twice.
+//! the drive. The defaults are those of the 2R paper as far as it says: its trace is of MySQL 5.7.2, which writes
+//! twice, and has one thread that purges, against all clients that make what is to be purged; `page=4` is
+//! InnoDB's 16 KiB.
 //!
 //! # What is simplified
-//! Row sizes are constants. Leaves are where they are at the end of the load: they do not split while rows are
-//! loaded. Nodes that are made later have no links. A link that has been added may be added again, so that the
-//! database keeps growing; LinkBench adds no more than 20 times as many as it loaded. Purging follows a thousand
-//! changes later. See `database` for what happens below.
+//! Rows have their mean sizes. Leaves are where they are at the end of the load: they do not split while rows are
+//! loaded. Nodes that are made later have no links, and a node that is deleted leaves its place empty. Links that
+//! are added to a node come after those that it was loaded with, in the order in which they are added. Purging
+//! follows a thousand changes later, or never (`purge=off`). See `database` for what happens below.
 //!
 //! # Reference
 //! T. G. Armstrong et al., "LinkBench: a Database Benchmark Based on the Facebook Social Graph", SIGMOD
@@ -40,6 +43,7 @@ mod inputs;
 mod load;
 mod requests;
 mod shuffle;
+mod state;
 mod tables;
 
 use super::database::{Benchmark, Layout, Setup, Sizes};
@@ -61,11 +65,14 @@ ftlab_spec::parameters! {
         /// far as they need it, and never again.
         idle: f64 = 0.0, "idle" in 0.0..=0.9, from "our choice";
         ..setup: Setup, except {
-            page = 4, "page", from "InnoDB: 16 KiB";
+            page = 1, "page", from "2R (PVLDB 2020), section 5.1: 4 KB; InnoDB: 16 KiB";
             log = true, "log", from "our reading: the drive has the whole of MySQL";
             log_size = 0.06, "log-size", from "our choice";
-            doublewrite = 128, "doublewrite", from "InnoDB: 2 MiB";
+            doublewrite = 512, "doublewrite", from "InnoDB: 2 MiB";
         };
+        /// Whether undo records and entries marked as deleted are purged; off keeps all that requests make, as
+        /// when the purge does not keep up with many clients.
+        purge: bool = false, "purge", from "our reading of 2R (PVLDB 2020): see docs/workloads.md";
         /// Whether requests follow the load; off ends the sequence with it.
         requests: bool = true, "requests", from "our choice";
     }
@@ -85,11 +92,11 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let LinkBenchParameters { start, end, idle, setup, requests } =
+    let LinkBenchParameters { start, end, idle, setup, purge, requests } =
         LinkBenchParameters::from_spec(spec)?;
     let sizes = Sizes { start, end, idle };
     let load = |pages, layout: &Layout, files, random| {
-        LinkBench::new(pages, layout, files, random, requests)
+        LinkBench::new(pages, layout, files, random, requests, purge)
     };
     let benchmark = Benchmark::new("linkbench", &sizes, &setup, space, load)?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))

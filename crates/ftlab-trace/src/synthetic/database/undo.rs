@@ -1,6 +1,6 @@
 //! Undo records: what transactions write down to be able to roll back.
 
-use super::Files;
+use super::{File, Files};
 use std::collections::VecDeque;
 
 /// InnoDB's rollback segments (MariaDB 10.11 always has 128).
@@ -16,6 +16,8 @@ pub(in super::super) struct Undo {
     segments: Vec<Segment>,
     next: usize,
     free: VecDeque<u32>,
+    /// The page that is next where nothing is purged.
+    kept: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +39,19 @@ impl Undo {
         let mut free: VecDeque<u32> = (headers + count..headers + pages).collect();
         let pages = free.drain(..count as usize);
         let segments = pages.map(|page| Segment { page, used_bytes: 0 }).collect();
-        Self { headers, page_bytes, segments, next: 0, free }
+        Self { headers, page_bytes, segments, next: 0, free, kept: None }
+    }
+
+    /// The next transaction takes a new page of `file` where its records do not fit, and not one that has been
+    /// purged.
+    #[inline]
+    pub(in super::super) fn keep(&mut self, file: &mut File, files: &mut Files) {
+        if self.kept.is_none() || self.free.front() != self.kept.as_ref() {
+            let page = file.grow(files);
+            self.free.clear();
+            self.free.push_back(page);
+            self.kept = Some(page);
+        }
     }
 
     /// A transaction with `bytes` of records, which go to another page where they do not fit: `change` is
@@ -87,6 +101,22 @@ mod tests {
         assert_eq!(append(2_100), [1, 3, 2, 3]);
         assert_eq!(append(201), [0, 2]);
         assert_eq!(append(900), [1, 3]);
+    }
+
+    #[test]
+    fn what_is_kept_is_never_used_again() {
+        let (mut files, mut file) = (Files::new(1000), File::default());
+        let mut undo = Undo::new(&mut files, 4, 1000);
+        let mut pages = Vec::new();
+        for _ in 0..100 {
+            undo.keep(&mut file, &mut files);
+            undo.append(400, |page| pages.extend((page > 1).then_some(page)));
+        }
+        // Two transactions of 400 bytes fit into a page.
+        pages.sort_unstable();
+        assert!(pages.chunks(2).all(|pair| pair[0] == pair[1]));
+        pages.dedup();
+        assert_eq!(pages.len(), 50);
     }
 
     #[test]

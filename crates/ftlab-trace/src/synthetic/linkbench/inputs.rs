@@ -18,13 +18,10 @@ const AHEAD: usize = 32;
 const CORRELATED_WRITES: u64 = 10;
 const CORRELATED_READS: u64 = 1;
 
-/// How many times as many links as a node has are those that a request may be for: an addition is for
-/// one that there is in one of twenty cases, other writes in nine of ten.
-const ADD_RANGE: f64 = 20.0;
+/// How many times as many links as a node was loaded with are those that a request may be for: of additions,
+/// one in twenty is for a link that was loaded, of other writes nine in ten.
+const ADD_RANGE: f64 = LinksOf::RANGE as f64;
 const UPDATE_RANGE: f64 = 1.0 / 0.9;
-
-/// Of a hundred links, those not hidden: 30 in 1,000 requests hide one, and 80 show one.
-const VISIBLE_PERCENT: u64 = 73;
 
 /// A request, with the rows that it is for.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +38,10 @@ pub(super) enum Request {
     HideLink(Link),
     GetNode(u64),
     AddNode,
-    /// Updates or deletes a node.
-    ChangeNode(u64),
+    /// Updates a node if it is there.
+    UpdateNode(u64),
+    /// Deletes a node if it is there.
+    DeleteNode(u64),
 }
 
 /// A link that is written.
@@ -53,8 +52,9 @@ pub(super) struct Link {
     /// Where it is in the order of time, and where it goes.
     pub(super) time: u64,
     pub(super) newest: u64,
-    pub(super) exists: bool,
-    pub(super) is_hidden: bool,
+    /// Which it is of all that there may be.
+    pub(super) id: u64,
+    pub(super) is_loaded: bool,
 }
 
 /// Who draws, and the requests that have been drawn and wait for their turn.
@@ -172,22 +172,24 @@ impl Drawn {
             Kind::UpdateLink => Request::PutLink(self.link(&links(), UPDATE_RANGE)),
             Kind::DeleteLink => Request::HideLink(self.link(&links(), UPDATE_RANGE)),
             Kind::GetNode => Request::GetNode(self.node),
-            Kind::UpdateNode | Kind::DeleteNode => Request::ChangeNode(self.node),
+            Kind::UpdateNode => Request::UpdateNode(self.node),
+            Kind::DeleteNode => Request::DeleteNode(self.node),
             Kind::AddNode => Request::AddNode,
         }
     }
 
-    /// A link that is written, of `range` times as many as were loaded.
+    /// A link that is written, of `range` times as many as were loaded, or the only one of a node without.
     #[inline]
     fn link(&self, links: &LinksOf, range: f64) -> Link {
-        let number = scale_below(self.random[0], (links.loaded as f64 * range).ceil() as u64);
+        let range = (links.loaded as f64 * range).ceil() as u64;
+        let number = scale_below(self.random[0], range.max(1));
         Link {
             node: self.node,
             key: links.key(number),
             time: links.time(self.random[1]),
             newest: links.newest(),
-            exists: number < links.loaded,
-            is_hidden: self.random[0] % 100 >= VISIBLE_PERCENT,
+            id: links.id(number),
+            is_loaded: number < links.loaded,
         }
     }
 }

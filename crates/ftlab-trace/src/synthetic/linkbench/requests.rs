@@ -1,9 +1,10 @@
 //! The load and the requests of LinkBench, as the pages that they read and change.
 
 use super::super::database::tables::{Appended, rows_per_page};
-use super::super::database::{Files, Layout, Transactions, Undo, Uses};
+use super::super::database::{File, Files, Layout, Transactions, Undo, Uses};
 use super::inputs::{Inputs, Link, Request};
 use super::load::Load;
+use super::state::{LinkState, State};
 use super::tables::{LinksOf, REDO_BYTES, Tables, UNDO_BYTES, row_bytes};
 use crate::TraceError;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -20,8 +21,11 @@ pub(super) struct LinkBench {
     inputs: Inputs,
     files: Files,
     tables: Tables,
+    state: State,
     new_node: Appended,
     undo: Undo,
+    /// Where undo records go that are never purged.
+    history: Option<File>,
     /// Until all is loaded.
     load: Option<Load>,
     has_requests: bool,
@@ -40,6 +44,7 @@ impl LinkBench {
         mut files: Files,
         mut random: Xoshiro256PlusPlus,
         has_requests: bool,
+        purges: bool,
     ) -> Result<Self, TraceError> {
         let (tables, by_links) = Tables::new(pages, layout, &mut files, &mut random)?;
         let undo = Undo::new(&mut files, tables.undo_pages, layout.page_bytes);
@@ -56,8 +61,10 @@ impl LinkBench {
             has_requests,
             new_node: Appended::new(1, rows(row_bytes::NODE)),
             links_per_page: u64::from(rows(row_bytes::LINK_BY_TIME)),
+            state: State::new(&tables),
             tables,
             undo,
+            history: (!purges).then(File::default),
             files,
             marked: VecDeque::new(),
             changes: 0,
@@ -66,7 +73,7 @@ impl LinkBench {
 
     /// Looks for the leaves that the next requests need.
     fn look_ahead(&self) {
-        let Self { inputs, tables, .. } = self;
+        let Self { inputs, tables, state, .. } = self;
         let requests = || inputs.requests.iter();
         let written = || {
             requests().filter_map(|request| match request {
@@ -74,6 +81,7 @@ impl LinkBench {
                 _ => None,
             })
         };
+        state.look_ahead(written().map(|link| link.id));
         let read = requests().filter_map(|request| match request {
             Request::GetLink(key) => Some(*key),
             _ => None,
@@ -100,7 +108,8 @@ impl LinkBench {
 
     /// Adds a link or, if it exists, changes it and shows it.
     fn put_link(&mut self, uses: &mut Uses, link: &Link) {
-        if link.exists {
+        let LinkState { exists, is_hidden } = self.state.put(link);
+        if exists {
             self.change_link(uses, link);
         } else {
             let leaf = self.tables.link.insert(link.key, &mut self.files);
@@ -108,14 +117,14 @@ impl LinkBench {
             let leaf = self.tables.link_by_time.insert(link.newest, &mut self.files);
             self.change_leaf(uses, leaf);
         }
-        if !link.exists || link.is_hidden {
+        if !exists || is_hidden {
             self.change(uses, self.tables.count.page(link.node));
         }
     }
 
     /// Hides a link if it is there.
     fn hide_link(&mut self, uses: &mut Uses, link: &Link) {
-        if link.exists && !link.is_hidden {
+        if self.state.hide(link) {
             self.change_link(uses, link);
             self.change(uses, self.tables.count.page(link.node));
         } else {
@@ -127,7 +136,9 @@ impl LinkBench {
     fn change_link(&mut self, uses: &mut Uses, link: &Link) {
         self.change(uses, self.tables.link.page(link.key));
         self.change(uses, self.tables.link_by_time.page(link.time));
-        self.marked.push_back(link.time);
+        if self.history.is_none() {
+            self.marked.push_back(link.time);
+        }
         let leaf = self.tables.link_by_time.insert(link.newest, &mut self.files);
         self.change_leaf(uses, leaf);
     }
@@ -146,6 +157,15 @@ impl LinkBench {
         for number in (0..listed).step_by(self.links_per_page as usize) {
             let time = links.newest() - number * LinksOf::TIMES_PER_LINK;
             uses.read(self.tables.link_by_time.page(time));
+        }
+    }
+
+    fn change_node(&mut self, uses: &mut Uses, node: u64, is_there: bool) {
+        let page = self.tables.node.page(node);
+        if is_there {
+            self.change(uses, page);
+        } else {
+            uses.read(page);
         }
     }
 
@@ -184,9 +204,19 @@ impl Transactions for LinkBench {
             Request::HideLink(link) => self.hide_link(uses, &link),
             Request::GetNode(node) => uses.read(self.tables.node.page(node)),
             Request::AddNode => self.add_node(uses),
-            Request::ChangeNode(node) => self.change(uses, self.tables.node.page(node)),
+            Request::UpdateNode(node) => {
+                let is_there = self.state.has_node(node);
+                self.change_node(uses, node, is_there);
+            }
+            Request::DeleteNode(node) => {
+                let is_there = self.state.delete_node(node);
+                self.change_node(uses, node, is_there);
+            }
         }
         if self.changes > 0 {
+            if let Some(history) = &mut self.history {
+                self.undo.keep(history, &mut self.files);
+            }
             uses.write_undo(&mut self.undo, UNDO_BYTES * self.changes);
             self.changes = 0;
             if self.marked.len() > PURGE_LAG {
