@@ -6,8 +6,8 @@
 //! file system finds room, and trims.
 //!
 //! # Rule
-//! First all keys are loaded, in order, into the last level. Then keys are updated, drawn by a
-//! scattered Zipf distribution. A full memtable is written to level 0, each of its keys once. When
+//! First all keys are loaded, in order, into the last level. Then keys are updated, drawn by
+//! YCSB's scrambled Zipf distribution. A full memtable is written to level 0, each of its keys once. When
 //! level 0 has `level0` files, all of them are merged with what they overlap in the first sorted level;
 //! when a sorted level is too large, the file that overlaps least of the next level, for its size, is
 //! merged into that (`levels`). The size of a level follows from that of the last one, which is
@@ -32,7 +32,7 @@ mod levels;
 mod space;
 
 use super::generator::{End, GeneratorInfo, Make, PageSequence};
-use super::ranks::Ranks;
+use super::ranks::ScrambledKeys;
 use super::requests::{Stepped, Steps};
 use super::space::Space as Drive;
 use crate::pages::SECTOR_BYTES;
@@ -100,7 +100,7 @@ fn build(spec: &Spec, drive: &Drive) -> Result<Box<dyn PageSequence>, TraceError
 /// A tree, its files, and who draws.
 struct Lsm {
     random: Xoshiro256PlusPlus,
-    ranks: Ranks,
+    keys: ScrambledKeys,
     levels: Levels,
     space: Space,
     record_bytes: u64,
@@ -153,7 +153,7 @@ impl Lsm {
         }
         let mut lsm = Self {
             random: Xoshiro256PlusPlus::seed_from_u64(drive.seed),
-            ranks: Ranks::new(u64::from(keys), parameters.theta),
+            keys: ScrambledKeys::new(u64::from(keys), parameters.theta),
             levels: Levels::new(shape, Vec::new()),
             space: Space::new(drive.logical_pages as u32),
             record_bytes,
@@ -211,9 +211,8 @@ impl Lsm {
 
     /// Fills a memtable, with its log if there is one, and writes it to level 0.
     fn fill_memtable(&mut self, out: &mut RequestBatch) {
-        let mut keys: Vec<u32> = (0..self.memtable_keys)
-            .map(|_| self.ranks.draw_scattered(&mut self.random) as u32)
-            .collect();
+        let mut keys: Vec<u32> =
+            (0..self.memtable_keys).map(|_| self.keys.draw(&mut self.random) as u32).collect();
         let log = if self.logs { self.write_log(out) } else { Vec::new() };
         keys.sort_unstable();
         keys.dedup();

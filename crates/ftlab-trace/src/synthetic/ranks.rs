@@ -2,6 +2,7 @@
 //!
 //! # Reference
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
+//! B. F. Cooper et al., Benchmarking Cloud Serving Systems with YCSB, SoCC 2010, section 5.3: scrambled keys.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -64,15 +65,37 @@ impl Ranks {
         let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         self.at(uniform).min(self.numbers - 1)
     }
+}
 
-    /// Draws a rank and returns the number that has it: ranks lie scattered over 0..n, each in one
-    /// place.
-    #[inline]
-    pub(super) fn draw_scattered(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
-        // A prime, so that no two ranks below 2^32 meet.
-        const MULTIPLIER: u64 = 2_654_435_761;
-        self.draw(random).wrapping_mul(MULTIPLIER) % self.numbers
+/// Keys as YCSB's scrambled Zipf distribution draws them: ranks of more items than there are keys, hashed
+/// onto these. The ranks behind the first few are shared out evenly, whatever the number of keys.
+#[derive(Debug, Clone)]
+pub(super) struct ScrambledKeys {
+    ranks: Ranks,
+    pub(super) keys: u64,
+}
+
+/// Items that YCSB draws from.
+const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
+
+impl ScrambledKeys {
+    /// Keys of 0..`keys`, at least one; theta is not 1.
+    pub(super) fn new(keys: u64, theta: f64) -> Self {
+        Self { ranks: Ranks::new(SCRAMBLED_ITEMS, theta), keys: keys.max(1) }
     }
+
+    /// Draws a key.
+    #[inline]
+    pub(super) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+        fnv(self.ranks.draw(random)).cast_signed().unsigned_abs() % self.keys
+    }
+}
+
+/// The 64-bit hash FNV-1a of the bytes of `number`, the lowest first.
+#[inline]
+fn fnv(number: u64) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    number.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// The sum of i^-theta over i = 1..=`terms`, in fio's order and rounding; remembered, because ten
@@ -93,14 +116,28 @@ pub(super) fn zeta(terms: u64, theta: f64) -> f64 {
 mod tests {
     use super::*;
     use rand_xoshiro::rand_core::SeedableRng;
-    use std::collections::BTreeSet;
+
+    /// With theta 0.99 rank 0 has 1 / 26.469 of the draws of 10^10 items, YCSB's own constant, and the
+    /// first thousand 7.7 of it; the rest is spread evenly over the keys.
+    #[test]
+    fn keys_are_as_skewed_as_those_of_ycsb() {
+        let keys = ScrambledKeys::new(100_000, 0.99);
+        assert!((keys.ranks.zeta - 26.469).abs() < 0.001, "{}", keys.ranks.zeta);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut draws = vec![0_u32; 100_000];
+        for _ in 0..2_000_000 {
+            draws[keys.draw(&mut random) as usize] += 1;
+        }
+        draws.sort_unstable_by(|one, other| other.cmp(one));
+        let share = |keys: usize| f64::from(draws[..keys].iter().sum::<u32>()) / 2e6;
+        assert!((share(1) - 1.0 / 26.469).abs() < 0.001, "{}", share(1));
+        assert!((0.29..0.31).contains(&share(1000)), "{}", share(1000));
+        assert!(draws[99_000] > 0, "no key is cold");
+    }
 
     #[test]
-    fn every_number_has_a_rank_of_its_own() {
-        let ranks = Ranks::new(1000, 0.5);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let drawn: BTreeSet<u64> = (0..30_000).map(|_| ranks.draw_scattered(&mut random)).collect();
-        assert_eq!((drawn.len(), drawn.last().copied()), (1000, Some(999)));
+    fn hashes_are_those_of_fnv_1a() {
+        assert_eq!(fnv(0), 0xa8c7_f832_281a_39c5);
     }
 
     #[test]
@@ -108,7 +145,9 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for numbers in [1, 2, 3] {
             let ranks = Ranks::new(numbers, 0.99);
-            assert!((0..1000).all(|_| ranks.draw_scattered(&mut random) < numbers));
+            assert!((0..1000).all(|_| ranks.draw(&mut random) < numbers));
+            let keys = ScrambledKeys::new(numbers, 0.99);
+            assert!((0..1000).all(|_| keys.draw(&mut random) < numbers));
         }
     }
 }

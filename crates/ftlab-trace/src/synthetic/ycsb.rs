@@ -1,8 +1,8 @@
 //! `ycsb`: the core workloads of YCSB on a table that is updated in place, page by page.
 //!
 //! # Idea
-//! Records of a kilobyte in pages, keys by a scattered Zipf distribution, a buffer pool in front: YCSB as a
-//! database with a B-tree writes it. For YCSB on a log-structured merge tree there is `lsm`.
+//! Records of a kilobyte in pages, keys by YCSB's scrambled Zipf distribution, a buffer pool in front: YCSB
+//! as a database with a B-tree writes it. For YCSB on a log-structured merge tree there is `lsm`.
 //!
 //! # Rule
 //! The table takes `start` of the drive and is written first. Then operations run one by one over what
@@ -31,7 +31,7 @@ use super::database::{
 };
 use super::draw::draw_below;
 use super::generator::{End, GeneratorInfo, Make, PageSequence};
-use super::ranks::Ranks;
+use super::ranks::{Ranks, ScrambledKeys};
 use super::requests::Stepped;
 use super::space::Space;
 use crate::TraceError;
@@ -138,7 +138,9 @@ struct Ycsb {
     random: Xoshiro256PlusPlus,
     files: Files,
     workload: Workload,
-    ranks: Ranks,
+    keys: ScrambledKeys,
+    /// How long ago a record was inserted that is read as one of the latest.
+    latest_ranks: Ranks,
     table: Index,
     /// Pages of the records that were inserted last, the newest first.
     latest: VecDeque<u32>,
@@ -162,7 +164,8 @@ impl Ycsb {
         debug_assert_eq!(pages_of(records, rows), pages - fixed);
         Ok(Self {
             table: Index::new(&mut files, records, records, rows, Loaded::InOrder, layout.pages),
-            ranks: Ranks::new(records, parameters.theta),
+            keys: ScrambledKeys::new(records, parameters.theta),
+            latest_ranks: Ranks::new(records, parameters.theta),
             workload: parameters.workload,
             files,
             random,
@@ -178,11 +181,11 @@ impl Ycsb {
     /// The page of a record that is drawn.
     #[inline]
     fn draw(&mut self) -> u32 {
-        self.table.page(self.ranks.draw_scattered(&mut self.random))
+        self.table.page(self.keys.draw(&mut self.random))
     }
 
     fn insert(&mut self, uses: &mut Uses) {
-        let key = self.below(self.ranks.numbers);
+        let key = self.below(self.keys.keys);
         let leaf = self.table.insert(key, &mut self.files);
         uses.change_leaf(leaf, INSERT_REDO_BYTES);
         self.latest.push_front(leaf.0);
@@ -192,7 +195,7 @@ impl Ycsb {
 
     /// Reads a record among those that came last; the rank is how long ago.
     fn read_latest(&mut self, uses: &mut Uses) {
-        let rank = self.ranks.draw(&mut self.random);
+        let rank = self.latest_ranks.draw(&mut self.random);
         let page = match self.latest.get(rank as usize) {
             Some(page) => *page,
             None => self.table.page(rank),
@@ -202,10 +205,10 @@ impl Ycsb {
 
     /// Reads the pages of neighbouring records.
     fn scan(&mut self, uses: &mut Uses) {
-        let first = self.ranks.draw_scattered(&mut self.random);
+        let first = self.keys.draw(&mut self.random);
         let records = 1 + self.below(SCAN_RECORDS);
         let mut last = None;
-        for key in first..(first + records).min(self.ranks.numbers) {
+        for key in first..(first + records).min(self.keys.keys) {
             let page = self.table.page(key);
             if last != Some(page) {
                 uses.read(page);
@@ -248,6 +251,6 @@ impl Transactions for Ycsb {
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        vec![("records", self.ranks.numbers.to_string())]
+        vec![("records", self.keys.keys.to_string())]
     }
 }
