@@ -59,6 +59,13 @@ pub const METRICS: &[Metric] = metrics! {
         |run, _| moved(run, |moves| moves.hot + moves.warm + moves.cold);
     "moves-within-data-size", "of pages that it overwrites before it has written as much as the drive holds":
         |run, _| moved(run, |moves| moves.within_data_size);
+    "moves-frozen-share", "of all moves, those of pages that the host never overwrites":
+        |run, _| frozen_share(run);
+    "copies-per-page-last-tenth", "pages moved over the last tenth of the host writes, per logical page":
+        |run, config| {
+            let writes = run.host_writes as f64 / 10.0;
+            Some((run.waf_last_tenth - 1.0) * writes / f64::from(config.drive.logical_pages))
+        };
     "cold-in-least", "share of cold pages in the block that has fewest, at the end (if observed)":
         |run, _| cold_percentile(run, 0);
     "cold-in-median", "the same of the median block": |run, _| cold_percentile(run, 50);
@@ -67,6 +74,8 @@ pub const METRICS: &[Metric] = metrics! {
     "merges-per-reclaim", "full merges for each log block that is reclaimed":
         |run, _| (run.collections > 0).then(|| run.full_merges as f64 / run.collections as f64);
     "victims-valid", "mean valid share of collected blocks": |run, _| run.victim_valid_share.mean;
+    "victims-valid-last-tenth", "the same over the last tenth of the host writes, which take what is gained":
+        |run, _| Some(1.0 - 1.0 / run.waf_last_tenth);
     "normal-victims-valid", "the same of blocks that are not of the cold region":
         |run, _| normal_victims_valid(run);
     "cold-region", "share of the blocks that are the cold region at the end":
@@ -124,6 +133,13 @@ fn normal_victims_valid(run: &RunResult) -> Option<f64> {
 /// Moves of a class per host write.
 fn moved(run: &RunResult, class: fn(&Moves) -> u64) -> Option<f64> {
     run.observed.as_ref().map(|seen| class(&seen.moves) as f64 / run.host_writes as f64)
+}
+
+/// Moves of pages that are never overwritten, of all moves.
+fn frozen_share(run: &RunResult) -> Option<f64> {
+    let moves = run.observed.as_ref()?.moves;
+    let all = moves.hot + moves.warm + moves.cold + moves.frozen + moves.undecided;
+    (all > 0).then(|| moves.frozen as f64 / all as f64)
 }
 
 /// The share of cold pages in the block at a percentile, in the last frame.
