@@ -42,6 +42,8 @@ const SHIPPED: &[Shipped] = shipped![
     "systor13/fig-2",
     "systor13/table-2",
     "faster/table-2",
+    "faster/fig-2",
+    "faster/fig-3",
     "faster/fig-4",
     "faster/fig-6",
     "faster/fig-7",

@@ -6,7 +6,9 @@ use super::series::{AxisKind, Curve};
 use crate::error::LabError;
 use ftlab_sim::{Length, SimError};
 use ftlab_spec::SpecError;
-use ftlab_trace::analyze::{Extent, InspectOptions, Inspection, inspect};
+use ftlab_trace::analyze::{
+    Extent, InspectOptions, Inspection, Temperature, TemperatureClass, inspect,
+};
 use ftlab_trace::synthetic::Space;
 use std::collections::BTreeMap;
 
@@ -59,10 +61,34 @@ enum Metric {
     FrozenAt(usize),
     DistinctPages,
     PageWrites,
+    /// Share of the drive that is written at all.
+    WrittenShare,
+    /// Share of the written pages that are of a temperature.
+    PagesOf(Class),
+    /// Share of the page writes that go to pages of a temperature.
+    WritesOf(Class),
 }
 
-const METRICS: [&str; 4] = ["writes-to-top-N%", "frozen-at-N%", "distinct-pages", "page-writes"];
-const CURVES: [&str; 3] = ["skew", "frozen", "updates"];
+/// The class of a temperature.
+type Class = fn(&Temperature) -> TemperatureClass;
+
+const CLASSES: [(&str, Class); 3] =
+    [("hot", |of| of.hot), ("warm", |of| of.warm), ("cold", |of| of.cold)];
+
+const METRICS: [&str; 11] = [
+    "writes-to-top-N%",
+    "frozen-at-N%",
+    "distinct-pages",
+    "page-writes",
+    "written-share",
+    "hot-pages",
+    "warm-pages",
+    "cold-pages",
+    "hot-writes",
+    "warm-writes",
+    "cold-writes",
+];
+const CURVES: [&str; 5] = ["skew", "frozen", "updates", "intervals", "temperatures"];
 
 fn unknown(kind: &'static str, name: &str, known: &[&str]) -> SpecError {
     let known = known.iter().map(|name| (*name).to_owned()).collect();
@@ -78,7 +104,15 @@ impl Metric {
         if let Some(Ok(percent)) = percent("frozen-at-").map(str::parse) {
             return Ok(Self::FrozenAt(percent));
         }
+        for (class, of) in CLASSES {
+            match name.strip_prefix(class) {
+                Some("-pages") => return Ok(Self::PagesOf(of)),
+                Some("-writes") => return Ok(Self::WritesOf(of)),
+                _ => {}
+            }
+        }
         match name {
+            "written-share" => Ok(Self::WrittenShare),
             "distinct-pages" => Ok(Self::DistinctPages),
             "page-writes" => Ok(Self::PageWrites),
             _ => Err(unknown("number of a workload", name, &METRICS)),
@@ -97,8 +131,19 @@ impl Metric {
             Self::FrozenAt(percent) => found.frozen_at(percent).map(|point| point.share),
             Self::DistinctPages => Some(found.distinct_pages as f64),
             Self::PageWrites => Some(found.page_writes as f64),
+            Self::WrittenShare => Some(found.distinct_pages as f64 / found.drive_pages as f64),
+            Self::PagesOf(class) => {
+                Some(class(&found.temperature).pages as f64 / found.distinct_pages as f64)
+            }
+            Self::WritesOf(class) => {
+                Some(class(&found.temperature).writes as f64 / found.page_writes as f64)
+            }
         }
     }
+}
+
+fn logarithm(page_writes: u64) -> f64 {
+    (page_writes.max(1) as f64).log10()
 }
 
 impl Numbers for Inspected {
@@ -135,6 +180,33 @@ impl Numbers for Inspected {
                         (f64::from(bin * width) + 1.0, (*pages as f64).log10())
                     })
                     .collect(),
+                )
+            }
+            "intervals" => {
+                let quantiles = found.intervals.quantiles.iter();
+                (
+                    ("page writes between two of a page", AxisKind::Powers),
+                    ("shorter intervals", AxisKind::Shares),
+                    quantiles
+                        .map(|quantile| (logarithm(quantile.page_writes), quantile.share))
+                        .collect(),
+                )
+            }
+            "temperatures" => {
+                let pages = found.distinct_pages as f64;
+                let mut below = 0;
+                (
+                    ("mean write interval of a page", AxisKind::Powers),
+                    ("pages written that have a shorter one", AxisKind::Shares),
+                    found
+                        .temperature
+                        .bins
+                        .iter()
+                        .map(|bin| {
+                            below += bin.pages;
+                            (logarithm(2 * bin.from), below as f64 / pages)
+                        })
+                        .collect(),
                 )
             }
             _ => return Err(unknown("curve of a workload", name, &CURVES)),
