@@ -2,9 +2,8 @@
 //!
 //! The best depth depends on the workload: a deeper scan takes blocks whose pages the host would still have
 //! overwritten, a shallower one leaves invalid pages lie. What another depth would have moved cannot be seen
-//! from the victims alone, since it would have left other blocks behind. So a [`Shadow`] for each depth of
-//! a few runs beside the drive on a sample of its pages, one of every 2^k neighbours, at about k / 2^k of
-//! the work of the drive itself for all of them.
+//! from the victims alone, since it would have left other blocks behind. So a [`Shadow`] for each of six
+//! depths runs beside the drive on a sample of its pages, one of every 2^k neighbours.
 //!
 //! ```text
 //! a host write or trim of a sampled page: the same in every shadow
@@ -13,10 +12,10 @@
 //!     scan-depth = the one with the lowest score; as before, if none is lower or all are alike
 //! ```
 //!
-//! Blocks of a shadow have at least [`PAGES_PER_BLOCK_MIN`] pages: with fewer, which block is emptiest
-//! becomes a matter of chance. Sampling whole drives in miniature is known from caches (Waldspurger et al.,
-//! "Cache Modeling and Optimization using Miniature Simulations", USENIX ATC 2017); depths, epochs and
-//! weights are ours.
+//! A shadow has fewer blocks than the drive, as large as the drive's: with smaller ones, how empty a block
+//! is becomes a matter of chance, which favours shallow scans. Simulating a sample in miniature is known from
+//! caches (Waldspurger et al., "Cache Modeling and Optimization using Miniature Simulations", USENIX ATC
+//! 2017); depths, epochs and weights are ours.
 
 use crate::algorithms::tools::hash::hash;
 use crate::algorithms::two_r::regions::Regions;
@@ -30,8 +29,8 @@ use ftlab_flash::Lpn;
 /// The depths that are compared.
 const DEPTHS: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-/// Fewest pages of a block of a shadow, unless the drive's have fewer.
-const PAGES_PER_BLOCK_MIN: u32 = 16;
+/// Fewest blocks of a shadow, unless the drive has fewer.
+const BLOCKS_MIN: u32 = 128;
 
 /// Most neighbours of which one page is sampled, as a power of two.
 const SHIFT_MAX: u32 = 6;
@@ -61,11 +60,14 @@ state!(DepthControl { shadows, scores, moved, chosen, left_writes } constant epo
 impl DepthControl {
     /// Of a drive with this scan.
     pub(super) fn new(scan: &Scan, regions: Regions, shape: DriveShape) -> Self {
-        let shift = (shape.pages_per_block / PAGES_PER_BLOCK_MIN).max(1).ilog2().min(SHIFT_MAX);
-        let pages_per_block = shape.pages_per_block.div_ceil(1 << shift);
+        let shift = (shape.blocks / BLOCKS_MIN).max(1).ilog2().min(SHIFT_MAX);
+        let pages_per_block = shape.pages_per_block;
         let logical_pages = shape.logical_pages.div_ceil(1 << shift);
         let reserve = regions.relocation_streams();
-        let blocks = shape.blocks.saturating_sub(shape.reserve_blocks) + reserve;
+        // Open blocks are as many as on the drive, and not in proportion.
+        let open = 1 + reserve;
+        let used = shape.blocks.saturating_sub(shape.reserve_blocks + open);
+        let blocks = used.div_ceil(1 << shift) + open + reserve;
         let shadows = DEPTHS.map(|depth| {
             let scan = Scan { depth, pages_per_block, ..scan.clone() };
             Shadow::new(scan, regions, blocks, reserve, logical_pages)
@@ -146,7 +148,7 @@ mod tests {
 
     fn control(logical_pages: u32) -> DepthControl {
         let shape =
-            DriveShape { blocks: 140, pages_per_block: 64, logical_pages, reserve_blocks: 4 };
+            DriveShape { blocks: 560, pages_per_block: 64, logical_pages, reserve_blocks: 4 };
         let scan =
             Scan { blk_util: 0.5, depth: 0.8, fallback: Fallback::Raise, pages_per_block: 64 };
         let regions = Regions { of_stream: [0, 1, 1], relocated_to: [1, 1, 1] };
@@ -155,24 +157,24 @@ mod tests {
 
     #[test]
     fn one_of_each_group_of_neighbours_is_sampled() {
-        let control = control(128 * 64);
-        let sample: Vec<_> = (0..128 * 64).filter_map(|lpn| control.sampled(Lpn(lpn))).collect();
-        assert_eq!(sample, (0..128 * 16).collect::<Vec<_>>());
-        let firsts = (0..128 * 16).filter(|group| control.sampled(Lpn(group * 4)).is_some());
-        assert!((400..=624).contains(&firsts.count()), "a quarter are the first of their group");
+        let control = control(512 * 64);
+        let sample: Vec<_> = (0..512 * 64).filter_map(|lpn| control.sampled(Lpn(lpn))).collect();
+        assert_eq!(sample, (0..128 * 64).collect::<Vec<_>>());
+        let firsts = (0..128 * 64).filter(|group| control.sampled(Lpn(group * 4)).is_some());
+        assert!((1900..=2200).contains(&firsts.count()), "a quarter are the first of their group");
     }
 
     #[test]
     fn the_depth_that_moves_least_is_chosen_at_the_end_of_an_epoch() {
-        let mut control = control(128 * 64);
+        let mut control = control(512 * 64);
         assert_eq!(control.end_epoch(), None, "nothing has moved");
         let mut found = Vec::new();
         for round in 0..20_u64 {
-            for write in 0..128 * 64 {
+            for write in 0..512 * 64 {
                 // Half of the writes go round a twentieth of the drive, slowly.
-                let random = (round * 8192 + write + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-                let page = if write % 2 == 0 { round * 400 + random % 400 } else { random };
-                if let Some(depth) = control.write(Lpn((page % (128 * 64)) as u32)) {
+                let random = (round * 32_768 + write + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+                let page = if write % 2 == 0 { round * 1600 + random % 1600 } else { random };
+                if let Some(depth) = control.write(Lpn((page % (512 * 64)) as u32)) {
                     let chosen = control.chosen.unwrap() as usize;
                     assert!(control.scores.iter().all(|&score| score >= control.scores[chosen]));
                     found.push(format!("{depth}"));

@@ -1,8 +1,6 @@
 //! A small copy of 2R beside the drive, which counts what other parameters of the scan would move.
 //!
-//! It holds some of the drive's pages, and as many blocks as the drive has, smaller in proportion; of a
-//! page it knows the number only. Write amplification depends on shares of pages and blocks, which are the
-//! same in both.
+//! It holds some of the drive's pages, and fewer blocks in proportion; of a page it knows the number only.
 
 use crate::algorithms::tools::block_list::{BlockList, Listed};
 use crate::algorithms::tools::emptiest::take_emptiest;
