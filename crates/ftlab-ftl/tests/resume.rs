@@ -75,8 +75,15 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 fn so_does_collection_in_steps_with_wear_levelling() {
     let gc = GcSchedule::Incremental { pages_max: 3 };
     let wear = WearLeveling { free_block: FreeBlock::LeastWorn, threshold: 2 };
-    for name in ["1r-greedy", "2r++", "2r-fifo:victims=d-choices", "wolf", "midas", "sep-gc/random"]
-    {
+    for name in [
+        "1r-greedy",
+        "2r++",
+        "2r-fifo:victims=d-choices",
+        "wolf",
+        "wolf:movement=interval",
+        "midas",
+        "sep-gc/random",
+    ] {
         assert_resumes(name, DriveConfig { gc, wear, ..config() });
     }
 }

@@ -92,7 +92,9 @@ impl NaiveFtl {
         let stream = self.policy.place_host(HostWrite::new(lpn, hint), &drive);
         while !self.has_room(stream) {
             self.requester = stream;
-            if self.free.len() as u32 > self.config.reserve_blocks || self.may_borrow(stream) {
+            let kept = self.policy.kept_from(stream, &self.drive());
+            if self.free.len() as u32 > self.config.reserve_blocks + kept || self.may_borrow(stream)
+            {
                 self.open(stream);
             } else if self.victims.is_empty() {
                 self.collect(self.config.geometry.pages_per_block());
@@ -105,6 +107,10 @@ impl NaiveFtl {
         if let GcSchedule::Incremental { pages_max } = self.config.gc {
             self.step(stream, pages_max);
             return;
+        }
+        while self.policy.wants_collection() {
+            let victims = self.wanted();
+            self.reclaim(&victims);
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
             self.collect_garbage(per_million);
@@ -180,7 +186,11 @@ impl NaiveFtl {
             let owes = free < reserve && !self.has_served;
             if owes {
                 self.choose(pages_per_block);
-            } else if free < self.config.gc_start_blocks {
+            } else if self.policy.wants_collection() {
+                let victims = self.wanted();
+                self.start(&victims);
+            }
+            if self.victims.is_empty() && !owes && free < self.config.gc_start_blocks {
                 self.choose(self.config.early_valid_pages_max);
             }
             if owes {
@@ -217,6 +227,19 @@ impl NaiveFtl {
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
+        self.start(&victims);
+    }
+
+    /// The victims of a collection that the policy wants.
+    fn wanted(&mut self) -> Victims {
+        let geometry = self.config.geometry;
+        let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+        victims.begin(self.requester, geometry.pages_per_block() - 1);
+        self.policy.select_wanted(&self.drive(), &mut victims);
+        victims
+    }
+
+    fn start(&mut self, victims: &Victims) {
         self.victims = victims.blocks().iter().copied().collect();
         for victim in &self.victims {
             self.blocks[victim.index()].phase = Phase::Victim;
@@ -298,13 +321,17 @@ impl NaiveFtl {
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
+        self.reclaim(&victims);
+        victims.invalid_pages() > 0
+    }
+
+    fn reclaim(&mut self, victims: &Victims) {
         for &victim in victims.blocks() {
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
                 self.relocate(lpn, victim);
             }
             self.erase(victim);
         }
-        victims.invalid_pages() > 0
     }
 
     /// Returns the stream that took the page.

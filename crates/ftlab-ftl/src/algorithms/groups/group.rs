@@ -25,6 +25,8 @@ const NAMES: [&str; GROUPS_MAX] = [
 /// A group: its blocks, and what is known of its pages.
 pub(crate) struct Group {
     pub(super) blocks: BlockList,
+    /// Free blocks that are kept for it.
+    pub(super) donated: u32,
     /// Valid pages.
     pub(super) size: u32,
     /// Host writes to it in the present interval.
@@ -46,6 +48,7 @@ pub(crate) struct Group {
 
 state!(Group {
     blocks,
+    donated,
     size,
     interval_writes,
     frequency,
@@ -76,9 +79,16 @@ pub struct Groups {
     pub(super) merging: Vec<BlockId>,
     /// Blocks that all groups may have without borrowing from the reserve.
     pub(super) blocks_max: u32,
+    pub(super) reserve_blocks: u32,
+    /// Groups with a surplus of blocks give them up of their own accord.
+    pub(super) moves: bool,
+    pub(super) movement_is_due: bool,
+    /// The block that is erased next was chosen for a movement.
+    pub(super) is_moving: bool,
 }
 
-state!(Groups { slots, group_of, order, hotter, colder, owners, merging } constant units, blocks_max);
+state!(Groups { slots, group_of, order, hotter, colder, owners, merging, movement_is_due, is_moving }
+    constant units, blocks_max, reserve_blocks, moves);
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.
@@ -86,6 +96,7 @@ impl Groups {
         let blocks = shape.blocks;
         let group = || Group {
             blocks: BlockList::new(blocks),
+            donated: 0,
             size: 0,
             interval_writes: 0,
             frequency: 0.0,
@@ -106,6 +117,10 @@ impl Groups {
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             merging: Vec::with_capacity(blocks as usize),
             blocks_max: blocks.saturating_sub(shape.reserve_blocks),
+            reserve_blocks: shape.reserve_blocks,
+            moves: false,
+            movement_is_due: false,
+            is_moving: false,
         };
         groups.change_order(|order| order.extend(0..active as u8));
         groups
@@ -249,6 +264,9 @@ impl Groups {
         self.group_of[block.index()] = group;
         let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
         self.get_mut(group).blocks.push(block, pages, stamp);
+        if self.moves {
+            self.take_donated(group, drive);
+        }
     }
 
     /// Sees to it that `group` drains the streams of `merged`: if an open block of theirs failed, another
@@ -295,9 +313,10 @@ impl Groups {
         (0..pages).for_each(|_| self.get_mut(group).blocks.invalidate(block));
     }
 
-    pub(crate) fn on_block_erased(&mut self, block: BlockId) {
+    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
         let group = self.group_of(block);
         self.get_mut(group).blocks.remove(block);
+        self.donate(drive);
     }
 
     /// The group of every block; size, target, frequency and writes of every group.
@@ -319,6 +338,10 @@ impl Groups {
             if let Some(page) = drive.flash_page(ftlab_flash::Lpn(lpn)) {
                 sizes[usize::from(self.group_of(drive.block_of(page)))] += 1;
             }
+        }
+        let (kept, free) = (self.donated(), drive.free_blocks());
+        if kept > free.saturating_sub(self.reserve_blocks) {
+            return Err(format!("{kept} of {free} free blocks are kept for groups"));
         }
         for (index, group) in self.slots.iter().enumerate() {
             if group.size != sizes[index] {

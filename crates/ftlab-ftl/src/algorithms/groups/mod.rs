@@ -8,6 +8,7 @@ mod group;
 mod grouped;
 mod life;
 mod membership;
+mod movement;
 mod surplus;
 mod wolf;
 

@@ -9,6 +9,7 @@
 //!     relocate the next pages of the victims, erase those that are empty
 //!     all are erased, and fewer blocks are free than the reserve: choose victims again,
 //!         unless relocated pages went to the stream that asked for a block
+//!     all are erased, and the policy wants a collection: choose its victims (policy.select_wanted)
 //! ```
 //!
 //! # When it begins
@@ -60,7 +61,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// collection that begins now pays it back.
     pub(super) fn may_borrow(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
-        debug_assert!(self.drive.free_blocks() <= self.config.reserve_blocks);
         let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
         if !matches!(self.config.gc, GcSchedule::Incremental { .. })
             || self.progress.is_under_way
@@ -69,7 +69,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             return Ok(false);
         }
         self.progress.has_served = false;
-        self.begin(self.drive.pages_per_block(), true)?;
+        self.select(self.drive.pages_per_block(), true)?;
+        self.begin();
         self.spread(stream, self.victims.invalid_pages(), self.drive.pages_per_block());
         Ok(!self.would_mix() && self.drive.free_blocks() > self.blocks_needed(Some(stream)))
     }
@@ -83,10 +84,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.progress.is_under_way {
             let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
             if is_in_debt && !self.progress.has_served {
-                self.begin(self.drive.pages_per_block(), true)?;
+                self.select(self.drive.pages_per_block(), true)?;
+                self.begin();
                 self.spread(stream, self.victims.invalid_pages() / 2, self.room(stream));
-            } else if self.drive.free_blocks() < self.config.gc_start_blocks {
-                self.begin(self.config.early_valid_pages_max, false)?;
+            } else {
+                self.select_wanted();
+                let is_short = self.drive.free_blocks() < self.config.gc_start_blocks;
+                if self.victims.is_empty() && is_short {
+                    self.select(self.config.early_valid_pages_max, false)?;
+                }
+                self.begin();
                 self.spread(stream, self.victims.invalid_pages(), self.room(stream));
             }
         }
@@ -104,13 +111,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// Chooses the victims of the next collection, if there are any; there have to be if it is `needed`.
-    fn begin(&mut self, valid_pages_max: u32, needed: bool) -> Result<(), FtlError<F::Error>> {
+    /// Begins the collection of the victims that were selected, if there are any.
+    fn begin(&mut self) {
         debug_assert!(!self.progress.is_under_way);
-        self.select(valid_pages_max, needed)?;
-        debug_assert!(!needed || !self.victims.is_empty());
         if self.victims.is_empty() {
-            return Ok(());
+            return;
         }
         for &victim in self.victims.blocks() {
             self.drive.mark_victim(victim);
@@ -121,7 +126,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.schedule_background();
         self.enter_victim();
         debug_assert!(self.progress.is_under_way && self.background_below == u32::MAX);
-        Ok(())
     }
 
     /// Spreads the collection over `writes` host writes, or a sixteenth of the `room` of `stream`.

@@ -43,7 +43,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.drive.has_room(stream) {
             self.seal(stream);
         }
-        if self.drive.free_blocks() < self.background_below {
+        if self.drive.free_blocks() < self.background_below || self.policy.wants_collection() {
             self.run_background(stream)?;
         }
         debug_assert!(self.drive.mapped_pages() <= self.drive.logical_pages());
@@ -80,13 +80,20 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     fn make_room(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
         self.requester = stream;
-        while self.drive.free_blocks() <= self.config.reserve_blocks && !self.may_borrow(stream)? {
+        while self.drive.free_blocks() <= self.blocks_out_of_reach(stream)
+            && !self.may_borrow(stream)?
+        {
             self.collect()?;
             if self.drive.has_room(stream) {
                 return Ok(());
             }
         }
         self.open(stream)
+    }
+
+    /// Free blocks that a host write to `stream` may not open: the reserve, and those kept for others.
+    pub(super) fn blocks_out_of_reach(&self, stream: StreamId) -> u32 {
+        self.config.reserve_blocks + self.policy.kept_from(stream, &self.drive)
     }
 
     /// Gives `stream`, which has no room, a new open block.
