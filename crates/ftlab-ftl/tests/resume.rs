@@ -81,6 +81,7 @@ fn so_does_collection_in_steps_with_wear_levelling() {
         "2r-fifo:victims=d-choices",
         "wolf",
         "wolf:movement=interval",
+        "fdp-freq:groups=2,groups-max=4",
         "midas",
         "sep-gc/random",
     ] {

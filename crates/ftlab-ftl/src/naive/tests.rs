@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 47] = [
+const VARIANTS: [&str; 49] = [
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
@@ -61,6 +61,8 @@ const VARIANTS: [&str; 47] = [
     "fdp-freq:groups=2",
     "fdp-freq:detector=oracle,oracle=0.1+0.2+0.7,hottest=first,swap-at=200",
     "fdp-freq:cleaning=greedy",
+    "fdp-freq:groups=2,groups-max=6",
+    "fdp-freq:groups=2,allocation=closed-form",
 ];
 
 #[derive(Debug, Clone, Copy)]
