@@ -19,6 +19,9 @@
 //! sequence ends: page writes cannot be asked for beyond that.
 //!
 //! # Parameters
+//! With `added=false` the drive holds the initial database, and pages added to it have another drive:
+//! what Wolf's evaluation calls the initial pages of TPC-C (section 6.2).
+//!
 //! What describes a setup: sizes as shares of the initial database or of the drive, and what else is on
 //! the drive. The defaults are those of the 2R paper's simulations, whose trace has the pages of the
 //! tables only.
@@ -65,8 +68,10 @@ ftlab_spec::parameters! {
     pub struct TpccParameters {
         /// Share of the drive that the initial database takes, log and double-write area included.
         start: f64 = 0.1, "start" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1: from 1 GB to 10 GB";
-        /// Share of the drive that the database grows to.
-        end: f64 = 1.0, "end" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1";
+        /// Share of the drive that the database grows to; with added=false more than 1 is possible.
+        end: f64 = 1.0, "end" in 0.001..=10.0, from "2R (PVLDB 2020), section 5.1";
+        /// Whether pages added to the initial database are written, or have a drive of their own.
+        added: bool = true, "added", from "false in Wolf (2015), section 6.2";
         /// Indexes of the tables.
         schema: Schema = Schema::Tpcc, "schema", from "TPC-C, clauses 1.3, 2.5.2.2 and 2.6.2.2";
         /// Whether items and customers are drawn with the skew of the specification. sysbench-tpcc draws
@@ -97,8 +102,16 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let TpccParameters { start, end, schema, skew, idle, setup } = TpccParameters::from_spec(spec)?;
-    let sizes = Sizes { start, end, idle };
+    let parameters = TpccParameters::from_spec(spec)?;
+    let TpccParameters { start, end, added, schema, skew, idle, setup } = parameters;
+    if added && end > 1.0 {
+        return Err(TraceError::Unsupported {
+            what: format!("a database that grows to {end} of the drive"),
+            remedy: "lower end to 1, or leave out the pages that are added, with added=false"
+                .to_owned(),
+        });
+    }
+    let sizes = Sizes { start, end, idle, added };
     let benchmark =
         Benchmark::new("tpcc", &sizes, &setup, space, |pages, layout, files, random| {
             Ok(Tpcc::new(&Scale::new(schema, pages, layout)?, skew, files, random))
