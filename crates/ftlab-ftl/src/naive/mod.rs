@@ -234,7 +234,7 @@ impl NaiveFtl {
     fn wanted(&mut self) -> Victims {
         let geometry = self.config.geometry;
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
-        victims.begin(self.requester, geometry.pages_per_block() - 1);
+        victims.begin(self.requester, geometry.pages_per_block());
         self.policy.select_wanted(&self.drive(), &mut victims);
         victims
     }
@@ -306,7 +306,9 @@ impl NaiveFtl {
     }
 
     fn open(&mut self, stream: StreamId) {
-        let id = self.free.pop_front().expect("a free block");
+        let wanted = self.policy.free_block(stream, &self.drive());
+        let place = self.free.iter().position(|&block| Some(block) == wanted).unwrap_or(0);
+        let id = self.free.remove(place).expect("a free block");
         let allocated = self.allocations;
         self.allocations += 1;
         let block = &mut self.blocks[id.index()];

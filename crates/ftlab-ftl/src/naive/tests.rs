@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 49] = [
+const VARIANTS: [&str; 52] = [
     "2r-fifo:fallback=greedy-in-depth",
     "2r-fifo:fallback=greedy",
     "2r-fifo:fallback=fifo",
@@ -48,6 +48,9 @@ const VARIANTS: [&str; 49] = [
     "wolf:movement=interval,interval=0.02,w=1,q=1.2,weight=0.5",
     "wolf:movement=interval,units=2,groups-max=3,interval=0.05,w=3,cleaning=fifo",
     "wolf:movement=interval,detector=oracle,oracle=0.1+0.2+0.7,interval=0.1,weight=0.9",
+    "wolf:victims-per-lun=true,units=3,groups-max=3",
+    "wolf:wear-levelling=1,movement=interval,groups-max=4,interval=0.05",
+    "wolf:wear-levelling=2,victims-per-lun=true,units=2,groups-max=3,cleaning=lru",
     "sepbit:history=fifo,blocks=2",
     "hazard:rungs=3,epoch=0.2",
     "hazard:estimates=fresh",

@@ -180,9 +180,14 @@ boxable! {
             false
         }
 
-        /// Chooses the blocks of such a collection, each with an invalid page; none if it wants no more,
-        /// which [`wants_collection`](Self::wants_collection) says from then on.
+        /// Chooses the blocks of such a collection, which need not gain anything; none if it wants no more, which
+        /// [`wants_collection`](Self::wants_collection) says from then on. It has to come to that.
         fn select_wanted(&mut self, _drive: &Drive, _victims: &mut Victims) {}
+
+        /// The free block to open for `stream`; none leaves it to the drive.
+        fn free_block(&self, _stream: StreamId, _drive: &Drive) -> Option<BlockId> {
+            None
+        }
 
         /// Free blocks beyond the reserve that `stream` has to leave to others, so that a collection comes
         /// before it opens a block; 0 if no sealed block has an invalid page.

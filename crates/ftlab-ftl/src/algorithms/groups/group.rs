@@ -1,5 +1,6 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
+use crate::algorithms::groups::movement::Moving;
 use crate::algorithms::tools::block_list::BlockList;
 use crate::page::Drive;
 use crate::page::entry::DriveShape;
@@ -72,7 +73,7 @@ pub struct Groups {
     /// Group -> the next in the order, or itself at an end of it.
     hotter: [u8; GROUPS_MAX],
     colder: [u8; GROUPS_MAX],
-    units: usize,
+    pub(super) units: usize,
     /// Stream -> the group whose pages it takes: its own, or the one that its own was merged into.
     owners: Vec<u8>,
     /// Blocks of groups that are being merged.
@@ -80,15 +81,17 @@ pub struct Groups {
     /// Blocks that all groups may have without borrowing from the reserve.
     pub(super) blocks_max: u32,
     pub(super) reserve_blocks: u32,
-    /// Groups with a surplus of blocks give them up of their own accord.
-    pub(super) moves: bool,
-    pub(super) movement_is_due: bool,
-    /// The block that is erased next was chosen for a movement.
-    pub(super) is_moving: bool,
+    pub(super) moving: Moving,
+    /// Blocks of a group on a LUN are cleaned by themselves.
+    pub(super) per_lun: bool,
+    /// Erases below the mean at which a block of the coldest group is collected; 0 is never.
+    pub(super) wear_threshold: u32,
+    /// Wear is to be looked at.
+    pub(super) levelling_is_due: bool,
 }
 
-state!(Groups { slots, group_of, order, hotter, colder, owners, merging, movement_is_due, is_moving }
-    constant units, blocks_max, reserve_blocks, moves);
+state!(Groups { slots, group_of, order, hotter, colder, owners, merging, moving, levelling_is_due }
+    constant units, blocks_max, reserve_blocks, per_lun, wear_threshold);
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.
@@ -118,9 +121,10 @@ impl Groups {
             merging: Vec::with_capacity(blocks as usize),
             blocks_max: blocks.saturating_sub(shape.reserve_blocks),
             reserve_blocks: shape.reserve_blocks,
-            moves: false,
-            movement_is_due: false,
-            is_moving: false,
+            moving: Moving::default(),
+            per_lun: false,
+            wear_threshold: 0,
+            levelling_is_due: false,
         };
         groups.change_order(|order| order.extend(0..active as u8));
         groups
@@ -264,7 +268,7 @@ impl Groups {
         self.group_of[block.index()] = group;
         let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
         self.get_mut(group).blocks.push(block, pages, stamp);
-        if self.moves {
+        if self.moving.on_their_own {
             self.take_donated(group, drive);
         }
     }

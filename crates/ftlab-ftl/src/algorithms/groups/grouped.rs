@@ -47,6 +47,7 @@ impl<R: GroupRule> Grouped<R> {
         self.left = self.interval;
         self.rule.end_interval(&mut self.groups, &mut self.detector, drive);
         self.groups.consider_movement();
+        self.groups.consider_levelling();
     }
 }
 
@@ -102,6 +103,10 @@ impl<R: GroupRule> Policy for Grouped<R> {
 
     fn select_wanted(&mut self, drive: &Drive, victims: &mut Victims) {
         self.groups.select_movement(self.cleaning, drive, victims);
+    }
+
+    fn free_block(&self, stream: StreamId, drive: &Drive) -> Option<BlockId> {
+        self.groups.free_block(stream, drive)
     }
 
     fn kept_from(&self, stream: StreamId, drive: &Drive) -> u32 {

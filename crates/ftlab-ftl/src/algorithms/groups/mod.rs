@@ -6,6 +6,7 @@ mod detector;
 mod fdp_freq;
 mod group;
 mod grouped;
+mod levelling;
 mod life;
 mod membership;
 mod movement;

@@ -5,6 +5,7 @@ use crate::algorithms::groups::group::Groups;
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::Drive;
 use crate::page::policy::Victims;
+use crate::state::state;
 use crate::stream::StreamId;
 
 ftlab_spec::choices! {
@@ -17,33 +18,57 @@ ftlab_spec::choices! {
     }
 }
 
+/// What is known of movements.
+#[derive(Debug, Default)]
+pub(super) struct Moving {
+    /// Groups with a surplus of blocks give them up of their own accord.
+    pub(super) on_their_own: bool,
+    /// A movement is to be considered.
+    pub(super) is_due: bool,
+    /// The block that is erased next was chosen for a movement.
+    pub(super) is_under_way: bool,
+}
+
+state!(Moving { is_due, is_under_way } constant on_their_own);
+
 impl Groups {
     /// Lets groups with a surplus give blocks up of their own accord.
     pub(crate) fn with_movement(mut self, movement: Movement) -> Self {
-        self.moves = movement == Movement::Interval;
+        self.moving.on_their_own = movement == Movement::Interval;
         self
     }
 
-    /// Whether a movement is to be considered.
+    /// Whether a movement, or wear, is to be considered.
     #[inline]
     pub(crate) fn movement_is_due(&self) -> bool {
-        self.movement_is_due
+        self.moving.is_due | self.levelling_is_due
     }
 
     /// Lets a movement be considered, at the end of an interval or after an erase.
     pub(crate) fn consider_movement(&mut self) {
-        self.movement_is_due = self.moves;
+        self.moving.is_due = self.moving.on_their_own;
     }
 
     /// Chooses a block of the group with the largest surplus, if that is a block or more and a group has
-    /// a deficit; free blocks that are kept for a group with a surplus change hands first.
+    /// a deficit; free blocks that are kept for a group with a surplus change hands first. Before, if an
+    /// interval has ended, one that levels wear.
     pub(crate) fn select_movement(
         &mut self,
         cleaning: Cleaning,
         drive: &Drive,
         victims: &mut Victims,
     ) {
-        self.movement_is_due = false;
+        self.moving.is_due = false;
+        if std::mem::take(&mut self.levelling_is_due) {
+            self.select_young(drive, victims);
+            if !victims.is_empty() {
+                return self.consider_movement();
+            }
+        }
+        if !self.moving.on_their_own {
+            return;
+        }
+        let most_valid = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let pages = f64::from(drive.pages_per_block());
         // Free blocks beyond those kept are there for every group that has a deficit.
         while drive.free_blocks() <= self.reserve_blocks + self.donated() {
@@ -53,7 +78,7 @@ impl Groups {
                 if surplus < pages || most.is_some_and(|(most, ..)| surplus <= most) {
                     continue;
                 }
-                let slot = self.get(group).victim(cleaning, victims.valid_pages_max());
+                let slot = self.get(group).victim(cleaning, most_valid);
                 if self.get(group).donated > 0 || slot.is_some() {
                     most = Some((surplus, group, slot));
                 }
@@ -67,7 +92,7 @@ impl Groups {
                 self.get_mut(giver).donated -= 1;
                 self.get_mut(taker).donated += 1;
             } else if let Some(slot) = slot {
-                (self.movement_is_due, self.is_moving) = (true, true);
+                (self.moving.is_due, self.moving.is_under_way) = (true, true);
                 let blocks = &mut self.get_mut(giver).blocks;
                 let valid_pages = blocks.valid_pages(slot);
                 return victims.push(blocks.take(slot), valid_pages);
@@ -77,7 +102,7 @@ impl Groups {
 
     /// Gives a block that a movement has freed to the group with the largest deficit.
     pub(super) fn donate(&mut self, drive: &Drive) {
-        if std::mem::take(&mut self.is_moving)
+        if std::mem::take(&mut self.moving.is_under_way)
             && drive.free_blocks() > self.reserve_blocks + self.donated()
         {
             let taker = self.neediest(drive);

@@ -11,6 +11,8 @@ ftlab_spec::choices! {
         Greedy = "greedy",
         /// The one that was allocated first, of those with an invalid page.
         Fifo = "fifo",
+        /// The one that was allocated first; if it gains nothing, the next ones too until one does.
+        Lru = "lru",
     }
 }
 
@@ -40,7 +42,18 @@ impl Groups {
         }
         let chosen = best.map(|(_, group, slot)| (group, slot)).or_else(|| self.emptiest(limit));
         if let Some((group, slot)) = chosen {
+            let subgroup =
+                self.victim_on_lun(self.get(group), victims.requester(), cleaning, limit);
+            let slot = subgroup.unwrap_or(slot);
             let blocks = &mut self.get_mut(group).blocks;
+            if cleaning == Cleaning::Lru && victims.valid_pages_max() == drive.pages_per_block() {
+                let mut from = 0;
+                while let Some(older) = blocks.next_below(from..slot, u32::MAX) {
+                    let valid_pages = blocks.valid_pages(older);
+                    victims.push(blocks.take(older), valid_pages);
+                    from = older + 1;
+                }
+            }
             let valid_pages = blocks.valid_pages(slot);
             victims.push(blocks.take(slot), valid_pages);
         }
@@ -83,7 +96,9 @@ impl Group {
             Cleaning::Greedy => {
                 self.blocks.min().filter(|&slot| self.blocks.valid_pages(slot) <= limit)
             }
-            Cleaning::Fifo => self.blocks.next_below(0..self.blocks.end(), limit + 1),
+            Cleaning::Fifo | Cleaning::Lru => {
+                self.blocks.next_below(0..self.blocks.end(), limit + 1)
+            }
         }
     }
 }

@@ -84,8 +84,11 @@
 //! (7.0 instead of 2.2 where 90% of the writes go to 10% of the pages); with an oracle, `off` is better
 //! still (docs/reproduction.md). Only host writes enter the filters and end their intervals. "Alike" means hit
 //! rates within a factor of the root of Q. A merged group's open block is filled by the group that
-//! took it over. `units` are streams; the engine's list of free blocks does not know LUNs, so victims
-//! come from the whole group. The reserve is not part of the spare space that is divided, whether or not
+//! took it over. `units` are streams. By default victims come from the whole group; with `victims-per-lun`
+//! from the LUN that the write goes to, as section 5.7 says, if the group has a victim there, and blocks of
+//! that LUN are opened if one is free. `wear-levelling` is section 5.8, which gives neither threshold
+//! nor pace: the hotter half of the groups is hot, a block is exceptionally young if its erases are that
+//! far below the mean, and one is freed per interval. The reserve is not part of the spare space that is divided, whether or not
 //! blocks of it are borrowed. When one free block is left, a relocated page goes to any open block
 //! with room rather than open it. The number of groups has to have a limit.
 //!
@@ -129,6 +132,12 @@ ftlab_spec::parameters! {
         w: u32 = 50, "w" in 0..=1_000_000, from "Wolf (2015), section 5.2";
         /// Open blocks of a group: LUNs that it writes to in turn.
         units: u32 = 1, "units" in 1..=UNITS_MAX as u32, from "one unit; 8 in Wolf (2015), table 2";
+        /// Whether the blocks that a group has on a LUN are opened and cleaned by themselves: LUN i of
+        /// `units` has every block whose number leaves i.
+        victims_per_lun: bool = false, "victims-per-lun", from "true in Wolf (2015), section 5.7";
+        /// Erases below the mean at which a block of the coldest group is collected for the hot ones; with
+        /// any but 0, hot groups open the least worn free block, cold ones the most worn one.
+        wear_levelling: u32 = 0, "wear-levelling", from "our reading of Wolf (2015), section 5.8; 0 is off";
         /// The most groups there can be.
         groups_max: u32 = 10, "groups-max" in 2..=GROUPS_MAX as u32, from "our reading: the paper saw 7 to 9";
     }
@@ -173,7 +182,8 @@ impl PolicyEntry for Wolf {
         };
         Self::from_parts(
             Groups::new(shape, slots, active, parameters.units as usize)
-                .with_movement(parameters.movement),
+                .with_movement(parameters.movement)
+                .with_choice_of_blocks(parameters.victims_per_lun, parameters.wear_levelling),
             Detector::new(known, slots, shape.logical_pages),
             parameters.cleaning,
             interval,

@@ -51,7 +51,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Lets the policy choose blocks for a collection that it wants, if it does.
     pub(super) fn select_wanted(&mut self) {
         debug_assert!(!self.progress.is_under_way(), "its victims are not erased yet");
-        let most = self.drive.pages_per_block() - 1;
+        let most = self.drive.pages_per_block();
         self.victims.begin(self.requester, most);
         if self.policy.wants_collection() {
             self.policy.select_wanted(&self.drive, &mut self.victims);

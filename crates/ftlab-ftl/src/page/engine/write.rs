@@ -99,7 +99,8 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Gives `stream`, which has no room, a new open block.
     #[cold]
     pub(super) fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        let Some(block) = self.drive.open(stream) else { return Err(self.no_free_block()) };
+        let wanted = self.policy.free_block(stream, &self.drive);
+        let Some(block) = self.drive.open(stream, wanted) else { return Err(self.no_free_block()) };
         debug_assert!(self.drive.has_room(stream));
         debug_assert_eq!(self.drive.stream_of(block), stream);
         self.policy.on_block_opened(block, &self.drive);
