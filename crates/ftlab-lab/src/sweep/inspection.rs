@@ -59,9 +59,21 @@ enum Metric {
     FrozenAt(usize),
     DistinctPages,
     PageWrites,
+    /// Shares of the pages written at all: written once; updated 1 to 300 times; more often.
+    NeverUpdated,
+    UpdatedTo300,
+    UpdatedOver300,
 }
 
-const METRICS: [&str; 4] = ["writes-to-top-N%", "frozen-at-N%", "distinct-pages", "page-writes"];
+const METRICS: [&str; 7] = [
+    "writes-to-top-N%",
+    "frozen-at-N%",
+    "distinct-pages",
+    "page-writes",
+    "never-updated",
+    "updated-1-to-300",
+    "updated-over-300",
+];
 const CURVES: [&str; 3] = ["skew", "frozen", "updates"];
 
 fn unknown(kind: &'static str, name: &str, known: &[&str]) -> SpecError {
@@ -81,11 +93,17 @@ impl Metric {
         match name {
             "distinct-pages" => Ok(Self::DistinctPages),
             "page-writes" => Ok(Self::PageWrites),
+            "never-updated" => Ok(Self::NeverUpdated),
+            "updated-1-to-300" => Ok(Self::UpdatedTo300),
+            "updated-over-300" => Ok(Self::UpdatedOver300),
             _ => Err(unknown("number of a workload", name, &METRICS)),
         }
     }
 
     fn of(self, found: &Inspection) -> Option<f64> {
+        let share = |pages: u64| {
+            (found.distinct_pages > 0).then(|| pages as f64 / found.distinct_pages as f64)
+        };
         match self {
             Self::WritesToTop(percent) => {
                 let wanted = percent / 100.0;
@@ -97,6 +115,13 @@ impl Metric {
             Self::FrozenAt(percent) => found.frozen_at(percent).map(|point| point.share),
             Self::DistinctPages => Some(found.distinct_pages as f64),
             Self::PageWrites => Some(found.page_writes as f64),
+            Self::NeverUpdated => share(found.updates.once_pages),
+            Self::UpdatedOver300 => share(found.updates.over_300_pages),
+            Self::UpdatedTo300 => share(
+                found
+                    .distinct_pages
+                    .saturating_sub(found.updates.once_pages + found.updates.over_300_pages),
+            ),
         }
     }
 }

@@ -139,7 +139,12 @@ impl<T: Transactions> Benchmark<T> {
         }
         let drive_pages = space.logical_pages / u64::from(setup.page);
         if !sizes.added && u64::from(initial_pages) > drive_pages {
-            return Err(too_small(initial_pages, drive_pages as u32, "the drive"));
+            return Err(TraceError::Unsupported {
+                what: format!(
+                    "an initial database of {initial_pages} pages on a drive of {drive_pages}"
+                ),
+                remedy: "lower start".to_owned(),
+            });
         }
         let page_sectors = u64::from(layout.page_bytes) / SECTOR_BYTES;
         let end_sector =
