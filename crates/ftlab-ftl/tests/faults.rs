@@ -5,7 +5,7 @@ use ftlab_ftl::page::{ConfigError, DriveConfig, FreeBlock, GcSchedule, WearLevel
 use ftlab_ftl::registry::{BuildError, build_boxed};
 use ftlab_ftl::{Ftl, FtlError};
 
-const FTLS: [&str; 8] = [
+const FTLS: [&str; 9] = [
     "1r-greedy",
     "2r-greedy",
     "2r-fifo",
@@ -14,6 +14,7 @@ const FTLS: [&str; 8] = [
     "sep-gc/cost-benefit",
     "single/d-choices",
     "wolf:groups-max=3,interval=0.05",
+    "wolf:movement=interval,groups-max=3,interval=0.05",
 ];
 
 /// Seeded numbers (Steele et al., "Fast splittable pseudorandom number generators", 2014).

@@ -75,9 +75,17 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 fn so_does_collection_in_steps_with_wear_levelling() {
     let gc = GcSchedule::Incremental { pages_max: 3 };
     let wear = WearLeveling { free_block: FreeBlock::LeastWorn, threshold: 2 };
-    let adapts = "2r-fifo:adapt-depth=on";
-    let draws = "2r-fifo:victims=d-choices";
-    for name in ["1r-greedy", "2r++", adapts, draws, "wolf", "midas", "sep-gc/random"] {
+    for name in [
+        "1r-greedy",
+        "2r++",
+        "2r-fifo:adapt-depth=on",
+        "2r-fifo:victims=d-choices",
+        "wolf",
+        "wolf:movement=interval",
+        "fdp-freq:groups=2,groups-max=4",
+        "midas",
+        "sep-gc/random",
+    ] {
         assert_resumes(name, DriveConfig { gc, wear, ..config() });
     }
 }

@@ -92,7 +92,10 @@ impl NaiveFtl {
         let stream = self.policy.place_host(HostWrite::new(lpn, hint), &drive);
         while !self.has_room(stream) {
             self.requester = stream;
-            if self.free.len() as u32 > self.config.reserve_blocks || self.may_proceed(stream) {
+            let kept = self.policy.kept_from(stream, &self.drive());
+            if self.free.len() as u32 > self.config.reserve_blocks + kept
+                || self.may_proceed(stream)
+            {
                 if !self.has_room(stream) {
                     self.open(stream);
                 }
@@ -107,6 +110,10 @@ impl NaiveFtl {
         if let Some(pages_max) = self.config.gc.step_pages_max() {
             self.step(stream, pages_max);
             return;
+        }
+        while self.policy.wants_collection() {
+            let victims = self.wanted();
+            self.reclaim(&victims);
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
             self.collect_garbage(per_million);
@@ -182,7 +189,11 @@ impl NaiveFtl {
             let owes = free < reserve && !self.has_served;
             if owes {
                 self.choose(pages_per_block);
-            } else if free < self.config.gc_start_blocks {
+            } else if self.policy.wants_collection() {
+                let victims = self.wanted();
+                self.start(&victims);
+            }
+            if self.victims.is_empty() && !owes && free < self.config.gc_start_blocks {
                 self.choose(self.config.early_valid_pages_max);
             }
             if owes {
@@ -219,6 +230,19 @@ impl NaiveFtl {
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
+        self.start(&victims);
+    }
+
+    /// The victims of a collection that the policy wants.
+    fn wanted(&mut self) -> Victims {
+        let geometry = self.config.geometry;
+        let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+        victims.begin(self.requester, geometry.pages_per_block());
+        self.policy.select_wanted(&self.drive(), &mut victims);
+        victims
+    }
+
+    fn start(&mut self, victims: &Victims) {
         self.victims = victims.blocks().iter().copied().collect();
         for victim in &self.victims {
             self.blocks[victim.index()].phase = Phase::Victim;
@@ -285,7 +309,9 @@ impl NaiveFtl {
     }
 
     fn open(&mut self, stream: StreamId) {
-        let id = self.free.pop_front().expect("a free block");
+        let wanted = self.policy.free_block(stream, &self.drive());
+        let place = self.free.iter().position(|&block| Some(block) == wanted).unwrap_or(0);
+        let id = self.free.remove(place).expect("a free block");
         let allocated = self.allocations;
         self.allocations += 1;
         let block = &mut self.blocks[id.index()];
@@ -300,13 +326,17 @@ impl NaiveFtl {
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
+        self.reclaim(&victims);
+        victims.invalid_pages() > 0
+    }
+
+    fn reclaim(&mut self, victims: &Victims) {
         for &victim in victims.blocks() {
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
                 self.relocate(lpn, victim);
             }
             self.erase(victim);
         }
-        victims.invalid_pages() > 0
     }
 
     /// Returns the stream that took the page.

@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 46] = [
+const VARIANTS: [&str; 54] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -47,6 +47,12 @@ const VARIANTS: [&str; 46] = [
     "wolf:units=3,groups-max=4,interval=0.05,w=3,cleaning=fifo",
     "wolf:groups-max=3,interval=0.02,w=1,q=1.2,weight=0.5,allocation=sqrt",
     "wolf:detector=oracle,oracle=0.1+0.2+0.7,allocation=optimum",
+    "wolf:movement=interval,interval=0.02,w=1,q=1.2,weight=0.5",
+    "wolf:movement=interval,units=2,groups-max=3,interval=0.05,w=3,cleaning=fifo",
+    "wolf:movement=interval,detector=oracle,oracle=0.1+0.2+0.7,interval=0.1,weight=0.9",
+    "wolf:victims-per-lun=true,units=3,groups-max=3",
+    "wolf:wear-levelling=1,movement=interval,groups-max=4,interval=0.05",
+    "wolf:wear-levelling=2,victims-per-lun=true,units=2,groups-max=3,cleaning=lru",
     "sepbit:history=fifo,blocks=2",
     "hazard:rungs=3,epoch=0.2",
     "hazard:estimates=fresh",
@@ -60,6 +66,8 @@ const VARIANTS: [&str; 46] = [
     "fdp-freq:groups=2",
     "fdp-freq:detector=oracle,oracle=0.1+0.2+0.7,hottest=first,swap-at=200",
     "fdp-freq:cleaning=greedy",
+    "fdp-freq:groups=2,groups-max=6",
+    "fdp-freq:groups=2,allocation=closed-form",
 ];
 
 #[derive(Debug, Clone, Copy)]

@@ -174,6 +174,27 @@ boxable! {
         /// any sealed block has one: that is what makes collection come to an end.
         fn select_victims(&mut self, drive: &Drive, victims: &mut Victims);
 
+        /// Whether it wants collections that no host write needs. Asked after each host write.
+        #[inline]
+        fn wants_collection(&self) -> bool {
+            false
+        }
+
+        /// Chooses the blocks of such a collection, which need not gain anything; none if it wants no more, which
+        /// [`wants_collection`](Self::wants_collection) says from then on. It has to come to that.
+        fn select_wanted(&mut self, _drive: &Drive, _victims: &mut Victims) {}
+
+        /// The free block to open for `stream`; none leaves it to the drive.
+        fn free_block(&self, _stream: StreamId, _drive: &Drive) -> Option<BlockId> {
+            None
+        }
+
+        /// Free blocks beyond the reserve that `stream` has to leave to others, so that a collection comes
+        /// before it opens a block; 0 if no sealed block has an invalid page.
+        fn kept_from(&self, _stream: StreamId, _drive: &Drive) -> u32 {
+            0
+        }
+
         /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
         fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
 

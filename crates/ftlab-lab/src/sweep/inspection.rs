@@ -67,6 +67,10 @@ enum Metric {
     PagesOf(Class),
     /// Share of the page writes that go to pages of a temperature.
     WritesOf(Class),
+    /// Shares of the pages written at all: written once; updated 1 to 300 times; more often.
+    NeverUpdated,
+    UpdatedTo300,
+    UpdatedOver300,
 }
 
 /// The class of a temperature.
@@ -75,7 +79,7 @@ type Class = fn(&Temperature) -> TemperatureClass;
 const CLASSES: [(&str, Class); 3] =
     [("hot", |of| of.hot), ("warm", |of| of.warm), ("cold", |of| of.cold)];
 
-const METRICS: [&str; 11] = [
+const METRICS: [&str; 14] = [
     "writes-to-top-N%",
     "frozen-at-N%",
     "distinct-pages",
@@ -87,6 +91,9 @@ const METRICS: [&str; 11] = [
     "hot-writes",
     "warm-writes",
     "cold-writes",
+    "never-updated",
+    "updated-1-to-300",
+    "updated-over-300",
 ];
 const CURVES: [&str; 5] = ["skew", "frozen", "updates", "intervals", "temperatures"];
 
@@ -115,11 +122,17 @@ impl Metric {
             "written-share" => Ok(Self::WrittenShare),
             "distinct-pages" => Ok(Self::DistinctPages),
             "page-writes" => Ok(Self::PageWrites),
+            "never-updated" => Ok(Self::NeverUpdated),
+            "updated-1-to-300" => Ok(Self::UpdatedTo300),
+            "updated-over-300" => Ok(Self::UpdatedOver300),
             _ => Err(unknown("number of a workload", name, &METRICS)),
         }
     }
 
     fn of(self, found: &Inspection) -> Option<f64> {
+        let share = |pages: u64| {
+            (found.distinct_pages > 0).then(|| pages as f64 / found.distinct_pages as f64)
+        };
         match self {
             Self::WritesToTop(percent) => {
                 let wanted = percent / 100.0;
@@ -138,6 +151,13 @@ impl Metric {
             Self::WritesOf(class) => {
                 Some(class(&found.temperature).writes as f64 / found.page_writes as f64)
             }
+            Self::NeverUpdated => share(found.updates.once_pages),
+            Self::UpdatedOver300 => share(found.updates.over_300_pages),
+            Self::UpdatedTo300 => share(
+                found
+                    .distinct_pages
+                    .saturating_sub(found.updates.once_pages + found.updates.over_300_pages),
+            ),
         }
     }
 }

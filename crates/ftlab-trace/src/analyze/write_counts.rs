@@ -114,6 +114,12 @@ impl WriteCounts {
             bin_writes,
             bins,
             beyond_pages,
+            over_300_pages: self
+                .groups
+                .iter()
+                .filter(|(writes, _)| *writes > 301)
+                .map(|(_, pages)| pages)
+                .sum(),
         }
     }
 }
@@ -163,6 +169,9 @@ pub struct Updates {
     pub bins: Vec<u64>,
     /// Pages with more writes than the bins have a place for.
     pub beyond_pages: u64,
+    /// Pages written more than 301 times, that is updated more than 300 times: those that the figure
+    /// leaves out.
+    pub over_300_pages: u64,
 }
 
 #[cfg(test)]
@@ -207,6 +216,8 @@ mod tests {
             }
             let updates = counts.updates();
             prop_assert_eq!(updates.once_pages, list.iter().filter(|w| **w == 1).count() as u64);
+            let often = list.iter().filter(|w| **w > 301).count() as u64;
+            prop_assert_eq!(updates.over_300_pages, often);
             prop_assert_eq!(updates.max, list.first().copied().unwrap_or(0));
             for (bin, pages) in updates.bins.iter().enumerate() {
                 let from = bin as u32 * updates.bin_writes;

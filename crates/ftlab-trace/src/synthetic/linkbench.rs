@@ -94,7 +94,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let LinkBenchParameters { start, end, idle, setup, purge, requests } =
         LinkBenchParameters::from_spec(spec)?;
-    let sizes = Sizes { start, end, idle };
+    let sizes = Sizes { start, end, idle, added: true };
     let load = |pages, layout: &Layout, files, random| {
         LinkBench::new(pages, layout, files, random, requests, purge)
     };

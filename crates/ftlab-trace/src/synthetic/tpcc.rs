@@ -19,6 +19,9 @@
 //! sequence ends: page writes cannot be asked for beyond that.
 //!
 //! # Parameters
+//! With `added=false` the drive holds the initial database, and pages added to it have another drive:
+//! what Wolf's evaluation calls the initial pages of TPC-C (section 6.2).
+//!
 //! What describes a setup: sizes as shares of the initial database or of the drive, and what else is on
 //! the drive. The defaults are those of the 2R paper's simulations, whose trace has the pages of the
 //! tables only.
@@ -63,10 +66,13 @@ use transactions::Tpcc;
 ftlab_spec::parameters! {
     /// The setup.
     pub struct TpccParameters {
-        /// Share of the drive that the initial database takes, log and double-write area included.
-        start: f64 = 0.1, "start" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1: from 1 GB to 10 GB";
-        /// Share of the drive that the database grows to.
-        end: f64 = 1.0, "end" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1";
+        /// Share of the drive that the initial database is made for, log and double-write area included;
+        /// with added=false more than 1 is possible, as its tables take about a tenth less than that.
+        start: f64 = 0.1, "start" in 0.001..=2.0, from "2R (PVLDB 2020), section 5.1: from 1 GB to 10 GB";
+        /// Share of the drive that the database grows to; with added=false more than 1 is possible.
+        end: f64 = 1.0, "end" in 0.001..=10.0, from "2R (PVLDB 2020), section 5.1";
+        /// Whether pages added to the initial database are written, or have a drive of their own.
+        added: bool = true, "added", from "false in Wolf (2015), section 6.2";
         /// Indexes of the tables.
         schema: Schema = Schema::Tpcc, "schema", from "TPC-C, clauses 1.3, 2.5.2.2 and 2.6.2.2";
         /// Whether items and customers are drawn with the skew of the specification. sysbench-tpcc draws
@@ -97,11 +103,62 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 };
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    let TpccParameters { start, end, schema, skew, idle, setup } = TpccParameters::from_spec(spec)?;
-    let sizes = Sizes { start, end, idle };
+    let parameters = TpccParameters::from_spec(spec)?;
+    let TpccParameters { start, end, added, schema, skew, idle, setup } = parameters;
+    if added && start.max(end) > 1.0 {
+        return Err(TraceError::Unsupported {
+            what: format!("a database that takes {} of the drive", start.max(end)),
+            remedy:
+                "lower start and end to 1, or leave out the pages that are added, with added=false"
+                    .to_owned(),
+        });
+    }
+    let sizes = Sizes { start, end, idle, added };
     let benchmark =
         Benchmark::new("tpcc", &sizes, &setup, space, |pages, layout, files, random| {
             Ok(Tpcc::new(&Scale::new(schema, pages, layout)?, skew, files, random))
         })?;
     Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Op, RequestBatch};
+
+    fn pages(spec: &str) -> Result<Vec<u64>, TraceError> {
+        let space = Space { logical_pages: 6_000, page_bytes: 16_384, seed: 1 };
+        let mut sequence = build(&spec.parse().unwrap(), &space)?;
+        let (mut pages, mut batch) = (Vec::new(), RequestBatch::new());
+        while sequence.next_requests(&mut batch, 32)? {
+            let writes = batch.iter().filter(|(op, ..)| *op == Op::Write);
+            for (_, lba, sectors) in writes {
+                pages.extend(lba / 32..(lba + u64::from(sectors)) / 32);
+            }
+            batch.clear();
+        }
+        Ok(pages)
+    }
+
+    #[test]
+    fn without_added_pages_the_others_are_written_the_same() {
+        let all = pages("tpcc:start=0.5,end=0.6").unwrap();
+        let initial = pages("tpcc:start=0.5,end=0.6,added=false").unwrap();
+        let loaded = (0..).zip(&all).take_while(|(index, page)| index == *page).count() as u64;
+        let kept: Vec<u64> = all.iter().copied().filter(|page| *page < loaded).collect();
+        assert!(loaded > 2_000 && initial.len() < all.len());
+        assert_eq!(initial, kept);
+    }
+
+    #[test]
+    fn only_without_added_pages_it_may_be_larger_than_the_drive() {
+        assert!(pages("tpcc:start=0.9,end=1.05,added=false").is_ok());
+        for (wrong, part) in [
+            ("tpcc:start=0.5,end=1.1", "a database that takes 1.1 of the drive"),
+            ("tpcc:start=1.3,end=1.5,added=false", " pages on a drive of 6000"),
+        ] {
+            let error = pages(wrong).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
 }

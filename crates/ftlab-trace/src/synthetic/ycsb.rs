@@ -115,7 +115,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         return Err(refuse("theta", "1", expects).into());
     }
     let YcsbParameters { start, end, idle, setup, .. } = &parameters;
-    let sizes = Sizes { start: *start, end: *end, idle: *idle };
+    let sizes = Sizes { start: *start, end: *end, idle: *idle, added: true };
     let benchmark =
         Benchmark::new("ycsb", &sizes, setup, space, |pages, layout, files, random| {
             Ycsb::new(&parameters, pages, layout, files, random)

@@ -1,5 +1,6 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
+use crate::algorithms::groups::movement::Moving;
 use crate::algorithms::tools::block_list::BlockList;
 use crate::page::Drive;
 use crate::page::entry::DriveShape;
@@ -25,6 +26,8 @@ const NAMES: [&str; GROUPS_MAX] = [
 /// A group: its blocks, and what is known of its pages.
 pub(crate) struct Group {
     pub(super) blocks: BlockList,
+    /// Free blocks that are kept for it.
+    pub(super) donated: u32,
     /// Valid pages.
     pub(super) size: u32,
     /// Host writes to it in the present interval.
@@ -46,6 +49,7 @@ pub(crate) struct Group {
 
 state!(Group {
     blocks,
+    donated,
     size,
     interval_writes,
     frequency,
@@ -69,16 +73,25 @@ pub struct Groups {
     /// Group -> the next in the order, or itself at an end of it.
     hotter: [u8; GROUPS_MAX],
     colder: [u8; GROUPS_MAX],
-    units: usize,
+    pub(super) units: usize,
     /// Stream -> the group whose pages it takes: its own, or the one that its own was merged into.
     owners: Vec<u8>,
     /// Blocks of groups that are being merged.
     pub(super) merging: Vec<BlockId>,
     /// Blocks that all groups may have without borrowing from the reserve.
     pub(super) blocks_max: u32,
+    pub(super) reserve_blocks: u32,
+    pub(super) moving: Moving,
+    /// Blocks of a group on a LUN are cleaned by themselves.
+    pub(super) per_lun: bool,
+    /// Erases below the mean at which a block of the coldest group is collected; 0 is never.
+    pub(super) wear_threshold: u32,
+    /// Wear is to be looked at.
+    pub(super) levelling_is_due: bool,
 }
 
-state!(Groups { slots, group_of, order, hotter, colder, owners, merging } constant units, blocks_max);
+state!(Groups { slots, group_of, order, hotter, colder, owners, merging, moving, levelling_is_due }
+    constant units, blocks_max, reserve_blocks, per_lun, wear_threshold);
 
 impl Groups {
     /// `active` groups and room for `slots`, each with `units` streams.
@@ -86,6 +99,7 @@ impl Groups {
         let blocks = shape.blocks;
         let group = || Group {
             blocks: BlockList::new(blocks),
+            donated: 0,
             size: 0,
             interval_writes: 0,
             frequency: 0.0,
@@ -106,6 +120,11 @@ impl Groups {
             owners: (0..slots).flat_map(|slot| std::iter::repeat_n(slot as u8, units)).collect(),
             merging: Vec::with_capacity(blocks as usize),
             blocks_max: blocks.saturating_sub(shape.reserve_blocks),
+            reserve_blocks: shape.reserve_blocks,
+            moving: Moving::default(),
+            per_lun: false,
+            wear_threshold: 0,
+            levelling_is_due: false,
         };
         groups.change_order(|order| order.extend(0..active as u8));
         groups
@@ -249,6 +268,9 @@ impl Groups {
         self.group_of[block.index()] = group;
         let (pages, stamp) = (drive.pages_per_block(), drive.write_clock());
         self.get_mut(group).blocks.push(block, pages, stamp);
+        if self.moving.on_their_own {
+            self.take_donated(group, drive);
+        }
     }
 
     /// Sees to it that `group` drains the streams of `merged`: if an open block of theirs failed, another
@@ -295,9 +317,10 @@ impl Groups {
         (0..pages).for_each(|_| self.get_mut(group).blocks.invalidate(block));
     }
 
-    pub(crate) fn on_block_erased(&mut self, block: BlockId) {
+    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
         let group = self.group_of(block);
         self.get_mut(group).blocks.remove(block);
+        self.donate(drive);
     }
 
     /// The group of every block; size, target, frequency and writes of every group.
@@ -319,6 +342,10 @@ impl Groups {
             if let Some(page) = drive.flash_page(ftlab_flash::Lpn(lpn)) {
                 sizes[usize::from(self.group_of(drive.block_of(page)))] += 1;
             }
+        }
+        let (kept, free) = (self.donated(), drive.free_blocks());
+        if kept > free.saturating_sub(self.reserve_blocks) {
+            return Err(format!("{kept} of {free} free blocks are kept for groups"));
         }
         for (index, group) in self.slots.iter().enumerate() {
             if group.size != sizes[index] {

@@ -46,6 +46,8 @@ impl<R: GroupRule> Grouped<R> {
     fn end_interval(&mut self, drive: &Drive) {
         self.left = self.interval;
         self.rule.end_interval(&mut self.groups, &mut self.detector, drive);
+        self.groups.consider_movement();
+        self.groups.consider_levelling();
     }
 }
 
@@ -94,6 +96,23 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.select(self.cleaning, drive, victims, R::may_give);
     }
 
+    #[inline]
+    fn wants_collection(&self) -> bool {
+        self.groups.movement_is_due()
+    }
+
+    fn select_wanted(&mut self, drive: &Drive, victims: &mut Victims) {
+        self.groups.select_movement(self.cleaning, drive, victims);
+    }
+
+    fn free_block(&self, stream: StreamId, drive: &Drive) -> Option<BlockId> {
+        self.groups.free_block(stream, drive)
+    }
+
+    fn kept_from(&self, stream: StreamId, drive: &Drive) -> u32 {
+        self.groups.kept_from(stream, self.cleaning, drive)
+    }
+
     fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {
         self.groups.on_block_opened(block, drive);
     }
@@ -111,8 +130,8 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.on_pages_lost(block, pages);
     }
 
-    fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
-        self.groups.on_block_erased(block);
+    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.groups.on_block_erased(block, drive);
     }
 
     fn metadata(&self) -> Metadata {

@@ -54,7 +54,9 @@ impl Groups {
         }
         let from = self.get_mut(gone);
         let (size, frequency) = (std::mem::take(&mut from.size), from.frequency);
+        let donated = std::mem::take(&mut from.donated);
         let to = self.get_mut(kept);
+        to.donated += donated;
         to.size += size;
         to.frequency += frequency;
         let mut last = gone;

@@ -6,8 +6,10 @@ mod detector;
 mod fdp_freq;
 mod group;
 mod grouped;
+mod levelling;
 mod life;
 mod membership;
+mod movement;
 mod surplus;
 mod wolf;
 

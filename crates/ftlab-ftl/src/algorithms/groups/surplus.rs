@@ -11,6 +11,8 @@ ftlab_spec::choices! {
         Greedy = "greedy",
         /// The one that was allocated first, of those with an invalid page.
         Fifo = "fifo",
+        /// The one that was allocated first; if it gains nothing, the next ones too until one does.
+        Lru = "lru",
     }
 }
 
@@ -40,14 +42,26 @@ impl Groups {
         }
         let chosen = best.map(|(_, group, slot)| (group, slot)).or_else(|| self.emptiest(limit));
         if let Some((group, slot)) = chosen {
-            self.get_mut(group).blocks.take(slot, victims);
+            let subgroup =
+                self.victim_on_lun(self.get(group), victims.requester(), cleaning, limit);
+            let slot = subgroup.unwrap_or(slot);
+            let blocks = &mut self.get_mut(group).blocks;
+            if cleaning == Cleaning::Lru && victims.valid_pages_max() == drive.pages_per_block() {
+                let mut from = 0;
+                while let Some(older) = blocks.next_below(from..slot, u32::MAX) {
+                    blocks.take(older, victims);
+                    from = older + 1;
+                }
+            }
+            blocks.take(slot, victims);
         }
     }
 
     /// Pages that `group` has beyond its target; a block more if it `wants_block`.
-    fn surplus(&self, group: u8, wants_block: bool, drive: &Drive) -> f64 {
-        let Group { blocks, size, over_provisioning, .. } = self.get(group);
-        f64::from(blocks.len() + u32::from(wants_block)) * f64::from(drive.pages_per_block())
+    pub(super) fn surplus(&self, group: u8, wants_block: bool, drive: &Drive) -> f64 {
+        let Group { blocks, donated, size, over_provisioning, .. } = self.get(group);
+        f64::from(blocks.len() + donated + u32::from(wants_block))
+            * f64::from(drive.pages_per_block())
             - f64::from(*size)
             - over_provisioning
     }
@@ -60,11 +74,13 @@ impl Groups {
         of_groups.min().map(|(_, group, slot)| (group, slot))
     }
 
-    /// Pages that the blocks of all groups have beyond the valid ones, without blocks borrowed from the reserve.
+    /// Pages that the blocks of all groups, free ones included that are kept for them, have beyond the valid
+    /// ones, without blocks borrowed from the reserve.
     pub(crate) fn over_provisioning(&self, drive: &Drive) -> f64 {
         let groups = self.order().iter().map(|&group| self.get(group));
-        let sums =
-            |(blocks, pages), group: &Group| (blocks + group.blocks.len(), pages + group.size);
+        let sums = |(blocks, pages), group: &Group| {
+            (blocks + group.blocks.len() + group.donated, pages + group.size)
+        };
         let (blocks, pages) = groups.fold((0, 0), sums);
         f64::from(blocks.min(self.blocks_max)) * f64::from(drive.pages_per_block())
             - f64::from(pages)
@@ -73,12 +89,14 @@ impl Groups {
 
 impl Group {
     /// The slot of the block to collect, with at most `limit` valid pages.
-    fn victim(&self, cleaning: Cleaning, limit: u32) -> Option<u32> {
+    pub(super) fn victim(&self, cleaning: Cleaning, limit: u32) -> Option<u32> {
         match cleaning {
             Cleaning::Greedy => {
                 self.blocks.min().filter(|&slot| self.blocks.valid_pages(slot) <= limit)
             }
-            Cleaning::Fifo => self.blocks.next_below(0..self.blocks.end(), limit + 1),
+            Cleaning::Fifo | Cleaning::Lru => {
+                self.blocks.next_below(0..self.blocks.end(), limit + 1)
+            }
         }
     }
 }

@@ -10,7 +10,9 @@
 //! writes that each group took enters a running average, the groups are ordered by hit rate (share of
 //! writes per page), and each gets a target: its size and half the over-provisioned space in
 //! proportion to its size, half in proportion to its share of writes. When a block is needed, the
-//! group farthest above its target gives one, that with the fewest valid pages.
+//! group farthest above its target gives one, that with the fewest valid pages. With `movement=interval`
+//! groups with a block too many also give it up when none is needed, after each interval and each erase,
+//! and it is kept for the group with the largest deficit.
 //!
 //! Two Bloom filters per group, the older one dropped after as many writes as the group has pages,
 //! tell temperature: a host write to a page that is in both moves the page to the next hotter group,
@@ -51,6 +53,13 @@
 //!     for each group that has a victim (a block with an invalid page; the fewest valid pages):
 //!         surplus = pages of its blocks - size - OP; a block more for the group that needs one
 //!     the victim of the group with the largest surplus
+//!
+//! select_wanted, with movement=interval: groups.select_movement:         (movement.rs)
+//!     after an interval and after an erase, while every free block is kept for a group:
+//!         giver, taker = the groups with the largest surplus and the largest deficit
+//!         end if the surplus is less than a block, or there is no deficit
+//!         a free block kept for the giver is kept for the taker from now on; or, if there is none,
+//!             a victim of the giver is collected, and the block that it frees is kept for the taker
 //! ```
 //!
 //! # Parameters
@@ -60,18 +69,26 @@
 //! `allocation` closed-form, or `optimum` (numeric), or `sqrt` (root of size times frequency; ours).
 //! `cleaning` greedy. `units` 1 open blocks per group, filled in turn; `groups-max` 10.
 //!
+//! `movement` need, which departs from section 5.3: there, groups with a surplus give blocks up after every
+//! interval and every erase, as greedily as possible (`interval`). With an oracle, or with the optimal
+//! division, both cost the same; but under TPC-C with filters the closed form has cold groups keep free
+//! blocks that they are too seldom written to use, and the paper's way moves nearly twice as many pages
+//! (docs/reproduction.md). In either a block that a host write needed is that write's, whichever group has
+//! the largest deficit: handing it on would collect another, and ever more free blocks would wait.
+//!
 //! # Where the paper is silent
 //! Equations 4, 7 and 8 are misprinted; OP_x = (s_x V + p_x OP) / 2 is meant. So is the weight of the
 //! running average, "3 h": 0.03 gives the published results. A coldest group hit less than 5% as often
 //! as the next gets a fixed 5% of the smallest group's size as spare space: of its own by default
 //! (`very-cold`), since with a small hot and a large cold group the printed rule starves the cold one
 //! (7.0 instead of 2.2 where 90% of the writes go to 10% of the pages); with an oracle, `off` is better
-//! still (docs/reproduction.md). A movement of blocks takes place when a
-//! block is needed, from whichever group has most to give, at any price: nothing is gained by free
-//! blocks that wait. Only host writes enter the filters and end their intervals. "Alike" means hit
+//! still (docs/reproduction.md). Only host writes enter the filters and end their intervals. "Alike" means hit
 //! rates within a factor of the root of Q. A merged group's open block is filled by the group that
-//! took it over. `units` are streams; the engine's list of free blocks does not know LUNs, so victims
-//! come from the whole group. The reserve is not part of the spare space that is divided, whether or not
+//! took it over. `units` are streams. By default victims come from the whole group; with `victims-per-lun`
+//! from the LUN that the write goes to, as section 5.7 says, if the group has a victim there, and blocks of
+//! that LUN are opened if one is free. `wear-levelling` is section 5.8, which gives neither threshold
+//! nor pace: the hotter half of the groups is hot, a block is exceptionally young if its erases are that
+//! far below the mean, and one is freed per interval. The reserve is not part of the spare space that is divided, whether or not
 //! blocks of it are borrowed. When one free block is left, a relocated page goes to any open block
 //! with room rather than open it. The number of groups has to have a limit.
 //!
@@ -83,6 +100,7 @@ use crate::algorithms::groups::detector::{AddressShares, Detector, DetectorChoic
 use crate::algorithms::groups::group::{GROUPS_MAX, Groups, UNITS_MAX};
 use crate::algorithms::groups::grouped::{GroupRule, Grouped};
 use crate::algorithms::groups::life::Life;
+use crate::algorithms::groups::movement::Movement;
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, FitContext, PolicyEntry};
@@ -100,6 +118,8 @@ ftlab_spec::parameters! {
         allocation: Allocation = Allocation::ClosedForm, "allocation", from "Wolf (2015), section 5.5.3";
         /// With allocation=closed-form: of which group's size a very cold group gets 5% as spare space.
         very_cold: VeryCold = VeryCold::Own, "very-cold", from "our reading of Wolf (2015), section 5.5.3";
+        /// When a group with a surplus of blocks gives one up.
+        movement: Movement = Movement::Need, "movement", from "measured; interval in Wolf (2015), section 5.3";
         /// Which block of a group is collected.
         cleaning: Cleaning = Cleaning::Greedy, "cleaning", from "Wolf (2015), section 5.4";
         /// Host writes in an interval, per logical page.
@@ -112,6 +132,12 @@ ftlab_spec::parameters! {
         w: u32 = 50, "w" in 0..=1_000_000, from "Wolf (2015), section 5.2";
         /// Open blocks of a group: LUNs that it writes to in turn.
         units: u32 = 1, "units" in 1..=UNITS_MAX as u32, from "one unit; 8 in Wolf (2015), table 2";
+        /// Whether the blocks that a group has on a LUN are opened and cleaned by themselves: LUN i of
+        /// `units` has every block whose number leaves i.
+        victims_per_lun: bool = false, "victims-per-lun", from "true in Wolf (2015), section 5.7";
+        /// Erases below the mean at which a block of the coldest group is collected for the hot ones; with
+        /// any but 0, hot groups open the least worn free block, cold ones the most worn one.
+        wear_levelling: u32 = 0, "wear-levelling", from "our reading of Wolf (2015), section 5.8; 0 is off";
         /// The most groups there can be.
         groups_max: u32 = 10, "groups-max" in 2..=GROUPS_MAX as u32, from "our reading: the paper saw 7 to 9";
     }
@@ -155,7 +181,9 @@ impl PolicyEntry for Wolf {
             hold: 0,
         };
         Self::from_parts(
-            Groups::new(shape, slots, active, parameters.units as usize),
+            Groups::new(shape, slots, active, parameters.units as usize)
+                .with_movement(parameters.movement)
+                .with_choice_of_blocks(parameters.victims_per_lun, parameters.wear_levelling),
             Detector::new(known, slots, shape.logical_pages),
             parameters.cleaning,
             interval,

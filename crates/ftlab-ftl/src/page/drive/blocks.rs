@@ -8,11 +8,11 @@ use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Ppn};
 
 impl Drive {
-    /// Opens a free block for `stream`, which has no open block; all its pages count as valid. None if
-    /// no block is free.
-    pub(crate) fn open(&mut self, stream: StreamId) -> Option<BlockId> {
+    /// Opens a free block for `stream`, which has no open block: the one that is `wanted`, if it is free.
+    /// All its pages count as valid. None if no block is free.
+    pub(crate) fn open(&mut self, stream: StreamId, wanted: Option<BlockId>) -> Option<BlockId> {
         debug_assert_eq!(self.frontiers[stream.index()].end, 0, "{stream:?} has an open block");
-        let id = self.take_free()?;
+        let id = self.take_free(wanted)?;
         debug_assert_eq!(self.phase(id), Phase::Free, "block {id} is on the free list");
         debug_assert_eq!(self.valid_pages(id), 0, "free block {id} holds pages");
         let pages = self.geometry.pages_per_block();
@@ -30,8 +30,13 @@ impl Drive {
         Some(id)
     }
 
-    fn take_free(&mut self) -> Option<BlockId> {
+    fn take_free(&mut self, wanted: Option<BlockId>) -> Option<BlockId> {
         let free = self.free.iter().copied();
+        if let Some(wanted) = wanted
+            && let Some(place) = free.clone().position(|block| block == wanted)
+        {
+            return self.free.remove(place);
+        }
         let place = match self.free_block {
             FreeBlock::Fifo => 0,
             FreeBlock::LeastWorn => self.wear.least_worn(free)?,

@@ -108,6 +108,11 @@ impl Drive {
         self.free.len() as u32
     }
 
+    /// The blocks that are free, in order of release.
+    pub(crate) fn free_list(&self) -> &VecDeque<BlockId> {
+        &self.free
+    }
+
     /// How often a block was erased.
     #[inline]
     pub fn erases(&self, block: BlockId) -> u32 {

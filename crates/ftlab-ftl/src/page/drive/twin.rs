@@ -68,9 +68,4 @@ impl Drive {
             self.set_valid(next, end);
         }
     }
-
-    /// The blocks that are free, in order of release.
-    pub(crate) fn free_list(&self) -> &VecDeque<BlockId> {
-        &self.free
-    }
 }

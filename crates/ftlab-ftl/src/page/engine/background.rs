@@ -4,12 +4,14 @@
 //! run_background:
 //!     blocks that failed: collect and retire them               (retire.rs)
 //!     blocks worn unevenly: collect the least worn one          (level.rs)
+//!     collections that the policy wants, until it wants no more (policy.select_wanted)
 //!     collection ahead of need, once; or a step of a collection (incremental.rs);
 //!     or collections for as long as there is too much garbage   (../gc_schedule.rs)
 //! ```
 //!
 //! Most writes have nothing to do here. They find out by one comparison: `background_below` is the
 //! number of free blocks at which collection begins, or beyond all numbers while anything else is due.
+//! (Policies that want collections of their own accord say so; for others that is compiled away.)
 
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::policy::Policy;
@@ -22,13 +24,20 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Does what is due after a host write to `stream`.
     #[cold]
     pub(super) fn run_background(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        debug_assert!(self.drive.free_blocks() < self.background_below);
+        debug_assert!(
+            self.drive.free_blocks() < self.background_below || self.policy.wants_collection()
+        );
         if F::WEARS_OUT {
             self.retire_failing()?;
         }
         debug_assert!(self.failing.is_empty());
         self.level()?;
-        if self.drive.free_blocks() >= self.collection_start() && !self.progress.is_under_way() {
+        let steps = self.config.gc.step_pages_max();
+        if steps.is_none() {
+            self.collect_wanted()?;
+        }
+        let is_due = self.progress.is_under_way() || self.policy.wants_collection();
+        if self.drive.free_blocks() >= self.collection_start() && !is_due {
             return Ok(());
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
@@ -37,7 +46,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
                 return Ok(());
             }
         }
-        if let Some(pages_max) = self.config.gc.step_pages_max() {
+        if let Some(pages_max) = steps {
             self.observer.step_begins();
             self.step(stream, pages_max)?;
             self.observer.step_ends();
@@ -45,6 +54,20 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             debug_assert!(!self.progress.is_under_way(), "collections are whole");
             self.observer.collection_begins();
             self.select(self.config.early_valid_pages_max, false)?;
+            self.reclaim_victims()?;
+            self.observer.collection_ends();
+        }
+        Ok(())
+    }
+
+    /// Collects for as long as the policy wants it.
+    fn collect_wanted(&mut self) -> Result<(), FtlError<F::Error>> {
+        while self.policy.wants_collection() {
+            self.select_wanted();
+            if self.victims.is_empty() {
+                break;
+            }
+            self.observer.collection_begins();
             self.reclaim_victims()?;
             self.observer.collection_ends();
         }

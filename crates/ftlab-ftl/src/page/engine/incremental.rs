@@ -9,6 +9,7 @@
 //!     relocate the next pages of the victims, erase those that are empty
 //!     all are erased, and fewer blocks are free than the reserve: choose victims again,
 //!         unless relocated pages went to the stream that asked for a block
+//!     all are erased, and the policy wants a collection: choose its victims (policy.select_wanted)
 //! ```
 //!
 //! Under the schedule `background` the host write waits for the first of the victims it has chosen, and
@@ -66,13 +67,13 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// collection pays it back.
     pub(super) fn may_proceed(&mut self, stream: StreamId) -> Result<bool, FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
-        debug_assert!(self.drive.free_blocks() <= self.config.reserve_blocks);
         let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
         if self.config.gc.step_pages_max().is_none() || self.progress.is_under_way || is_in_debt {
             return Ok(false);
         }
         self.progress.has_served = false;
-        self.begin(self.drive.pages_per_block(), true)?;
+        self.select(self.drive.pages_per_block(), true)?;
+        self.begin();
         self.spread(stream, self.victims.invalid_pages(), self.drive.pages_per_block());
         if self.would_mix() {
             return Ok(false);
@@ -93,10 +94,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.progress.is_under_way {
             let is_in_debt = self.drive.free_blocks() < self.config.reserve_blocks;
             if is_in_debt && !self.progress.has_served {
-                self.begin(self.drive.pages_per_block(), true)?;
+                self.select(self.drive.pages_per_block(), true)?;
+                self.begin();
                 self.spread(stream, self.victims.invalid_pages() / 2, self.room(stream));
-            } else if self.drive.free_blocks() < self.config.gc_start_blocks {
-                self.begin(self.config.early_valid_pages_max, false)?;
+            } else {
+                self.select_wanted();
+                let is_short = self.drive.free_blocks() < self.config.gc_start_blocks;
+                if self.victims.is_empty() && is_short {
+                    self.select(self.config.early_valid_pages_max, false)?;
+                }
+                self.begin();
                 self.spread(stream, self.victims.invalid_pages(), self.room(stream));
             }
         }
@@ -114,13 +121,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// Chooses the victims of the next collection, if there are any; there have to be if it is `needed`.
-    fn begin(&mut self, valid_pages_max: u32, needed: bool) -> Result<(), FtlError<F::Error>> {
+    /// Begins the collection of the victims that were selected, if there are any.
+    fn begin(&mut self) {
         debug_assert!(!self.progress.is_under_way);
-        self.select(valid_pages_max, needed)?;
-        debug_assert!(!needed || !self.victims.is_empty());
         if self.victims.is_empty() {
-            return Ok(());
+            return;
         }
         for &victim in self.victims.blocks() {
             self.drive.mark_victim(victim);
@@ -131,7 +136,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.schedule_background();
         self.enter_victim();
         debug_assert!(self.progress.is_under_way && self.background_below == u32::MAX);
-        Ok(())
     }
 
     /// Relocates the valid pages of the first victim and erases it.

@@ -48,6 +48,18 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
+    /// Lets the policy choose blocks for a collection that it wants, if it does.
+    pub(super) fn select_wanted(&mut self) {
+        debug_assert!(!self.progress.is_under_way(), "its victims are not erased yet");
+        let most = self.drive.pages_per_block();
+        self.victims.begin(self.requester, most);
+        if self.policy.wants_collection() {
+            self.policy.select_wanted(&self.drive, &mut self.victims);
+        }
+        debug_assert!(self.are_eligible(most), "victims {:?}", self.victims);
+        debug_assert!(!self.victims.is_empty() || !self.policy.wants_collection());
+    }
+
     /// Collects the blocks that were selected.
     pub(super) fn reclaim_victims(&mut self) -> Result<(), FtlError<F::Error>> {
         let erased = |ftl: &Self| ftl.counters.erases() + u64::from(ftl.drive.retired_blocks());

@@ -43,7 +43,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if !self.drive.has_room(stream) {
             self.seal(stream);
         }
-        if self.drive.free_blocks() < self.background_below {
+        if self.drive.free_blocks() < self.background_below || self.policy.wants_collection() {
             self.run_background(stream)?;
         }
         debug_assert!(self.drive.mapped_pages() <= self.drive.logical_pages());
@@ -81,7 +81,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert!(!self.drive.has_room(stream));
         self.requester = stream;
         while !self.drive.has_room(stream)
-            && self.drive.free_blocks() <= self.config.reserve_blocks
+            && self.drive.free_blocks() <= self.blocks_out_of_reach(stream)
             && !self.may_proceed(stream)?
         {
             self.collect()?;
@@ -89,10 +89,16 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if self.drive.has_room(stream) { Ok(()) } else { self.open(stream) }
     }
 
+    /// Free blocks that a host write to `stream` may not open: the reserve, and those kept for others.
+    pub(super) fn blocks_out_of_reach(&self, stream: StreamId) -> u32 {
+        self.config.reserve_blocks + self.policy.kept_from(stream, &self.drive)
+    }
+
     /// Gives `stream`, which has no room, a new open block.
     #[cold]
     pub(super) fn open(&mut self, stream: StreamId) -> Result<(), FtlError<F::Error>> {
-        let Some(block) = self.drive.open(stream) else { return Err(self.no_free_block()) };
+        let wanted = self.policy.free_block(stream, &self.drive);
+        let Some(block) = self.drive.open(stream, wanted) else { return Err(self.no_free_block()) };
         debug_assert!(self.drive.has_room(stream));
         debug_assert_eq!(self.drive.stream_of(block), stream);
         self.policy.on_block_opened(block, &self.drive);

@@ -4,6 +4,7 @@ use super::super::requests::Steps;
 use super::super::space::Space;
 use super::ahead::Ahead;
 use super::{Database, Files, Layout, Transactions, Uses};
+use crate::pages::SECTOR_BYTES;
 use crate::{RequestBatch, TraceError};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -41,6 +42,8 @@ pub(in super::super) struct Sizes {
     pub(in super::super) end: f64,
     /// Of the initial database, what is never written again.
     pub(in super::super) idle: f64,
+    /// Whether pages that are added to the initial database are written, or have another drive.
+    pub(in super::super) added: bool,
 }
 
 /// Database pages at most: 8 TiB of 4 KiB.
@@ -106,6 +109,8 @@ pub(in super::super) struct Benchmark<T> {
     /// Database pages that are loaded in their order, and how many have been.
     load_pages: u32,
     loaded: u32,
+    /// The first sector of pages that have another drive.
+    end_sector: u64,
 }
 
 impl<T: Transactions> Benchmark<T> {
@@ -132,6 +137,18 @@ impl<T: Transactions> Benchmark<T> {
         if initial_pages > layout.pages {
             return Err(too_small(initial_pages, layout.pages, "end"));
         }
+        let drive_pages = space.logical_pages / u64::from(setup.page);
+        if !sizes.added && u64::from(initial_pages) > drive_pages {
+            return Err(TraceError::Unsupported {
+                what: format!(
+                    "an initial database of {initial_pages} pages on a drive of {drive_pages}"
+                ),
+                remedy: "lower start".to_owned(),
+            });
+        }
+        let page_sectors = u64::from(layout.page_bytes) / SECTOR_BYTES;
+        let end_sector =
+            if sizes.added { u64::MAX } else { u64::from(initial_pages) * page_sectors };
         let mut properties = transactions.properties();
         let load_pages = if transactions.loads_rows() { 0 } else { initial_pages };
         if load_pages > 0 {
@@ -146,6 +163,7 @@ impl<T: Transactions> Benchmark<T> {
             properties,
             load_pages,
             loaded: 0,
+            end_sector,
         })
     }
 
@@ -180,7 +198,12 @@ impl<T: Transactions> Steps for Benchmark<T> {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
         while self.database.waiting() < STEP_REQUESTS && self.advance()? {}
         self.database.take_requests(out);
-        Ok(!out.is_empty())
+        let is_end = out.is_empty();
+        if self.end_sector < u64::MAX {
+            let kept: Vec<bool> = out.lba.iter().map(|lba| *lba < self.end_sector).collect();
+            out.retain(&kept);
+        }
+        Ok(!is_end)
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
