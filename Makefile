@@ -10,9 +10,7 @@ VENV := target/python
 STREAM ?= 1GB
 WRITES ?= 3000000
 PROGRAM ?= fio file-systems clients power-cuts sqlite postgresql mariadb tenants rocksdb
-SIZE ?= 10G
 TARGET ?= drive
-SECONDS ?= 150
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
@@ -147,11 +145,11 @@ calibrate: ## compares generators with the captured traces of FTLAB_SHARED (docs
 
 programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or SECONDS=150 (docs/drive-programs.md); as root
 	set -e; for program in $(PROGRAM); do \
-		python3 crates/ftlab-device/programs $$program --size $(SIZE) --seconds $(SECONDS) \
-			--figure docs/figures/drive-$$program.svg; done
+		python3 crates/ftlab-device/programs $$program $(SIZE:%=--size %) $(SECONDS:%=--seconds %) \
+			$(JOBS:%=--jobs %) $(LOAD:%=--load %) --figure docs/figures/drive-$$program.svg; done
 
 fuzz: ## fuzzes one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
-	crates/ftlab-device/fuzz/run.sh $(TARGET) $(SECONDS)
+	crates/ftlab-device/fuzz/run.sh $(TARGET) $(or $(SECONDS),150)
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture

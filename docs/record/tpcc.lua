@@ -5,10 +5,12 @@
 --   sysbench tpcc.lua --warehouses=1 prepare
 --   sysbench tpcc.lua --warehouses=1 --threads=4 --time=60 run
 
-local DISTRICTS, CUSTOMERS, ITEMS, ORDERS, NEW_ORDERS = 10, 3000, 100000, 3000, 900
+local DISTRICTS = 10
 
 sysbench.cmdline.options = {
    warehouses = {"Number of warehouses", 1},
+   items = {"Items, and as many in the stock of each warehouse", 100000},
+   customers = {"Customers of each district", 3000},
 }
 
 local rand = sysbench.rand.uniform
@@ -29,6 +31,9 @@ local function last_name(number)
    return SYLLABLES[math.floor(number / 100) + 1] .. SYLLABLES[math.floor(number / 10) % 10 + 1]
       .. SYLLABLES[number % 10 + 1]
 end
+
+-- Those of the first thousand customers of a district; fewer customers have fewer names.
+local function any_name() return nurand(255, 123, 0, math.min(1000, sysbench.opt.customers) - 1) end
 
 local TABLES = {
    [[warehouse (w_id INT PRIMARY KEY, w_name VARCHAR(10), w_address VARCHAR(80), w_tax DECIMAL(4,4),
@@ -62,11 +67,14 @@ local function bulk(con, table_name, rows)
 end
 
 local function load_district(con, w, d)
+   -- Clause 4.3.3.1: an order for each customer, of which the last 900 of 3,000 are not delivered.
+   local orders = sysbench.opt.customers
+   local delivered_orders = math.floor(orders * 0.7)
    con:query(format("INSERT INTO district VALUES (%d, %d, '%s', '%s', %.4f, 30000, %d)", w, d,
-      text(6, 10), text(30, 80), rand(0, 2000) / 10000, ORDERS + 1))
+      text(6, 10), text(30, 80), rand(0, 2000) / 10000, orders + 1))
    bulk(con, "customer", function(row)
-      for c = 1, CUSTOMERS do
-         local name = last_name(c <= 1000 and c - 1 or nurand(255, 123, 0, 999))
+      for c = 1, sysbench.opt.customers do
+         local name = last_name(c <= 1000 and c - 1 or any_name())
          row("(%d, %d, %d, '%s', '%s', '%s', '%s', NOW(), '%s', 50000, %.4f, -10, 10, 1, 0, '%s')",
             w, d, c, text(8, 16), name, text(30, 80), text(16, 16), rand(1, 10) == 1 and "BC" or "GC",
             rand(0, 5000) / 10000, text(300, 500))
@@ -74,27 +82,27 @@ local function load_district(con, w, d)
    end)
    -- Each customer has one order, in random order.
    local customers = {}
-   for c = 1, ORDERS do
+   for c = 1, orders do
       local other = rand(1, c)
       customers[c] = customers[other]
       customers[other] = c
    end
    local lines = {}
    bulk(con, "orders", function(row)
-      for o = 1, ORDERS do
+      for o = 1, orders do
          lines[o] = rand(5, 15)
-         local carrier = o <= ORDERS - NEW_ORDERS and rand(1, 10) or "NULL"
+         local carrier = o <= delivered_orders and rand(1, 10) or "NULL"
          row("(%d, %d, %d, %d, NOW(), %s, %d, 1)", w, d, o, customers[o], carrier, lines[o])
       end
    end)
    bulk(con, "new_order", function(row)
-      for o = ORDERS - NEW_ORDERS + 1, ORDERS do row("(%d, %d, %d)", w, d, o) end
+      for o = delivered_orders + 1, orders do row("(%d, %d, %d)", w, d, o) end
    end)
    bulk(con, "order_line", function(row)
-      for o = 1, ORDERS do
-         local delivered = o <= ORDERS - NEW_ORDERS
+      for o = 1, orders do
+         local delivered = o <= delivered_orders
          for line = 1, lines[o] do
-            row("(%d, %d, %d, %d, %d, %d, %s, 5, %.2f, '%s')", w, d, o, line, rand(1, ITEMS), w,
+            row("(%d, %d, %d, %d, %d, %d, %s, 5, %.2f, '%s')", w, d, o, line, rand(1, sysbench.opt.items), w,
                delivered and "NOW()" or "NULL", delivered and 0 or rand(1, 999999) / 100,
                text(24, 24))
          end
@@ -106,7 +114,7 @@ local function prepare()
    local con = sysbench.sql.driver():connect()
    for _, definition in ipairs(TABLES) do con:query("CREATE TABLE " .. definition) end
    bulk(con, "item", function(row)
-      for i = 1, ITEMS do
+      for i = 1, sysbench.opt.items do
          row("(%d, %d, '%s', %.2f, '%s')", i, rand(1, 10000), text(14, 24), rand(100, 10000) / 100,
             text(26, 50))
       end
@@ -116,7 +124,7 @@ local function prepare()
       con:query(format("INSERT INTO warehouse VALUES (%d, '%s', '%s', %.4f, 300000)", w, text(6, 10),
          text(30, 80), rand(0, 2000) / 10000))
       bulk(con, "stock", function(row)
-         for i = 1, ITEMS do
+         for i = 1, sysbench.opt.items do
             row("(%d, %d, %d, '%s', 0, 0, 0, '%s')", w, i, rand(10, 100), text(240, 240), text(26, 50))
          end
       end)
@@ -136,7 +144,7 @@ local function row(...) return con:query_row(format(...)) end
 
 -- Clause 2.4.
 local function new_order(w)
-   local d, c, lines = rand(1, DISTRICTS), nurand(1023, 259, 1, CUSTOMERS), rand(5, 15)
+   local d, c, lines = rand(1, DISTRICTS), nurand(1023, 259, 1, sysbench.opt.customers), rand(5, 15)
    local is_wrong = rand(1, 100) == 1
    row("SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse WHERE w_id = %d AND " ..
       "c_w_id = w_id AND c_d_id = %d AND c_id = %d", w, d, c)
@@ -147,7 +155,7 @@ local function new_order(w)
    query("INSERT INTO new_order VALUES (%d, %d, %d)", w, d, o)
    for line = 1, lines do
       if is_wrong and line == lines then return "ROLLBACK" end
-      local i, quantity = nurand(8191, 7911, 1, ITEMS), rand(1, 10)
+      local i, quantity = nurand(8191, 7911, 1, sysbench.opt.items), rand(1, 10)
       local supply, warehouses = w, sysbench.opt.warehouses
       if warehouses > 1 and rand(1, 100) == 1 then supply = w % warehouses + 1 end
       local price = tonumber((row("SELECT i_price, i_name, i_data FROM item WHERE i_id = %d", i)))
@@ -166,8 +174,8 @@ end
 
 -- Clauses 2.5.2 and 2.6.2: six of ten customers are found by name, the one in the middle.
 local function customer(w, d)
-   if rand(1, 10) > 6 then return nurand(1023, 259, 1, CUSTOMERS) end
-   local name = last_name(nurand(255, 123, 0, 999))
+   if rand(1, 10) > 6 then return nurand(1023, 259, 1, sysbench.opt.customers) end
+   local name = last_name(any_name())
    local found = query("SELECT c_id FROM customer WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s' " ..
       "ORDER BY c_first", w, d, name)
    local c

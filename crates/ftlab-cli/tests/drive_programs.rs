@@ -67,3 +67,13 @@ fn mariadb_loses_nothing() {
 fn rocksdb_loses_nothing() {
     short_form("rocksdb");
 }
+
+#[test]
+fn databases_run_on_slow_flash_and_throughput_is_measured() {
+    short_form("2r-fig-12");
+}
+
+#[test]
+fn tenants_run_on_slow_flash_and_throughput_is_measured() {
+    short_form("2r-fig-13");
+}

@@ -28,7 +28,15 @@ PROGRAMS = {
     "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",
     "tenants": "four MariaDB servers under TPC-C on one drive: write amplification",
     "rocksdb": "RocksDB under db_bench: integrity after a kill, write amplification",
+    "2r-fig-12": "2R, figure 12: databases that grow until the drive is full, by FTL: throughput, WAF, p99",
+    "2r-fig-13": "2R, figure 13: the same of four MariaDB servers on one drive",
 }
+
+# Where they are, unless in the module of their name.
+MODULES = {"2r-fig-12": "growing", "2r-fig-13": "growing"}
+
+# Size and seconds, where they differ.
+DEFAULTS = {"2r-fig-12": ("120MiB", 1800), "2r-fig-13": ("280MiB", 1800)}
 
 
 def options() -> argparse.Namespace:
@@ -41,12 +49,23 @@ def options() -> argparse.Namespace:
     )
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("--short", action="store_true", help="seconds instead of minutes")
-    parser.add_argument("--size", default="10G", help="fio: bytes to write, such as 10G")
-    parser.add_argument("--seconds", type=float, default=60, help="duration of each load")
+    parser.add_argument(
+        "--size", help="fio: bytes to write (10G); 2r-fig-*: the size of the drive (120MiB, 280MiB)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, help="duration of each load (150); 2r-fig-*: at most (1800)"
+    )
     parser.add_argument("--ftl", default="2r++", help="the FTL of the drive")
     parser.add_argument(
         "--shadow", default="1r-greedy,2r-fifo", help="FTLs that carry out the same operations"
     )
+    parser.add_argument(
+        "--ftls",
+        default="1r-greedy,2r-greedy,2r-fifo,2r++,hazard",
+        help="2r-fig-*: FTLs, each with its own run",
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="2r-fig-*: runs at a time")
+    parser.add_argument("--load", help="2r-fig-12: only tpcc, linkbench or ycsb")
     parser.add_argument(
         "--no-discard",
         dest="discard",
@@ -62,6 +81,8 @@ def options() -> argparse.Namespace:
     )
     chosen = parser.parse_args()
     chosen.ftlab = chosen.ftlab.resolve()
+    size, seconds = DEFAULTS.get(chosen.program, ("10G", 150))
+    chosen.size, chosen.seconds = chosen.size or size, chosen.seconds or seconds
     if not chosen.ftlab.exists():
         parser.error(
             f"{chosen.ftlab} does not exist; build it with `make build`, or give its path with --ftlab"
@@ -86,7 +107,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     try:
-        program = importlib.import_module(chosen.program.replace("-", "_"))
+        name = MODULES.get(chosen.program, chosen.program.replace("-", "_"))
+        program = importlib.import_module(name)
         results = program.main(chosen)
     except Skipped as skipped:
         say(f"SKIPPED: {chosen.program}: {skipped}")

@@ -1,6 +1,7 @@
 """A live drive: created, served, killed and checked with the commands of docs/drive.md."""
 
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -21,7 +22,15 @@ def listen(process: subprocess.Popen, lines: queue.Queue[str]) -> None:
 class Drive:
     """A drive in `directory`, and the process that serves it. Cleans up at its end."""
 
-    def __init__(self, ftlab: Path, directory: Path, size: str, ftl: str, op: str = "10%") -> None:
+    def __init__(
+        self,
+        ftlab: Path,
+        directory: Path,
+        size: str,
+        ftl: str,
+        op: str = "10%",
+        pages_per_block: int = 256,
+    ) -> None:
         self.ftlab, self.directory, self.ftl = ftlab, directory, ftl
         self.file, self.socket = directory / "drive", directory / "socket"
         self.mount_point = directory / "fuse"
@@ -29,7 +38,7 @@ class Drive:
         self.url = ""
         self._process: subprocess.Popen | None = None
         self._lines: queue.Queue[str] = queue.Queue()
-        self.shape = ["--op", op, "--pages-per-block", "256"]
+        self.shape = ["--op", op, "--pages-per-block", str(pages_per_block)]
         self("create", self.file, "--size", size, "--ftl", ftl, *self.shape)
 
     def __enter__(self) -> "Drive":
@@ -74,6 +83,15 @@ class Drive:
     def status(self) -> dict:
         """The status from the dashboard."""
         with urllib.request.urlopen(f"{self.url}/api/status") as reply:
+            return json.load(reply)
+
+    def prefer(self) -> None:
+        """Lets its server run before other processes: a drive does not wait for the host's processors."""
+        os.setpriority(os.PRIO_PROCESS, self._process.pid, -10)
+
+    def history(self) -> list[dict]:
+        """A sample of each second, from the dashboard."""
+        with urllib.request.urlopen(f"{self.url}/api/history") as reply:
             return json.load(reply)
 
     def host_pages(self) -> int:
@@ -160,10 +178,10 @@ class FileSystem:
         unmount(self.place, "--lazy")
         self.device.release()
 
-    def make(self, *options: object) -> None:
-        """Creates and mounts it."""
+    def make(self, *options: object, how: tuple[object, ...] = ()) -> None:
+        """Creates and mounts it; `how` is for mkfs."""
         self.device.attach(*options)
-        run(f"mkfs.{self.kind}", "-q", self.device.path)
+        run(f"mkfs.{self.kind}", "-q", *how, self.device.path)
         self._mount()
 
     def mount(self, *options: object) -> None:

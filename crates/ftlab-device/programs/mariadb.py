@@ -38,6 +38,9 @@ class MariaDb(Database):
     name = "mariadb"
     drive_mib = 320
     growth_mib = 64
+    # The load: a script of sysbench, its sizes, and the server's buffer pool and redo log.
+    script, sizes = TPCC, ["--warehouses=1"]
+    pool, log = "32M", "16M"
 
     server = None
     load = None
@@ -48,20 +51,24 @@ class MariaDb(Database):
         return self.outside / f"{self.place.name}.sock"
 
     def _server(self) -> list[object]:
+        # Not /tmp: a server that starts removes the temporary tables of others.
+        temporary = self.outside / f"{self.place.name}-tmp"
+        temporary.mkdir(exist_ok=True)
         return [
             "--no-defaults",
+            f"--tmpdir={temporary}",
             f"--datadir={self.place}",
             "--user=root",
             "--innodb-page-size=4k",
-            "--innodb-log-file-size=16M",
+            f"--innodb-log-file-size={self.log}",
         ]
 
     def _client(self) -> list[object]:
         return ["--no-defaults", "--user=root", f"--socket={self.socket}"]
 
-    def _tpcc(self, *arguments: object) -> list[object]:
+    def _script(self, *arguments: object) -> list[object]:
         where = ["--mysql-user=root", f"--mysql-socket={self.socket}"]
-        return [TPCC, *where, "--warehouses=1", *arguments]
+        return [self.script, *where, *self.sizes, *arguments]
 
     def create(self) -> None:
         how = ["--auth-root-authentication-method=normal", "--skip-test-db"]
@@ -72,7 +79,7 @@ class MariaDb(Database):
             *self._client(),
             f"--execute=CREATE DATABASE sbtest; USE sbtest; {Ledger.CREATE}",
         )
-        run("sysbench", *self._tpcc("prepare"))
+        run("sysbench", *self._script("prepare"))
 
     def start(self) -> None:
         how = [
@@ -80,7 +87,7 @@ class MariaDb(Database):
             "--skip-networking",
             "--skip-log-bin",
             "--innodb-flush-method=O_DIRECT",
-            "--innodb-buffer-pool-size=32M",
+            f"--innodb-buffer-pool-size={self.pool}",
             "--innodb-flush-log-at-trx-commit=1",
         ]
         log = self.outside / f"{self.place.name}.log"
@@ -92,7 +99,7 @@ class MariaDb(Database):
         """Starts a load of this duration; its process reports the throughput."""
         how = ["--threads=4", f"--time={seconds:.0f}", "run"]
         return start(
-            "sysbench", *self._tpcc(*how), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            "sysbench", *self._script(*how), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
 
     def end_timed_work(self, load: subprocess.Popen) -> float:

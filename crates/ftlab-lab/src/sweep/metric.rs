@@ -92,6 +92,10 @@ pub const METRICS: &[Metric] = metrics! {
     "elapsed", "simulated seconds": |run, _| run.timing.as_ref().map(|time| time.elapsed_seconds);
     "writes-per-second", "page writes per simulated second":
         |run, _| run.timing.as_ref().map(|time| time.iops);
+    "writes-per-second-last-tenth", "the same over the last tenth of the intervals":
+        |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 10);
+    "writes-per-second-last-hundredth", "the same over the last hundredth":
+        |run, _| rate_at_end(&run.timing.as_ref()?.running_iops, 100);
     "metadata", "bytes that a controller keeps for the policy":
         |run, _| Some(run.memory.metadata_bytes as f64);
     "policy-bytes", "bytes that the policy keeps here": |run, _| Some(run.memory.policy_bytes as f64);
@@ -111,6 +115,13 @@ fn copies(run: &RunResult) -> f64 {
 fn mean_beyond_a_tenth(running: &[f64]) -> Option<f64> {
     let later = &running[running.len() / 10..];
     (!later.is_empty()).then(|| later.iter().sum::<f64>() / later.len() as f64)
+}
+
+/// Writes per second over the last of `parts` equal parts of a run, but over an interval at least, from the
+/// rates of intervals that have as many writes each.
+fn rate_at_end(running: &[f64], parts: usize) -> Option<f64> {
+    let last = &running[running.len() - running.len().div_ceil(parts)..];
+    (!last.is_empty()).then(|| last.len() as f64 / last.iter().map(|rate| 1.0 / rate).sum::<f64>())
 }
 
 fn flash_pages(config: &Config) -> f64 {
@@ -157,6 +168,15 @@ mod tests {
         let running: Vec<f64> = (0..20).map(f64::from).collect();
         assert_eq!(mean_beyond_a_tenth(&running), Some(10.5));
         assert_eq!(mean_beyond_a_tenth(&[]), None);
+    }
+
+    #[test]
+    fn a_rate_at_the_end_is_writes_by_time_and_has_an_interval_at_least() {
+        let running: Vec<f64> = (1..=20).map(f64::from).collect();
+        let expected = 2.0 / (1.0 / 19.0 + 1.0 / 20.0);
+        assert!((rate_at_end(&running, 10).unwrap() - expected).abs() < 1e-12);
+        assert_eq!(rate_at_end(&running, 100), Some(20.0));
+        assert_eq!(rate_at_end(&[], 10), None);
     }
 
     #[test]

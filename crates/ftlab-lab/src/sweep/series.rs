@@ -72,6 +72,16 @@ pub const SERIES: &[Series] = &[
         },
     },
     Series {
+        name: "writes-per-second",
+        doc: "page writes per simulated second in each interval",
+        x: HOST_WRITES,
+        y: ("page writes per second", AxisKind::Counts),
+        points: |stored, run, _| {
+            let rates = &run.timing.as_ref()?.running_iops;
+            Some(over_writes(stored, rates.iter().copied()))
+        },
+    },
+    Series {
         name: "response-mean",
         doc: "mean response time of each interval",
         x: HOST_WRITES,
