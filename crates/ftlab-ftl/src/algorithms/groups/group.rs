@@ -1,6 +1,5 @@
 //! Groups of blocks: what they hold, where their pages go, and which of them gives up a block.
 
-use crate::algorithms::groups::movement::Moving;
 use crate::algorithms::tools::block_list::BlockList;
 use crate::page::Drive;
 use crate::page::entry::DriveShape;
@@ -60,6 +59,19 @@ state!(Group {
     unit,
     drains
 });
+
+/// Movements of blocks between groups.
+#[derive(Debug, Default)]
+pub(super) struct Moving {
+    /// Groups with a surplus of blocks give them up of their own accord.
+    pub(super) on_their_own: bool,
+    /// A movement is to be considered.
+    pub(super) is_due: bool,
+    /// The block that is erased next was chosen for a movement.
+    pub(super) is_under_way: bool,
+}
+
+state!(Moving { is_due, is_under_way } constant on_their_own);
 
 /// All groups of a drive, in order of temperature.
 ///

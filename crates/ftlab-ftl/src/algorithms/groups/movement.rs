@@ -5,7 +5,6 @@ use crate::algorithms::groups::group::Groups;
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::Drive;
 use crate::page::policy::Victims;
-use crate::state::state;
 use crate::stream::StreamId;
 
 ftlab_spec::choices! {
@@ -17,19 +16,6 @@ ftlab_spec::choices! {
         Need = "need",
     }
 }
-
-/// What is known of movements.
-#[derive(Debug, Default)]
-pub(super) struct Moving {
-    /// Groups with a surplus of blocks give them up of their own accord.
-    pub(super) on_their_own: bool,
-    /// A movement is to be considered.
-    pub(super) is_due: bool,
-    /// The block that is erased next was chosen for a movement.
-    pub(super) is_under_way: bool,
-}
-
-state!(Moving { is_due, is_under_way } constant on_their_own);
 
 impl Groups {
     /// Lets groups with a surplus give blocks up of their own accord.
