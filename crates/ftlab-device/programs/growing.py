@@ -509,5 +509,5 @@ def main(options) -> list[dict]:
         loads = [kind for kind in loads if kind.name in options.load.split(",")]
     need(*NEEDS, *PROGRAMS, "db_bench", root=True)
     if options.short:
-        options.ftls = "1r-greedy,2r-fifo"
+        options.ftls, options.jobs = "1r-greedy,2r-fifo", 2
     return [measure(options, kind) for kind in loads]
