@@ -247,8 +247,8 @@ fn the_setup_of_a_database_is_listed_within_the_parameters_of_its_generator() {
     };
     assert_eq!(
         keys("tpcc:group=3"),
-        "start=0.1 end=1 schema=tpcc skew=on idle=0 buffer=0.1 old=0 batch=0 page=1 log=off log-size=0.1 \
-         doublewrite=0 group=3"
+        "start=0.1 end=1 added=on schema=tpcc skew=on idle=0 buffer=0.1 old=0 batch=0 page=1 log=off \
+         log-size=0.1 doublewrite=0 group=3"
     );
     assert_eq!(
         keys("linkbench:old=0.37"),

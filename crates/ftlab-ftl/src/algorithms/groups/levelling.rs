@@ -1,6 +1,6 @@
 //! Wear levelling between groups: worn blocks for cold groups, young ones for hot groups.
 
-use crate::algorithms::groups::group::{Group, Groups};
+use crate::algorithms::groups::group::{Group, Groups, UNITS_MAX};
 use crate::algorithms::groups::surplus::Cleaning;
 use crate::page::policy::Victims;
 use crate::page::{Drive, Phase};
@@ -36,18 +36,27 @@ impl Groups {
         choose(&|block| !self.per_lun || self.lun(block) == lun).or_else(|| choose(&|_| true))
     }
 
-    /// The victim of `group` on the LUN of `stream`, if victims are chosen LUN by LUN and it has one.
+    /// The victim of `group` on the LUN that has the fewest free blocks, of equal ones that of `stream` or the
+    /// next; none if victims are not chosen LUN by LUN, or it has none there.
+    ///
+    /// The streams of a group are filled in turn, so they are full at about the same time, and the relocations
+    /// for the first open blocks for the others: the LUN of the stream that asks is often the same.
     pub(super) fn victim_on_lun(
         &self,
         group: &Group,
         stream: StreamId,
         cleaning: Cleaning,
         limit: u32,
+        drive: &Drive,
     ) -> Option<u32> {
         if !self.per_lun {
             return None;
         }
-        let (blocks, lun) = (&group.blocks, stream.index() % self.units);
+        let mut free = [0_u32; UNITS_MAX];
+        drive.free_list().iter().for_each(|&block| free[self.lun(block)] += 1);
+        let luns = (0..self.units).map(|step| (stream.index() + step) % self.units);
+        let lun = luns.min_by_key(|&lun| free[lun]).unwrap_or(0);
+        let blocks = &group.blocks;
         let next = |from: u32| blocks.next_below(from..blocks.end(), limit + 1);
         let slots = std::iter::successors(next(0), |&slot| next(slot + 1));
         let mut here = slots.filter(|&slot| self.lun(blocks.block(slot)) == lun);

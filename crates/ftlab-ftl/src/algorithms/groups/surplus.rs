@@ -43,7 +43,7 @@ impl Groups {
         let chosen = best.map(|(_, group, slot)| (group, slot)).or_else(|| self.emptiest(limit));
         if let Some((group, slot)) = chosen {
             let subgroup =
-                self.victim_on_lun(self.get(group), victims.requester(), cleaning, limit);
+                self.victim_on_lun(self.get(group), victims.requester(), cleaning, limit, drive);
             let slot = subgroup.unwrap_or(slot);
             let blocks = &mut self.get_mut(group).blocks;
             if cleaning == Cleaning::Lru && victims.valid_pages_max() == drive.pages_per_block() {
