@@ -180,8 +180,8 @@ boxable! {
             false
         }
 
-        /// Chooses the blocks of such a collection, which need not gain anything; none if it wants no more, which
-        /// [`wants_collection`](Self::wants_collection) says from then on. It has to come to that.
+        /// Chooses the blocks of such a collection, which need not gain anything; none if it wants no more,
+        /// which [`wants_collection`](Self::wants_collection) says from then on. It has to come to that.
         fn select_wanted(&mut self, _drive: &Drive, _victims: &mut Victims) {}
 
         /// The free block to open for `stream`; none leaves it to the drive.

@@ -5,11 +5,11 @@
 //! tables and indexes of real sizes; a buffer pool decides which page writes come of it.
 //!
 //! - nodes are appended, and updated in place;
-//! - links are inserted in two orders, that of the table and that of its index by time; an update is a change
-//!   in one and a deletion and an insertion in the other, which is purged later;
+//! - links are inserted in two orders, that of the table and that of its index by time; an update is a
+//!   change in one and a deletion and an insertion in the other, which is purged later;
 //! - a count of links is updated whenever a link comes or is hidden;
-//! - a node may have 20 times the links that it was loaded with, or one if it had none: what is there already is
-//!   changed and not added, and what has been hidden or deleted is not again (`state`);
+//! - a node may have 20 times the links that it was loaded with, or one if it had none: what is there
+//!   already is changed and not added, and what has been hidden or deleted is not again (`state`);
 //! - most nodes have a link or two, and few have most of the links (`degrees`): these are many pages that
 //!   are hardly written, because a node is drawn no more often for having many;
 //! - nodes are drawn by Zipf distributions; those drawn most lie scattered (`shuffle`).
@@ -23,15 +23,15 @@
 //!
 //! # Parameters
 //! What describes a setup: sizes as shares of the initial database or of the drive, and what else is on
-//! the drive. The defaults are those of the 2R paper as far as it says: its trace is of MySQL 5.7.2, which writes
-//! twice, and has one thread that purges, against all clients that make what is to be purged; `page=4` is
-//! InnoDB's 16 KiB.
+//! the drive. The defaults are those of the 2R paper as far as it says: its trace is of MySQL 5.7.2, which
+//! writes twice, and has one thread that purges, against all clients that make what is to be purged;
+//! `page=4` is InnoDB's 16 KiB.
 //!
 //! # What is simplified
-//! Rows have their mean sizes. Leaves are where they are at the end of the load: they do not split while rows are
-//! loaded. Nodes that are made later have no links, and a node that is deleted leaves its place empty. Links that
-//! are added to a node come after those that it was loaded with, in the order in which they are added. Purging
-//! follows a thousand changes later, or never (`purge=off`). See `database` for what happens below.
+//! Rows have their mean sizes. Leaves are where they are at the end of the load: they do not split while
+//! rows are loaded. Nodes that are made later have no links, and a node that is deleted leaves its place
+//! empty. Links that are added to a node come after those that it was loaded with, in the order in which
+//! they are added. Purging follows a thousand changes later, or never (`purge=off`). See `database` for what happens below.
 //!
 //! # Reference
 //! T. G. Armstrong et al., "LinkBench: a Database Benchmark Based on the Facebook Social Graph", SIGMOD

@@ -117,8 +117,8 @@ mod tests {
     use super::*;
     use rand_xoshiro::rand_core::SeedableRng;
 
-    /// With theta 0.99 rank 0 has 1 / 26.469 of the draws of 10^10 items, YCSB's own constant, and the
-    /// first thousand 7.7 of it; the rest is spread evenly over the keys.
+    /// With theta 0.99 and 10^10 items, rank 0 has 1 / 26.469 of the draws, which is YCSB's own constant,
+    /// and the first thousand ranks 7.7 times as much; the rest is spread evenly over the keys.
     #[test]
     fn keys_are_as_skewed_as_those_of_ycsb() {
         let keys = ScrambledKeys::new(100_000, 0.99);

@@ -34,8 +34,9 @@
 //!
 //! # Parameters
 //! `groups` 4, of which there may come to be `groups-max`; auto, the default, is no more than `groups`.
-//! `allocation` optimum, or `closed-form`, as for the green line of figure 10, or `sqrt`. `detector` bloom, as in wolf; with `oracle` the groups are `oracle`, shares of the
-//! address space, and `hottest` says which end of the space is hot; where these are not given, the
+//! `allocation` optimum, or `closed-form`, as for the green line of figure 10, or `sqrt`. `detector` bloom,
+//! as in wolf; with `oracle` the groups are `oracle`, shares of the address space, and `hottest` says
+//! which end of the space is hot; where these are not given, the
 //! generator tells, and the groups are taken to be in order. `swap-at`: after that host write the shares
 //! `swap` change places: the oracle knows that their frequencies were swapped. `cleaning` fifo.
 //!

@@ -57,9 +57,8 @@ impl Groups {
         let luns = (0..self.units).map(|step| (stream.index() + step) % self.units);
         let lun = luns.min_by_key(|&lun| free[lun]).unwrap_or(0);
         let blocks = &group.blocks;
-        let next = |from: u32| blocks.next_below(from..blocks.end(), limit + 1);
-        let slots = std::iter::successors(next(0), |&slot| next(slot + 1));
-        let mut here = slots.filter(|&slot| self.lun(blocks.block(slot)) == lun);
+        let fitting = blocks.below(limit + 1);
+        let mut here = fitting.filter(|&slot| self.lun(blocks.block(slot)) == lun);
         match cleaning {
             Cleaning::Greedy => here.min_by_key(|&slot| blocks.valid_pages(slot)),
             Cleaning::Fifo | Cleaning::Lru => here.next(),
@@ -70,10 +69,8 @@ impl Groups {
     /// the threshold below the mean of all blocks. Its pages go to a worn block.
     pub(super) fn select_young(&mut self, drive: &Drive, victims: &mut Victims) {
         let coldest = &self.get(self.order()[0]).blocks;
-        let next = |from: u32| coldest.next_below(from..coldest.end(), u32::MAX);
-        let slots = std::iter::successors(next(0), |&slot| next(slot + 1));
         let wear = |slot: &u32| drive.erases(coldest.block(*slot));
-        let Some(slot) = slots.min_by_key(wear) else { return };
+        let Some(slot) = coldest.below(u32::MAX).min_by_key(wear) else { return };
         let used = (0..drive.geometry().blocks())
             .map(BlockId)
             .filter(|&block| drive.phase(block) != Phase::Retired);

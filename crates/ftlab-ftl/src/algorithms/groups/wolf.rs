@@ -85,11 +85,11 @@
 //! still (docs/reproduction.md). Only host writes enter the filters and end their intervals. "Alike" means hit
 //! rates within a factor of the root of Q. A merged group's open block is filled by the group that
 //! took it over. `units` are streams. By default victims come from the whole group; with `victims-per-lun`
-//! from the LUN that is shortest of free blocks, as section 5.7 says, if the group has a victim there, and a
-//! stream opens blocks of its LUN if one is free. `wear-levelling` is section 5.8, which gives neither threshold
-//! nor pace: the hotter half of the groups is hot, a block is exceptionally young if its erases are that
-//! far below the mean, and one is freed per interval. The reserve is not part of the spare space that is divided, whether or not
-//! blocks of it are borrowed. When one free block is left, a relocated page goes to any open block
+//! from the LUN that is shortest of free blocks, as section 5.7 says, if the group has a victim there, and
+//! a stream opens blocks of its LUN if one is free. `wear-levelling` is section 5.8, which gives neither
+//! threshold nor pace: the hotter half of the groups is hot, a block is exceptionally young if its erases
+//! are that far below the mean, and one is freed per interval. The reserve is not part of the spare space
+//! that is divided, whether or not blocks of it are borrowed. When one free block is left, a relocated page goes to any open block
 //! with room rather than open it. The number of groups has to have a limit.
 //!
 //! # Reference

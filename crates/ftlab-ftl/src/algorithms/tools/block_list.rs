@@ -203,6 +203,12 @@ impl BlockList {
         None
     }
 
+    /// The slots of all selectable blocks with fewer than `threshold` valid pages, oldest first.
+    pub fn below(&self, threshold: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = move |from| self.next_below(from..self.tail, threshold);
+        std::iter::successors(next(0), move |&slot| next(slot + 1))
+    }
+
     /// The first slot in `range` that holds a block, open ones included.
     pub fn next_in_use(&self, mut range: Range<u32>) -> Option<u32> {
         range.find(|&slot| self.keys[slot as usize] != HOLE)

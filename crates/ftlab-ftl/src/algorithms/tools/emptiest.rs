@@ -29,6 +29,19 @@ pub(crate) fn take_emptiest<R: Eq + Copy>(
     }
 }
 
+/// Takes the emptiest blocks of the list as well, if the `victims` so far have no invalid page: collecting
+/// them would gain nothing.
+pub(crate) fn gain_something<R: Eq + Copy>(
+    list: &mut BlockList,
+    pages_per_block: u32,
+    region_of: impl Fn(BlockId) -> R,
+    victims: &mut Victims,
+) {
+    if victims.invalid_pages() == 0 {
+        take_emptiest(list, list.end(), pages_per_block, region_of, victims);
+    }
+}
+
 /// Takes the block with the fewest valid pages before `end`, if it has an invalid page.
 pub(crate) fn take_emptiest_one(
     list: &mut BlockList,

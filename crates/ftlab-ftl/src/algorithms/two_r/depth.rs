@@ -44,8 +44,6 @@ pub(super) struct DepthControl {
     /// One for each of [`DEPTHS`].
     shadows: Vec<Shadow>,
     scores: [f64; DEPTHS.len()],
-    /// Pages that each shadow had moved when the epoch began.
-    moved: [u64; DEPTHS.len()],
     /// Which depth was found best.
     chosen: Option<u32>,
     /// Sampled writes until the epoch ends.
@@ -55,7 +53,7 @@ pub(super) struct DepthControl {
     shift: u32,
 }
 
-state!(DepthControl { shadows, scores, moved, chosen, left_writes } constant epoch_writes, shift);
+state!(DepthControl { shadows, scores, chosen, left_writes } constant epoch_writes, shift);
 
 impl DepthControl {
     /// Of a drive with this scan.
@@ -75,7 +73,6 @@ impl DepthControl {
         Self {
             shadows: shadows.into(),
             scores: [0.0; DEPTHS.len()],
-            moved: [0; DEPTHS.len()],
             chosen: None,
             left_writes: logical_pages,
             epoch_writes: logical_pages,
@@ -101,10 +98,8 @@ impl DepthControl {
 
     fn end_epoch(&mut self) -> Option<f64> {
         self.left_writes = self.epoch_writes;
-        let shadows = self.shadows.iter().zip(&mut self.scores).zip(&mut self.moved);
-        for ((shadow, score), moved) in shadows {
-            *score = MEMORY * *score + (shadow.moved() - *moved) as f64;
-            *moved = shadow.moved();
+        for (shadow, score) in self.shadows.iter_mut().zip(&mut self.scores) {
+            *score = MEMORY * *score + shadow.take_moved() as f64;
         }
         let present = self.chosen.and_then(|chosen| self.scores.get(chosen as usize));
         let present = present.copied().unwrap_or(f64::MAX);
@@ -114,7 +109,7 @@ impl DepthControl {
         if score < present && tells {
             self.chosen = Some(best);
         }
-        self.chosen.and_then(|chosen| self.shadows.get(chosen as usize)).map(Shadow::depth)
+        self.chosen.and_then(|chosen| DEPTHS.get(chosen as usize)).copied()
     }
 
     /// The host trims `lpn`.
@@ -144,6 +139,7 @@ impl DepthControl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithms::two_r::fifo;
     use crate::algorithms::two_r::scan::Fallback;
 
     fn control(logical_pages: u32) -> DepthControl {
@@ -151,8 +147,7 @@ mod tests {
             DriveShape { blocks: 560, pages_per_block: 64, logical_pages, reserve_blocks: 4 };
         let scan =
             Scan { blk_util: 0.5, depth: 0.8, fallback: Fallback::Raise, pages_per_block: 64 };
-        let regions = Regions { of_stream: [0, 1, 1], relocated_to: [1, 1, 1] };
-        DepthControl::new(&scan, regions, shape)
+        DepthControl::new(&scan, fifo::REGIONS, shape)
     }
 
     #[test]

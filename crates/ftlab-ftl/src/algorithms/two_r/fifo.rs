@@ -39,7 +39,7 @@ use crate::stream::{Stream, StreamId};
 const NORMAL: StreamId = StreamId(0);
 
 /// Streams and regions: normal and cold; the valid pages of both are cold.
-const REGIONS: Regions = Regions { of_stream: [0, 1, 1], relocated_to: [1, 1, 1] };
+pub(super) const REGIONS: Regions = Regions { of_stream: [0, 1, 1], relocated_to: [1, 1, 1] };
 
 /// Two regions with scanned FIFO victims.
 pub struct TwoRFifo {

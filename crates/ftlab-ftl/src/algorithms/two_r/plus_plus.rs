@@ -36,8 +36,8 @@ use crate::stream::{Stream, StreamId};
 
 const HOST: StreamId = StreamId(0);
 
-/// Where valid pages go: those of 00 to 01, those of 01 and 10 to 10.
-const RELOCATED_TO: [u8; 3] = [1, 2, 2];
+/// Streams 00, 01 and 10 in two regions: valid pages of 00 go to 01, those of 01 and 10 to 10.
+pub(super) const REGIONS: Regions = Regions { of_stream: [0, 0, 1], relocated_to: [1, 2, 2] };
 
 ftlab_spec::parameters! {
     /// Parameters of 2R++.
@@ -66,8 +66,10 @@ impl PolicyEntry for TwoRPlusPlus {
     const SOURCE: &'static str = "2R++ (KTCCS 2022), figure 7";
 
     fn new(parameters: &TwoRPlusPlusParameters, shape: DriveShape) -> Self {
-        let of_stream = if parameters.regions == 2 { [0, 0, 1] } else { [0, 1, 2] };
-        let regions = Regions { of_stream, relocated_to: RELOCATED_TO };
+        let regions = match parameters.regions {
+            2 => REGIONS,
+            _ => Regions { of_stream: [0, 1, 2], ..REGIONS },
+        };
         Self { victims: RegionVictims::new(&parameters.victims, regions, shape), regions }
     }
 }

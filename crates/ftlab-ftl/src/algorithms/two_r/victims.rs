@@ -11,7 +11,7 @@
 //! All but `cost-benefit` take blocks of one region until their invalid pages make up a block.
 
 use crate::algorithms::tools::block_list::BlockList;
-use crate::algorithms::tools::emptiest::take_emptiest;
+use crate::algorithms::tools::emptiest::gain_something;
 use crate::algorithms::tools::sealed_blocks::SealedBlocks;
 use crate::algorithms::two_r::depth::DepthControl;
 use crate::algorithms::two_r::regions::{Regions, STREAMS_MAX};
@@ -125,11 +125,7 @@ impl RegionVictims {
             VictimChoice::CostBenefit => take_best(list, drive, victims),
             VictimChoice::DChoices => self.take_drawn(drive, region_of, victims),
         }
-        // Blocks without an invalid page gain nothing.
-        if victims.invalid_pages() == 0 {
-            let end = self.list.end();
-            take_emptiest(&mut self.list, end, drive.pages_per_block(), region_of, victims);
-        }
+        gain_something(&mut self.list, drive.pages_per_block(), region_of, victims);
     }
 
     /// Takes the emptiest of `d` blocks drawn, and more of its region in the same way.
