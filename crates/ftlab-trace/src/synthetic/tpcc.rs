@@ -66,9 +66,8 @@ use transactions::Tpcc;
 ftlab_spec::parameters! {
     /// The setup.
     pub struct TpccParameters {
-        /// Share of the drive that the initial database is made for, log and double-write area included;
-        /// with added=false more than 1 is possible, as its tables take about a tenth less than that.
-        start: f64 = 0.1, "start" in 0.001..=2.0, from "2R (PVLDB 2020), section 5.1: from 1 GB to 10 GB";
+        /// Share of the drive that the initial database takes, log and double-write area included.
+        start: f64 = 0.1, "start" in 0.001..=1.0, from "2R (PVLDB 2020), section 5.1: from 1 GB to 10 GB";
         /// Share of the drive that the database grows to; with added=false more than 1 is possible.
         end: f64 = 1.0, "end" in 0.001..=10.0, from "2R (PVLDB 2020), section 5.1";
         /// Whether pages added to the initial database are written, or have a drive of their own.
@@ -105,12 +104,11 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = TpccParameters::from_spec(spec)?;
     let TpccParameters { start, end, added, schema, skew, idle, setup } = parameters;
-    if added && start.max(end) > 1.0 {
+    if added && end > 1.0 {
         return Err(TraceError::Unsupported {
-            what: format!("a database that takes {} of the drive", start.max(end)),
-            remedy:
-                "lower start and end to 1, or leave out the pages that are added, with added=false"
-                    .to_owned(),
+            what: format!("a database that takes {end} of the drive"),
+            remedy: "lower end to 1, or leave out the pages that are added, with added=false"
+                .to_owned(),
         });
     }
     let sizes = Sizes { start, end, idle, added };
@@ -127,7 +125,11 @@ mod tests {
     use crate::{Op, RequestBatch};
 
     fn pages(spec: &str) -> Result<Vec<u64>, TraceError> {
-        let space = Space { logical_pages: 6_000, page_bytes: 16_384, seed: 1 };
+        pages_on(6_000, spec)
+    }
+
+    fn pages_on(logical_pages: u64, spec: &str) -> Result<Vec<u64>, TraceError> {
+        let space = Space { logical_pages, page_bytes: 16_384, seed: 1 };
         let mut sequence = build(&spec.parse().unwrap(), &space)?;
         let (mut pages, mut batch) = (Vec::new(), RequestBatch::new());
         while sequence.next_requests(&mut batch, 32)? {
@@ -138,6 +140,18 @@ mod tests {
             batch.clear();
         }
         Ok(pages)
+    }
+
+    #[test]
+    fn the_initial_database_takes_its_share() {
+        for schema in ["tpcc", "sysbench", "lookups"] {
+            for (drive, asked) in [(20_000, 10_000), (100_000, 50_000), (400_000, 200_000)] {
+                let spec = format!("tpcc:start=0.5,end=0.52,added=false,schema={schema}");
+                let written = pages_on(drive, &spec).unwrap();
+                let loaded = written.iter().max().unwrap() + 1;
+                assert!(loaded.abs_diff(asked) < asked / 50, "{spec} on {drive}: {loaded}");
+            }
+        }
     }
 
     #[test]
@@ -155,7 +169,7 @@ mod tests {
         assert!(pages("tpcc:start=0.9,end=1.05,added=false").is_ok());
         for (wrong, part) in [
             ("tpcc:start=0.5,end=1.1", "a database that takes 1.1 of the drive"),
-            ("tpcc:start=1.3,end=1.5,added=false", " pages on a drive of 6000"),
+            ("tpcc:start=1,end=1.5,added=false", " pages on a drive of 6000"),
         ] {
             let error = pages(wrong).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

@@ -87,9 +87,11 @@ impl Scale {
         if pages <= fixed {
             return Err(too_small(fixed + 1, pages, "start"));
         }
-        let warehouses = f64::from(pages - fixed) / f64::from(scale.table_pages());
-        scale.warehouses = (warehouses.round() as u32).max(1);
-        scale.factor = warehouses / f64::from(scale.warehouses);
+        let tables = f64::from(pages - fixed);
+        let (shared, each) = (f64::from(scale.shared_pages()), f64::from(scale.warehouse_pages()));
+        let warehouses = ((tables - shared) / each).round().max(1.0);
+        scale.warehouses = warehouses as u32;
+        scale.factor = tables / (shared + warehouses * each);
         Ok(scale)
     }
 
@@ -122,13 +124,17 @@ impl Scale {
         rows_per_page(self.page_bytes, bytes)
     }
 
-    /// Pages of all tables and indexes of one warehouse.
-    fn table_pages(&self) -> u32 {
+    /// Pages of the table that all warehouses share: item.
+    fn shared_pages(&self) -> u32 {
+        pages_of(self.items(), self.rows(row_bytes::ITEM))
+    }
+
+    /// Pages of all other tables and indexes of one warehouse.
+    fn warehouse_pages(&self) -> u32 {
         let customers = self.customers() * u64::from(DISTRICTS);
         let lines = customers * LINES_MEAN;
         let mut in_order = vec![
             (self.items(), row_bytes::STOCK),
-            (self.items(), row_bytes::ITEM),
             (customers, row_bytes::CUSTOMER),
             (customers, row_bytes::CUSTOMER_BY_NAME),
             (customers, row_bytes::ORDERS),
