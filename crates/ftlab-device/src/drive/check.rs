@@ -96,13 +96,11 @@ fn spare_checkpoint(
     headers: &Headers,
 ) -> Option<String> {
     let slot = 1 - loaded.slot;
-    let error = match headers[usize::from(slot)] {
-        // There is none before the second one.
-        None if loaded.checkpoint.number == 1 => return None,
-        None => "its header is damaged".to_owned(),
+    let error = match headers.of(slot) {
+        Err(error) => error,
         // A newer one has already been tried.
-        Some(header) if header.number > loaded.checkpoint.number => return None,
-        Some(header) => recovery::load(backing, superblock, slot, header)
+        Ok(header) if header.number > loaded.checkpoint.number => return None,
+        Ok(header) => recovery::load(backing, superblock, slot, header)
             .err()
             .map(|error| error.to_string())?,
     };

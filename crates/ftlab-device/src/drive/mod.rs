@@ -106,7 +106,10 @@ impl Drive {
 
     fn format(backing: &Arc<dyn Backing>, superblock: &Superblock) -> Result<(), MediaError> {
         let mut core = Core::empty(Arc::clone(backing), superblock)?;
-        core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
+        // Both slots: one damaged sector must not cost a new drive.
+        for _ in 0..2 {
+            core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
+        }
         superblock.write(&**backing)?;
         backing.sync().map_err(|error| MediaError::io("make the drive durable", error))
     }

@@ -110,10 +110,11 @@ fn checkpoint_bytes(state: u64, config: &DriveConfig) -> u64 {
     (HEADER_BYTES as u64 + mapping + 2 * state + lists).next_multiple_of(HEADER_BYTES as u64)
 }
 
-/// Maximum journal space of one operation in bytes: the buffers of all streams, and one or two
-/// batches.
+/// Maximum journal space of one operation in bytes, however many blocks it collects: the buffers of all
+/// streams once, and a few batches; and as much again for a recovery, which may have to save from being
+/// overwritten what a crash left in the places of those buffers.
 pub(crate) fn room_needed(streams: u64, config: &DriveConfig) -> u64 {
     let page_bytes = config.geometry.page_bytes();
     let buffer = u64::from(pages_max(&config.geometry)) * (u64::from(page_bytes) + 16);
-    streams * buffer + 6 * batch_bytes_max(page_bytes)
+    2 * streams * buffer + 6 * batch_bytes_max(page_bytes)
 }

@@ -6,8 +6,8 @@
 
 use crate::drive::core::{Core, write};
 use crate::media::{
-    Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Media, MediaError, Misplaced,
-    Pages, Record, SLICE_PAGES, Source, Superblock, Tracker, new_session,
+    Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
+    Misplaced, Pages, Record, SLICE_PAGES, Source, Superblock, Tracker, new_session,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -39,6 +39,8 @@ pub(crate) struct Extent {
     pub(crate) end: Head,
     /// Operations whose pages were all in their places.
     pub(crate) in_place: u64,
+    /// Operations that were durable for certain: what is missing of them has rotted.
+    pub(crate) flushed: u64,
     /// Bytes of metadata written up to its end, if there is a batch.
     pub(crate) metadata_bytes: Option<u64>,
 }
@@ -51,14 +53,23 @@ pub(crate) struct Loaded {
 }
 
 /// The headers of both slots.
-pub(crate) type Headers = [Option<Checkpoint>; 2];
+pub(crate) struct Headers([Result<Checkpoint, MediaError>; 2]);
 
-pub(crate) fn read_headers(
-    backing: &dyn Backing,
-    superblock: &Superblock,
-) -> Result<Headers, MediaError> {
-    let read = |slot| Checkpoint::read(backing, &superblock.layout, superblock.uuid, slot);
-    Ok([read(0)?, read(1)?])
+impl Headers {
+    fn read(backing: &dyn Backing, superblock: &Superblock) -> Self {
+        let read = |slot| Checkpoint::read(backing, &superblock.layout, superblock.uuid, slot);
+        Self([read(0), read(1)])
+    }
+
+    /// Those that are intact.
+    fn intact(&self) -> impl Iterator<Item = &Checkpoint> {
+        self.0.iter().flatten()
+    }
+
+    /// That of `slot`, or why there is none.
+    pub(crate) fn of(&self, slot: u8) -> Result<Checkpoint, String> {
+        self.0[usize::from(slot)].as_ref().copied().map_err(ToString::to_string)
+    }
 }
 
 /// Loads the newest intact checkpoint.
@@ -68,15 +79,14 @@ pub(crate) fn load_newest(
     headers: &Headers,
     damage: &mut Vec<String>,
 ) -> Result<Loaded, MediaError> {
-    let number = |slot: &u8| headers[usize::from(*slot)].map(|checkpoint| checkpoint.number);
+    let number = |slot: &u8| headers.of(*slot).ok().map(|checkpoint| checkpoint.number);
     let mut slots = [0, 1];
     slots.sort_by_key(|slot| std::cmp::Reverse(number(slot)));
     let mut reasons = Vec::new();
     for slot in slots {
-        let loaded = match headers[usize::from(slot)] {
-            Some(checkpoint) => load(backing, superblock, slot, checkpoint),
-            None => Err(MediaError::Checkpoint("its header is damaged".to_owned())),
-        };
+        let loaded = headers.of(slot).and_then(|checkpoint| {
+            load(backing, superblock, slot, checkpoint).map_err(|error| error.to_string())
+        });
         match loaded {
             Ok(loaded) => {
                 damage.extend(reasons);
@@ -129,27 +139,38 @@ fn restore(
 }
 
 /// Finds the end of the journal after `checkpoint`; an error if durable operations are missing.
-pub(crate) fn measure(
+fn measure(
     backing: &dyn Backing,
     superblock: &Superblock,
     checkpoint: &Checkpoint,
     headers: &Headers,
+    damage: &mut Vec<String>,
 ) -> Result<Extent, MediaError> {
     let mut reader =
         JournalReader::new(backing, superblock.uuid, &superblock.layout, checkpoint.head);
     let mut in_place = checkpoint.head.operations;
     let mut metadata_bytes = None;
-    while let Some(header) = reader.next()? {
-        in_place = in_place.max(header.durable);
+    let mut halves = Vec::new();
+    while let Some(header) = reader.next() {
+        in_place = in_place.max(header.in_place);
         metadata_bytes = Some(header.metadata_bytes);
+        if !reader.is_whole() {
+            halves.push(reader.head().operations);
+        }
     }
     let end = reader.head();
-    let checkpointed = headers.iter().flatten().map(|header| header.head.operations).max();
-    let durable = reader.durable_anywhere()?.max(checkpointed.unwrap_or(0));
-    if durable > end.operations {
-        return Err(MediaError::Journal { end: end.operations, durable });
+    let checkpointed = headers.intact().map(|header| header.head.operations).max();
+    let marked = Mark::new(superblock.uuid, superblock.layout).read(backing);
+    let flushed = reader.flushed_anywhere().max(checkpointed.unwrap_or(0)).max(marked);
+    // After these, a crash may have torn one copy.
+    let damaged = halves.iter().filter(|&&operations| operations <= flushed).count();
+    if damaged > 0 {
+        damage.push(format!("journal: {damaged} batches are damaged in one of its two copies"));
     }
-    Ok(Extent { end, in_place, metadata_bytes })
+    if flushed > end.operations {
+        return Err(MediaError::Journal { end: end.operations, durable: flushed });
+    }
+    Ok(Extent { end, in_place, flushed, metadata_bytes })
 }
 
 /// Lets the FTL replay the journal up to operation `last`. If the FTL cannot execute that
@@ -168,7 +189,7 @@ pub(crate) fn repeat(
         *tracker = Tracker::new(in_place);
     }
     let mut failed = None;
-    while let Some(header) = reader.next()? {
+    while let Some(header) = reader.next() {
         for record in reader.records(&header).flatten() {
             let operations = loaded.ftl.flash_mut().operations();
             // After the last operation there may still be pages from before it.
@@ -242,15 +263,17 @@ pub(crate) fn repeat_all(
     superblock: &Superblock,
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
-    let headers = read_headers(&**backing, superblock)?;
+    let headers = Headers::read(&**backing, superblock);
     let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
-    let extent = measure(&**backing, superblock, &loaded.checkpoint, &headers)?;
+    let damage = &mut recovery.damage;
+    let extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage)?;
     let journaled = extent.end.operations;
     recovery.failed = repeat(&mut loaded, &**backing, superblock, extent.in_place, journaled)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let done = loaded.ftl.flash_mut().operations();
     let tracker = loaded.ftl.flash_mut().replay_mut();
-    let last = tracker.map(|tracker| tracker.last_whole(pages, done)).transpose()?;
+    let last =
+        tracker.map(|tracker| tracker.last_whole(pages, extent.flushed..=done)).transpose()?;
     let last = last.unwrap_or(done);
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
@@ -326,16 +349,17 @@ fn write_endangered(
     let failed = |error| MediaError::io("write the journal", error);
     let (layout, head) = (superblock.layout, repeated.extent.end);
     let mut journal = Journal::new(superblock.uuid, layout, new_session(), head, repeated.tail());
-    let (in_place, bytes) = (repeated.extent.in_place, repeated.extent.metadata_bytes);
+    let Extent { in_place, flushed, metadata_bytes, .. } = repeated.extent;
+    let bytes = metadata_bytes.unwrap_or(0);
     for Misplaced { lpn, checksum, source, .. } in misplaced {
         if let Source::Endangered(data) = source {
             journal.append(Record::Page { lpn: *lpn, checksum: *checksum, data });
             if journal.is_full() {
-                journal.write(pages.backing, in_place, bytes.unwrap_or(0)).map_err(failed)?;
+                journal.write(pages.backing, in_place, flushed, bytes).map_err(failed)?;
             }
         }
     }
-    journal.write(pages.backing, in_place, bytes.unwrap_or(0)).map_err(failed)?;
+    journal.write(pages.backing, in_place, flushed, bytes).map_err(failed)?;
     repeated.extent.end = journal.head();
     Ok(())
 }
@@ -345,7 +369,7 @@ impl Repeated {
     fn tail(&self) -> u64 {
         let used = &self.loaded.checkpoint;
         let is_older = |other: &&Checkpoint| other.number < used.number;
-        let older = self.headers.iter().flatten().find(is_older);
+        let older = self.headers.intact().find(is_older);
         older.unwrap_or(used).head.position
     }
 }

@@ -8,10 +8,10 @@ use uuid::Uuid;
 pub(super) const MAGIC: u32 = u32::from_le_bytes(*b"jrnl");
 
 /// Bytes of a batch's header.
-pub(super) const HEADER_BYTES: usize = 64;
+pub(super) const HEADER_BYTES: usize = 72;
 
 /// Offset of the checksum, which covers the whole batch except itself.
-pub(super) const CHECKSUM_AT: usize = 60;
+pub(super) const CHECKSUM_AT: usize = 68;
 
 /// In place of a page number: the record after it is a trim.
 pub(super) const TRIM: u32 = u32::MAX;
@@ -46,8 +46,10 @@ pub(crate) struct Header {
     pub(crate) session: u64,
     /// Operations before its first.
     pub(crate) operations: u64,
-    /// The number of operations that were durable, with the pages that they wrote and moved.
-    pub(crate) durable: u64,
+    /// The number of operations that were durable, with the pages that they wrote and moved in their places.
+    pub(crate) in_place: u64,
+    /// The number of operations that a sync had made durable, in their places or in the journal.
+    pub(crate) flushed: u64,
     /// Bytes of metadata that were written since the drive was created.
     pub(crate) metadata_bytes: u64,
     pub(crate) records: u32,
@@ -57,7 +59,8 @@ impl Header {
     pub(super) fn encode(&self, bytes: &mut [u8]) {
         let mut fields = FieldWriter::new(bytes);
         fields.u32(MAGIC).u32(self.bytes).u64(self.number).u64(self.previous).u64(self.session);
-        fields.u64(self.operations).u64(self.durable).u64(self.metadata_bytes).u32(self.records);
+        fields.u64(self.operations).u64(self.in_place).u64(self.flushed);
+        fields.u64(self.metadata_bytes).u32(self.records);
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
@@ -69,7 +72,8 @@ impl Header {
             previous: fields.u64()?,
             session: fields.u64()?,
             operations: fields.u64()?,
-            durable: fields.u64()?,
+            in_place: fields.u64()?,
+            flushed: fields.u64()?,
             metadata_bytes: fields.u64()?,
             records: fields.u32()?,
         })

@@ -93,20 +93,22 @@ impl Checkpoint {
         Some(Self { number, head, is_break, totals, body_bytes, body_checksum })
     }
 
-    /// The header in `slot`, if there is an intact one.
+    /// The header in `slot`; an error if there is no intact one.
     pub(crate) fn read(
         backing: &dyn Backing,
         layout: &Layout,
         uuid: Uuid,
         slot: u8,
-    ) -> Result<Option<Self>, MediaError> {
+    ) -> Result<Self, MediaError> {
         let mut bytes = vec![0; HEADER_BYTES];
         backing
             .read_at(&mut bytes, layout.checkpoint(slot))
-            .map_err(|error| MediaError::io("read a checkpoint", error))?;
+            .map_err(|error| MediaError::io("read its header", error))?;
         let room = layout.checkpoint_bytes - HEADER_BYTES as u64;
         let checkpoint = Self::decode(&bytes, Seed::new(uuid));
-        Ok(checkpoint.filter(|checkpoint| checkpoint.body_bytes <= room))
+        checkpoint
+            .filter(|checkpoint| checkpoint.body_bytes <= room)
+            .ok_or_else(|| MediaError::Checkpoint("its header is damaged".to_owned()))
     }
 
     /// Writes the header, which makes the body valid.

@@ -13,6 +13,7 @@ use crate::media::checksum::checksum;
 use crate::media::gather::{Gather, Gathered};
 use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
+use crate::media::mark::Mark;
 use crate::media::replay::Tracker;
 use crate::media::syncer::{Progress, Syncer};
 use crate::media::{Backing, Superblock};
@@ -27,6 +28,8 @@ struct Staged {
     lpn: Option<Lpn>,
     checksum: u32,
     data: Vec<u8>,
+    /// Its data is in the journal: however many syncs the operation needs, once is enough.
+    is_journaled: bool,
 }
 
 /// Flash in a backing.
@@ -36,6 +39,7 @@ struct Staged {
 pub(crate) struct Media {
     backing: Arc<dyn Backing>,
     syncer: Arc<Syncer>,
+    mark: Mark,
     layout: Layout,
     block_of: BlockOf,
     /// Logical page -> checksum of its current version.
@@ -68,11 +72,13 @@ impl Media {
         head: Head,
     ) -> Self {
         let (layout, config) = (superblock.layout, superblock.config);
+        let mark = Mark::new(superblock.uuid, layout);
         let page_bytes = layout.geometry.page_bytes() as usize;
         let durable =
             Progress { operations: head.operations, in_place: head.operations, erases: 0 };
         Self {
-            syncer: Arc::new(Syncer::new(Arc::clone(&backing), durable)),
+            syncer: Arc::new(Syncer::new(Arc::clone(&backing), durable, mark)),
+            mark,
             backing,
             layout,
             block_of: layout.geometry.block_of(),
@@ -182,7 +188,7 @@ impl Media {
         self.operations = head.operations;
         let durable =
             Progress { operations: head.operations, in_place: head.operations, erases: 0 };
-        self.syncer = Arc::new(Syncer::new(Arc::clone(&self.backing), durable));
+        self.syncer = Arc::new(Syncer::new(Arc::clone(&self.backing), durable, self.mark));
     }
 
     /// Begins the write of a page by the host; `before` is its current location.
@@ -203,6 +209,7 @@ impl Media {
     pub(crate) fn stage(&mut self, lpn: Lpn, checksum: u32) {
         self.staged.lpn = Some(lpn);
         self.staged.checksum = checksum;
+        self.staged.is_journaled = false;
     }
 
     /// Begins a trim.
@@ -232,9 +239,9 @@ impl Media {
     }
 
     fn write_journal(&mut self) {
-        let durable = self.syncer.in_place();
+        let (in_place, flushed) = (self.syncer.in_place(), self.syncer.operations());
         let metadata_bytes = self.totals.metadata_bytes;
-        match self.journal.write(&*self.backing, durable, metadata_bytes) {
+        match self.journal.write(&*self.backing, in_place, flushed, metadata_bytes) {
             Ok(bytes) => self.totals.metadata_bytes += bytes,
             Err(error) => self.fail("the journal could not be written", &error),
         }
@@ -292,9 +299,12 @@ impl Media {
                 buffer.journaled = end;
             }
         }
-        if let Some(lpn) = self.staged.lpn {
+        if let Some(lpn) = self.staged.lpn
+            && !self.staged.is_journaled
+        {
             let (checksum, data) = (self.staged.checksum, &self.staged.data[..]);
             self.journal.append(Record::Page { lpn, checksum, data });
+            self.staged.is_journaled = true;
         }
     }
 

@@ -1,10 +1,11 @@
-//! The journal: the host's operations since the older checkpoint, in consecutive batches in a ring.
+//! The journal: the host's operations since the older checkpoint, in consecutive batches in a ring, of
+//! which there are two copies.
 
+use crate::media::Backing;
 use crate::media::batch::{
     CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, Record, Records, Seed, TRIM, operations, verify,
 };
-use crate::media::layout::Layout;
-use crate::media::{Backing, MediaError};
+use crate::media::layout::{COPIES, Layout};
 use std::io;
 use uuid::Uuid;
 
@@ -98,11 +99,12 @@ impl Journal {
         self.batch.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Writes the current batch, if it is not empty, and returns its size in bytes.
+    /// Writes the current batch, if it is not empty, to both copies, and returns the bytes that were written.
     pub(crate) fn write(
         &mut self,
         backing: &dyn Backing,
-        durable: u64,
+        in_place: u64,
+        flushed: u64,
         metadata_bytes: u64,
     ) -> io::Result<u64> {
         if self.records == 0 {
@@ -119,15 +121,16 @@ impl Journal {
             previous: self.head.previous,
             session: self.session,
             operations: self.head.operations,
-            durable,
-            metadata_bytes: metadata_bytes + bytes,
+            in_place,
+            flushed,
+            metadata_bytes: metadata_bytes + COPIES * bytes,
             records: self.records,
         };
         header.encode(&mut self.batch);
         let checksum = self.seed.batch(&self.batch);
         self.batch[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
         let ring = Ring { layout: &self.layout, backing };
-        ring.write(&self.batch, self.head.position)?;
+        (0..COPIES).try_for_each(|copy| ring.write(&self.batch, self.head.position, copy))?;
         self.batch.truncate(HEADER_BYTES);
         self.records = 0;
         self.head = Head {
@@ -136,7 +139,7 @@ impl Journal {
             previous: self.session,
             operations: self.operations,
         };
-        Ok(bytes)
+        Ok(COPIES * bytes)
     }
 }
 
@@ -150,28 +153,41 @@ struct Ring<'a> {
 impl Ring<'_> {
     /// The offset of `position` in the backing, and how many of `bytes` are before the end of the
     /// ring.
-    fn place(&self, position: u64, bytes: usize) -> (u64, usize) {
+    fn place(&self, position: u64, bytes: usize, copy: u64) -> (u64, usize) {
         let within = position % self.layout.journal_bytes;
         let before_end = self.layout.journal_bytes - within;
-        (self.layout.journal() + within, bytes.min(before_end as usize))
+        (self.layout.journal(copy) + within, bytes.min(before_end as usize))
     }
 
-    fn write(&self, bytes: &[u8], position: u64) -> io::Result<()> {
-        let (offset, len) = self.place(position, bytes.len());
+    fn write(&self, bytes: &[u8], position: u64, copy: u64) -> io::Result<()> {
+        let (offset, len) = self.place(position, bytes.len(), copy);
         self.backing.write_at(&bytes[..len], offset)?;
         match &bytes[len..] {
             [] => Ok(()),
-            rest => self.backing.write_at(rest, self.layout.journal()),
+            rest => self.backing.write_at(rest, self.layout.journal(copy)),
         }
     }
 
-    fn read(&self, bytes: &mut [u8], position: u64) -> io::Result<()> {
-        let (offset, len) = self.place(position, bytes.len());
+    fn read(&self, bytes: &mut [u8], position: u64, copy: u64) -> io::Result<()> {
+        let (offset, len) = self.place(position, bytes.len(), copy);
         let (head, rest) = bytes.split_at_mut(len);
         self.backing.read_at(head, offset)?;
         match rest {
             [] => Ok(()),
-            rest => self.backing.read_at(rest, self.layout.journal()),
+            rest => self.backing.read_at(rest, self.layout.journal(copy)),
+        }
+    }
+
+    /// The same sector by sector where that is necessary; zeros for those that cannot be read.
+    fn read_readable(&self, bytes: &mut [u8], position: u64, copy: u64) {
+        if self.read(bytes, position, copy).is_ok() {
+            return;
+        }
+        let positions = (position..).step_by(SECTOR_BYTES as usize);
+        for (sector, position) in bytes.chunks_mut(SECTOR_BYTES as usize).zip(positions) {
+            if self.read(sector, position, copy).is_err() {
+                sector.fill(0);
+            }
         }
     }
 }
@@ -184,6 +200,8 @@ pub(crate) struct JournalReader<'a> {
     /// The start of the chain.
     start: u64,
     batch: Vec<u8>,
+    /// Both copies of the last batch found can be used.
+    is_whole: bool,
 }
 
 impl<'a> JournalReader<'a> {
@@ -195,7 +213,14 @@ impl<'a> JournalReader<'a> {
         head: Head,
     ) -> Self {
         let ring = Ring { layout, backing };
-        Self { seed: Seed::new(uuid), ring, head, start: head.position, batch: Vec::new() }
+        Self {
+            seed: Seed::new(uuid),
+            ring,
+            head,
+            start: head.position,
+            batch: Vec::new(),
+            is_whole: true,
+        }
     }
 
     /// The position of the next batch.
@@ -203,30 +228,41 @@ impl<'a> JournalReader<'a> {
         self.head
     }
 
-    /// The next batch, if it is complete and continues the previous one; otherwise the journal ends
+    /// Whether both copies of the batch that [`next`](Self::next) found can be used.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The next batch, if a copy is complete and continues the previous one; otherwise the journal ends
     /// there.
-    pub(crate) fn next(&mut self) -> Result<Option<Header>, MediaError> {
-        let Some(header) = self.read(self.head.position)? else { return Ok(None) };
+    pub(crate) fn next(&mut self) -> Option<Header> {
+        let other = self.read_next(1);
+        let found = self.read_next(0);
+        self.is_whole = found.is_some() && other.is_some();
+        let (header, next) = found.or_else(|| self.read_next(1))?;
+        self.head = next;
+        Some(header)
+    }
+
+    /// Reads a copy of the next batch; returns it with the position after it.
+    fn read_next(&mut self, copy: u64) -> Option<(Header, Head)> {
+        let header = self.read(self.head.position, copy)?;
         let follows = header.number == self.head.number
             && header.previous == self.head.previous
             && header.operations == self.head.operations;
         if !follows {
-            return Ok(None);
+            return None;
         }
-        let Some(operations) = operations(&self.batch, &header, self.page_bytes()) else {
-            return Ok(None);
-        };
+        let operations = operations(&self.batch, &header, self.page_bytes())?;
         let bytes = u64::from(header.bytes).next_multiple_of(SECTOR_BYTES);
-        if self.head.position + bytes - self.start > self.ring.layout.journal_bytes {
-            return Ok(None);
-        }
-        self.head = Head {
+        let next = Head {
             position: self.head.position + bytes,
             number: header.number + 1,
             previous: header.session,
             operations: header.operations + operations,
         };
-        Ok(Some(header))
+        let is_within = next.position - self.start <= self.ring.layout.journal_bytes;
+        is_within.then_some((header, next))
     }
 
     /// The records of the batch that [`next`](Self::next) found.
@@ -234,46 +270,46 @@ impl<'a> JournalReader<'a> {
         Records::new(&self.batch, header, self.page_bytes())
     }
 
-    /// The highest number of durable operations recorded in any complete batch in the ring.
-    pub(crate) fn durable_anywhere(&mut self) -> Result<u64, MediaError> {
+    /// The highest number of flushed operations recorded in any complete batch in the ring. What cannot be
+    /// read is obsolete, or the other copy has it.
+    pub(crate) fn flushed_anywhere(&mut self) -> u64 {
         let journal_bytes = self.ring.layout.journal_bytes;
-        let mut durable = 0;
+        let mut flushed = 0;
         let mut chunk = vec![0; SCAN_BYTES];
-        for start in (0..journal_bytes).step_by(SCAN_BYTES) {
+        let starts = (0..journal_bytes).step_by(SCAN_BYTES);
+        for (start, copy) in starts.flat_map(|start| (0..COPIES).map(move |copy| (start, copy))) {
             let bytes = SCAN_BYTES.min((journal_bytes - start) as usize);
-            let read = self.ring.read(&mut chunk[..bytes], start);
-            read.map_err(|error| MediaError::io("read the journal", error))?;
+            self.ring.read_readable(&mut chunk[..bytes], start, copy);
             let sectors = chunk[..bytes].chunks(SECTOR_BYTES as usize);
             for (sector, position) in sectors.zip((start..).step_by(SECTOR_BYTES as usize)) {
                 if sector.starts_with(&MAGIC.to_le_bytes())
-                    && let Some(header) = self.read(position)?
+                    && let Some(header) = self.read(position, copy)
                 {
-                    durable = durable.max(header.durable);
+                    flushed = flushed.max(header.flushed);
                 }
             }
         }
-        Ok(durable)
+        flushed
     }
 
     fn page_bytes(&self) -> usize {
         self.ring.layout.geometry.page_bytes() as usize
     }
 
-    /// Reads the batch at `position`, if there is a complete one.
-    fn read(&mut self, position: u64) -> Result<Option<Header>, MediaError> {
-        let failed = |error| MediaError::io("read the journal", error);
+    /// Reads a copy of the batch at `position`, if there is a complete one.
+    fn read(&mut self, position: u64, copy: u64) -> Option<Header> {
         self.batch.resize(HEADER_BYTES, 0);
-        self.ring.read(&mut self.batch, position).map_err(failed)?;
-        let Some(header) = Header::decode(&self.batch) else { return Ok(None) };
+        self.ring.read(&mut self.batch, position, copy).ok()?;
+        let header = Header::decode(&self.batch)?;
         let bytes_max = BATCH_BYTES + 2 * self.page_bytes();
         let bytes = header.bytes as usize;
         let bytes_max = bytes_max.min(self.ring.layout.journal_bytes as usize);
         if !(HEADER_BYTES..=bytes_max).contains(&bytes) {
-            return Ok(None);
+            return None;
         }
         self.batch.resize(bytes, 0);
-        self.ring.read(&mut self.batch, position).map_err(failed)?;
-        Ok(verify(self.seed, &self.batch).then_some(header))
+        self.ring.read(&mut self.batch, position, copy).ok()?;
+        verify(self.seed, &self.batch).then_some(header)
     }
 }
 

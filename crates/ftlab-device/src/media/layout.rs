@@ -6,18 +6,22 @@ use std::ops::Range;
 /// The alignment of all regions.
 pub(crate) const ALIGNMENT: u64 = 4096;
 
+/// Copies of the journal and of the flush mark.
+pub(crate) const COPIES: u64 = 2;
+
 /// Size of a superblock, and of the header of a checkpoint, in bytes.
 pub(crate) const HEADER_BYTES: usize = 4096;
 
 /// The regions of a backing file, in order.
 ///
 /// ```text
-/// superblock | checkpoint 0 | checkpoint 1 | journal | flash pages | superblock
+/// superblock | checkpoint 0 | checkpoint 1 | marks | journal | journal | flash pages | superblock
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Size of each checkpoint slot in bytes, including its header.
     pub(crate) checkpoint_bytes: u64,
+    /// Size of each of the two copies of the journal in bytes.
     pub(crate) journal_bytes: u64,
     pub(crate) geometry: Geometry,
 }
@@ -28,9 +32,14 @@ impl Layout {
         HEADER_BYTES as u64 + u64::from(slot) * self.checkpoint_bytes
     }
 
-    /// Offset of the journal.
-    pub(crate) fn journal(&self) -> u64 {
-        self.checkpoint(2)
+    /// Offset of copy 0 or 1 of the flush mark.
+    pub(crate) fn mark(&self, copy: u64) -> u64 {
+        self.checkpoint(2) + copy * ALIGNMENT
+    }
+
+    /// Offset of copy 0 or 1 of the journal.
+    pub(crate) fn journal(&self, copy: u64) -> u64 {
+        self.mark(COPIES) + copy * self.journal_bytes.next_multiple_of(ALIGNMENT)
     }
 
     /// Offset of a flash page.
@@ -41,7 +50,7 @@ impl Layout {
 
     /// Offset of the flash pages.
     pub(crate) fn pages(&self) -> Range<u64> {
-        let start = (self.journal() + self.journal_bytes).next_multiple_of(ALIGNMENT);
+        let start = self.journal(COPIES);
         let bytes = u64::from(self.geometry.pages()) * u64::from(self.geometry.page_bytes());
         start..start + bytes
     }

@@ -11,6 +11,7 @@ use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 /// A version of a page, and the places where it has been.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +103,13 @@ impl Tracker {
         }
     }
 
-    /// The last operation, at most `operations`, after which every current version is there.
-    pub(crate) fn last_whole(&self, pages: Pages, operations: u64) -> Result<u64, MediaError> {
+    /// The last of these operations after which every current version is there. Versions that the first of
+    /// them or an earlier one wrote were durable: if they are not there, they have rotted.
+    pub(crate) fn last_whole(
+        &self,
+        pages: Pages,
+        operations: RangeInclusive<u64>,
+    ) -> Result<u64, MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
         let mut missing = Vec::new();
         let current = self.current.iter().map(|(lpn, version)| (lpn, version, u64::MAX));
@@ -112,6 +118,7 @@ impl Tracker {
             // An older version was durable; whether it is still there matters only while it is
             // current.
             if let Some(first) = version.operation
+                && first > *operations.start()
                 && !self.journaled.contains_key(&(lpn, version.checksum))
                 && Self::find(lpn, version, pages, &mut data)?.is_none()
             {
@@ -120,7 +127,7 @@ impl Tracker {
         }
         // Backwards from the end: each missing version limits the drive to before it was written.
         missing.sort_unstable_by_key(|&(_, last)| std::cmp::Reverse(last));
-        let mut whole = operations;
+        let mut whole = *operations.end();
         while let Some(&(first, _)) =
             missing.iter().find(|&&(first, last)| (first..=last).contains(&whole))
         {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 const MAGIC: &[u8; 8] = b"ftlabdrv";
 
 /// The version of the format that this code reads and writes.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Offset of the checksum of a superblock.
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;

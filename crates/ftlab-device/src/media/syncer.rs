@@ -1,6 +1,7 @@
 //! Group commit: one sync at a time, shared by all waiting threads.
 
 use crate::media::Backing;
+use crate::media::mark::Mark;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -35,6 +36,7 @@ impl Progress {
 /// ones: their success would say nothing about the writes before the failure.
 pub(crate) struct Syncer {
     backing: Arc<dyn Backing>,
+    mark: Mark,
     written: Mutex<Progress>,
     /// Held while syncing.
     durable: Mutex<Progress>,
@@ -48,9 +50,10 @@ pub(crate) struct Syncer {
 
 impl Syncer {
     /// For a backing on which `durable` is already durable.
-    pub(crate) fn new(backing: Arc<dyn Backing>, durable: Progress) -> Self {
+    pub(crate) fn new(backing: Arc<dyn Backing>, durable: Progress, mark: Mark) -> Self {
         Self {
             backing,
+            mark,
             written: Mutex::new(durable),
             durable: Mutex::new(durable),
             erases: AtomicU64::new(durable.erases),
@@ -92,11 +95,21 @@ impl Syncer {
             return Err(error);
         }
         self.syncs.fetch_add(1, Ordering::Relaxed);
+        if written.operations > durable.operations {
+            self.mark(written.operations)?;
+        }
         *durable = durable.max(written);
         self.erases.store(durable.erases, Ordering::Release);
         self.in_place.store(durable.in_place, Ordering::Release);
         self.operations.store(durable.operations, Ordering::Release);
         Ok(())
+    }
+
+    /// Writes the flush mark.
+    fn mark(&self, operations: u64) -> io::Result<()> {
+        self.mark.write(&*self.backing, operations).inspect_err(|error| {
+            let _ = self.failure.set(format!("the flush mark could not be written: {error}"));
+        })
     }
 
     /// Whether the block that was erased with this number may be overwritten.
