@@ -3,7 +3,7 @@
 use crate::drive::core::Core;
 use crate::drive::recovery::{self, Headers, Loaded, Recovery};
 use crate::drive::{Drive, Snapshot, lock};
-use crate::media::{Backing, MediaError, Pages, Superblock};
+use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock};
 use rustix::fs::FlockOperation;
 use std::fs::File;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
     let file = File::open(path)
         .map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
     lock(&file, path, FlockOperation::NonBlockingLockShared)?;
-    Ok(Arc::new(file))
+    Ok(Arc::new(BackingFile::new(file)))
 }
 
 /// Verifies every checksum, the mapping and the counters of a drive that is not open. Changes

@@ -42,7 +42,7 @@ pub use snapshot::{BlockSnapshot, Snapshot};
 
 use crate::drive::core::Core;
 use crate::latency::Clock;
-use crate::media::{Backing, MediaError, Superblock};
+use crate::media::{Backing, BackingFile, MediaError, Superblock};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
@@ -81,7 +81,7 @@ impl Drive {
             .set_len(superblock.layout.bytes())
             .map_err(|error| MediaError::io(format!("make {} long enough", path.display()), error))
             .and_then(|()| lock(&file, path, FlockOperation::NonBlockingLockExclusive))
-            .and_then(|()| Self::format(&(Arc::new(file) as _), &superblock))
+            .and_then(|()| Self::format(&(Arc::new(BackingFile::new(file)) as _), &superblock))
             .and_then(|()| sync_directory(path));
         if made.is_err() {
             // We created it, and it is not a drive.
@@ -120,7 +120,7 @@ impl Drive {
         let file =
             file.map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
         lock(&file, path, FlockOperation::NonBlockingLockExclusive)?;
-        Self::open_with(Arc::new(file), options, true)
+        Self::open_with(Arc::new(BackingFile::new(file)), options, true)
     }
 
     /// Opens the drive on a backing that is not in use elsewhere.

@@ -1,8 +1,10 @@
 //! The backing storage of a drive.
 
+use rustix::fs::OFlags;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 /// Persistent bytes: a file, or a test double that loses power.
 ///
@@ -12,6 +14,11 @@ use std::os::unix::fs::FileExt;
 pub trait Backing: Send + Sync {
     /// Fills `data` from `offset`.
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<()>;
+    /// The same, of what is on the medium: after a failed sync a cache may hold what was never written.
+    /// Recovery must not trust it.
+    fn read_medium_at(&self, data: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_at(data, offset)
+    }
     /// Writes all of `data` at `offset`.
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()>;
     /// Makes what was written durable.
@@ -20,20 +27,52 @@ pub trait Backing: Send + Sync {
     fn bytes(&self) -> io::Result<u64>;
 }
 
-impl Backing for File {
+/// A file, or a disk.
+#[derive(Debug)]
+pub(crate) struct BackingFile {
+    file: File,
+    /// The same without the page cache of the operating system, unless the file system has only that.
+    direct: Option<File>,
+}
+
+/// Alignment of offset, length and memory of reads that bypass the page cache.
+const DIRECT_ALIGNMENT: usize = 4096;
+
+impl BackingFile {
+    pub(crate) fn new(file: File) -> Self {
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let flags = OFlags::DIRECT.bits() as i32;
+        let direct = File::options().read(true).custom_flags(flags).open(path).ok();
+        Self { file, direct }
+    }
+}
+
+impl Backing for BackingFile {
     fn read_at(&self, data: &mut [u8], offset: u64) -> io::Result<()> {
-        self.read_exact_at(data, offset)
+        self.file.read_exact_at(data, offset)
+    }
+
+    fn read_medium_at(&self, data: &mut [u8], offset: u64) -> io::Result<()> {
+        let Some(direct) = &self.direct else { return self.read_at(data, offset) };
+        let skipped = (offset % DIRECT_ALIGNMENT as u64) as usize;
+        let bytes = (skipped + data.len()).next_multiple_of(DIRECT_ALIGNMENT);
+        let mut buffer = vec![0; bytes + DIRECT_ALIGNMENT];
+        let start = buffer.as_ptr().align_offset(DIRECT_ALIGNMENT);
+        let aligned = &mut buffer[start..start + bytes];
+        direct.read_exact_at(aligned, offset - skipped as u64)?;
+        data.copy_from_slice(&aligned[skipped..skipped + data.len()]);
+        Ok(())
     }
 
     fn write_at(&self, data: &[u8], offset: u64) -> io::Result<()> {
-        self.write_all_at(data, offset)
+        self.file.write_all_at(data, offset)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.sync_data()
+        self.file.sync_data()
     }
 
     fn bytes(&self) -> io::Result<u64> {
-        self.metadata().map(|metadata| metadata.len())
+        self.file.metadata().map(|metadata| metadata.len())
     }
 }

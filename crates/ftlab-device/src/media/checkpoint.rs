@@ -102,7 +102,7 @@ impl Checkpoint {
     ) -> Result<Self, MediaError> {
         let mut bytes = vec![0; HEADER_BYTES];
         backing
-            .read_at(&mut bytes, layout.checkpoint(slot))
+            .read_medium_at(&mut bytes, layout.checkpoint(slot))
             .map_err(|error| MediaError::io("read its header", error))?;
         let room = layout.checkpoint_bytes - HEADER_BYTES as u64;
         let checkpoint = Self::decode(&bytes, Seed::new(uuid));
@@ -217,7 +217,7 @@ impl<'a> BodyReader<'a> {
     fn read(&mut self) -> io::Result<()> {
         let bytes = self.left.min(CHUNK_BYTES as u64);
         self.chunk.resize(bytes as usize, 0);
-        self.backing.read_at(&mut self.chunk, self.offset)?;
+        self.backing.read_medium_at(&mut self.chunk, self.offset)?;
         self.checksum = crc32c::crc32c_append(self.checksum, &self.chunk);
         self.offset += bytes;
         self.left -= bytes;

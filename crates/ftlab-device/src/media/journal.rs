@@ -16,7 +16,7 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 const BATCH_BYTES: usize = 32 << 10;
 
 /// Bytes of the journal scanned at once.
-const SCAN_BYTES: usize = 1 << 20;
+const SCAN_BYTES: usize = 4 << 20;
 
 /// A position in the journal: where a batch goes, and what identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,14 +171,14 @@ impl Ring<'_> {
     fn read(&self, bytes: &mut [u8], position: u64, copy: u64) -> io::Result<()> {
         let (offset, len) = self.place(position, bytes.len(), copy);
         let (head, rest) = bytes.split_at_mut(len);
-        self.backing.read_at(head, offset)?;
+        self.backing.read_medium_at(head, offset)?;
         match rest {
             [] => Ok(()),
-            rest => self.backing.read_at(rest, self.layout.journal(copy)),
+            rest => self.backing.read_medium_at(rest, self.layout.journal(copy)),
         }
     }
 
-    /// The same sector by sector where that is necessary; zeros for those that cannot be read.
+    /// The same, sector by sector where that is necessary; zeros for those that cannot be read.
     fn read_readable(&self, bytes: &mut [u8], position: u64, copy: u64) {
         if self.read(bytes, position, copy).is_ok() {
             return;
@@ -192,6 +192,28 @@ impl Ring<'_> {
     }
 }
 
+/// A part of a copy of the ring, in memory.
+#[derive(Debug, Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// The bytes from `position` on, which are fetched if they are not there.
+    fn get(&mut self, ring: Ring, position: u64, len: usize, copy: u64) -> &[u8] {
+        let end = position + len as u64;
+        if position < self.start || end > self.start + self.bytes.len() as u64 {
+            let bytes = (SCAN_BYTES as u64).min(ring.layout.journal_bytes) as usize;
+            self.bytes.resize(bytes.max(len), 0);
+            self.start = position;
+            ring.read_readable(&mut self.bytes, position, copy);
+        }
+        let from = (position - self.start) as usize;
+        &self.bytes[from..from + len]
+    }
+}
+
 /// Reads batches in order.
 pub(crate) struct JournalReader<'a> {
     seed: Seed,
@@ -200,6 +222,8 @@ pub(crate) struct JournalReader<'a> {
     /// The start of the chain.
     start: u64,
     batch: Vec<u8>,
+    /// Of each copy.
+    windows: [Window; COPIES as usize],
     /// Both copies of the last batch found can be used.
     is_whole: bool,
 }
@@ -219,6 +243,7 @@ impl<'a> JournalReader<'a> {
             head,
             start: head.position,
             batch: Vec::new(),
+            windows: Default::default(),
             is_whole: true,
         }
     }
@@ -279,7 +304,8 @@ impl<'a> JournalReader<'a> {
         let starts = (0..journal_bytes).step_by(SCAN_BYTES);
         for (start, copy) in starts.flat_map(|start| (0..COPIES).map(move |copy| (start, copy))) {
             let bytes = SCAN_BYTES.min((journal_bytes - start) as usize);
-            self.ring.read_readable(&mut chunk[..bytes], start, copy);
+            chunk[..bytes]
+                .copy_from_slice(self.windows[copy as usize].get(self.ring, start, bytes, copy));
             let sectors = chunk[..bytes].chunks(SECTOR_BYTES as usize);
             for (sector, position) in sectors.zip((start..).step_by(SECTOR_BYTES as usize)) {
                 if sector.starts_with(&MAGIC.to_le_bytes())
@@ -298,17 +324,16 @@ impl<'a> JournalReader<'a> {
 
     /// Reads a copy of the batch at `position`, if there is a complete one.
     fn read(&mut self, position: u64, copy: u64) -> Option<Header> {
-        self.batch.resize(HEADER_BYTES, 0);
-        self.ring.read(&mut self.batch, position, copy).ok()?;
-        let header = Header::decode(&self.batch)?;
-        let bytes_max = BATCH_BYTES + 2 * self.page_bytes();
+        let window = &mut self.windows[copy as usize];
+        let header = Header::decode(window.get(self.ring, position, HEADER_BYTES, copy))?;
+        let bytes_max = BATCH_BYTES + 2 * self.ring.layout.geometry.page_bytes() as usize;
         let bytes = header.bytes as usize;
         let bytes_max = bytes_max.min(self.ring.layout.journal_bytes as usize);
         if !(HEADER_BYTES..=bytes_max).contains(&bytes) {
             return None;
         }
-        self.batch.resize(bytes, 0);
-        self.ring.read(&mut self.batch, position, copy).ok()?;
+        self.batch.clear();
+        self.batch.extend_from_slice(window.get(self.ring, position, bytes, copy));
         verify(self.seed, &self.batch).then_some(header)
     }
 }

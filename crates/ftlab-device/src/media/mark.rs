@@ -48,7 +48,7 @@ impl Mark {
     pub(crate) fn read(&self, backing: &dyn Backing) -> u64 {
         let read = |copy| {
             let mut bytes = [0; MARK_BYTES];
-            backing.read_at(&mut bytes, self.layout.mark(copy)).ok()?;
+            backing.read_medium_at(&mut bytes, self.layout.mark(copy)).ok()?;
             let checksum = self.seed.checksum(&bytes[..CHECKSUM_AT]).to_le_bytes();
             let is_right = bytes.starts_with(MAGIC) && checksum == bytes[CHECKSUM_AT..];
             is_right.then(|| FieldReader::new(&bytes[MAGIC.len()..]).u64()).flatten()

@@ -18,6 +18,7 @@ mod superblock;
 mod syncer;
 
 pub use backing::Backing;
+pub(crate) use backing::BackingFile;
 pub use checkpoint::Totals;
 pub use error::MediaError;
 pub use power_cut::PowerCut;

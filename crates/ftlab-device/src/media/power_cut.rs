@@ -28,6 +28,10 @@ struct Inner {
     cut: Option<(usize, Vec<u8>)>,
     /// Writes and syncs until the power is cut; none if it is never cut.
     left: Option<u64>,
+    /// Writes and syncs until a sync fails once.
+    failing_sync: Option<u64>,
+    /// A sync has failed: what is read may not be on the medium.
+    is_lying: bool,
     operations: u64,
     fails_to_sync: bool,
     /// Writes beyond this offset fail because the disk is full.
@@ -43,6 +47,18 @@ impl PowerCut {
     /// Cuts the power at the write or sync after this many more of them.
     pub fn cut_after(&self, operations: u64) {
         self.lock().left = Some(operations);
+    }
+
+    /// Makes the first sync after this many writes and syncs fail, as that of a page cache does: the writes
+    /// before it can still be read, are not on the medium unless they got there by chance, and later syncs
+    /// succeed without them.
+    pub fn fail_one_sync_after(&self, operations: u64) {
+        self.lock().failing_sync = Some(operations);
+    }
+
+    /// What is on the medium if nothing is cached any more.
+    pub fn medium(&self) -> Vec<u8> {
+        self.lock().medium()
     }
 
     /// Makes all further syncs fail.
@@ -65,8 +81,8 @@ impl PowerCut {
     pub fn restarted(&self) -> Self {
         let inner = self.lock();
         let (bytes, durable) = (inner.bytes.clone(), inner.durable.clone());
-        let unsynced = inner.unsynced.clone();
-        Self { inner: Mutex::new(Inner { durable, unsynced, ..Inner::new(bytes) }) }
+        let (unsynced, is_lying) = (inner.unsynced.clone(), inner.is_lying);
+        Self { inner: Mutex::new(Inner { durable, unsynced, is_lying, ..Inner::new(bytes) }) }
     }
 
     /// What may be left if the power is cut now: `choose(n)` returns a number below n, and decides
@@ -114,6 +130,8 @@ impl Inner {
             unsynced: Vec::new(),
             cut: None,
             left: None,
+            failing_sync: None,
+            is_lying: false,
             operations: 0,
             fails_to_sync: false,
             full_beyond: None,
@@ -128,7 +146,29 @@ impl Inner {
             None => {}
         }
         self.operations += 1;
+        if let Some(left) = &mut self.failing_sync {
+            *left = left.saturating_sub(1);
+        }
         Ok(())
+    }
+
+    fn medium(&self) -> Vec<u8> {
+        let mut bytes = self.durable.clone();
+        for (offset, data) in &self.unsynced {
+            bytes[*offset..*offset + data.len()].copy_from_slice(data);
+        }
+        bytes
+    }
+
+    /// Forgets what was to be synced, except for every other write.
+    fn lose_writes(&mut self) {
+        let Self { durable, unsynced, .. } = self;
+        for (number, (offset, data)) in unsynced.drain(..).enumerate() {
+            if number % 2 == 0 {
+                durable[offset..offset + data.len()].copy_from_slice(&data);
+            }
+        }
+        self.is_lying = true;
     }
 }
 
@@ -140,6 +180,23 @@ impl Backing for PowerCut {
         }
         let bytes = inner.bytes.get(offset as usize..offset as usize + data.len());
         data.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn read_medium_at(&self, data: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_at(data, offset)?;
+        let inner = self.lock();
+        if inner.is_lying {
+            let start = offset as usize;
+            let end = start + data.len();
+            data.copy_from_slice(&inner.durable[start..end]);
+            for (at, written) in &inner.unsynced {
+                let (from, to) = (start.max(*at), end.min(at + written.len()));
+                if from < to {
+                    data[from - start..to - start].copy_from_slice(&written[from - at..to - at]);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -162,6 +219,11 @@ impl Backing for PowerCut {
     fn sync(&self) -> io::Result<()> {
         let mut inner = self.lock();
         inner.step()?;
+        if inner.failing_sync == Some(0) {
+            inner.failing_sync = None;
+            inner.lose_writes();
+            return Err(io::Error::other("the disk failed to write"));
+        }
         if inner.fails_to_sync {
             return Err(io::Error::other("the disk failed to write"));
         }

@@ -48,7 +48,7 @@ pub(crate) struct Pages<'a> {
 impl Pages<'_> {
     /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
-        match self.backing.read_at(data, self.layout.page(place)) {
+        match self.backing.read_medium_at(data, self.layout.page(place)) {
             Ok(()) => Ok(checksum(lpn, data) == sum),
             // Equivalent to rot, and no reason to discard all others.
             Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => Ok(false),

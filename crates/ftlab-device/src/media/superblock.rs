@@ -126,7 +126,7 @@ impl Superblock {
 
     fn read_copy(backing: &dyn Backing, offset: u64) -> Result<Self, MediaError> {
         let mut bytes = vec![0; HEADER_BYTES];
-        backing.read_at(&mut bytes, offset).map_err(|_| MediaError::NoDrive)?;
+        backing.read_medium_at(&mut bytes, offset).map_err(|_| MediaError::NoDrive)?;
         Self::verify(&bytes, offset)
     }
 

@@ -68,6 +68,38 @@ fn so_do_other_schedules_of_collection() {
     }
 }
 
+/// Subjects drives to this many syncs that fail; the page cache is dropped after each recovery.
+fn survive_failed_syncs(ftl: &str, failures: u64, seed: u64) {
+    let mut model = Model::new(ftl, "foreground");
+    let mut random = Random::new(seed);
+    for life in 0..failures {
+        if life > 0 && life.is_multiple_of(LIVES_MAX) {
+            model = Model::new(ftl, "foreground");
+        }
+        let context = || format!("{ftl}, seed {seed}, life {life}");
+        model.live(&mut random, Life::UntilFailedSync);
+        model.recover_and_drop_cache().unwrap_or_else(|error| panic!("{}: {error}", context()));
+        let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
+        model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
+    }
+}
+
+#[test]
+fn a_failed_sync_costs_nothing_that_was_flushed() {
+    for (seed, name) in (3000..).zip(families()) {
+        survive_failed_syncs(&name, 40, seed);
+    }
+}
+
+#[test]
+#[ignore = "long: `make crash-tests`"]
+fn every_ftl_survives_a_thousand_failed_syncs() {
+    for (seed, name) in (30_000..).zip(ftls()) {
+        survive_failed_syncs(&name, 1000, seed);
+        println!("{name}: 1,000 failed syncs survived");
+    }
+}
+
 #[test]
 #[ignore = "long: `make crash-tests`"]
 fn every_ftl_survives_a_thousand_power_cuts() {

@@ -33,6 +33,8 @@ impl Random {
 pub(crate) enum Life {
     /// At a random write, at which the power is cut, or the process killed.
     UntilPowerCut,
+    /// At a sync that fails: the page cache then holds what the medium does not.
+    UntilFailedSync,
     /// After this many requests, by closing it.
     UntilClosed(u32),
 }
@@ -79,6 +81,15 @@ impl Model {
             operations: Vec::new(),
             flushed: 0,
         }
+    }
+
+    /// Opens it, closes it, and drops what is cached.
+    pub(crate) fn recover_and_drop_cache(&mut self) -> Result<(), MediaError> {
+        let backing = Arc::new(self.medium.restarted());
+        let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default())?;
+        drive.close().unwrap();
+        self.medium = PowerCut::new(backing.medium());
+        Ok(())
     }
 
     /// Opens a copy of what is left of it.
@@ -154,6 +165,7 @@ impl Model {
         match life {
             Life::UntilClosed(count) => requests = count,
             Life::UntilPowerCut => backing.cut_after(random.below(400).into()),
+            Life::UntilFailedSync => backing.fail_one_sync_after(random.below(400).into()),
         }
         let opened = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
         // The power may be cut in the middle of a recovery.
@@ -171,7 +183,8 @@ impl Model {
                 drive.abandon();
             }
         }
-        self.was_killed = requests > 0 && random.below(8) == 0;
+        let is_cached = matches!(life, Life::UntilFailedSync);
+        self.was_killed = requests > 0 && (is_cached || random.below(8) == 0);
         self.medium = if requests == 0 || self.was_killed {
             backing.restarted()
         } else {
