@@ -1,13 +1,14 @@
 //! The cost of a drive without a front end: CPU time of page writes, and the start of a large
 //! drive after a crash. `make bench-drive`.
 
-use ftlab_device::{Backing, CreateOptions, Drive, OpenOptions, Store};
+use ftlab_device::{Backing, BackingFile, CreateOptions, Drive, OpenOptions, Store};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::DriveConfig;
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,14 +83,13 @@ fn page_writes(ftl: &str, directory: &Path) -> Result<(), Box<dyn Error>> {
 
 /// A file that stores no flash pages, to measure everything else.
 struct WithoutPages {
-    file: File,
-    pages_start: u64,
-    pages_end: u64,
+    file: BackingFile,
+    pages: Range<u64>,
 }
 
 impl WithoutPages {
     fn is_page(&self, offset: u64) -> bool {
-        (self.pages_start..self.pages_end).contains(&offset)
+        self.pages.contains(&offset)
     }
 }
 
@@ -124,9 +124,8 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let geometry = superblock.config.geometry;
     let open = || -> Result<Drive, Box<dyn Error>> {
         let file = File::options().read(true).write(true).open(&path)?;
-        let pages_end = file.bytes()? - PAGE as u64;
-        let pages_start = pages_end - u64::from(geometry.pages()) * PAGE as u64;
-        let backing = WithoutPages { file, pages_start, pages_end };
+        let pages = superblock.flash_offsets();
+        let backing = WithoutPages { file: BackingFile::new(file), pages };
         Ok(Drive::open_on(Arc::new(backing), OpenOptions::default())?)
     };
     let drive = open()?;

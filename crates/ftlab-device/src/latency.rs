@@ -105,6 +105,10 @@ impl Store for Paced {
         self.0.block_bytes()
     }
 
+    fn is_read_only(&self) -> bool {
+        self.0.is_read_only()
+    }
+
     fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
         self.wait(|store| store.read(offset, data))
     }

@@ -35,7 +35,7 @@ pub use drive::{
 pub use ftlab_flash::Timing;
 pub use fuse::{FILE_NAME, FuseMount};
 pub use latency::Paced;
-pub use media::{Backing, MediaError, PowerCut, Superblock, Totals};
+pub use media::{Backing, BackingFile, MediaError, Notice, PowerCut, Superblock, Totals};
 pub use monitor::{CompanionStatus, Monitor};
 pub use ram::Ram;
 pub use serve_error::ServeError;

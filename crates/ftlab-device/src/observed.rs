@@ -21,7 +21,7 @@ impl Observed for Drive {
             blocks: geometry.blocks(),
             logical_pages: superblock.config.logical_pages,
             free_blocks: snapshot.free_blocks,
-            retired_blocks: 0,
+            retired_blocks: snapshot.replaced_blocks,
             flash: FlashCounters {
                 metadata_bytes: snapshot.totals.metadata_bytes,
                 ..FlashCounters::of(&counters)
@@ -29,7 +29,7 @@ impl Observed for Drive {
             regions: regions.collect(),
             health: Health {
                 read_only: snapshot.read_only,
-                media_errors: snapshot.totals.checksum_errors,
+                media_errors: snapshot.totals.media_errors,
                 unsafe_shutdowns: snapshot.totals.recoveries,
             },
         }

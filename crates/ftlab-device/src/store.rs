@@ -6,6 +6,10 @@ pub trait Store: Send + Sync {
     fn bytes(&self) -> u64;
     /// The preferred size and alignment of requests: the page size. Others work, but are slower.
     fn block_bytes(&self) -> u32;
+    /// Whether it can only be read.
+    fn is_read_only(&self) -> bool {
+        false
+    }
     /// Reads `data.len()` bytes at `offset`; ranges never written, or trimmed, read as zeros.
     fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()>;
     /// Writes `data` at `offset`; durable after the next [`flush`](Self::flush).

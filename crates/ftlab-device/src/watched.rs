@@ -121,6 +121,10 @@ impl Store for Watched {
         self.store.block_bytes()
     }
 
+    fn is_read_only(&self) -> bool {
+        self.store.is_read_only()
+    }
+
     fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
         self.watch(Kind::Read, data.len() as u64, |store| store.read(offset, data))
     }

@@ -38,7 +38,7 @@ struct Stats {
     erases: u64,
     trims: u64,
     metadata_bytes: u64,
-    checksum_errors: u64,
+    media_errors: u64,
     recoveries: u64,
     streams: Vec<StreamStats>,
 }
@@ -68,7 +68,7 @@ impl Stats {
             erases: counters.erases(),
             trims: counters.trims,
             metadata_bytes: snapshot.totals.metadata_bytes,
-            checksum_errors: snapshot.totals.checksum_errors,
+            media_errors: snapshot.totals.media_errors,
             recoveries: snapshot.totals.recoveries,
             streams: streams
                 .map(|s| StreamStats { name: s.name.to_owned(), blocks: s.blocks })
@@ -93,7 +93,7 @@ impl Stats {
             erases: drive.flash.erased_blocks,
             trims: drive.flash.trimmed_pages,
             metadata_bytes: drive.flash.metadata_bytes,
-            checksum_errors: drive.health.media_errors,
+            media_errors: drive.health.media_errors,
             recoveries: drive.health.unsafe_shutdowns,
             streams: regions.map(|r| StreamStats { name: r.name, blocks: r.blocks }).collect(),
         }
@@ -113,7 +113,7 @@ impl Stats {
             ("erases", self.erases.to_string()),
             ("trimmed pages", self.trims.to_string()),
             ("metadata bytes", self.metadata_bytes.to_string()),
-            ("checksum errors", self.checksum_errors.to_string()),
+            ("media errors", self.media_errors.to_string()),
             ("recoveries", self.recoveries.to_string()),
         ];
         for stream in &self.streams {

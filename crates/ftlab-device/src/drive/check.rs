@@ -1,9 +1,10 @@
 //! Checking a drive without changing it.
 
 use crate::drive::core::Core;
-use crate::drive::recovery::{self, Headers, Loaded, Recovery};
+use crate::drive::recovery::{self, Headers, Loaded, MayLose, Recovery};
 use crate::drive::{Drive, Snapshot, lock};
 use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock};
+use ftlab_flash::{Lpn, Ppn};
 use rustix::fs::FlockOperation;
 use std::fs::File;
 use std::path::Path;
@@ -31,7 +32,8 @@ const NAMED_MAX: usize = 20;
 pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
     let backing = open_shared(path)?;
     let (superblock, _) = Superblock::read(&*backing)?;
-    let repeated = recovery::repeat_all(&backing, &superblock, &mut Recovery::default())?;
+    let repeated =
+        recovery::repeat_all(&backing, &superblock, MayLose::Nothing, &mut Recovery::default())?;
     let Loaded { ftl, slot, checkpoint } = repeated.loaded;
     Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
 }
@@ -56,7 +58,7 @@ impl Drive {
         let (superblock, damaged) = Superblock::read(&**backing)?;
         let mut recovery = Recovery::default();
         let mut damage: Vec<String> = damaged.iter().map(ToString::to_string).collect();
-        let repeated = recovery::repeat_all(backing, &superblock, &mut recovery)?;
+        let repeated = recovery::repeat_all(backing, &superblock, MayLose::Nothing, &mut recovery)?;
         let mut loaded = repeated.loaded;
         let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
         let was_closed = recovery.repeated == 0 && recovery.dropped == 0;
@@ -68,12 +70,14 @@ impl Drive {
         let pages = Pages { backing: &**backing, layout: &superblock.layout };
         let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
+        let slots = loaded.ftl.flash_mut().slots().clone();
         let (mut read, mut bad) = (0, Vec::new());
         for (lpn, (&flash_page, &sum)) in loaded.ftl.drive().mapping().iter().zip(&sums).enumerate()
         {
             if flash_page != u32::MAX {
                 read += 1;
-                if !tracker.is_there(pages, lpn as u32, flash_page, sum)? {
+                let place = slots.place(Ppn(flash_page));
+                if !tracker.is_there(pages, Lpn(lpn as u32), place, sum)? {
                     bad.push(lpn);
                 }
             }

@@ -45,6 +45,7 @@ impl Core {
     fn begin_checkpoint(&mut self, body: &mut BodyWriter) -> io::Result<Checkpoint> {
         self.drain()?;
         self.ftl.transfer(body).map_err(io::Error::other)?;
+        self.media().slots().save(body)?;
         *self.media().capture_mut() = Some(Capture::default());
         let media = self.ftl.flash_mut();
         debug_assert_eq!(media.journal().head().operations, media.operations());

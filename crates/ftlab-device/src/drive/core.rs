@@ -88,7 +88,10 @@ impl Core {
 
     /// Makes the drive read-only, permanently.
     pub(crate) fn give_up(&mut self, reason: String) {
-        self.read_only.get_or_insert(reason);
+        if self.read_only.is_none() {
+            self.media().notify(&format!("the drive is read-only from now on: {reason}"));
+            self.read_only = Some(reason);
+        }
     }
 
     /// Whether the journal has room for another operation.
@@ -130,6 +133,7 @@ impl Core {
         let trimmed = (first.0..first.0 + pages).map(Lpn).try_for_each(|lpn| {
             let Some(page) = self.ftl.drive().flash_page(lpn) else { return Ok(()) };
             self.media().preserve(lpn, Some(page));
+            self.media().slots_mut().forget(lpn);
             self.ftl.trim(lpn).map_err(|error| error.to_string())
         });
         self.complete(trimmed)?;

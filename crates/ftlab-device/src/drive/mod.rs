@@ -43,6 +43,7 @@ pub use snapshot::{BlockSnapshot, Snapshot};
 use crate::drive::core::Core;
 use crate::latency::Clock;
 use crate::media::{Backing, BackingFile, MediaError, Superblock};
+use recovery::MayLose;
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
@@ -65,6 +66,8 @@ pub struct Drive {
     shared: Arc<Shared>,
     worker: Option<Worker>,
     recovery: Recovery,
+    /// It can be read only, since it was opened: there is nothing to make durable.
+    is_view: bool,
     is_closed: bool,
 }
 
@@ -116,10 +119,17 @@ impl Drive {
 
     /// Opens a drive; if it was not closed, recovers its last durable state or a later one.
     pub fn open(path: &Path, options: OpenOptions) -> Result<Self, MediaError> {
-        let file = File::options().read(true).write(true).open(path);
+        let file = File::options().read(true).write(!options.read_only).open(path);
         let file =
             file.map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
-        lock(&file, path, FlockOperation::NonBlockingLockExclusive)?;
+        lock(
+            &file,
+            path,
+            match options.read_only {
+                true => FlockOperation::NonBlockingLockShared,
+                false => FlockOperation::NonBlockingLockExclusive,
+            },
+        )?;
         Self::open_with(Arc::new(BackingFile::new(file)), options, true)
     }
 
@@ -143,20 +153,34 @@ impl Drive {
         if let Some(expected) = options.uuid.filter(|uuid| *uuid != superblock.uuid) {
             return Err(MediaError::WrongDrive { expected, found: superblock.uuid });
         }
-        let (mut core, mut recovery) = recovery::recover(&backing, &superblock)?;
+        let may_lose = if options.salvage { MayLose::Operations } else { MayLose::Nothing };
+        let (mut core, mut recovery) = if options.read_only {
+            recovery::view(&backing, &superblock, may_lose, "it was opened for reading only")?
+        } else {
+            recovery::recover(&backing, &superblock, may_lose)?
+        };
+        let is_view = core.read_only.is_some();
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));
         core.observer = options.observer;
         if let Some(timing) = options.timing {
             core.media().set_clock(Clock::new(&timing, &superblock.config.geometry));
         }
+        if let Some(notice) = options.notice {
+            core.media().set_notice(notice);
+        }
         let shared = Arc::new(Shared::new(core, backing, has_worker));
-        let worker = has_worker.then(|| Worker::start(&shared));
-        Ok(Self { shared, worker, recovery, is_closed: false })
+        let worker = (has_worker && !is_view).then(|| Worker::start(&shared));
+        Ok(Self { shared, worker, recovery, is_view, is_closed: false })
     }
 
     /// How it was opened.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
+    }
+
+    /// Why it can be read only since it was opened: that was asked for, or what it takes could not be written.
+    pub fn read_only(&self) -> Option<String> {
+        self.is_view.then(|| self.shared.lock().read_only.clone()).flatten()
     }
 
     /// A snapshot of its counters without the individual blocks: fast.
@@ -190,6 +214,9 @@ impl Drive {
             return Ok(());
         }
         self.worker = None;
+        if self.is_view {
+            return Ok(());
+        }
         let is_changed = {
             let mut core = self.shared.lock();
             core.require_writable()?;

@@ -1,6 +1,8 @@
 //! Options for creating and opening a drive.
 
-use crate::media::{HEADER_BYTES, Layout, MediaError, Superblock, batch_bytes_max, pages_max};
+use crate::media::{
+    HEADER_BYTES, Layout, MediaError, Notice, Superblock, batch_bytes_max, pages_max,
+};
 use ftlab_flash::{Lpn, NoPayload, Timing};
 use ftlab_ftl::Archive;
 use ftlab_ftl::page::{DriveConfig, Hints, Resume as _};
@@ -28,6 +30,12 @@ pub struct OpenOptions {
     pub uuid: Option<Uuid>,
     /// Is notified of the host's operations.
     pub observer: Option<Box<dyn HostObserver>>,
+    /// Is told what the user of the drive should know.
+    pub notice: Option<Notice>,
+    /// Nothing is written: not even what a recovery would put in its place.
+    pub read_only: bool,
+    /// Operations that were flushed and are damaged may be discarded, to save the others.
+    pub salvage: bool,
     /// Flash whose timing is emulated: front ends reply no earlier than it would be done.
     pub timing: Option<Timing>,
 }

@@ -7,10 +7,12 @@
 use crate::drive::core::{Core, write};
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
-    Misplaced, Pages, Record, SLICE_PAGES, Source, Superblock, Tracker, new_session,
+    Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, new_session,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
+use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 /// How a drive was opened.
@@ -21,6 +23,9 @@ pub struct Recovery {
     /// Operations in the journal that were discarded, because pages that they wrote are missing.
     /// None of them was durable, unless a page has rotted since the crash.
     pub dropped: u64,
+    /// Operations that had been flushed and are lost, because their journal is damaged: only if that was
+    /// asked for.
+    pub lost: u64,
     /// Why the FTL could not execute the last operation, if that made the drive read-only. The
     /// operation is discarded.
     pub failed: Option<String>,
@@ -33,7 +38,7 @@ pub struct Recovery {
 }
 
 /// The content of the journal.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Extent {
     /// Its end.
     pub(crate) end: Head,
@@ -41,6 +46,8 @@ pub(crate) struct Extent {
     pub(crate) in_place: u64,
     /// Operations that were durable for certain: what is missing of them has rotted.
     pub(crate) flushed: u64,
+    /// Slots that took the place of others.
+    pub(crate) replacements: Vec<Replacement>,
     /// Bytes of metadata written up to its end, if there is a batch.
     pub(crate) metadata_bytes: Option<u64>,
 }
@@ -127,6 +134,7 @@ fn restore(
 ) -> Result<(), MediaError> {
     let failed = |error| MediaError::io("read a checkpoint", error);
     ftl.transfer(body)?;
+    ftl.flash_mut().slots_mut().load(body).map_err(failed)?;
     let mut flash_pages = vec![0; SLICE_PAGES.min(logical_pages) as usize];
     for first in (0..logical_pages).step_by(SLICE_PAGES as usize) {
         let pages = SLICE_PAGES.min(logical_pages - first) as usize;
@@ -138,22 +146,27 @@ fn restore(
     Ok(())
 }
 
-/// Finds the end of the journal after `checkpoint`; an error if durable operations are missing.
+/// Finds the end of the journal after `checkpoint`.
 fn measure(
     backing: &dyn Backing,
     superblock: &Superblock,
     checkpoint: &Checkpoint,
     headers: &Headers,
     damage: &mut Vec<String>,
-) -> Result<Extent, MediaError> {
+) -> Extent {
     let mut reader =
         JournalReader::new(backing, superblock.uuid, &superblock.layout, checkpoint.head);
     let mut in_place = checkpoint.head.operations;
     let mut metadata_bytes = None;
     let mut halves = Vec::new();
+    let mut replacements = Vec::new();
     while let Some(header) = reader.next() {
         in_place = in_place.max(header.in_place);
         metadata_bytes = Some(header.metadata_bytes);
+        replacements.extend(reader.records(&header).flatten().filter_map(|record| match record {
+            Record::Replacement(replacement) => Some(replacement),
+            _ => None,
+        }));
         if !reader.is_whole() {
             halves.push(reader.head().operations);
         }
@@ -167,10 +180,7 @@ fn measure(
     if damaged > 0 {
         damage.push(format!("journal: {damaged} batches are damaged in one of its two copies"));
     }
-    if flushed > end.operations {
-        return Err(MediaError::Journal { end: end.operations, durable: flushed });
-    }
-    Ok(Extent { end, in_place, flushed, metadata_bytes })
+    Extent { end, in_place, flushed, replacements, metadata_bytes }
 }
 
 /// Lets the FTL replay the journal up to operation `last`. If the FTL cannot execute that
@@ -180,14 +190,15 @@ pub(crate) fn repeat(
     loaded: &mut Loaded,
     backing: &dyn Backing,
     superblock: &Superblock,
-    in_place: u64,
+    extent: &Extent,
     mut last: u64,
 ) -> Result<Option<String>, MediaError> {
     let head = loaded.checkpoint.head;
     let mut reader = JournalReader::new(backing, superblock.uuid, &superblock.layout, head);
     if let Some(tracker) = loaded.ftl.flash_mut().replay_mut() {
-        *tracker = Tracker::new(in_place);
+        *tracker = Tracker::new(extent.in_place);
     }
+    loaded.ftl.flash_mut().slots_mut().begin_replay(&extent.replacements);
     let mut failed = None;
     while let Some(header) = reader.next() {
         for record in reader.records(&header).flatten() {
@@ -231,6 +242,7 @@ fn repeat_record(
                 if let Err(error) = ftl.trim(lpn) {
                     return Ok(Err(error.to_string()));
                 }
+                ftl.flash_mut().slots_mut().forget(lpn);
                 if let Some(tracker) = ftl.flash_mut().replay_mut() {
                     tracker.trim(lpn, operation);
                 }
@@ -242,6 +254,11 @@ fn repeat_record(
             }
             return Ok(Ok(()));
         }
+        Record::Unreadable { lpn, place } => {
+            ftl.flash_mut().slots_mut().remember(lpn, place);
+            return Ok(Ok(()));
+        }
+        Record::Replacement(_) => return Ok(Ok(())),
         Record::Write { lpn, .. } | Record::Trim { first: lpn, .. } => return Err(beyond(lpn)),
     }
     ftl.flash_mut().complete();
@@ -257,18 +274,36 @@ pub(crate) struct Repeated {
     last: u64,
 }
 
+/// What may be lost for the sake of the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MayLose {
+    /// Nothing that was flushed.
+    Nothing,
+    /// Operations whose journal is damaged, and all after them.
+    Operations,
+}
+
 /// Returns the state after the last operation that can be recovered; changes nothing on the medium.
 pub(crate) fn repeat_all(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
+    may_lose: MayLose,
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
     let headers = Headers::read(&**backing, superblock);
     let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
     let damage = &mut recovery.damage;
-    let extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage)?;
+    let mut extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage);
+    let (end, flushed) = (extent.end.operations, extent.flushed);
+    if flushed > end {
+        if may_lose == MayLose::Nothing {
+            return Err(MediaError::Journal { end, durable: flushed });
+        }
+        recovery.lost = flushed - end;
+        extent.flushed = end;
+    }
     let journaled = extent.end.operations;
-    recovery.failed = repeat(&mut loaded, &**backing, superblock, extent.in_place, journaled)?;
+    recovery.failed = repeat(&mut loaded, &**backing, superblock, &extent, journaled)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let done = loaded.ftl.flash_mut().operations();
     let tracker = loaded.ftl.flash_mut().replay_mut();
@@ -278,7 +313,7 @@ pub(crate) fn repeat_all(
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
         loaded = load(backing, superblock, loaded.slot, loaded.checkpoint)?;
-        repeat(&mut loaded, &**backing, superblock, extent.in_place, last)?;
+        repeat(&mut loaded, &**backing, superblock, &extent, last)?;
         if let Some((tracker, longer)) = loaded.ftl.flash_mut().replay_mut().zip(longer) {
             tracker.take_later_places(longer);
         }
@@ -292,12 +327,43 @@ pub(crate) fn repeat_all(
 pub(crate) fn recover(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
+    may_lose: MayLose,
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
-    let mut repeated = repeat_all(backing, superblock, &mut recovery)?;
+    let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
-    put_in_place(&mut repeated, superblock, pages, &mut recovery)?;
-    let core = go_live(repeated, superblock, &recovery)?;
+    let written = put_in_place(&mut repeated, superblock, pages, &mut recovery)
+        .and_then(|()| go_live(repeated, superblock, &recovery));
+    match written {
+        Ok(core) => Ok((core, recovery)),
+        // Whatever was written, the same can still be read.
+        Err(error) => view(backing, superblock, may_lose, &error.to_string()),
+    }
+}
+
+/// The same without writing anything: what is not in its place is kept in memory.
+pub(crate) fn view(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    may_lose: MayLose,
+    reason: &str,
+) -> Result<(Core, Recovery), MediaError> {
+    let mut recovery = Recovery::default();
+    let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
+    let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
+    let mut overlay = HashMap::new();
+    for page in &misplaced {
+        overlay.extend(page.data(pages)?.map(|data| (page.place(), Box::from(&*data))));
+    }
+    recovery.damaged_pages = damaged;
+    let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
+    let head = Head { operations: last, ..extent.end };
+    let media = ftl.flash_mut();
+    media.go_live(head, new_session(), superblock, head.position);
+    media.lay_over(overlay);
+    let mut core = Core::new(ftl, superblock, checkpoint, slot);
+    core.give_up(reason.to_owned());
     Ok((core, recovery))
 }
 
@@ -329,10 +395,11 @@ fn put_in_place(
 fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, u64), MediaError> {
     let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
+    let slots = loaded.ftl.flash_mut().slots().clone();
     let drive = loaded.ftl.drive();
     let place_of = |lpn: Lpn| {
         let sum = checksums.get(lpn.index())?;
-        drive.flash_page(lpn).map(|page| (page, *sum))
+        drive.flash_page(lpn).map(|page| (slots.place(page), *sum))
     };
     let misplaced = tracker.misplaced(pages, place_of);
     *loaded.ftl.flash_mut().checksums_vec() = checksums;
@@ -383,7 +450,8 @@ fn go_live(
     let tail = repeated.tail();
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let mut head = Head { operations: last, ..extent.end };
-    if recovery.dropped > 0 {
+    let is_cut_off = recovery.dropped > 0 || recovery.lost > 0;
+    if is_cut_off {
         // Nothing on the medium continues from here.
         head.previous = new_session();
     }
@@ -394,9 +462,22 @@ fn go_live(
     }
     let mut core = Core::new(ftl, superblock, checkpoint, slot);
     // Both checkpoints must belong to this history, so that neither leads to discarded operations.
-    core.is_broken_off = recovery.dropped > 0;
+    core.is_broken_off = is_cut_off;
     while core.is_broken_off || core.newest.is_break {
         core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
     }
+    if recovery.lost > 0 {
+        forget_lost(&mut core).map_err(|error| MediaError::io("clear the journal", error))?;
+    }
     Ok(core)
+}
+
+/// Clears what says that more operations were flushed.
+fn forget_lost(core: &mut Core) -> io::Result<()> {
+    let superblock = core.superblock.clone();
+    let operations = core.media().operations();
+    let backing = Arc::clone(core.media().backing());
+    Journal::clear(&*backing, &superblock.layout)?;
+    Mark::new(superblock.uuid, superblock.layout).write(&*backing, operations)?;
+    backing.sync()
 }

@@ -132,7 +132,10 @@ impl Drive {
             media.time_host_read(flash_page);
             match media.gathered(flash_page) {
                 Some(gathered) => page.copy_from_slice(gathered),
-                None => *place = Place::At(flash_page, media.checksums()[lpn.index()]),
+                None => {
+                    let at = media.slots().place(flash_page);
+                    *place = Place::At(at, media.checksums()[lpn.index()]);
+                }
             }
         }
         places
@@ -146,20 +149,21 @@ impl Drive {
             _ => a == b,
         };
         let mut index = 0;
+        let mut failed = false;
         for run in places.chunk_by(follows) {
             let range = index * page_bytes..(index + run.len()) * page_bytes;
-            if let Place::At(flash_page, _) = run[0] {
-                let offset = self.shared.layout.page(flash_page);
-                self.shared.backing.read_at(&mut data[range], offset)?;
+            if let Place::At(at, _) = run[0] {
+                let offset = self.shared.layout.page(at);
+                failed |= self.shared.backing.read_at(&mut data[range], offset).is_err();
             }
             index += run.len();
         }
         let pages = data.chunks_exact_mut(page_bytes).zip((first.0..).map(Lpn)).zip(places);
         for ((page, lpn), place) in pages {
             if let Place::At(_, sum) = *place
-                && checksum(lpn, page) != sum
+                && (failed || checksum(lpn, page) != sum)
             {
-                // Its block may have been overwritten meanwhile.
+                // Its block may have been overwritten meanwhile; or it is tried again.
                 self.shared.lock().read_page(lpn, page)?;
             }
         }
@@ -253,7 +257,14 @@ impl Store for Drive {
         Ok(())
     }
 
+    fn is_read_only(&self) -> bool {
+        self.is_view
+    }
+
     fn flush(&self) -> io::Result<()> {
+        if self.is_view {
+            return Ok(());
+        }
         self.shared.flush()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::drive::core::Core;
 use crate::media::{Superblock, Totals};
-use ftlab_flash::BlockId;
+use ftlab_flash::{BlockId, Lpn};
 use ftlab_ftl::page::Phase;
 use ftlab_ftl::{Counters, MemoryBytes, StreamUse};
 
@@ -32,7 +32,11 @@ pub struct Snapshot {
     pub free_blocks: u32,
     /// Every erase block, in order; empty unless requested.
     pub blocks: Vec<BlockSnapshot>,
-    /// Metadata written, checksum errors, recoveries.
+    /// Blocks whose place a spare one took, because a page in it could not be read.
+    pub replaced_blocks: u32,
+    /// Pages that could not be read when they were to be moved, and have not been written since.
+    pub unreadable: Vec<Lpn>,
+    /// Metadata written, media errors, recoveries.
     pub totals: Totals,
     /// Host operations: page writes and trims.
     pub operations: u64,
@@ -67,6 +71,8 @@ impl Core {
             streams,
             free_blocks,
             blocks,
+            replaced_blocks: media.slots().replaced(),
+            unreadable: media.slots().unreadable().collect(),
             totals: media.totals(),
             operations: media.operations(),
             durable_operations: media.syncer().operations(),

@@ -1,10 +1,12 @@
 //! The backing storage of a drive.
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::Duration;
 
 /// Persistent bytes: a file, or a test double that loses power.
 ///
@@ -27,9 +29,29 @@ pub trait Backing: Send + Sync {
     fn bytes(&self) -> io::Result<u64>;
 }
 
+/// How long to wait before what could not be read is tried again.
+const RETRY_PAUSES: [Duration; 3] =
+    [Duration::from_millis(1), Duration::from_millis(5), Duration::from_millis(25)];
+
+/// Whether the medium has failed, and not something before it.
+pub(crate) fn is_media_error(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::IO.raw_os_error())
+}
+
+/// Reads; if the medium fails, a few more times.
+pub(crate) fn with_retries<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for pause in RETRY_PAUSES {
+        match read() {
+            Err(error) if is_media_error(&error) => std::thread::sleep(pause),
+            read => return read,
+        }
+    }
+    read()
+}
+
 /// A file, or a disk.
 #[derive(Debug)]
-pub(crate) struct BackingFile {
+pub struct BackingFile {
     file: File,
     /// The same without the page cache of the operating system, unless the file system has only that.
     direct: Option<File>,
@@ -39,7 +61,8 @@ pub(crate) struct BackingFile {
 const DIRECT_ALIGNMENT: usize = 4096;
 
 impl BackingFile {
-    pub(crate) fn new(file: File) -> Self {
+    /// Of a file that is open for reading, and for writing if it is to be written.
+    pub fn new(file: File) -> Self {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let flags = OFlags::DIRECT.bits() as i32;
         let direct = File::options().read(true).custom_flags(flags).open(path).ok();

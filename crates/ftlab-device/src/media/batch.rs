@@ -2,7 +2,8 @@
 //! written to their places yet. `docs/drive-format.md` has the layout.
 
 use crate::media::fields::{FieldReader, FieldWriter};
-use ftlab_flash::Lpn;
+use crate::media::slots::Replacement;
+use ftlab_flash::{BlockId, Lpn, Ppn};
 use uuid::Uuid;
 
 pub(super) const MAGIC: u32 = u32::from_le_bytes(*b"jrnl");
@@ -19,6 +20,12 @@ pub(super) const TRIM: u32 = u32::MAX;
 /// In place of a page number: the record after it names a page whose data follows.
 pub(super) const PAGE: u32 = u32::MAX - 1;
 
+/// In place of a page number: the record after it names a page that could not be read, and its place.
+pub(super) const UNREADABLE: u32 = u32::MAX - 2;
+
+/// In place of a page number: a slot took the place of another; two records follow.
+pub(super) const REPLACEMENT: u32 = u32::MAX - 3;
+
 /// The content of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
@@ -28,12 +35,16 @@ pub(crate) enum Record<'a> {
     Trim { first: Lpn, pages: u32 },
     /// A version of a page that may not yet be in its place.
     Page { lpn: Lpn, checksum: u32, data: &'a [u8] },
+    /// A version that a collection could not read, and its place.
+    Unreadable { lpn: Lpn, place: Ppn },
+    /// A spare slot took the place of a block's.
+    Replacement(Replacement),
 }
 
 impl Record<'_> {
     /// Whether it is an operation of the host.
     pub(crate) fn is_operation(&self) -> bool {
-        !matches!(self, Self::Page { .. })
+        matches!(self, Self::Write { .. } | Self::Trim { .. })
     }
 }
 
@@ -127,6 +138,14 @@ impl<'a> Records<'a> {
             PAGE => {
                 let (lpn, checksum) = (Lpn(self.fields.u32()?), self.fields.u32()?);
                 Record::Page { lpn, checksum, data: self.fields.take(self.page_bytes)? }
+            }
+            UNREADABLE => {
+                let (lpn, place) = (Lpn(self.fields.u32()?), Ppn(self.fields.u32()?));
+                Record::Unreadable { lpn, place }
+            }
+            REPLACEMENT => {
+                let (block, slot) = (BlockId(self.fields.u32()?), self.fields.u32()?);
+                Record::Replacement(Replacement { erase: self.fields.u64()?, block, slot })
             }
             lpn => Record::Write { lpn: Lpn(lpn), checksum: second },
         })

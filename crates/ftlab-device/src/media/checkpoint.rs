@@ -43,8 +43,8 @@ pub(crate) struct Checkpoint {
 pub struct Totals {
     /// Bytes of superblocks, journal and checkpoints written.
     pub metadata_bytes: u64,
-    /// Pages that had a wrong checksum when read.
-    pub checksum_errors: u64,
+    /// Reads of pages that failed, or found something else than was written.
+    pub media_errors: u64,
     /// Number of times that it was opened without having been closed.
     pub recoveries: u64,
 }
@@ -57,7 +57,7 @@ impl Checkpoint {
         fields.u64(self.head.position).u64(self.head.number).u64(self.head.previous);
         fields.u64(self.head.operations).u64(self.body_bytes).u32(self.body_checksum);
         fields.u32(self.is_break.into());
-        fields.u64(self.totals.metadata_bytes).u64(self.totals.checksum_errors);
+        fields.u64(self.totals.metadata_bytes).u64(self.totals.media_errors);
         fields.u64(self.totals.recoveries);
         let checksum = seed.checksum(&bytes[..CHECKSUM_AT]);
         bytes[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
@@ -87,7 +87,7 @@ impl Checkpoint {
         let is_break = fields.u32()? != 0;
         let totals = Totals {
             metadata_bytes: fields.u64()?,
-            checksum_errors: fields.u64()?,
+            media_errors: fields.u64()?,
             recoveries: fields.u64()?,
         };
         Some(Self { number, head, is_break, totals, body_bytes, body_checksum })

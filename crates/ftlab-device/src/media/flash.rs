@@ -6,6 +6,7 @@
 //! wait in their buffer. `docs/drive-format.md` proves that this suffices.
 
 use crate::latency::Clock;
+use crate::media::backing::with_retries;
 use crate::media::batch::Record;
 use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
@@ -15,12 +16,18 @@ use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::mark::Mark;
 use crate::media::replay::Tracker;
+use crate::media::slots::Slots;
 use crate::media::syncer::{Progress, Syncer};
 use crate::media::{Backing, Superblock};
 use ftlab_flash::{BlockId, BlockOf, Flash, Lpn, Ppn};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
+
+/// Is told what somebody should know, such as a page that cannot be read; it is called while the drive is
+/// locked, and must be fast.
+pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The host write in progress.
 #[derive(Debug, Default)]
@@ -45,6 +52,9 @@ pub(crate) struct Media {
     /// Logical page -> checksum of its current version.
     checksums: Vec<u32>,
     gather: Gather,
+    slots: Slots,
+    /// By their places, pages that are not there: of a drive that may not be written.
+    overlay: HashMap<Ppn, Box<[u8]>>,
     journal: Journal,
     /// Erases so far, and for each block the number of its last erase.
     erases: u64,
@@ -59,6 +69,7 @@ pub(crate) struct Media {
     capture: Option<Capture>,
     totals: Totals,
     failure: Option<String>,
+    notice: Option<Notice>,
     /// The clock, if the timing of flash is emulated.
     clock: Option<Clock>,
 }
@@ -84,6 +95,9 @@ impl Media {
             block_of: layout.geometry.block_of(),
             checksums: vec![0; config.logical_pages as usize],
             gather: Gather::new(&layout.geometry),
+            slots: Slots::new(&layout.geometry),
+            overlay: HashMap::new(),
+            notice: None,
             journal: Journal::new(superblock.uuid, layout, session, head, head.position),
             erases: 0,
             erased: vec![0; layout.geometry.blocks() as usize],
@@ -96,6 +110,27 @@ impl Media {
             failure: None,
             clock: None,
         }
+    }
+
+    /// From now on, tells what happens that somebody should know.
+    pub(crate) fn set_notice(&mut self, notice: Notice) {
+        self.notice = Some(notice);
+    }
+
+    /// Says what somebody should know.
+    pub(crate) fn notify(&self, text: &str) {
+        if let Some(notice) = &self.notice {
+            notice(text);
+        }
+    }
+
+    /// Where blocks are, and which pages could not be read.
+    pub(crate) fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    pub(crate) fn slots_mut(&mut self) -> &mut Slots {
+        &mut self.slots
     }
 
     /// Emulates the timing of flash from now on.
@@ -326,7 +361,8 @@ impl Media {
             return;
         }
         let Some(buffer) = self.gather.of(block) else { return };
-        match self.backing.write_at(&buffer.data, self.layout.page(buffer.first)) {
+        match self.backing.write_at(&buffer.data, self.layout.page(self.slots.place(buffer.first)))
+        {
             Ok(()) => self.gather.clear(block),
             Err(error) => self.fail("pages could not be written", &error),
         }
@@ -343,18 +379,66 @@ impl Media {
     /// The data of a flash page that is not yet in its place.
     #[inline]
     pub(crate) fn gathered(&self, page: Ppn) -> Option<&[u8]> {
+        if !self.overlay.is_empty() {
+            return self.overlay.get(&self.slots.place(page)).map(|data| &**data);
+        }
         self.gather.find(self.block_of.page(page), page)
     }
 
-    /// Reads the flash page of `lpn`; false if it does not contain what was written.
+    /// Keeps pages in memory instead of copying them to these places.
+    pub(crate) fn lay_over(&mut self, pages: HashMap<Ppn, Box<[u8]>>) {
+        self.overlay = pages;
+    }
+
+    /// Reads the flash page of `lpn`; false if it does not contain what was written. What fails is tried again,
+    /// and in the end where the page was when it could not be moved.
     pub(crate) fn read_page(&mut self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
-        match self.gather.find(self.block_of.page(from), from) {
-            Some(page) => data.copy_from_slice(page),
-            None => self.backing.read_at(data, self.layout.page(from))?,
+        let mut read = with_retries(|| self.read_once(from, lpn, data));
+        if !matches!(read, Ok(true))
+            && let Some(place) = self.slots.unreadable_at(lpn)
+            && matches!(self.read_place(place, lpn, data), Ok(true))
+        {
+            read = Ok(true);
         }
-        let is_right = checksum(lpn, data) == self.checksums[lpn.index()];
-        self.totals.checksum_errors += u64::from(!is_right);
-        Ok(is_right)
+        self.totals.media_errors += u64::from(!matches!(read, Ok(true)));
+        read
+    }
+
+    fn read_once(&self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
+        match self.gathered(from) {
+            Some(page) => {
+                data.copy_from_slice(page);
+                Ok(self.is_current(lpn, data))
+            }
+            None => self.read_place(self.slots.place(from), lpn, data),
+        }
+    }
+
+    /// Reads a place of the medium; whether that is the current version of `lpn`.
+    fn read_place(&self, place: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
+        self.backing.read_at(data, self.layout.page(place))?;
+        Ok(self.is_current(lpn, data))
+    }
+
+    fn is_current(&self, lpn: Lpn, data: &[u8]) -> bool {
+        checksum(lpn, data) == self.checksums[lpn.index()]
+    }
+
+    /// A collection cannot read `lpn` at `from`: its place is kept, and nothing is where it moves to.
+    fn keep_unreadable(&mut self, lpn: Lpn, from: Ppn, error: &io::Error) {
+        let place = self.slots.place(from);
+        let is_kept = self.slots.remember(lpn, place);
+        self.notify(&format!(
+            "page {lpn} could not be read when it was to be moved ({error}); it is {}",
+            if is_kept {
+                "kept where it is, out of use"
+            } else {
+                "lost: there are too many of these"
+            }
+        ));
+        if is_kept {
+            self.log(Record::Unreadable { lpn, place });
+        }
     }
 }
 
@@ -373,8 +457,9 @@ impl Flash for Media {
         }
         let checksum = self.staged.checksum;
         self.checksums[lpn.index()] = checksum;
+        self.slots.forget(lpn);
         if let Some(tracker) = &mut self.replay {
-            tracker.write(lpn, checksum, to, self.operations + 1);
+            tracker.write(lpn, checksum, self.slots.place(to), self.operations + 1);
             return Ok(());
         }
         self.staged.lpn = None;
@@ -388,14 +473,15 @@ impl Flash for Media {
         }
         let checksum = self.checksums[lpn.index()];
         if let Some(tracker) = &mut self.replay {
+            let (from, to) = (self.slots.place(from), self.slots.place(to));
             tracker.relocate(lpn, checksum, from, to, self.operations + 1);
             return Ok(());
         }
         self.preserve(lpn, Some(from));
         let mut page = std::mem::take(&mut self.page);
         // A page that cannot be read keeps its checksum, so that reading it is still an error.
-        if self.read_page(from, lpn, &mut page).is_err() {
-            self.totals.checksum_errors += 1;
+        if let Err(error) = self.read_page(from, lpn, &mut page) {
+            self.keep_unreadable(lpn, from, &error);
             page.fill(0);
         }
         self.page = page;
@@ -410,6 +496,11 @@ impl Flash for Media {
         self.erases += 1;
         self.erased[block.index()] = self.erases;
         self.gather.clear(block);
+        if self.replay.is_some() {
+            self.slots.repeat_erase(block);
+        } else if let Some(replacement) = self.slots.erase(block) {
+            self.log(Record::Replacement(replacement));
+        }
         Ok(())
     }
 
@@ -417,7 +508,8 @@ impl Flash for Media {
         match self.gather.find(self.block_of.page(from), from) {
             Some(page) => data.copy_from_slice(page),
             None => {
-                if self.backing.read_at(data, self.layout.page(from)).is_err() {
+                let offset = self.layout.page(self.slots.place(from));
+                if self.backing.read_at(data, offset).is_err() {
                     data.fill(0);
                 }
             }

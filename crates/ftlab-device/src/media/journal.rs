@@ -3,9 +3,11 @@
 
 use crate::media::Backing;
 use crate::media::batch::{
-    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, Record, Records, Seed, TRIM, operations, verify,
+    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, REPLACEMENT, Record, Records, Seed, TRIM,
+    UNREADABLE, operations, verify,
 };
 use crate::media::layout::{COPIES, Layout};
+use crate::media::slots::Replacement;
 use std::io;
 use uuid::Uuid;
 
@@ -56,6 +58,17 @@ impl Journal {
         Self { seed, layout, session, head, tail, batch, records: 0, operations }
     }
 
+    /// Overwrites both copies with zeros. Checkpoints must not need anything of them.
+    pub(crate) fn clear(backing: &dyn Backing, layout: &Layout) -> io::Result<()> {
+        let zeros = vec![0; SCAN_BYTES];
+        let starts = (0..layout.journal_bytes).step_by(SCAN_BYTES);
+        for (start, copy) in starts.flat_map(|start| (0..COPIES).map(move |copy| (start, copy))) {
+            let bytes = SCAN_BYTES.min((layout.journal_bytes - start) as usize);
+            Ring { layout, backing }.write(&zeros[..bytes], start, copy)?;
+        }
+        Ok(())
+    }
+
     /// The position of the next batch, after the current one is written.
     pub(crate) fn head(&self) -> Head {
         self.head
@@ -89,6 +102,15 @@ impl Journal {
                 self.put(PAGE, 0);
                 self.put(lpn.0, checksum);
                 self.batch.extend_from_slice(data);
+            }
+            Record::Unreadable { lpn, place } => {
+                self.put(UNREADABLE, 0);
+                self.put(lpn.0, place.0);
+            }
+            Record::Replacement(Replacement { erase, block, slot }) => {
+                self.put(REPLACEMENT, 0);
+                self.put(block.0, slot);
+                self.batch.extend_from_slice(&erase.to_le_bytes());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The layout of the backing file.
 
+use crate::media::slots::spare_slots;
 use ftlab_flash::{Geometry, Ppn};
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ pub(crate) const HEADER_BYTES: usize = 4096;
 /// The regions of a backing file, in order.
 ///
 /// ```text
-/// superblock | checkpoint 0 | checkpoint 1 | marks | journal | journal | flash pages | superblock
+/// superblock | checkpoint 0 | checkpoint 1 | marks | journal | journal | flash pages | spare | superblock
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -48,11 +49,12 @@ impl Layout {
         self.pages().start + u64::from(page.0) * u64::from(self.geometry.page_bytes())
     }
 
-    /// Offset of the flash pages.
+    /// Offsets of the flash pages, spare ones included.
     pub(crate) fn pages(&self) -> Range<u64> {
         let start = self.journal(COPIES);
-        let bytes = u64::from(self.geometry.pages()) * u64::from(self.geometry.page_bytes());
-        start..start + bytes
+        let blocks = u64::from(self.geometry.blocks() + spare_slots(&self.geometry));
+        let pages = blocks * u64::from(self.geometry.pages_per_block());
+        start..start + pages * u64::from(self.geometry.page_bytes())
     }
 
     /// Offset of the second superblock.

@@ -14,13 +14,14 @@ mod layout;
 mod mark;
 mod power_cut;
 mod replay;
+mod slots;
 mod superblock;
 mod syncer;
 
-pub use backing::Backing;
-pub(crate) use backing::BackingFile;
+pub use backing::{Backing, BackingFile};
 pub use checkpoint::Totals;
 pub use error::MediaError;
+pub use flash::Notice;
 pub use power_cut::PowerCut;
 pub use superblock::Superblock;
 
@@ -36,4 +37,5 @@ pub(crate) use journal::{Head, Journal, JournalReader, batch_bytes_max, new_sess
 pub(crate) use layout::{HEADER_BYTES, Layout};
 pub(crate) use mark::Mark;
 pub(crate) use replay::{Misplaced, Pages, Source, Tracker};
+pub(crate) use slots::Replacement;
 pub(crate) use syncer::{Progress, Syncer};

@@ -5,11 +5,12 @@
 //! it. The drive can be recovered to any operation after which all current versions are there;
 //! [`last_whole`](Tracker::last_whole) finds the last one.
 
+use crate::media::backing::{is_media_error, with_retries};
 use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
-use rustix::io::Errno;
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
@@ -48,10 +49,11 @@ pub(crate) struct Pages<'a> {
 impl Pages<'_> {
     /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
-        match self.backing.read_medium_at(data, self.layout.page(place)) {
+        let offset = self.layout.page(place);
+        match with_retries(|| self.backing.read_medium_at(data, offset)) {
             Ok(()) => Ok(checksum(lpn, data) == sum),
             // Equivalent to rot, and no reason to discard all others.
-            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => Ok(false),
+            Err(error) if is_media_error(&error) => Ok(false),
             Err(error) => Err(MediaError::io("read a flash page", error)),
         }
     }
@@ -155,13 +157,12 @@ impl Tracker {
     pub(crate) fn is_there(
         &self,
         pages: Pages,
-        lpn: u32,
-        place: u32,
+        lpn: Lpn,
+        place: Ppn,
         sum: u32,
     ) -> Result<bool, MediaError> {
-        let lpn = Lpn(lpn);
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        Ok(pages.read(Ppn(place), lpn, sum, &mut data)?
+        Ok(pages.read(place, lpn, sum, &mut data)?
             || self.journaled.contains_key(&(lpn, sum))
             || self.find_any(lpn, sum, pages, &mut data)?)
     }
@@ -266,21 +267,30 @@ pub(crate) enum Source {
 }
 
 impl Misplaced {
+    /// Where it belongs.
+    pub(crate) fn place(&self) -> Ppn {
+        self.place
+    }
+
+    /// Its data, unless it is lost.
+    pub(crate) fn data(&self, pages: Pages) -> Result<Option<Cow<'_, [u8]>>, MediaError> {
+        Ok(match &self.source {
+            Source::None => None,
+            Source::Journal(data) | Source::Endangered(data) => Some(Cow::Borrowed(data)),
+            Source::Place(place) => {
+                let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
+                pages.read(*place, self.lpn, self.checksum, &mut page)?;
+                Some(Cow::Owned(page))
+            }
+        })
+    }
+
     /// Copies it to its place.
     pub(crate) fn put_in_place(&self, pages: Pages) -> Result<(), MediaError> {
-        let mut page = Vec::new();
-        let data = match &self.source {
-            Source::None => return Ok(()),
-            Source::Journal(data) | Source::Endangered(data) => data,
-            Source::Place(place) => {
-                page.resize(pages.layout.geometry.page_bytes() as usize, 0);
-                pages.read(*place, self.lpn, self.checksum, &mut page)?;
-                &page[..]
-            }
-        };
+        let Some(data) = self.data(pages)? else { return Ok(()) };
         pages
             .backing
-            .write_at(data, pages.layout.page(self.place))
+            .write_at(&data, pages.layout.page(self.place))
             .map_err(|error| MediaError::io("write a flash page", error))
     }
 }

@@ -6,6 +6,7 @@ use crate::media::{Backing, MediaError};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, WearLeveling};
 use ftlab_spec::{Spec, Value};
+use std::ops::Range;
 use uuid::Uuid;
 
 const MAGIC: &[u8; 8] = b"ftlabdrv";
@@ -34,6 +35,11 @@ impl Superblock {
     /// Operations from one checkpoint to the next.
     pub fn checkpoint_every(&self) -> u64 {
         self.checkpoint_every
+    }
+
+    /// Offsets of the flash pages in the backing.
+    pub fn flash_offsets(&self) -> Range<u64> {
+        self.layout.pages()
     }
 
     /// As bytes; `None` if the parameters of the FTL do not fit.

@@ -194,12 +194,13 @@ impl<'a> Handshake<'a> {
 
     fn transmission_flags(&self) -> u16 {
         use transmission::{
-            CAN_MULTI_CONN, HAS_FLAGS, SEND_DF, SEND_FAST_ZERO, SEND_FLUSH, SEND_FUA, SEND_TRIM,
-            SEND_WRITE_ZEROES,
+            CAN_MULTI_CONN, HAS_FLAGS, READ_ONLY, SEND_DF, SEND_FAST_ZERO, SEND_FLUSH, SEND_FUA,
+            SEND_TRIM, SEND_WRITE_ZEROES,
         };
         // Several connections: a store's flush covers everything that completed before, on any of them.
         let flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES;
         let flags = flags | SEND_FAST_ZERO | CAN_MULTI_CONN;
+        let flags = if self.store.is_read_only() { flags | READ_ONLY } else { flags };
         if self.structured { flags | SEND_DF } else { flags }
     }
 }

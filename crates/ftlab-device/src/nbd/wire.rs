@@ -45,6 +45,7 @@ pub(super) mod info {
 /// Flags of an export.
 pub(super) mod transmission {
     pub(crate) const HAS_FLAGS: u16 = 1 << 0;
+    pub(crate) const READ_ONLY: u16 = 1 << 1;
     pub(crate) const SEND_FLUSH: u16 = 1 << 2;
     pub(crate) const SEND_FUA: u16 = 1 << 3;
     pub(crate) const SEND_TRIM: u16 = 1 << 5;

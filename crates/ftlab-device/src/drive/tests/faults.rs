@@ -133,3 +133,53 @@ fn what_the_host_does_is_told_in_order() {
     drive.trim(0, 4 * PAGE as u64).unwrap();
     assert_eq!(*log.lock().unwrap(), [(0, 0), (1, 0), (0, 4)]);
 }
+
+/// The same drive, but nothing may be written to it.
+fn open_for_reading(backing: &Arc<PowerCut>) -> Drive {
+    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    Drive::open_alone(Arc::clone(backing) as _, options).unwrap()
+}
+
+#[test]
+fn a_drive_opened_for_reading_is_what_a_recovery_would_make_of_it_and_is_not_written() {
+    let (backing, _) = created();
+    let drive = open(&backing).unwrap();
+    fill(&drive, 3);
+    drive.flush().unwrap();
+    drive.abandon();
+    for fate in 0..3 {
+        let mut turn = 0;
+        let bytes = backing.survivor(|choices| {
+            turn += 1;
+            (fate + turn) % choices
+        });
+        let backing = Arc::new(PowerCut::new(bytes));
+        let view = open_for_reading(&backing);
+        assert_eq!(unreadable_after_fill(&view, 3), [0_u32; 0]);
+        assert!(view.is_read_only() && view.flush().is_ok());
+        let error = write(&view, 1, 9).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ReadOnlyFilesystem);
+        assert_eq!(error.to_string(), "the drive is read-only: it was opened for reading only");
+        let (counters, mapping) = (view.snapshot().counters, view.mapping());
+        view.close().unwrap();
+        assert_eq!(backing.operations(), 0);
+        let drive = open(&backing).unwrap();
+        assert_eq!((drive.snapshot().counters, drive.mapping()), (counters, mapping));
+    }
+}
+
+#[test]
+fn a_recovery_that_cannot_be_written_leaves_a_drive_that_can_be_read() {
+    let (backing, _) = created();
+    let drive = open(&backing).unwrap();
+    fill(&drive, 3);
+    drive.flush().unwrap();
+    drive.abandon();
+    let backing = Arc::new(backing.restarted());
+    backing.fail_to_sync();
+    let drive = open(&backing).unwrap();
+    let reason = drive.read_only().unwrap();
+    assert!(reason.starts_with("cannot make durable what was recovered"), "{reason}");
+    assert_eq!(unreadable_after_fill(&drive, 3), [0_u32; 0]);
+    drive.close().unwrap();
+}

@@ -101,7 +101,7 @@ fn many_threads_read_what_they_wrote_while_collections_run() {
     });
     let snapshot = drive.snapshot_with_blocks();
     assert_eq!(snapshot.counters.host_writes, 4 * 199 * 24);
-    assert_eq!(snapshot.totals.checksum_errors, 0);
+    assert_eq!(snapshot.totals.media_errors, 0);
     assert_eq!(snapshot.blocks.len(), 36);
     drive.close().unwrap();
 }

@@ -43,7 +43,7 @@ fn a_page_that_rots_is_an_error_and_a_count_and_stays_one_when_it_moves() {
         let drive = open(&backing).unwrap();
         let unreadable = unreadable_after_fill(&drive, 5);
         assert_eq!(damage(&backing).len(), unreadable.len());
-        assert_eq!(drive.snapshot().totals.checksum_errors, unreadable.len() as u64);
+        assert_eq!(drive.snapshot().totals.media_errors, unreadable.len() as u64);
         let [lpn] = unreadable[..] else { continue };
         let error = drive.read(u64::from(lpn) * PAGE as u64, &mut [0; 10]).unwrap_err();
         assert!(error.to_string().starts_with(&format!("page {lpn} is damaged")), "{error}");
@@ -158,15 +158,34 @@ fn a_journal_that_rots_in_both_copies_is_an_error_and_no_old_data() {
         for start in starts {
             bytes[(start + batch * BATCH + 74) as usize] ^= 0x10;
         }
-        let drive = open(&Arc::new(PowerCut::new(bytes)));
+        let drive = open(&Arc::new(PowerCut::new(bytes.clone())));
         match drive.map(|drive| drive.snapshot().operations).map_err(|error| error.to_string()) {
             // Nothing tells it from a flush that the power cut interrupted.
             Ok(operations) => assert_eq!((operations, batch, was_killed), (39, 39, false)),
             Err(error) => {
                 let expected = format!("the journal is damaged after operation {batch}");
                 assert!(error.starts_with(&expected), "{batch}: {error}");
+                salvage(bytes, batch);
             }
         }
+    }
+}
+
+/// Opens a drive whose journal ends after `operations`, and goes on with what is left, for good.
+fn salvage(bytes: Vec<u8>, operations: u64) {
+    let backing = Arc::new(PowerCut::new(bytes));
+    let options = OpenOptions { salvage: true, ..OpenOptions::default() };
+    let drive = Drive::open_alone(Arc::clone(&backing) as _, options).unwrap();
+    assert_eq!((drive.snapshot().operations, drive.recovery().lost > 0), (operations, true));
+    write(&drive, 50, 3).unwrap();
+    drive.flush().unwrap();
+    drive.abandon();
+    let drive = open(&Arc::new(PowerCut::new(backing.survivor(|_| 0)))).unwrap();
+    assert_eq!(drive.snapshot().operations, operations + 1);
+    let mut page = [0; PAGE];
+    for lpn in 0..40 {
+        drive.read(lpn * PAGE as u64, &mut page).unwrap();
+        assert_eq!(page == content(lpn as u32, 1), lpn < operations);
     }
 }
 
