@@ -29,8 +29,8 @@ mod watched;
 
 pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
-    BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,
-    check, inspect,
+    BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Restored,
+    Snapshot, check, inspect, restore,
 };
 pub use ftlab_flash::Timing;
 pub use fuse::{FILE_NAME, FuseMount};

@@ -39,7 +39,7 @@ pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
 }
 
 /// Opens a drive for reading, provided that no process writes to it.
-fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
+pub(crate) fn open_shared(path: &Path) -> Result<Arc<dyn Backing>, MediaError> {
     let file = File::open(path)
         .map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
     lock(&file, path, FlockOperation::NonBlockingLockShared)?;

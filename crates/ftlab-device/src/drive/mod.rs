@@ -30,6 +30,7 @@ mod core;
 mod options;
 mod recovery;
 mod requests;
+mod restore;
 mod snapshot;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -38,6 +39,7 @@ mod worker;
 pub use check::{Checked, check, inspect};
 pub use options::{CreateOptions, HostObserver, OpenOptions};
 pub use recovery::Recovery;
+pub use restore::{Restored, restore};
 pub use snapshot::{BlockSnapshot, Snapshot};
 
 use crate::drive::core::Core;

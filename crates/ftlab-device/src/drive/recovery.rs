@@ -8,6 +8,7 @@ use crate::drive::core::{Core, write};
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
     Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, new_session,
+    sequence,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -380,7 +381,9 @@ fn put_in_place(
     let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
     write_endangered(repeated, superblock, pages, &misplaced)?;
     sync("make durable what was recovered")?;
-    misplaced.iter().try_for_each(|page| page.put_in_place(pages))?;
+    let recoveries = repeated.loaded.ftl.flash_mut().totals().recoveries;
+    let sequence = sequence(recoveries, repeated.last, true);
+    misplaced.iter().try_for_each(|page| page.put_in_place(pages, sequence))?;
     if !misplaced.is_empty() {
         sync("make recovered pages durable")?;
     }

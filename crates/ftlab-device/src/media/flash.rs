@@ -15,6 +15,7 @@ use crate::media::gather::{Gather, Gathered};
 use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::mark::Mark;
+use crate::media::owners::sequence;
 use crate::media::replay::Tracker;
 use crate::media::slots::Slots;
 use crate::media::syncer::{Progress, Syncer};
@@ -321,7 +322,7 @@ impl Media {
             let end = self.gather.of(block).map_or(0, |buffer| buffer.pages.len());
             for index in from..end {
                 let Some(buffer) = self.gather.of(block) else { continue };
-                let Gathered { lpn, checksum, is_new } = buffer.pages[index];
+                let Gathered { lpn, checksum, is_new, .. } = buffer.pages[index];
                 if is_new {
                     let data = &buffer.data[index * page_bytes..(index + 1) * page_bytes];
                     self.journal.append(Record::Page { lpn, checksum, data });
@@ -361,16 +362,28 @@ impl Media {
             return;
         }
         let Some(buffer) = self.gather.of(block) else { return };
-        match self.backing.write_at(&buffer.data, self.layout.page(self.slots.place(buffer.first)))
-        {
+        let place = self.slots.place(buffer.first);
+        let owners: Vec<u8> = buffer.pages.iter().flat_map(|page| page.owner().encode()).collect();
+        let written = self
+            .backing
+            .write_at(&owners, self.layout.owner(place))
+            .and_then(|()| self.backing.write_at(&buffer.data, self.layout.page(place)));
+        self.totals.metadata_bytes += owners.len() as u64;
+        match written {
             Ok(()) => self.gather.clear(block),
             Err(error) => self.fail("pages could not be written", &error),
         }
     }
 
-    fn append(&mut self, to: Ppn, page: Gathered, from_host: bool) {
+    /// A page of the operation in progress: one that the host writes, or one that is moved.
+    fn gathered_page(&self, lpn: Lpn, checksum: u32, is_new: bool) -> Gathered {
+        let sequence = sequence(self.totals.recoveries, self.operations, is_new);
+        Gathered { lpn, checksum, is_new, sequence }
+    }
+
+    fn append(&mut self, to: Ppn, page: Gathered) {
         let block = self.block_of.page(to);
-        let data = if from_host { &self.staged.data } else { &self.page };
+        let data = if page.is_new { &self.staged.data } else { &self.page };
         if self.gather.append(block, to, page, data, self.operations) {
             self.put_in_place(block);
         }
@@ -463,7 +476,7 @@ impl Flash for Media {
             return Ok(());
         }
         self.staged.lpn = None;
-        self.append(to, Gathered { lpn, checksum, is_new: true }, true);
+        self.append(to, self.gathered_page(lpn, checksum, true));
         Ok(())
     }
 
@@ -485,7 +498,7 @@ impl Flash for Media {
             page.fill(0);
         }
         self.page = page;
-        self.append(to, Gathered { lpn, checksum, is_new: false }, false);
+        self.append(to, self.gathered_page(lpn, checksum, false));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Write buffers: consecutive pages of a block are written together.
 
+use crate::media::owners::Owner;
 use ftlab_flash::{BlockId, Geometry, Lpn, Ppn};
 
 /// Bytes written together.
@@ -15,6 +16,14 @@ pub(crate) struct Gathered {
     pub(crate) checksum: u32,
     /// The host wrote it: there is no other copy.
     pub(crate) is_new: bool,
+    pub(crate) sequence: u64,
+}
+
+impl Gathered {
+    /// What is stored beside the page.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner { lpn: self.lpn, checksum: self.checksum, sequence: self.sequence }
+    }
 }
 
 /// The last pages of an open block, not yet written.

@@ -1,5 +1,6 @@
 //! The layout of the backing file.
 
+use crate::media::owners::OWNER_BYTES;
 use crate::media::slots::spare_slots;
 use ftlab_flash::{Geometry, Ppn};
 use std::ops::Range;
@@ -16,7 +17,7 @@ pub(crate) const HEADER_BYTES: usize = 4096;
 /// The regions of a backing file, in order.
 ///
 /// ```text
-/// superblock | checkpoint 0 | checkpoint 1 | marks | journal | journal | flash pages | spare | superblock
+/// superblock | checkpoint 0 | checkpoint 1 | marks | journal | journal | owners | flash pages | spare | superblock
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -43,6 +44,17 @@ impl Layout {
         self.mark(COPIES) + copy * self.journal_bytes.next_multiple_of(ALIGNMENT)
     }
 
+    /// Offset of the owner of a place.
+    pub(crate) fn owner(&self, place: Ppn) -> u64 {
+        self.journal(COPIES) + u64::from(place.0) * OWNER_BYTES as u64
+    }
+
+    /// Flash pages, spare ones included.
+    pub(crate) fn places(&self) -> u32 {
+        let blocks = self.geometry.blocks() + spare_slots(&self.geometry);
+        blocks * self.geometry.pages_per_block()
+    }
+
     /// Offset of a flash page.
     #[inline]
     pub(crate) fn page(&self, page: Ppn) -> u64 {
@@ -51,10 +63,8 @@ impl Layout {
 
     /// Offsets of the flash pages, spare ones included.
     pub(crate) fn pages(&self) -> Range<u64> {
-        let start = self.journal(COPIES);
-        let blocks = u64::from(self.geometry.blocks() + spare_slots(&self.geometry));
-        let pages = blocks * u64::from(self.geometry.pages_per_block());
-        start..start + pages * u64::from(self.geometry.page_bytes())
+        let start = self.owner(Ppn(self.places())).next_multiple_of(ALIGNMENT);
+        start..start + u64::from(self.places()) * u64::from(self.geometry.page_bytes())
     }
 
     /// Offset of the second superblock.

@@ -8,6 +8,7 @@
 use crate::media::backing::{is_media_error, with_retries};
 use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
+use crate::media::owners::Owner;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
 use std::borrow::Cow;
@@ -285,12 +286,14 @@ impl Misplaced {
         })
     }
 
-    /// Copies it to its place.
-    pub(crate) fn put_in_place(&self, pages: Pages) -> Result<(), MediaError> {
+    /// Copies it to its place; `sequence` is that of the newest version.
+    pub(crate) fn put_in_place(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
         let Some(data) = self.data(pages)? else { return Ok(()) };
-        pages
-            .backing
-            .write_at(&data, pages.layout.page(self.place))
+        let owner = Owner { lpn: self.lpn, checksum: self.checksum, sequence };
+        let Pages { backing, layout } = pages;
+        backing
+            .write_at(&owner.encode(), layout.owner(self.place))
+            .and_then(|()| backing.write_at(&data, layout.page(self.place)))
             .map_err(|error| MediaError::io("write a flash page", error))
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod broken_ftl;
 mod faults;
 mod requests;
+mod restore;
 mod rot;
 
 use crate::drive::{CreateOptions, Drive, OpenOptions};
