@@ -62,7 +62,7 @@ pub use hash::{RequestHasher, trace_hash};
 pub use input::{Compression, Input};
 pub use open::{open, open_input};
 pub use open_options::{Layout, OpenOptions};
-pub use partial_file::PartialFile;
+pub use partial_file::{PartialFile, check_file, replace_file};
 pub use quantity::Bytes;
 pub use range::{AddressRange, address_range, address_range_of, window};
 pub use request::{BATCH_REQUESTS, DATA_SECTORS_MAX, Op, RequestBatch};

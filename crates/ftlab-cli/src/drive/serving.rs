@@ -10,7 +10,7 @@ use ftlab_device::{
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::Spec;
-use ftlab_trace::PartialFile;
+use ftlab_trace::check_file;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::net::SocketAddr;
@@ -89,7 +89,7 @@ impl Serving {
     pub(crate) fn start(file: &Path, args: &CompanionArgs) -> Result<Self, CliError> {
         let address = args.http.as_deref().map(http_address).transpose()?;
         if let Some(trace) = &args.record {
-            PartialFile::check(trace)?;
+            check_file(trace)?;
         }
         let options = CompanionOptions {
             record: args.record.clone(),
