@@ -6,7 +6,7 @@ use clap::Args;
 use ftlab_device::http::Dashboard;
 use ftlab_device::{
     CompanionOptions, Companions, Drive, FuseMount, Monitor, Observed, OpenOptions, Paced,
-    ServeError, Store, Timing, Watched,
+    ServeError, Store, Timing, Watched, check_openable,
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::Spec;
@@ -88,6 +88,7 @@ impl Serving {
     /// Opens the drive, and starts its companions.
     pub(crate) fn start(file: &Path, args: &CompanionArgs) -> Result<Self, CliError> {
         let address = args.http.as_deref().map(http_address).transpose()?;
+        check_openable(file)?;
         if let Some(trace) = &args.record {
             check_file(trace)?;
         }

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::output::{aligned, print, print_json};
 use clap::Args;
 use ftlab_device::http::get_json;
-use ftlab_device::{DriveStatus, Snapshot, Status};
+use ftlab_device::{DriveStatus, Snapshot, Status, check_openable};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -130,7 +130,10 @@ pub(crate) fn stats(args: &StatsArgs) -> Result<(), CliError> {
             let status: Status = get_json(url, "/api/status", args.token.as_deref())?;
             Stats::served(status.drive)
         }
-        None => Stats::of(&ftlab_device::inspect(&args.drive)?),
+        None => {
+            check_openable(&args.drive)?;
+            Stats::of(&ftlab_device::inspect(&args.drive)?)
+        }
     };
     if args.json { print_json(&stats) } else { print(&stats.text()) }
 }
