@@ -10,6 +10,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod access;
 mod companions;
 mod drive;
 mod fuse;
@@ -28,6 +29,7 @@ mod status;
 mod store;
 mod watched;
 
+pub use access::AllowList;
 pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Snapshot,

@@ -7,6 +7,7 @@ mod serve;
 mod serving;
 mod smart;
 mod stats;
+mod token;
 
 use crate::error::CliError;
 use clap::{Args, Subcommand};

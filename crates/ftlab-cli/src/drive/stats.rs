@@ -1,5 +1,6 @@
 //! `ftlab drive stats`.
 
+use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::{aligned, print, print_json};
 use clap::Args;
@@ -14,9 +15,8 @@ pub(crate) struct StatsArgs {
     /// The drive; while it is served with --http, the URL of its dashboard.
     #[arg(value_name = "FILE|URL")]
     drive: PathBuf,
-    /// The token of the dashboard, if it requires one.
-    #[arg(long)]
-    token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
@@ -127,7 +127,7 @@ pub(crate) fn stats(args: &StatsArgs) -> Result<(), CliError> {
     let url = args.drive.to_str().filter(|text| text.starts_with("http://"));
     let stats = match url {
         Some(url) => {
-            let status: Status = get_json(url, "/api/status", args.token.as_deref())?;
+            let status: Status = get_json(url, "/api/status", args.token.token()?.as_deref())?;
             Stats::served(status.drive)
         }
         None => {
