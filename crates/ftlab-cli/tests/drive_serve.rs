@@ -141,6 +141,57 @@ fn a_file_system_survives_a_kill_and_is_mounted_again() {
 }
 
 #[test]
+fn a_directory_with_files_is_not_hidden_and_a_dead_mount_is_cleared() {
+    if !have(&["mkfs.ext4", "losetup", "mount", "blkid"], true) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 64MiB --op 25% --pages-per-block 128");
+    let target = place.path().join("mnt");
+    fs::create_dir(&target).unwrap();
+    place.write("mnt/precious", "1");
+    let refused = place.ftlab("drive mount my.drive mnt --mkfs ext4");
+    refused.fails(2, &["mnt is not empty", "hide 1 of its files from everyone", "--nonempty"]);
+    let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs ext4 --nonempty");
+    mounted.says("mounted on mnt");
+    fs::write(target.join("file"), "2").unwrap();
+    fs::File::open(target.join("file")).unwrap().sync_all().unwrap();
+    mounted.child.kill().unwrap();
+    mounted.child.wait().unwrap();
+    let table = fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(table.contains(&target.display().to_string()), "the dead mount is still there");
+    let mut mounted = Running::start(&place, "drive mount my.drive mnt --nonempty");
+    mounted.says("removed the mount of a killed process");
+    mounted.says("mounted on mnt");
+    assert_eq!(fs::read(target.join("file")).unwrap(), b"2");
+    mounted.stop();
+    assert_eq!(fs::read(target.join("precious")).unwrap(), b"1");
+    let loops = program("losetup", &["--list", "--output", "BACK-FILE", "--noheadings"]);
+    assert!(!loops.contains(&place.path().display().to_string()), "{loops}");
+}
+
+#[test]
+fn a_dead_file_is_served_again_in_its_place() {
+    if !have(&[], true) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 16MiB --op 25% --pages-per-block 64");
+    fs::create_dir(place.path().join("m")).unwrap();
+    for _ in 0..2 {
+        let mut serving = Running::start(&place, "drive serve my.drive --fuse m");
+        serving.says("the drive is the file m/drive");
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+    }
+    let mut serving = Running::start(&place, "drive serve my.drive --fuse m");
+    serving.says("removed the mount of a killed process");
+    serving.says("the drive is the file m/drive");
+    serving.stop();
+    assert_eq!(fs::read_dir(place.path().join("m")).unwrap().count(), 0);
+}
+
+#[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new();
     create(&place, "--size 16MiB --op 25% --pages-per-block 64");
@@ -158,7 +209,10 @@ fn what_cannot_be_served_is_said() {
     fails("my.drive --nbd s --http nowhere", 2, &["--http \"nowhere\" is not HOST:PORT"]);
     fails("my.drive --nbd s --shadow 2r-fifi", 2, &["did you mean \"2r-fifo\"?"]);
     fails("my.drive --nbd s --record t.xyz", 2, &[".parquet"]);
-    fails("my.drive --nbd s --fuse nowhere", 1, &["nowhere cannot be mounted"]);
+    fails("my.drive --nbd s --fuse nowhere", 2, &["nowhere: No such file", "name an existing"]);
+    fs::create_dir(place.path().join("full")).unwrap();
+    place.write("full/file", "");
+    fails("my.drive --fuse full", 2, &["full is not empty", "hide 1 of its files", "--nonempty"]);
     fails("no.drive --nbd s", 1, &["no.drive"]);
     place.write("empty", "\n");
     fails("my.drive --nbd s --http 127.0.0.1:0 --token-file empty", 2, &["the file is empty"]);

@@ -3,6 +3,7 @@
 mod check;
 mod create;
 mod mount;
+mod place;
 mod serve;
 mod serving;
 mod smart;

@@ -1,5 +1,6 @@
 //! `ftlab drive serve`.
 
+use super::place::{clear_dead_mount, require_empty};
 use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::convert::allow_many_files;
 use crate::error::CliError;
@@ -29,6 +30,9 @@ pub(crate) struct ServeArgs {
     /// Exposes the drive as the file DIR/drive.
     #[arg(long, value_name = "DIR")]
     fuse: Option<PathBuf>,
+    /// Serves the file even in a directory that is not empty; what is in it is hidden until the end.
+    #[arg(long, requires = "fuse")]
+    nonempty: bool,
     /// Threads that serve the file.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     fuse_threads: u8,
@@ -79,6 +83,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
     }
     let addresses = args.nbd.iter().map(|text| allowed(text, args.allow_remote));
     let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+    if let Some(directory) = &args.fuse {
+        clear_dead_mount(directory);
+        require_empty(directory, args.nonempty)?;
+    }
     let options = ServerOptions {
         allow: args.companions.allow(),
         tls: args.tls.load()?,
