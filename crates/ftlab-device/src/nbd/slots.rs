@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A client that has been this long in the middle of a request or reply makes way before idle ones.
-const STALLED_MS: u64 = 1000;
+const STALLED_US: u64 = 1_000_000;
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,35 +36,35 @@ pub(super) struct Slot {
     peer: Option<IpAddr>,
     begin: Instant,
     phase: AtomicU8,
-    since_ms: AtomicU64,
+    since_us: AtomicU64,
 }
 
 impl Slot {
     /// Says what it does from now on.
     pub(super) fn enter(&self, phase: Phase) {
         if phase != Phase::Working {
-            let now_ms = self.begin.elapsed().as_millis() as u64;
+            let now_us = self.begin.elapsed().as_micros() as u64;
             if self.phase.load(Ordering::Relaxed) != phase as u8 {
-                self.since_ms.store(now_ms, Ordering::Relaxed);
+                self.since_us.store(now_us, Ordering::Relaxed);
             }
         }
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
     /// The connection with the least makes way first; none that is at work does.
-    fn rank(&self, now_ms: u64, crowd: usize) -> Option<(u8, usize, u64)> {
-        let since_ms = self.since_ms.load(Ordering::Relaxed);
+    fn rank(&self, now_us: u64, crowd: usize) -> Option<(u8, usize, u64)> {
+        let since_us = self.since_us.load(Ordering::Relaxed);
         let phase = self.phase.load(Ordering::Relaxed);
         let rank =
             match phase {
                 _ if phase == Phase::Handshake as u8 => 0,
                 _ if phase == Phase::Stalled as u8 => {
-                    if now_ms.saturating_sub(since_ms) >= STALLED_MS { 1 } else { 3 }
+                    if now_us.saturating_sub(since_us) >= STALLED_US { 1 } else { 3 }
                 }
                 _ if phase == Phase::Idle as u8 => 2,
                 _ => return None,
             };
-        Some((rank, if rank == 2 { usize::MAX - crowd } else { 0 }, since_ms))
+        Some((rank, if rank == 2 { usize::MAX - crowd } else { 0 }, since_us))
     }
 }
 
@@ -101,7 +101,7 @@ impl Slots {
             socket: Arc::new(socket),
             begin: self.begin,
             phase: AtomicU8::new(Phase::Handshake as u8),
-            since_ms: AtomicU64::new(self.begin.elapsed().as_millis() as u64),
+            since_us: AtomicU64::new(self.begin.elapsed().as_micros() as u64),
         });
         all.insert(id, Arc::clone(&slot));
         Some(slot)
@@ -115,10 +115,10 @@ impl Slots {
     fn close_one(&self, all: &mut HashMap<u64, Arc<Slot>>) -> bool {
         let mut crowds: HashMap<Option<IpAddr>, usize> = HashMap::new();
         all.values().for_each(|slot| *crowds.entry(slot.peer).or_default() += 1);
-        let now_ms = self.begin.elapsed().as_millis() as u64;
+        let now_us = self.begin.elapsed().as_micros() as u64;
         let ranked = all.iter().filter_map(|(id, slot)| {
             let crowd = crowds.get(&slot.peer).copied().unwrap_or_default();
-            Some((slot.rank(now_ms, crowd)?, *id))
+            Some((slot.rank(now_us, crowd)?, *id))
         });
         let Some((_, id)) = ranked.min() else { return false };
         if let Some(slot) = all.remove(&id) {
@@ -180,13 +180,13 @@ mod tests {
             peer: None,
             begin: Instant::now(),
             phase: AtomicU8::new(phase as u8),
-            since_ms: AtomicU64::new(5),
+            since_us: AtomicU64::new(5),
         };
         let idle = slot(Phase::Idle);
         assert!(idle.rank(9, 7) < idle.rank(9, 2));
         assert!(slot(Phase::Handshake).rank(9, 1) < idle.rank(9, 7));
-        assert!(slot(Phase::Stalled).rank(2000, 1) < idle.rank(9, 7));
-        assert!(slot(Phase::Stalled).rank(900, 1) > idle.rank(9, 1));
+        assert!(slot(Phase::Stalled).rank(2_000_000, 1) < idle.rank(9, 7));
+        assert!(slot(Phase::Stalled).rank(900_000, 1) > idle.rank(9, 1));
         assert_eq!(slot(Phase::Working).rank(u64::MAX, 1), None);
     }
 }
