@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ftlab import _core
 from ftlab._document import Document
+from ftlab._files import replacing
 from ftlab._tables import data_frame, table
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ class Result(Document):
         path : str or path
             The file. The picture of the flash needs a run with ``observe=True``.
         """
-        Path(path).write_text(_core.report(self.to_json()), encoding="utf-8")
+        with replacing(path) as page:
+            page.write_text(_core.report(self.to_json()), encoding="utf-8")
 
     def __repr__(self) -> str:
         """The workload, and write amplification by FTL."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.csv
 
+from ftlab._files import replacing
 from ftlab._tables import data_frame
 
 if TYPE_CHECKING:
@@ -176,9 +177,12 @@ class Tuning:
         place = Path(directory)
         place.mkdir(parents=True, exist_ok=True)
         paths = [place / name for name in ("tuning.json", "trials.csv", "pareto.svg")]
-        paths[0].write_text(self.to_json(), encoding="utf-8")
-        pa.csv.write_csv(self.to_arrow(), paths[1])
-        self.figure().savefig(paths[2])
+        with replacing(paths[0]) as file:
+            file.write_text(self.to_json(), encoding="utf-8")
+        with replacing(paths[1]) as file:
+            pa.csv.write_csv(self.to_arrow(), file)
+        with replacing(paths[2]) as file:
+            self.figure().savefig(file)
         return paths
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ use ftlab_lab::compare::{
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
-use ftlab_trace::PartialFile;
+use ftlab_trace::replace_file;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -202,10 +202,7 @@ fn nothing_to_hold_against(board: &Scoreboard) -> CliError {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    let cannot = |error| CliError::failure(format!("{}: {error}", path.display()));
-    let partial = PartialFile::create(path)?;
-    partial.handle().and_then(|mut file| file.write_all(text.as_bytes())).map_err(cannot)?;
-    Ok(partial.complete()?)
+    Ok(replace_file(path, |file| file.write_all(text.as_bytes()))?)
 }
 
 /// Cells so far.

@@ -89,8 +89,9 @@ fn trace(args: &ConvertArgs, path: &Path, options: &OpenOptions) -> Result<Conve
     Ok(convert(path, options, &args.output, args.to.as_deref(), &part)?)
 }
 
-/// Raises the limit of open files as far as allowed: traces have thousands of volumes.
-fn allow_many_files() {
+/// Raises the limit of open files as far as allowed: traces have thousands of volumes, and servers
+/// hundreds of clients.
+pub(crate) fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     // A limit that cannot be raised is an error only if that many files are needed.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

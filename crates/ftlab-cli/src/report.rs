@@ -7,7 +7,7 @@ use clap::Args;
 use ftlab_lab::read_results;
 use ftlab_report::ReportError;
 use ftlab_sim::ExperimentResult;
-use ftlab_trace::PartialFile;
+use ftlab_trace::{check_file, replace_file};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,15 +47,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), CliError> {
 /// Checks before a run whether a page of this many FTLs can be written to `path`.
 pub(crate) fn check_report(ftls: usize, path: &Path) -> Result<(), CliError> {
     ftlab_report::check(ftls)?;
-    Ok(PartialFile::check(path)?)
+    Ok(check_file(path)?)
 }
 
 /// Writes the page that shows `result`.
 pub(crate) fn write_report(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
     let page = ftlab_report::page(result)?;
-    let partial = PartialFile::create(path)?;
-    partial.handle()?.write_all(page.as_bytes())?;
-    Ok(partial.complete()?)
+    Ok(replace_file(path, |file| file.write_all(page.as_bytes()))?)
 }
 
 /// The command whose arguments are `typed`, in a form that can be typed again.

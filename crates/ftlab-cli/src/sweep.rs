@@ -10,7 +10,7 @@ use ftlab_lab::sweep::{
     read_runs_of, sweep as run_sweep,
 };
 use ftlab_sim::format::{grouped, significant};
-use ftlab_trace::PartialFile;
+use ftlab_trace::replace_file;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -190,9 +190,7 @@ pub(crate) fn write_csv(
             .map(|metric| metric.of(stored).map_or_else(String::new, |number| number.to_string()));
         text += &line(labels.chain(numbers));
     }
-    let partial = PartialFile::create(path)?;
-    partial.handle()?.write_all(text.as_bytes())?;
-    Ok(partial.complete()?)
+    Ok(replace_file(path, |file| file.write_all(text.as_bytes()))?)
 }
 
 /// A line of CSV.

@@ -1,6 +1,7 @@
 //! `ftlab drive` as a user types it.
 #![cfg(feature = "live")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -34,6 +35,8 @@ fn a_drive_is_made_checked_and_looked_at() {
     );
     let geometry = "2r-fifo:blk-util=0.4, 16384 pages of 4096 bytes on 288 blocks of 64";
     assert!(made.contains(geometry), "{made}");
+    let mode = std::fs::metadata(directory.path().join("my.drive")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     let checked = ok(directory.path(), "drive check my.drive");
     assert!(checked.ends_with("0 pages hold data\nno damage\n"), "{checked}");
     let stats = ok(directory.path(), "drive stats my.drive");

@@ -3,94 +3,11 @@
 
 mod common;
 
+use common::running::{Running, have, program};
 use common::{Output, Place};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-
-/// `ftlab` at work, and what it says on standard error.
-struct Running {
-    child: Child,
-    lines: Receiver<String>,
-    all: String,
-}
-
-impl Running {
-    fn start(place: &Place, arguments: &str) -> Self {
-        let mut command = place.command(arguments);
-        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let (sender, lines) = channel();
-        let read = BufReader::new(child.stderr.take().unwrap()).lines();
-        std::thread::spawn(move || read.map_while(Result::ok).try_for_each(|l| sender.send(l)));
-        Self { child, lines, all: String::new() }
-    }
-
-    /// Waits until it says something with `part` in it, and returns that line.
-    fn says(&mut self, part: &str) -> String {
-        loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(30));
-            let line = line.unwrap_or_else(|_| panic!("{part:?} is not reported; {}", self.all));
-            self.all.push_str(&line);
-            self.all.push('\n');
-            if line.contains(part) {
-                return line;
-            }
-        }
-    }
-
-    fn interrupt(&self) {
-        program("kill", &["-INT", &self.child.id().to_string()]);
-    }
-
-    /// Interrupts it, and asserts that it ends well; its whole output.
-    fn stop(mut self) -> String {
-        self.interrupt();
-        let code = self.child.wait().unwrap().code();
-        self.all.extend(self.lines.iter().map(|line| line + "\n"));
-        assert_eq!(code, Some(0), "{}", self.all);
-        std::mem::take(&mut self.all)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Only if the test has failed: it takes everything down.
-        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
-            self.interrupt();
-            let _ = self.child.wait();
-        }
-    }
-}
-
-#[track_caller]
-fn program(name: &str, arguments: &[&str]) -> String {
-    let output = Command::new(name).args(arguments).output().unwrap();
-    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    assert!(output.status.success(), "{name} {arguments:?}: {text}");
-    text
-}
-
-/// Whether programs are here, and we are root if that is needed; says so if not.
-fn have(programs: &[&str], needs_root: bool) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = |name: &str| std::env::split_paths(&path).any(|path| path.join(name).is_file());
-    let mut missing: Vec<_> = programs.iter().copied().filter(|name| !found(name)).collect();
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    if needs_root && !status.lines().any(|line| line.starts_with("Uid:\t0\t0\t")) {
-        missing.push("root");
-    }
-    if needs_root && !fs::exists("/dev/fuse").unwrap() {
-        missing.push("/dev/fuse");
-    }
-    if !missing.is_empty() {
-        let message = format!("SKIPPED: without {} (make setup-drive)\n", missing.join(", "));
-        std::io::stderr().write_all(message.as_bytes()).unwrap();
-    }
-    missing.is_empty()
-}
 
 fn create(place: &Place, arguments: &str) {
     let created: Output = place.ftlab(&format!("drive create my.drive {arguments}"));
@@ -224,6 +141,57 @@ fn a_file_system_survives_a_kill_and_is_mounted_again() {
 }
 
 #[test]
+fn a_directory_with_files_is_not_hidden_and_a_dead_mount_is_cleared() {
+    if !have(&["mkfs.ext4", "losetup", "mount", "blkid"], true) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 64MiB --op 25% --pages-per-block 128");
+    let target = place.path().join("mnt");
+    fs::create_dir(&target).unwrap();
+    place.write("mnt/precious", "1");
+    let refused = place.ftlab("drive mount my.drive mnt --mkfs ext4");
+    refused.fails(2, &["mnt is not empty", "hide 1 of its files from everyone", "--nonempty"]);
+    let mut mounted = Running::start(&place, "drive mount my.drive mnt --mkfs ext4 --nonempty");
+    mounted.says("mounted on mnt");
+    fs::write(target.join("file"), "2").unwrap();
+    fs::File::open(target.join("file")).unwrap().sync_all().unwrap();
+    mounted.child.kill().unwrap();
+    mounted.child.wait().unwrap();
+    let table = fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(table.contains(&target.display().to_string()), "the dead mount is still there");
+    let mut mounted = Running::start(&place, "drive mount my.drive mnt --nonempty");
+    mounted.says("removed the mount of a killed process");
+    mounted.says("mounted on mnt");
+    assert_eq!(fs::read(target.join("file")).unwrap(), b"2");
+    mounted.stop();
+    assert_eq!(fs::read(target.join("precious")).unwrap(), b"1");
+    let loops = program("losetup", &["--list", "--output", "BACK-FILE", "--noheadings"]);
+    assert!(!loops.contains(&place.path().display().to_string()), "{loops}");
+}
+
+#[test]
+fn a_dead_file_is_served_again_in_its_place() {
+    if !have(&[], true) {
+        return;
+    }
+    let place = Place::new();
+    create(&place, "--size 16MiB --op 25% --pages-per-block 64");
+    fs::create_dir(place.path().join("m")).unwrap();
+    for _ in 0..2 {
+        let mut serving = Running::start(&place, "drive serve my.drive --fuse m");
+        serving.says("the drive is the file m/drive");
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+    }
+    let mut serving = Running::start(&place, "drive serve my.drive --fuse m");
+    serving.says("removed the mount of a killed process");
+    serving.says("the drive is the file m/drive");
+    serving.stop();
+    assert_eq!(fs::read_dir(place.path().join("m")).unwrap().count(), 0);
+}
+
+#[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new();
     create(&place, "--size 16MiB --op 25% --pages-per-block 64");
@@ -237,12 +205,20 @@ fn what_cannot_be_served_is_said() {
         &["can be reached from other machines", "--allow-remote"],
     );
     fails("my.drive --nbd 127.0.0.1:x", 2, &["\"127.0.0.1:x\" is not an address"]);
-    fails("my.drive --nbd s --http 0.0.0.0:0", 2, &["can be reached", "--token TOKEN"]);
+    fails("my.drive --nbd s --http 0.0.0.0:0", 2, &["can be reached", "--token-file FILE"]);
     fails("my.drive --nbd s --http nowhere", 2, &["--http \"nowhere\" is not HOST:PORT"]);
     fails("my.drive --nbd s --shadow 2r-fifi", 2, &["did you mean \"2r-fifo\"?"]);
     fails("my.drive --nbd s --record t.xyz", 2, &[".parquet"]);
-    fails("my.drive --nbd s --fuse nowhere", 1, &["nowhere cannot be mounted"]);
+    fails("my.drive --nbd s --fuse nowhere", 2, &["nowhere: No such file", "name an existing"]);
+    fs::create_dir(place.path().join("full")).unwrap();
+    place.write("full/file", "");
+    fails("my.drive --fuse full", 2, &["full is not empty", "hide 1 of its files", "--nonempty"]);
     fails("no.drive --nbd s", 1, &["no.drive"]);
-    fails("my.drive --nbd s --token x", 2, &["--http"]);
+    place.write("empty", "\n");
+    fails("my.drive --nbd s --http 127.0.0.1:0 --token-file empty", 2, &["the file is empty"]);
+    fails("my.drive --nbd s --token-file none --http 127.0.0.1:0", 2, &["none: No such file"]);
+    fails("my.drive --nbd s --allow 10.0.0.0/33", 2, &["\"10.0.0.0/33\" is no network"]);
+    fails("my.drive --nbd s --tls-cert empty", 2, &["--tls-key"]);
+    fails("my.drive --nbd s --tls-cert empty --tls-key empty", 2, &["empty: ", "a file in PEM"]);
     assert_eq!(place.ftlab("drive check my.drive").code, 0);
 }

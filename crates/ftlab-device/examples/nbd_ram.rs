@@ -3,7 +3,7 @@
 //!     nbd_ram SOCKET|HOST:PORT BYTES
 
 use ftlab_device::Ram;
-use ftlab_device::nbd::{Export, Server};
+use ftlab_device::nbd::{Export, Server, ServerOptions};
 use std::error::Error;
 use std::io::{Read, stdin};
 use std::sync::Arc;
@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [address, bytes] = arguments.as_slice() else { return Err("nbd_ram ADDRESS BYTES".into()) };
     let ram = Arc::new(Ram::new(bytes.parse()?));
     let report = Box::new(|text| eprintln!("{text}"));
-    let server = Server::start(&address.parse()?, Export::default(), ram, report)?;
+    let options = ServerOptions::default();
+    let server = Server::start(&address.parse()?, Export::default(), ram, options, report)?;
     println!("{}", server.address().uri());
     stdin().read_to_end(&mut Vec::new())?;
     Ok(())

@@ -10,6 +10,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod access;
 mod companions;
 mod drive;
 mod fuse;
@@ -18,6 +19,7 @@ pub mod fuzz;
 pub mod http;
 mod latency;
 mod media;
+mod memory;
 mod monitor;
 pub mod nbd;
 mod observed;
@@ -27,6 +29,7 @@ mod status;
 mod store;
 mod watched;
 
+pub use access::AllowList;
 pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Restored,
@@ -36,6 +39,7 @@ pub use ftlab_flash::Timing;
 pub use fuse::{FILE_NAME, FuseMount};
 pub use latency::Paced;
 pub use media::{Backing, BackingFile, MediaError, Notice, PowerCut, Superblock, Totals};
+pub use memory::{check_creatable, check_openable, memory_bytes};
 pub use monitor::{CompanionStatus, Monitor};
 pub use ram::Ram;
 pub use serve_error::ServeError;

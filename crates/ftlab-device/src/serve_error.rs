@@ -42,8 +42,8 @@ pub enum ServeError {
     },
     /// Other machines could see the dashboard.
     #[error(
-        "{address} can be reached from other machines; listen on 127.0.0.1, or give --token TOKEN, \
-         which every client must then send"
+        "{address} can be reached from other machines; listen on 127.0.0.1, or give --token-file FILE \
+         (or set FTLAB_TOKEN): every client must then send that token"
     )]
     NoToken {
         /// Where to listen.
@@ -52,6 +52,20 @@ pub enum ServeError {
     /// A token that cannot be part of a URL.
     #[error("a token consists of letters, digits and -._~; use for example `openssl rand -hex 16`")]
     Token,
+    /// Not a network.
+    #[error("{text:?} is no network; write addresses or networks such as 10.0.0.0/8,192.168.1.7")]
+    Network {
+        /// The text given.
+        text: String,
+    },
+    /// A certificate or key that cannot be used.
+    #[error("{}: {why}; TLS needs a certificate and its private key, each a file in PEM", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// A dashboard cannot be queried.
     #[error("{url}: {why}")]
     Dashboard {
@@ -109,6 +123,8 @@ impl ServeError {
                 | Self::Remote { .. }
                 | Self::NoToken { .. }
                 | Self::Token
+                | Self::Network { .. }
+                | Self::Tls { .. }
                 | Self::NotASocket { .. }
                 | Self::Shadow { .. }
         )

@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use ftlab_sim::result::{ExperimentResult, RunResult};
-use ftlab_trace::PartialFile;
+use ftlab_trace::{check_file, replace_file};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -35,7 +35,7 @@ const SCHEMA: &str = "message series {
 pub fn check_results(directory: &Path) -> Result<(), LabError> {
     fs::create_dir_all(directory).map_err(at(directory))?;
     for path in paths(directory) {
-        PartialFile::check(&path)?;
+        check_file(&path)?;
     }
     Ok(())
 }
@@ -49,8 +49,8 @@ pub fn write_results(
     fs::create_dir_all(directory).map_err(at(directory))?;
     let [json, series] = paths(directory);
     let text = serde_json::to_string_pretty(result).map_err(|e| at(&json)(e.into()))?;
-    replace(&json, |mut file| writeln!(file, "{text}"))?;
-    replace(&series, |file| write_series(result, file).map_err(io::Error::other))?;
+    replace_file(&json, |file| writeln!(file, "{text}"))?;
+    replace_file(&series, |file| write_series(result, file).map_err(io::Error::other))?;
     Ok(vec![json, series])
 }
 
@@ -67,19 +67,12 @@ fn paths(directory: &Path) -> [PathBuf; 2] {
     ["results.json", "series.parquet"].map(|name| directory.join(name))
 }
 
-/// Writes a file so that it is complete or not there.
-fn replace(path: &Path, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), LabError> {
-    let partial = PartialFile::create(path)?;
-    partial.handle().and_then(write).map_err(at(path))?;
-    Ok(partial.complete()?)
-}
-
 fn at(path: &Path) -> impl Fn(io::Error) -> LabError {
     let path = path.to_owned();
     move |source| LabError::store(&path, &source)
 }
 
-fn write_series(result: &ExperimentResult, file: File) -> Result<(), ParquetError> {
+fn write_series(result: &ExperimentResult, file: &mut File) -> Result<(), ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let pairs = [
         ("version", result.version.clone()),
@@ -102,7 +95,7 @@ fn write_series(result: &ExperimentResult, file: File) -> Result<(), ParquetErro
 
 /// One row group for each run.
 fn write_run(
-    writer: &mut SerializedFileWriter<File>,
+    writer: &mut SerializedFileWriter<&mut File>,
     run: &RunResult,
     interval_writes: u64,
 ) -> Result<(), ParquetError> {

@@ -48,6 +48,7 @@ impl From<TraceError> for Error {
     fn from(error: TraceError) -> Self {
         let message = in_python(&error);
         Self(match error {
+            TraceError::Memory { .. } => exceptions::MemoryLimitError::new_err(message),
             TraceError::Io { .. } => exceptions::FileError::new_err(message),
             TraceError::Spec(_) | TraceError::PageSize { .. } | TraceError::Unsupported { .. } => {
                 exceptions::ParameterError::new_err(message)

@@ -6,9 +6,9 @@
 
 use crate::SimError;
 use crate::format::grouped;
-use crate::memory::available_bytes;
 use ftlab_flash::Lpn;
 use ftlab_ftl::PageBatch;
+use ftlab_trace::available_bytes;
 use std::sync::Arc;
 
 /// Bytes per page write that is looked at.

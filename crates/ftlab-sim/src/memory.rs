@@ -1,8 +1,9 @@
-//! How much memory a drive takes, and how much there is.
+//! How much memory a drive takes.
 
 use crate::SimError;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_machine::AnyFtl;
+use ftlab_trace::available_bytes;
 
 /// Bytes per logical page: its place on the flash.
 const LOGICAL_PAGE_BYTES: u64 = 4;
@@ -47,14 +48,6 @@ fn check_against(
         }
         _ => Ok(needed_bytes),
     }
-}
-
-/// Memory that can be had without swapping; `None` where the system does not say.
-pub(crate) fn available_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    kib.checked_mul(1024)
 }
 
 #[cfg(test)]

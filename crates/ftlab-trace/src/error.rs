@@ -162,6 +162,22 @@ pub enum TraceError {
         /// What was asked for.
         page_bytes: u64,
     },
+    /// More memory than there is.
+    #[error(
+        "{what} needs {} of memory, and {} are available; {remedy}",
+        gib(*needed_bytes),
+        gib(*available_bytes)
+    )]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// How much it needs.
+        needed_bytes: u64,
+        /// How much there is.
+        available_bytes: u64,
+        /// How to need less.
+        remedy: String,
+    },
     /// Something that a format or generator cannot do.
     #[error("{what}; {remedy}")]
     Unsupported {
@@ -186,6 +202,10 @@ impl TraceError {
             remedy: "check that the file is complete".into(),
         }
     }
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
 /// A line as it is shown in a message: lossy text, at most 120 characters.

@@ -1,11 +1,16 @@
 //! Files that appear under their name only when they are complete.
 
 use crate::TraceError;
-use std::fs::{self, File};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::{self, File, Metadata, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
-/// A file under a provisional name, removed again unless it is completed.
+/// A file that takes long to write: under a provisional name (`NAME.partial`), removed again unless
+/// it is completed. One process at a time writes it; a second one is refused.
 ///
 /// Completing it replaces a regular file, and nothing else: devices, pipes and directories are
 /// refused, and a symbolic link stays and gives way to the file that it leads to.
@@ -14,6 +19,7 @@ pub struct PartialFile {
     name: String,
     path: PathBuf,
     partial_path: PathBuf,
+    /// Locked; the system unlocks it even if the process is killed.
     file: Option<File>,
 }
 
@@ -22,17 +28,17 @@ impl PartialFile {
     pub fn create(path: &Path) -> Result<Self, TraceError> {
         let name = path.display().to_string();
         let path = regular(path)?;
-        let mut partial_path = path.as_os_str().to_owned();
-        partial_path.push(".partial");
-        let partial_path = regular(Path::new(&partial_path))?;
-        let file = File::create(&partial_path)
-            .map_err(|error| TraceError::io(&partial_path.display().to_string(), error))?;
+        let partial_path = regular(&Self::provisional(&path))?;
+        let file = lock(&partial_path, &name)?;
+        file.set_len(0).map_err(|error| TraceError::io(&name, error))?;
         Ok(Self { name, path, partial_path, file: Some(file) })
     }
 
-    /// Finds out, by trying, whether a file can be written at `path`; leaves what is there alone.
-    pub fn check(path: &Path) -> Result<(), TraceError> {
-        Self::create(path).map(drop)
+    /// The name that the file at `path` has until it is complete.
+    pub fn provisional(path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".partial");
+        name.into()
     }
 
     /// The name that was asked for.
@@ -61,6 +67,70 @@ impl Drop for PartialFile {
             let _ = fs::remove_file(&self.partial_path);
         }
     }
+}
+
+/// Writes a file in one go, so that it is complete or not there. Of several processes that do so at
+/// once, the last one wins. What is replaced is as with [`PartialFile`].
+pub fn replace_file(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), TraceError> {
+    let (mut file, path) = beside(path)?;
+    let name = path.display().to_string();
+    write(file.as_file_mut()).map_err(|error| TraceError::io(&name, error))?;
+    file.persist(&path).map_err(|error| TraceError::io(&name, error.error))?;
+    Ok(())
+}
+
+/// Finds out, by trying, whether a file can be written at `path`; leaves what is there alone.
+pub fn check_file(path: &Path) -> Result<(), TraceError> {
+    beside(path).map(drop)
+}
+
+/// Whether both names lead to the same file, through links of any kind.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let both = fs::metadata(one).and_then(|one| Ok((one, fs::metadata(other)?)));
+    both.is_ok_and(|(one, other)| identity(&one) == identity(&other))
+}
+
+/// A file under a name of its own in the directory of `path`, and where it is to be.
+fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), TraceError> {
+    let path = regular(path)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let file = tempfile::Builder::new()
+        .prefix(".ftlab-")
+        // What the user's umask leaves of it, as for any other file.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory.unwrap_or(Path::new(".")))
+        .map_err(|error| TraceError::io(&path.display().to_string(), error))?;
+    Ok((file, path))
+}
+
+/// Opens and locks the file at `path`, under which the content of `name` is gathered.
+fn lock(path: &Path, name: &str) -> Result<File, TraceError> {
+    let failed = |error| TraceError::io(&path.display().to_string(), error);
+    loop {
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(failed)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                const BUSY: &str =
+                    "another process is writing this file; wait for it, or choose another name";
+                return Err(TraceError::io(name, io::Error::other(BUSY)));
+            }
+            Err(error) => return Err(failed(error.into())),
+        }
+        // Before it was locked, its previous owner may have given it its final name.
+        let opened = file.metadata().map_err(failed)?;
+        if fs::metadata(path).is_ok_and(|named| identity(&named) == identity(&opened)) {
+            return Ok(file);
+        }
+    }
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 /// Where a file at `path` will be, all symbolic links followed; an error if something other than a
@@ -107,7 +177,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
         write(&path, b"old");
-        PartialFile::check(&path).unwrap();
+        check_file(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
         write(&path, b"new");
         assert_eq!(fs::read(&path).unwrap(), b"new");
@@ -133,7 +203,64 @@ mod tests {
         assert_eq!(names(directory.path()), ["x"]);
     }
 
-    #[cfg(unix)]
+    #[test]
+    fn a_second_writer_is_refused_and_the_first_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        let first = PartialFile::create(&path).unwrap();
+        first.handle().unwrap().write_all(b"first").unwrap();
+        let error = PartialFile::create(&path).unwrap_err().to_string();
+        assert!(error.contains("x: another process is writing this file"), "{error}");
+        first.complete().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        write(&path, b"second");
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_overwritten() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        fs::write(PartialFile::provisional(&path), b"longer than what follows").unwrap();
+        write(&path, b"new");
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(directory.path()), ["x"]);
+    }
+
+    #[test]
+    fn many_writers_in_one_go_leave_the_content_of_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        std::thread::scope(|scope| {
+            for letter in b'a'..b'i' {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        replace_file(path, |file| {
+                            (0..64).try_for_each(|_| file.write_all(&[letter; 100]))
+                        })
+                        .unwrap();
+                    }
+                });
+            }
+        });
+        let content = fs::read(&path).unwrap();
+        assert!(content.len() == 6400 && content.iter().all(|letter| *letter == content[0]));
+        assert_eq!(names(directory.path()), ["x"]);
+    }
+
+    #[test]
+    fn a_file_has_the_permissions_of_any_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let [one, other] = ["one", "other"].map(|name| directory.path().join(name));
+        replace_file(&one, |_| Ok(())).unwrap();
+        fs::write(&other, b"").unwrap();
+        assert_eq!(
+            fs::metadata(one).unwrap().permissions(),
+            fs::metadata(other).unwrap().permissions()
+        );
+    }
+
     #[test]
     fn a_link_stays_and_its_file_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
@@ -149,7 +276,6 @@ mod tests {
         assert!(link.is_symlink());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_pipe_is_refused_directly_and_behind_a_link() {
         use std::os::unix::fs::FileTypeExt;
@@ -161,6 +287,7 @@ mod tests {
         for path in [&pipe, &link] {
             let error = PartialFile::create(path).unwrap_err().to_string();
             assert!(error.contains("is a device, pipe or socket"), "{error}");
+            replace_file(path, |_| Ok(())).unwrap_err();
         }
         assert!(fs::metadata(&link).unwrap().file_type().is_fifo() && link.is_symlink());
         assert_eq!(names(directory.path()), ["link", "pipe"]);

@@ -15,6 +15,7 @@ pub(crate) struct CheckArgs {
 }
 
 pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
+    ftlab_device::check_openable(&args.file)?;
     let checked = ftlab_device::check(&args.file)?;
     let recovery = &checked.recovery;
     let mut text = format!(

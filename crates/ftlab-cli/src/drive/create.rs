@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::options::{parse, parse_page_size};
 use crate::output::say;
 use clap::Args;
-use ftlab_device::{CreateOptions, Drive};
+use ftlab_device::{CreateOptions, Drive, check_creatable};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
 use ftlab_sim::{DriveOptions, Logical, Physical};
 use ftlab_spec::{ByteSize, Share, Spec};
@@ -70,6 +70,7 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         config: size.drive_config()?,
         checkpoint_every: args.checkpoint_every,
     };
+    check_creatable(&options)?;
     let superblock = Drive::create(&args.file, &options)?;
     let config = superblock.config;
     say(&format!(

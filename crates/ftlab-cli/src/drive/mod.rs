@@ -3,10 +3,12 @@
 mod check;
 mod create;
 mod mount;
+mod place;
 mod serve;
 mod serving;
 mod smart;
 mod stats;
+mod token;
 
 use crate::error::CliError;
 use clap::{Args, Subcommand};

@@ -1,5 +1,6 @@
 //! `ftlab drive mount`.
 
+use super::place::{OWN_PREFIX, clear_dead_mount, is_mounted, require_empty};
 use super::serve::stop_fuse;
 use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::error::CliError;
@@ -22,6 +23,9 @@ pub(crate) struct MountArgs {
     file: PathBuf,
     /// Where to mount: an empty directory.
     directory: PathBuf,
+    /// Mounts even on a directory that is not empty; what is in it is hidden until the end.
+    #[arg(long)]
+    nonempty: bool,
     /// Creates this file system first, if the drive has none.
     #[arg(long, value_name = "KIND")]
     mkfs: Option<FileSystem>,
@@ -54,10 +58,8 @@ pub(crate) fn mount(args: &MountArgs) -> Result<(), CliError> {
             "mounting needs root; put sudo in front, or serve the drive over NBD",
         ));
     }
-    if !args.directory.is_dir() {
-        let directory = args.directory.display();
-        return Err(CliError::usage(format!("{directory} is not a directory; create it first")));
-    }
+    clear_dead_mount(&args.directory);
+    require_empty(&args.directory, args.nonempty)?;
     // Memory for this process must not wait for writes that go through it. Best effort: only root
     // may.
     let _ = rustix::process::configure_io_flusher_behavior(true);
@@ -167,7 +169,7 @@ struct EmptyDirectory(PathBuf);
 
 impl EmptyDirectory {
     fn new() -> Result<Self, CliError> {
-        let path = std::env::temp_dir().join(format!("ftlab-drive-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("{OWN_PREFIX}{}", std::process::id()));
         fs::create_dir(&path)
             .map_err(|error| CliError::failure(format!("{}: {error}", path.display())))?;
         Ok(Self(path))
@@ -178,14 +180,6 @@ impl Drop for EmptyDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.0);
     }
-}
-
-fn is_mounted(directory: &Path) -> bool {
-    let Ok(path) = directory.canonicalize() else { return false };
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    // Blanks in names are written in octal in that file.
-    let name = path.display().to_string().replace('\\', "\\134").replace(' ', "\\040");
-    mounts.lines().any(|line| line.split(' ').nth(1) == Some(name.as_str()))
 }
 
 /// The kind of file system on a device, if there is one, or any other content worth keeping.

@@ -1,10 +1,12 @@
 //! `ftlab drive serve`.
 
+use super::place::{clear_dead_mount, require_empty};
 use super::serving::{CompanionArgs, Interrupts, Serving};
+use crate::convert::allow_many_files;
 use crate::error::CliError;
 use crate::output::say;
-use clap::Args;
-use ftlab_device::nbd::{Address, Export, Server};
+use clap::{Args, ValueEnum};
+use ftlab_device::nbd::{Address, Export, Server, ServerOptions, Tls};
 use ftlab_device::{FuseMount, ServeError};
 use std::path::{Path, PathBuf};
 
@@ -19,18 +21,59 @@ pub(crate) struct ServeArgs {
     /// Serves NBD at the path of a socket, or at HOST:PORT. May be repeated.
     #[arg(long, value_name = "SOCKET|HOST:PORT")]
     nbd: Vec<String>,
-    /// Lets NBD listen on addresses that other machines can reach. Any client can overwrite the
-    /// drive.
+    /// Lets NBD listen on addresses that other machines can reach. Any client that --allow and
+    /// --tls-ca admit can overwrite the drive.
     #[arg(long, requires = "nbd")]
     allow_remote: bool,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// Exposes the drive as the file DIR/drive.
     #[arg(long, value_name = "DIR")]
     fuse: Option<PathBuf>,
+    /// Serves the file even in a directory that is not empty; what is in it is hidden until the end.
+    #[arg(long, requires = "fuse")]
+    nonempty: bool,
     /// Threads that serve the file.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     fuse_threads: u8,
     #[command(flatten)]
     companions: CompanionArgs,
+}
+
+/// TLS for NBD.
+#[derive(Debug, Args)]
+struct TlsArgs {
+    /// Encrypts NBD: the certificate of the server, in PEM.
+    #[arg(long, value_name = "FILE", requires_all = ["nbd", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// Its private key.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Clients need a certificate that this authority has signed.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_ca: Option<PathBuf>,
+    /// Whether clients must use TLS, or may.
+    #[arg(long, value_name = "WHEN", requires = "tls_cert", default_value = "required")]
+    tls: TlsUse,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TlsUse {
+    Required,
+    Allowed,
+}
+
+impl TlsArgs {
+    fn is_required(&self) -> bool {
+        self.tls_cert.is_some() && self.tls == TlsUse::Required
+    }
+
+    fn load(&self) -> Result<Option<Tls>, CliError> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        Ok(Some(Tls::load(certificate, key, self.tls_ca.as_deref(), self.is_required())?))
+    }
 }
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
@@ -40,9 +83,19 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
     }
     let addresses = args.nbd.iter().map(|text| allowed(text, args.allow_remote));
     let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+    if let Some(directory) = &args.fuse {
+        clear_dead_mount(directory);
+        require_empty(directory, args.nonempty)?;
+    }
+    let options = ServerOptions {
+        allow: args.companions.allow(),
+        tls: args.tls.load()?,
+        ..ServerOptions::default()
+    };
+    allow_many_files();
     let mut interrupts = Interrupts::listen()?;
     let serving = Serving::start(&args.file, &args.companions)?;
-    let fronts = Fronts::start(args, &addresses, &serving);
+    let fronts = Fronts::start(args, &addresses, &options, &serving);
     let served = fronts.map(|fronts| {
         // If somebody unmounts the file, the other front ends continue.
         interrupts.wait(|| fronts.servers.is_empty() && !fronts.is_mounted());
@@ -60,6 +113,18 @@ fn allowed(text: &str, allow_remote: bool) -> Result<Address, CliError> {
     Err(ServeError::Remote { address: text.to_owned() }.into())
 }
 
+/// What other machines can do.
+fn exposure(args: &ServeArgs) -> String {
+    let who = match (&args.tls.tls_ca, args.companions.allow().is_empty()) {
+        (Some(_), _) if args.tls.is_required() => "every machine with a certificate",
+        (_, false) => "every machine in --allow",
+        (_, true) => "every machine that reaches this port",
+    };
+    let how =
+        if args.tls.is_required() { "encrypted" } else { "and anybody on the way can follow it" };
+    format!("warning: {who} can read and overwrite the drive, {how}\n")
+}
+
 /// The running front ends.
 struct Fronts {
     servers: Vec<Server>,
@@ -67,12 +132,23 @@ struct Fronts {
 }
 
 impl Fronts {
-    fn start(args: &ServeArgs, addresses: &[Address], serving: &Serving) -> Result<Self, CliError> {
+    fn start(
+        args: &ServeArgs,
+        addresses: &[Address],
+        options: &ServerOptions,
+        serving: &Serving,
+    ) -> Result<Self, CliError> {
         let mut fronts = Self { servers: Vec::new(), mount: None };
         for address in addresses {
             let report = Box::new(|text| say(&format!("nbd: {text}\n")));
-            let server = Server::start(address, export(&args.file), serving.store(), report)?;
-            say(&format!("NBD at {}\n", server.address().uri()));
+            let (export, store) = (export(&args.file), serving.store());
+            let server = Server::start(address, export, store, options.clone(), report)?;
+            let uri = server.address().uri();
+            let uri = if args.tls.is_required() { uri.replacen("nbd", "nbds", 1) } else { uri };
+            say(&format!("NBD at {uri}\n"));
+            if !address.is_local() {
+                say(&exposure(args));
+            }
             fronts.servers.push(server);
         }
         if let Some(directory) = &args.fuse {

@@ -1,16 +1,17 @@
 //! A drive that is served: opened, monitored, and closed in the right order.
 
+use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
 use ftlab_device::http::Dashboard;
 use ftlab_device::{
-    CompanionOptions, Companions, Drive, FuseMount, Monitor, Observed, OpenOptions, Paced,
-    ServeError, Store, Timing, Watched,
+    AllowList, CompanionOptions, Companions, Drive, FuseMount, Monitor, Observed, OpenOptions,
+    Paced, ServeError, Store, Timing, Watched, check_openable,
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::Spec;
-use ftlab_trace::PartialFile;
+use ftlab_trace::check_file;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::net::SocketAddr;
@@ -30,9 +31,12 @@ pub(crate) struct CompanionArgs {
     /// Serves a dashboard at http://HOST:PORT, with /metrics for Prometheus and /api.
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
-    /// The token that clients of the dashboard must send; required if other machines can reach it.
-    #[arg(long, requires = "http")]
-    token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
+    /// Machines that may connect over TCP, as addresses or networks: 10.0.0.0/8,192.168.1.7. All by
+    /// default.
+    #[arg(long, value_name = "CIDR,...")]
+    allow: Option<AllowList>,
     /// Records the host's operations as a trace; .parquet stores the most detail.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -43,6 +47,13 @@ pub(crate) struct CompanionArgs {
     /// Delays replies as this flash would: a preset with parameters (`ftlab list timings`).
     #[arg(long, value_name = "TIMING")]
     emulate_latency: Option<Spec>,
+}
+
+impl CompanionArgs {
+    /// Machines that may connect.
+    pub(crate) fn allow(&self) -> AllowList {
+        self.allow.clone().unwrap_or_default()
+    }
 }
 
 /// A list of FTLs.
@@ -88,8 +99,9 @@ impl Serving {
     /// Opens the drive, and starts its companions.
     pub(crate) fn start(file: &Path, args: &CompanionArgs) -> Result<Self, CliError> {
         let address = args.http.as_deref().map(http_address).transpose()?;
+        check_openable(file)?;
         if let Some(trace) = &args.record {
-            PartialFile::check(trace)?;
+            check_file(trace)?;
         }
         let options = CompanionOptions {
             record: args.record.clone(),
@@ -111,8 +123,12 @@ impl Serving {
             let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
             let status = Arc::clone(&serving.companions) as _;
             let monitor = Arc::new(Monitor::new(observed, watched, status));
-            let dashboard = Dashboard::start(address, args.token.clone(), monitor)?;
+            let dashboard = Dashboard::start(address, args.token.token()?, args.allow(), monitor)?;
             say(&format!("dashboard at http://{}\n", dashboard.address()));
+            if !address.ip().is_loopback() {
+                say("warning: other machines can reach the dashboard, and what it shows and the \
+                     token pass unencrypted\n");
+            }
             serving.dashboard = Some(dashboard);
         }
         Ok(serving)

@@ -1,5 +1,6 @@
 //! `ftlab drive smart`.
 
+use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::{print, print_json};
 use clap::Args;
@@ -11,16 +12,15 @@ use ftlab_device::http::{Smart, get_json};
 pub(crate) struct SmartArgs {
     /// The address of its dashboard, such as http://127.0.0.1:8080.
     url: String,
-    /// The token of the dashboard, if it requires one.
-    #[arg(long)]
-    token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     /// Writes JSON to standard output, with the names of nvme-cli's JSON.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn smart(args: &SmartArgs) -> Result<(), CliError> {
-    let smart: Smart = get_json(&args.url, "/api/smart", args.token.as_deref())?;
+    let smart: Smart = get_json(&args.url, "/api/smart", args.token.token()?.as_deref())?;
     if args.json {
         return print_json(&smart);
     }

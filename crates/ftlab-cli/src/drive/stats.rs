@@ -1,10 +1,11 @@
 //! `ftlab drive stats`.
 
+use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::{aligned, print, print_json};
 use clap::Args;
 use ftlab_device::http::get_json;
-use ftlab_device::{DriveStatus, Snapshot, Status};
+use ftlab_device::{DriveStatus, Snapshot, Status, check_openable};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -14,9 +15,8 @@ pub(crate) struct StatsArgs {
     /// The drive; while it is served with --http, the URL of its dashboard.
     #[arg(value_name = "FILE|URL")]
     drive: PathBuf,
-    /// The token of the dashboard, if it requires one.
-    #[arg(long)]
-    token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
@@ -127,10 +127,13 @@ pub(crate) fn stats(args: &StatsArgs) -> Result<(), CliError> {
     let url = args.drive.to_str().filter(|text| text.starts_with("http://"));
     let stats = match url {
         Some(url) => {
-            let status: Status = get_json(url, "/api/status", args.token.as_deref())?;
+            let status: Status = get_json(url, "/api/status", args.token.token()?.as_deref())?;
             Stats::served(status.drive)
         }
-        None => Stats::of(&ftlab_device::inspect(&args.drive)?),
+        None => {
+            check_openable(&args.drive)?;
+            Stats::of(&ftlab_device::inspect(&args.drive)?)
+        }
     };
     if args.json { print_json(&stats) } else { print(&stats.text()) }
 }

@@ -21,7 +21,7 @@ pub(crate) use waf::{check_figure, write_figure};
 #[cfg(not(feature = "png"))]
 use crate::absent::absent;
 use crate::error::CliError;
-use ftlab_trace::PartialFile;
+use ftlab_trace::{check_file, replace_file};
 use plotters::prelude::RGBColor;
 use std::error::Error;
 use std::fmt::Display;
@@ -46,7 +46,7 @@ type Drawn = Result<(), Box<dyn Error>>;
 
 /// Checks before the work whether a figure can be written to `path`, in a format that is supported.
 pub(crate) fn check(path: &Path) -> Result<(), CliError> {
-    PartialFile::check(path)?;
+    check_file(path)?;
     kind(path).map(drop)
 }
 
@@ -64,10 +64,7 @@ pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Res
         #[cfg(not(feature = "png"))]
         Kind::Png => return Err(absent("drawing PNG", "png")),
     };
-    let partial = PartialFile::create(path)?;
-    let mut file = partial.handle().map_err(|error| cannot(&error))?;
-    file.write_all(&bytes).map_err(|error| cannot(&error))?;
-    Ok(partial.complete()?)
+    Ok(replace_file(path, |file| file.write_all(&bytes))?)
 }
 
 /// The formats of figures.

@@ -5,7 +5,7 @@ use crate::figure::{self, experiment};
 use crate::sweep::line;
 use crate::table::ruled;
 use ftlab_lab::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
-use ftlab_trace::PartialFile;
+use ftlab_trace::replace_file;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -289,9 +289,7 @@ fn make_parent(path: &Path) -> Result<(), CliError> {
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
-    let partial = PartialFile::create(path)?;
-    partial.handle()?.write_all(text.as_bytes())?;
-    Ok(partial.complete()?)
+    Ok(replace_file(path, |file| file.write_all(text.as_bytes()))?)
 }
 
 impl fmt::Display for Took {

@@ -1,6 +1,8 @@
 //! Runs the binary as a user does.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub(crate) mod running;
+
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -49,6 +49,7 @@ use recovery::MayLose;
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use worker::{Shared, Worker};
@@ -74,10 +75,11 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Creates a new drive in a sparse file that must not exist yet.
+    /// Creates a new drive in a sparse file that must not exist yet, and that only its owner can read.
     pub fn create(path: &Path, options: &CreateOptions) -> Result<Superblock, MediaError> {
         let superblock = options.plan()?;
-        let opened = File::options().read(true).write(true).create_new(true).open(path);
+        let mut file = File::options();
+        let opened = file.read(true).write(true).create_new(true).mode(0o600).open(path);
         let file = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => MediaError::Exists(path.to_owned()),
             _ => MediaError::io(format!("create {}", path.display()), error),

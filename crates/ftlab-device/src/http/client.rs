@@ -43,7 +43,9 @@ pub fn get(url: &str, path: &str, token: Option<&str>) -> Result<String, ServeEr
         .ok_or_else(|| why("it does not answer as a dashboard".to_owned()))?;
     match head.split(' ').nth(1) {
         Some("200") => Ok(body.to_owned()),
-        Some("401") => Err(why("it requires a token; give --token TOKEN".to_owned())),
+        Some("401") => {
+            Err(why("it requires a token; give --token-file FILE, or set FTLAB_TOKEN".to_owned()))
+        }
         _ => Err(why(format!("it answers {}", head.lines().next().unwrap_or_default()))),
     }
 }

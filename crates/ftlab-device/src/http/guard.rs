@@ -1,11 +1,23 @@
 //! Access control of the dashboard.
 
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the request of a connection has been admitted.
+#[derive(Clone, Default)]
+pub(super) struct Admitted(Arc<AtomicBool>);
+
+impl Admitted {
+    pub(super) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Access to the dashboard: with the token, or, if there is none, for requests to a local name of
 /// this machine. (A page elsewhere whose name is rebound to this machine uses that other name.)
@@ -22,7 +34,7 @@ impl Guard {
         let Some(token) = &self.token else {
             let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
             let refusal =
-                (StatusCode::FORBIDDEN, "use the address 127.0.0.1, or serve with --token\n");
+                (StatusCode::FORBIDDEN, "use the address 127.0.0.1, or serve with --token-file\n");
             return if is_local(host) { Ok(()) } else { Err(refusal) };
         };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -42,11 +54,15 @@ impl Guard {
 /// Admits a request, or answers with the reason why not.
 pub(super) async fn check(
     State(guard): State<Arc<Guard>>,
+    Extension(admitted): Extension<Admitted>,
     request: Request,
     next: Next,
 ) -> Response {
     match guard.admits(request.headers(), request.uri().query().unwrap_or_default()) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => {
+            admitted.0.store(true, Ordering::Relaxed);
+            next.run(request).await
+        }
         Err(refusal) => refusal.into_response(),
     }
 }

@@ -10,6 +10,7 @@
 //! headers.
 
 mod client;
+mod connections;
 mod guard;
 mod metrics;
 mod openapi;
@@ -20,24 +21,30 @@ mod tests;
 pub use client::{get, get_json};
 pub use smart::Smart;
 
-use crate::{Monitor, ServeError};
+use crate::{AllowList, Monitor, ServeError};
+use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{Html, IntoResponse};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get as at;
 use axum::{Json, Router, middleware};
 use futures_util::stream::{Stream, unfold};
 use guard::Guard;
+use serde::Serialize;
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 /// Interval between samples.
 const SECOND: Duration = Duration::from_secs(1);
+
+/// Memory for large answers that their clients have not received, in KiB.
+const ANSWERS_KIB: usize = 64 << 10;
 
 /// Content security policy of the page: run its own script, and query this server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
@@ -56,6 +63,8 @@ struct Shared {
     monitor: Arc<Monitor>,
     /// Changes at the end of each second.
     seconds: watch::Receiver<u64>,
+    /// KiB that large answers may still take.
+    room_kib: Arc<Semaphore>,
 }
 
 /// Whether a token can be part of a URL without escaping.
@@ -65,10 +74,12 @@ fn is_plain(token: &str) -> bool {
 }
 
 impl Dashboard {
-    /// Serves the data of `monitor` at `address`; with a token, only to clients that send it.
+    /// Serves the data of `monitor` at `address` to the machines in `allow`; with a token, only to
+    /// clients that send it.
     pub fn start(
         address: SocketAddr,
         token: Option<String>,
+        allow: AllowList,
         monitor: Arc<Monitor>,
     ) -> Result<Self, ServeError> {
         if !address.ip().is_loopback() && token.is_none() {
@@ -87,7 +98,7 @@ impl Dashboard {
         let serve = move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = serve(listener, token, monitor) => {}
+                    () = serve(listener, token, allow, monitor) => {}
                     _ = stopped => {}
                 }
             });
@@ -113,10 +124,16 @@ impl Drop for Dashboard {
     }
 }
 
-async fn serve(listener: TcpListener, token: Option<String>, monitor: Arc<Monitor>) {
+async fn serve(
+    listener: TcpListener,
+    token: Option<String>,
+    allow: AllowList,
+    monitor: Arc<Monitor>,
+) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let (tick, seconds) = watch::channel(0);
-    let shared = Shared { monitor: Arc::clone(&monitor), seconds };
+    let room_kib = Arc::new(Semaphore::new(ANSWERS_KIB));
+    let shared = Shared { monitor: Arc::clone(&monitor), seconds, room_kib };
     let sampling = async move {
         let mut interval = tokio::time::interval(SECOND);
         loop {
@@ -129,8 +146,7 @@ async fn serve(listener: TcpListener, token: Option<String>, monitor: Arc<Monito
         .layer(middleware::from_fn_with_state(Arc::new(Guard::new(token)), guard::check));
     tokio::select! {
         () = sampling => {}
-        // It ends only if the listener fails.
-        _ = axum::serve(listener, router).into_future() => {}
+        () = connections::serve(listener, allow, router) => {}
     }
 }
 
@@ -138,13 +154,37 @@ fn router(shared: Shared) -> Router {
     Router::new()
         .route("/", at(page))
         .route("/api/status", at(async |State(all): State<Shared>| Json(all.monitor.latest())))
-        .route("/api/history", at(async |State(all): State<Shared>| Json(all.monitor.history())))
-        .route("/api/blocks", at(async |State(all): State<Shared>| Json(all.monitor.block_map())))
+        .route(
+            "/api/history",
+            at(async |State(all): State<Shared>| large(&all, &all.monitor.history())),
+        )
+        .route(
+            "/api/blocks",
+            at(async |State(all): State<Shared>| large(&all, &all.monitor.block_map())),
+        )
         .route("/api/smart", at(async |State(all): State<Shared>| Json(Smart::of(&all.monitor))))
         .route("/api/events", at(events))
         .route("/api/openapi.json", at(async || Json(openapi::document())))
         .route("/metrics", at(metrics))
         .with_state(shared)
+}
+
+/// An answer that may be large; if too much is waiting for its clients already, they are asked to come
+/// back.
+fn large(all: &Shared, value: &impl Serialize) -> Response {
+    let Ok(json) = serde_json::to_vec(value) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let kib = json.len().div_ceil(1 << 10).min(ANSWERS_KIB) as u32;
+    let Ok(room) = Arc::clone(&all.room_kib).try_acquire_many_owned(kib) else {
+        let busy = "too many answers are waiting for their clients; try again in half a minute\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, busy).into_response();
+    };
+    // The room is held until the client has received the answer.
+    let answer = unfold((Some(Bytes::from(json)), room), async |(json, room)| {
+        json.map(|json| (Ok::<_, Infallible>(json), (None, room)))
+    });
+    ([(CONTENT_TYPE, "application/json")], Body::from_stream(answer)).into_response()
 }
 
 async fn page() -> impl IntoResponse {

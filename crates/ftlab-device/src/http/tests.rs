@@ -2,8 +2,8 @@
 
 use super::{Dashboard, Smart, get, get_json};
 use crate::{
-    BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample, ServeError,
-    Status, Store, Watched,
+    AllowList, BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample,
+    ServeError, Status, Store, Watched,
 };
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
@@ -74,7 +74,9 @@ fn dashboard(token: Option<&str>) -> (Dashboard, Arc<Watched>, String) {
     let watched = Arc::new(Watched::new(Arc::clone(&drive) as Arc<dyn Store>));
     let monitor = Arc::new(Monitor::new(drive, Arc::clone(&watched), Arc::new(())));
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-    let dashboard = Dashboard::start(anywhere, token.map(str::to_owned), monitor).unwrap();
+    let dashboard =
+        Dashboard::start(anywhere, token.map(str::to_owned), AllowList::default(), monitor)
+            .unwrap();
     let url = format!("http://{}", dashboard.address());
     (dashboard, watched, url)
 }
@@ -164,7 +166,10 @@ fn the_page_needs_nothing_but_this_server() {
 fn a_token_has_to_be_shown_and_other_machines_need_one() {
     let (_dashboard, _, url) = dashboard(Some("secret"));
     let error = get(&url, "/api/status", None).unwrap_err().to_string();
-    assert!(error.ends_with("it requires a token; give --token TOKEN"), "{error}");
+    assert!(
+        error.ends_with("it requires a token; give --token-file FILE, or set FTLAB_TOKEN"),
+        "{error}"
+    );
     assert!(get(&url, "/metrics", Some("secret")).is_ok());
     assert!(get(&url, "/?token=secret", None).is_ok());
     let drive: Arc<dyn Observed> = Arc::new(MadeUp(Ram::new(1 << 20)));
@@ -173,7 +178,7 @@ fn a_token_has_to_be_shown_and_other_machines_need_one() {
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
     let error = |token: Option<&str>| {
         let (token, monitor) = (token.map(str::to_owned), Arc::clone(&monitor));
-        Dashboard::start(everywhere, token, monitor).err().unwrap()
+        Dashboard::start(everywhere, token, AllowList::default(), monitor).err().unwrap()
     };
     assert!(matches!(error(None), ServeError::NoToken { .. }));
     assert!(matches!(error(Some("")), ServeError::Token));

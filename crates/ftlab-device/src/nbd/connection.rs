@@ -1,13 +1,13 @@
 //! One connection: bytes between its socket and its session.
 
-use super::Export;
+use super::limits::Limits;
 use super::replies::Replies;
 use super::session::Session;
-use crate::Store;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use super::slots::{Phase, Slot};
+use super::socket::{Stream, Wait};
+use super::tls::Tls;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,76 +15,189 @@ use std::time::{Duration, Instant};
 /// fits.
 const INPUT_BYTES: usize = 256 << 10;
 
-/// Serves a client until it disconnects. The error is that of its socket, or its protocol
-/// violation.
-///
-/// `established` is called once, when the handshake is over.
-pub(super) fn serve<S: Read + Write + AsFd>(
-    mut socket: S,
-    store: &dyn Store,
-    export: &Export,
-    established: impl FnOnce(&S) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut replies = Replies::default();
-    let mut session = Session::begin(store, export, &mut replies);
-    let mut established = Some(established);
-    let mut input = Input::new(INPUT_BYTES.max(session.input_bytes()));
-    loop {
-        input.used(session.feed(input.bytes(), &mut replies));
-        let was_full = replies.is_full();
-        let next_due = replies.release();
-        if !replies.bytes().is_empty() {
-            socket.write_all(replies.bytes())?;
-            replies.clear();
+/// One client's connection.
+pub(super) struct Connection<'a> {
+    stream: Stream,
+    session: Session<'a>,
+    replies: Replies,
+    input: Input,
+    slot: &'a Slot,
+    limits: &'a Limits,
+    tls: Option<&'a Tls>,
+    /// When the handshake must be over.
+    handshake_until: Instant,
+    /// When the request that is being received must be complete.
+    request_until: Option<Instant>,
+}
+
+impl<'a> Connection<'a> {
+    /// Serves the client of `slot`, to which the session has put its greeting into `replies`.
+    pub(super) fn new(
+        slot: &'a Slot,
+        session: Session<'a>,
+        replies: Replies,
+        limits: &'a Limits,
+        tls: Option<&'a Tls>,
+    ) -> Self {
+        Self {
+            stream: Stream::new(Arc::clone(&slot.socket)),
+            input: Input::new(INPUT_BYTES.max(session.input_bytes())),
+            session,
+            replies,
+            slot,
+            limits,
+            tls,
+            handshake_until: Instant::now() + limits.handshake,
+            request_until: None,
         }
-        if session.is_closed() {
-            drain(socket, replies)?;
-            return session.problem().map_or(Ok(()), |problem| Err(io::Error::other(problem)));
+    }
+
+    /// Serves the client until it disconnects. The error is that of its socket, its protocol
+    /// violation, or the limit that it exceeds.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        let result = self.converse();
+        self.stream.finish();
+        result
+    }
+
+    fn converse(&mut self) -> io::Result<()> {
+        loop {
+            let used = self.session.feed(self.input.bytes(), &mut self.replies);
+            self.input.used(used);
+            if used > 0 {
+                self.request_until = None;
+                self.enter(Phase::Working);
+            }
+            let was_full = self.replies.is_full();
+            let next_due = self.replies.release();
+            self.send()?;
+            if self.session.is_closed() {
+                self.drain()?;
+                let problem = self.session.problem();
+                return problem.map_or(Ok(()), |problem| Err(io::Error::other(problem)));
+            }
+            if self.session.wants_tls() {
+                self.start_tls()?;
+            }
+            if self.replies.is_full() {
+                // All its delayed replies wait for their time.
+                thread::sleep(until(next_due));
+            }
+            if !was_full && !self.receive(next_due)? {
+                return self.drain();
+            }
         }
-        if !session.is_handshake()
-            && let Some(established) = established.take()
-        {
-            established(&socket)?;
+    }
+
+    /// Says what the connection does now; before the end of the handshake, that is the handshake.
+    fn enter(&self, phase: Phase) {
+        if !self.session.is_handshake() {
+            self.slot.enter(phase);
         }
-        if replies.is_full() {
-            // All its delayed replies wait for their time.
-            thread::sleep(until(next_due));
+    }
+
+    /// Encrypts what follows. What a client sent before is not trusted.
+    fn start_tls(&mut self) -> io::Result<()> {
+        if !self.input.bytes().is_empty() {
+            return Err(io::Error::other("the client sent plain data after asking for TLS"));
         }
-        if was_full || !wait_for(&socket, next_due)? {
-            continue;
+        self.session.continue_encrypted();
+        self.tls.map_or(Ok(()), |tls| self.stream.encrypt(tls))
+    }
+
+    /// Waits for more data, or until a delayed reply is due; false at the end of the connection.
+    fn receive(&mut self, next_due: Option<Instant>) -> io::Result<bool> {
+        loop {
+            match self.input.receive(&mut self.stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                received => return received.map(|bytes| bytes > 0),
+            }
+            let limit = self.receiving_until();
+            self.enter(if limit.is_some() { Phase::Stalled } else { Phase::Idle });
+            let until = next_due.into_iter().chain(limit).min();
+            if self.stream.wait(Wait::ToReceive, until)? {
+                continue;
+            }
+            if next_due.is_some_and(|due| due <= Instant::now()) {
+                return Ok(true);
+            }
+            if self.session.is_handshake() {
+                return Err(late("the handshake takes", self.limits.handshake));
+            }
+            return Err(late("receiving a request takes", self.limits.request));
         }
-        if !input.receive(&mut socket)? {
-            return drain(socket, replies);
+    }
+
+    /// When the client must have sent more; there is no such time between requests.
+    fn receiving_until(&mut self) -> Option<Instant> {
+        if self.session.is_handshake() {
+            return Some(self.handshake_until);
         }
+        if self.input.bytes().is_empty() && !self.session.is_within_request() {
+            return None;
+        }
+        let limit = self.limits.request;
+        Some(*self.request_until.get_or_insert_with(|| Instant::now() + limit))
+    }
+
+    /// Sends the replies that are ready.
+    fn send(&mut self) -> io::Result<()> {
+        if self.replies.bytes().is_empty() {
+            return Ok(());
+        }
+        let mut sent = 0;
+        let mut until = None;
+        loop {
+            let rest = &self.replies.bytes()[sent..];
+            let result = if rest.is_empty() {
+                self.stream.flush()
+            } else {
+                self.stream.write(rest).map(|bytes| sent += bytes)
+            };
+            match result {
+                Ok(()) if rest.is_empty() => break,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait_to_send(&mut until)?;
+                }
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+        self.replies.clear();
+        Ok(())
+    }
+
+    fn wait_to_send(&mut self, until: &mut Option<Instant>) -> io::Result<()> {
+        let limit = self.limits.reply;
+        let until = *until.get_or_insert_with(|| {
+            let until = Instant::now() + limit;
+            if self.session.is_handshake() { until.min(self.handshake_until) } else { until }
+        });
+        self.enter(Phase::Stalled);
+        if self.stream.wait(Wait::ToSend, Some(until))? {
+            return Ok(());
+        }
+        Err(late("sending a reply takes", limit))
+    }
+
+    /// Sends delayed replies, when they are due, to a client that sends no more requests.
+    fn drain(&mut self) -> io::Result<()> {
+        while let Some(due) = self.replies.release() {
+            self.send()?;
+            thread::sleep(until(Some(due)));
+        }
+        self.send()
     }
 }
 
-/// Waits until there is data to receive, or a delayed reply is due; false in the latter case.
-fn wait_for(socket: &impl AsFd, due: Option<Instant>) -> io::Result<bool> {
-    let Some(due) = due else { return Ok(true) };
-    let left = until(Some(due));
-    // The remaining time is limited to what the type can hold.
-    let timeout = Timespec::try_from(left).ok();
-    match poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref()) {
-        Ok(ready) => Ok(ready > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+fn late(what: &str, limit: Duration) -> io::Error {
+    let message = format!("{what} more than {} seconds", limit.as_secs_f32());
+    io::Error::new(io::ErrorKind::TimedOut, message)
 }
 
 /// The remaining time; none if there is nothing to wait for.
 fn until(due: Option<Instant>) -> Duration {
     due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()))
-}
-
-/// Sends delayed replies, when they are due, to a client that sends no more requests.
-fn drain(mut socket: impl Write, mut replies: Replies) -> io::Result<()> {
-    while let Some(due) = replies.release() {
-        socket.write_all(replies.bytes())?;
-        replies.clear();
-        thread::sleep(until(Some(due)));
-    }
-    socket.write_all(replies.bytes())
 }
 
 /// Received data that has not been processed.
@@ -107,18 +220,18 @@ impl Input {
         self.start += bytes;
     }
 
-    /// Waits for more data; false at the end of the connection.
-    fn receive(&mut self, socket: &mut impl Read) -> io::Result<bool> {
+    /// Receives more data, as far as there is any.
+    fn receive(&mut self, stream: &mut impl Read) -> io::Result<usize> {
         // The rest is the beginning of a request.
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let bytes = loop {
-            match socket.read(&mut self.buffer[self.end..]) {
+            match stream.read(&mut self.buffer[self.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => break result?,
             }
         };
         self.end += bytes;
-        Ok(bytes > 0)
+        Ok(bytes)
     }
 }

@@ -20,8 +20,22 @@ pub(super) struct Handshake<'a> {
     store: &'a dyn Store,
     export: &'a Export,
     state: State,
+    tls: TlsState,
     no_zeroes: bool,
     structured: bool,
+}
+
+/// Whether the conversation is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TlsState {
+    /// It cannot be.
+    Absent,
+    /// The client may ask for it.
+    Offered,
+    /// The client can do nothing else.
+    Required,
+    /// It is.
+    Active,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +52,7 @@ enum State {
 enum Next {
     Option,
     Transmission,
+    Tls,
     Close,
 }
 
@@ -47,7 +62,23 @@ impl<'a> Handshake<'a> {
         replies.put_u64(NBDMAGIC);
         replies.put_u64(IHAVEOPT);
         replies.put_u16(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES);
-        Self { store, export, state: State::Flags, no_zeroes: false, structured: false }
+        Self {
+            store,
+            export,
+            state: State::Flags,
+            tls: TlsState::Absent,
+            no_zeroes: false,
+            structured: false,
+        }
+    }
+
+    /// Offers TLS, or requires it.
+    pub(super) fn offer_tls(&mut self, is_required: Option<bool>) {
+        self.tls = match is_required {
+            None => TlsState::Absent,
+            Some(false) => TlsState::Offered,
+            Some(true) => TlsState::Required,
+        };
     }
 
     /// Whether the client supports structured replies.
@@ -105,6 +136,10 @@ impl<'a> Handshake<'a> {
         match self.answer(option, data, replies) {
             Next::Option => Step::Used(used),
             Next::Transmission => Step::Transmission(used),
+            Next::Tls => Step::Tls(used),
+            Next::Close if self.tls == TlsState::Required => {
+                Step::Close(Some("the client does not ask for TLS, which is required".to_owned()))
+            }
             Next::Close if option == option::EXPORT_NAME => {
                 let name = shown(data);
                 Step::Close(Some(format!("the client requests the unknown export {name}")))
@@ -115,13 +150,23 @@ impl<'a> Handshake<'a> {
 
     fn answer(&mut self, option: u32, data: &[u8], replies: &mut Replies) -> Next {
         match option {
+            option::ABORT | option::STARTTLS => {}
+            option::EXPORT_NAME if self.tls == TlsState::Required => return Next::Close,
+            _ if self.tls == TlsState::Required => {
+                let message = "this server requires TLS";
+                answer_error(replies, option, reply::ERR_TLS_REQD, message);
+                return Next::Option;
+            }
+            _ => {}
+        }
+        match option {
             option::EXPORT_NAME => return self.answer_export_name(data, replies),
             option::ABORT => {
                 answer(replies, option, reply::ACK, &[]);
                 return Next::Close;
             }
             option::INFO | option::GO => return self.answer_info(option, data, replies),
-            option::LIST | option::STRUCTURED_REPLY if !data.is_empty() => {
+            option::LIST | option::STRUCTURED_REPLY | option::STARTTLS if !data.is_empty() => {
                 let message = format!("this option has no data, not {} bytes", data.len());
                 answer_error(replies, option, reply::ERR_INVALID, &message);
             }
@@ -136,13 +181,33 @@ impl<'a> Handshake<'a> {
                 self.structured = true;
                 answer(replies, option, reply::ACK, &[]);
             }
-            option::STARTTLS => {
-                let message = "for TLS, put a proxy in front: nbdkit --tls=require nbd socket=...";
-                answer_error(replies, option, reply::ERR_UNSUP, message);
-            }
+            option::STARTTLS => return self.answer_starttls(replies),
             _ => answer_error(replies, option, reply::ERR_UNSUP, "unknown option"),
         }
         Next::Option
+    }
+
+    /// Nothing that the client said before TLS counts.
+    fn answer_starttls(&mut self, replies: &mut Replies) -> Next {
+        let option = option::STARTTLS;
+        match self.tls {
+            TlsState::Absent => {
+                let message = "this server does not speak TLS; it needs --tls-cert and --tls-key";
+                answer_error(replies, option, reply::ERR_UNSUP, message);
+                Next::Option
+            }
+            TlsState::Active => {
+                let message = "the conversation is encrypted already";
+                answer_error(replies, option, reply::ERR_INVALID, message);
+                Next::Option
+            }
+            TlsState::Offered | TlsState::Required => {
+                answer(replies, option, reply::ACK, &[]);
+                self.tls = TlsState::Active;
+                self.structured = false;
+                Next::Tls
+            }
+        }
     }
 
     /// The old option to start the transmission, which cannot be refused.

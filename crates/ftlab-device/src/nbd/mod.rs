@@ -8,25 +8,35 @@
 //! only the system copies it. Requests of one connection are executed in order; a client that wants
 //! parallelism opens several connections.
 //!
-//! Supported: the fixed newstyle handshake with one export, structured replies, flush, FUA, trim
-//! and write-zeroes, of any offset and length. For TLS put a proxy in front (`nbdkit nbd`).
+//! Supported: the fixed newstyle handshake with one export, TLS, structured replies, flush, FUA, trim
+//! and write-zeroes, of any offset and length.
+//!
+//! [`Limits`] bounds what a client can take: large requests pass through a connection in pieces, the
+//! handshake and every piece have a time limit, and clients that hold connections without using them
+//! make way for new ones.
 
 mod address;
 mod connection;
 mod handshake;
+mod limits;
 mod replies;
 mod request;
 mod server;
 mod session;
+mod slots;
+mod socket;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod transmission;
 mod wire;
 
 pub use address::Address;
+pub use limits::Limits;
 pub use replies::Replies;
-pub use server::{Report, Server};
+pub use server::{Report, Server, ServerOptions};
 pub use session::Session;
+pub use tls::Tls;
 
 /// The longest read or write: the limit that clients assume if a server does not state one.
 pub const REQUEST_BYTES_MAX: u32 = 32 << 20;
@@ -48,6 +58,8 @@ enum Step {
     Used(usize),
     /// This many bytes have been processed, and the handshake is over.
     Transmission(usize),
+    /// This many bytes have been processed, and what follows is encrypted.
+    Tls(usize),
     /// The connection ends: at the client's request, or for this reason.
     Close(Option<String>),
 }

@@ -23,6 +23,7 @@ use crate::latency::take_due;
 pub struct Session<'a> {
     store: &'a dyn Store,
     phase: Phase<'a>,
+    wants_tls: bool,
 }
 
 enum Phase<'a> {
@@ -34,7 +35,32 @@ enum Phase<'a> {
 impl<'a> Session<'a> {
     /// Greets a client.
     pub fn begin(store: &'a dyn Store, export: &'a Export, replies: &mut Replies) -> Self {
-        Self { store, phase: Phase::Handshake(Handshake::begin(store, export, replies)) }
+        let phase = Phase::Handshake(Handshake::begin(store, export, replies));
+        Self { store, phase, wants_tls: false }
+    }
+
+    /// Offers TLS to the client, or requires it.
+    pub(super) fn with_tls(mut self, is_required: Option<bool>) -> Self {
+        if let Phase::Handshake(handshake) = &mut self.phase {
+            handshake.offer_tls(is_required);
+        }
+        self
+    }
+
+    /// Whether the client is about to begin with TLS; nothing is processed before
+    /// [`continue_encrypted`](Self::continue_encrypted).
+    pub(super) fn wants_tls(&self) -> bool {
+        self.wants_tls
+    }
+
+    /// Continues with the handshake, of which nothing counts that came before TLS.
+    pub(super) fn continue_encrypted(&mut self) {
+        self.wants_tls = false;
+    }
+
+    /// Whether a request has been received in part.
+    pub(super) fn is_within_request(&self) -> bool {
+        matches!(&self.phase, Phase::Transmission(transmission) if transmission.is_within_request())
     }
 
     /// The maximum number of bytes that [`feed`](Self::feed) may need at once before it can process
@@ -47,7 +73,7 @@ impl<'a> Session<'a> {
     /// followed by newly received bytes. Stops when there is much to send.
     pub fn feed(&mut self, input: &[u8], replies: &mut Replies) -> usize {
         let mut used = 0;
-        while !replies.is_full() {
+        while !replies.is_full() && !self.wants_tls {
             let rest = &input[used..];
             let step = match &mut self.phase {
                 Phase::Handshake(handshake) => handshake.step(rest, replies),
@@ -70,6 +96,10 @@ impl<'a> Session<'a> {
                 Step::Transmission(bytes) => {
                     used += bytes;
                     self.transmit();
+                }
+                Step::Tls(bytes) => {
+                    used += bytes;
+                    self.wants_tls = true;
                 }
                 Step::Close(problem) => self.phase = Phase::Closed { problem },
             }

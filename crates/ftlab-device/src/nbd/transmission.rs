@@ -5,7 +5,9 @@ use super::request::{HEADER_BYTES, Refusal, Request};
 use super::wire::{SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, command, errno, flag};
 use super::{REQUEST_BYTES_MAX, Step};
 use crate::Store;
+use crate::latency::{set_due, take_due};
 use std::io;
+use std::time::Instant;
 
 /// A write with at most this much data is executed when all of it has been received; a larger one
 /// in pieces, so that memory does not grow with it.
@@ -14,6 +16,10 @@ pub(super) const WHOLE_BYTES_MAX: u32 = 128 << 10;
 /// Pieces of large writes end at a multiple of this within the drive, or of its block size if that
 /// is larger.
 const PIECE_BYTES: u32 = 64 << 10;
+
+/// A read of more than this is answered in pieces, which end at a multiple of it within the drive, so
+/// that memory does not grow with it.
+const READ_PIECE_BYTES: u32 = 256 << 10;
 
 /// Maximum length of an error message: below the 4096 bytes of the specification for any text
 /// encoding.
@@ -50,6 +56,18 @@ enum State {
     Requests,
     /// The data of a large write comes next.
     Data(LargeWrite),
+    /// The rest of a large read is sent next.
+    Reading(LargeRead),
+}
+
+/// A read that is answered in pieces: each is a chunk of its own, or all of them are one.
+struct LargeRead {
+    request: Request,
+    offset: u64,
+    left: u32,
+    is_one_chunk: bool,
+    /// When the pieces so far are due; none is sent before an earlier one.
+    due: Option<Instant>,
 }
 
 /// A write whose data has not been received yet.
@@ -67,8 +85,14 @@ impl<'a> Transmission<'a> {
         Self { store, size, piece_bytes, structured, state: State::Requests }
     }
 
+    /// Whether a request has been received in part.
+    pub(super) fn is_within_request(&self) -> bool {
+        matches!(self.state, State::Data(_))
+    }
+
     pub(super) fn step(&mut self, input: &[u8], replies: &mut Replies) -> Step {
         match &mut self.state {
+            State::Reading(_) => self.read_piece(replies),
             State::Requests => self.request(input, replies),
             State::Data(write) => {
                 let used = write.take(input, self.store, self.piece_bytes);
@@ -105,6 +129,9 @@ impl<'a> Transmission<'a> {
                 return Step::Used(HEADER_BYTES + data.len());
             }
             command::WRITE => self.state = State::Data(LargeWrite::new(request, None)),
+            command::READ if request.bytes > READ_PIECE_BYTES => {
+                return self.begin_reading(request, replies);
+            }
             command::READ => self.read(&request, replies),
             command::DISC => return Step::Close(None),
             _ => {
@@ -158,12 +185,75 @@ impl<'a> Transmission<'a> {
             return self.reply(request, Err(error.into()), replies);
         }
         if self.structured {
-            put_chunk(request.cookie, chunk::OFFSET_DATA, 8 + request.bytes, replies);
+            put_chunk(request.cookie, true, chunk::OFFSET_DATA, 8 + request.bytes, replies);
             replies.put_u64(request.offset);
         } else {
             put_simple(request.cookie, 0, replies);
         }
         replies.take(bytes);
+    }
+
+    /// Begins a large read. A reply in one piece for the client must not have others in between, so it
+    /// waits for those that are delayed.
+    fn begin_reading(&mut self, request: Request, replies: &mut Replies) -> Step {
+        let is_one_chunk = !self.structured || request.has(flag::DF);
+        if is_one_chunk && replies.is_holding() {
+            replies.bar();
+            return Step::Starved;
+        }
+        let (offset, left) = (request.offset, request.bytes);
+        self.state = State::Reading(LargeRead { request, offset, left, is_one_chunk, due: None });
+        Step::Used(HEADER_BYTES)
+    }
+
+    /// Reads the next piece of a large read.
+    fn read_piece(&mut self, replies: &mut Replies) -> Step {
+        let State::Reading(read) = &mut self.state else { return Step::Used(0) };
+        let request = read.request;
+        let is_first = read.left == request.bytes;
+        let to_end = READ_PIECE_BYTES - (read.offset % u64::from(READ_PIECE_BYTES)) as u32;
+        let bytes = read.left.min(to_end);
+        let header = match (self.structured, is_first || !read.is_one_chunk) {
+            (_, false) => 0,
+            (true, true) => CHUNK_BYTES,
+            (false, true) => SIMPLE_BYTES,
+        };
+        let data = &mut replies.room(header + bytes as usize)[header..];
+        if let Err(error) = self.store.read(read.offset, data) {
+            let is_begun = read.is_one_chunk && !is_first;
+            self.state = State::Requests;
+            if is_begun {
+                return Step::Close(Some(format!(
+                    "a read failed after its reply had begun: {error}"
+                )));
+            }
+            self.reply(&request, Err(error.into()), replies);
+            return Step::Used(0);
+        }
+        read.due = read.due.max(take_due());
+        if let Some(due) = read.due {
+            set_due(due);
+        }
+        let offset = read.offset;
+        read.offset += u64::from(bytes);
+        read.left -= bytes;
+        let (is_last, is_one_chunk) = (read.left == 0, read.is_one_chunk);
+        if header == CHUNK_BYTES {
+            let (length, done) =
+                if is_one_chunk { (request.bytes, true) } else { (bytes, is_last) };
+            put_chunk(request.cookie, done, chunk::OFFSET_DATA, 8 + length, replies);
+            replies.put_u64(offset);
+        } else if header == SIMPLE_BYTES {
+            put_simple(request.cookie, 0, replies);
+        }
+        replies.take(bytes as usize);
+        if is_last {
+            self.state = State::Requests;
+            if is_one_chunk {
+                replies.bar();
+            }
+        }
+        Step::Used(0)
     }
 
     /// Answers a request other than a read that succeeded.
@@ -173,7 +263,7 @@ impl<'a> Transmission<'a> {
             Err(refusal) if self.structured => {
                 let message = refusal.message.as_bytes();
                 let bytes = 4 + 2 + message.len() as u32;
-                put_chunk(request.cookie, chunk::ERROR, bytes, replies);
+                put_chunk(request.cookie, true, chunk::ERROR, bytes, replies);
                 replies.put_u32(refusal.errno);
                 replies.put_u16(message.len() as u16);
                 replies.put(message);
@@ -216,10 +306,10 @@ fn put_simple(cookie: u64, errno: u32, replies: &mut Replies) {
     replies.take(SIMPLE_BYTES);
 }
 
-/// Begins the only chunk of a structured reply.
-fn put_chunk(cookie: u64, kind: u16, bytes: u32, replies: &mut Replies) {
+/// Begins a chunk of a structured reply, which may be the last one.
+fn put_chunk(cookie: u64, is_last: bool, kind: u16, bytes: u32, replies: &mut Replies) {
     replies.put_u32(STRUCTURED_REPLY_MAGIC);
-    replies.put_u16(chunk::DONE);
+    replies.put_u16(if is_last { chunk::DONE } else { 0 });
     replies.put_u16(kind);
     replies.put_u64(cookie);
     replies.put_u32(bytes);

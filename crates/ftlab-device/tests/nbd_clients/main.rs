@@ -4,10 +4,10 @@
 
 mod programs;
 
-use ftlab_device::nbd::{Export, Server};
+use ftlab_device::nbd::{Address, Export, Server, ServerOptions, Tls};
 use ftlab_device::{Ram, Store};
 use programs::{Run, have, python_with_libnbd, run};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -25,7 +25,8 @@ impl Served {
         let export = Export { name: "disk".to_owned(), description: "a disk".to_owned() };
         let store = Arc::clone(&ram) as Arc<dyn Store>;
         let report = Box::new(|text| eprintln!("{text}"));
-        let server = Server::start(&address, export, store, report).unwrap();
+        let options = ServerOptions::default();
+        let server = Server::start(&address, export, store, options, report).unwrap();
         Self { directory, server, ram }
     }
 
@@ -176,4 +177,54 @@ fn libnbd_without_its_own_checks_gets_clean_errors() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/nbd_clients/without_checks.py");
     let Run { code, output } = run(python, &[script, &served.file("s").display().to_string()]);
     assert_eq!(code, Some(0), "{output}");
+}
+
+/// A server that requires TLS and a certificate of its clients, and its URI.
+fn encrypted(ram: Arc<Ram>) -> (Server, String) {
+    let certificates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tls"));
+    let [certificate, key, ca] =
+        ["server-cert.pem", "server-key.pem", "ca-cert.pem"].map(|name| certificates.join(name));
+    let tls = Some(Tls::load(&certificate, &key, Some(&ca), true).unwrap());
+    let options = ServerOptions { tls, ..ServerOptions::default() };
+    let report = Box::new(|text| eprintln!("{text}"));
+    let anywhere = "127.0.0.1:0".parse().unwrap();
+    let server = Server::start(&anywhere, Export::default(), ram, options, report).unwrap();
+    let Address::Tcp(address) = server.address() else { panic!("no TCP") };
+    let uri = format!("nbds://{address}/?tls-certificates={}", certificates.display());
+    (server, uri)
+}
+
+#[test]
+fn libnbd_encrypts() {
+    if !have(&["nbdinfo", "nbdcopy"]) {
+        return;
+    }
+    let (ram, other) = (Arc::new(Ram::new(24 << 20)), Served::new(24 << 20));
+    let (server, uri) = encrypted(Arc::clone(&ram));
+    let text = run("nbdinfo", &[&uri]).succeeds();
+    assert!(text.contains("newstyle-fixed with TLS, using structured packets"), "{text}");
+    let (file, data) = other.numbers("there", 24 << 20);
+    run("nbdcopy", &["--connections=3", &file, &uri]).succeeds();
+    run("nbdcopy", &["--connections=3", &uri, &other.uri()]).succeeds();
+    assert!(other.content() == data);
+    let error = run("nbdinfo", &[&server.address().uri()]).fails();
+    assert!(error.contains("TLS"), "{error}");
+}
+
+#[test]
+fn qemu_encrypts() {
+    if !have(&["qemu-img"]) {
+        return;
+    }
+    let ram = Arc::new(Ram::new(8 << 20));
+    let (server, _) = encrypted(Arc::clone(&ram));
+    let Address::Tcp(address) = server.address() else { panic!("no TCP") };
+    let certificates = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tls");
+    let object = format!("tls-creds-x509,id=t,endpoint=client,dir={certificates}");
+    let port = address.port();
+    let image =
+        format!("driver=nbd,server.type=inet,server.host=127.0.0.1,server.port={port},tls-creds=t");
+    let info = run("qemu-img", &["info", "--object", &object, "--image-opts", &image]);
+    let info = info.succeeds();
+    assert!(info.contains("virtual size: 8 MiB"), "{info}");
 }

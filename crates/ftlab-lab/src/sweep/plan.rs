@@ -11,8 +11,10 @@ use super::settings::Settings;
 use super::variables::Variables;
 use crate::error::LabError;
 use ftlab_ftl::registry;
+use ftlab_sim::format::grouped;
 use ftlab_sim::{Experiment, Length};
 use ftlab_spec::Spec;
+use ftlab_trace::check_memory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -68,7 +70,10 @@ pub struct Plan {
 impl Plan {
     /// The runs of an experiment; everything that can be wrong with the file is found.
     pub fn new(file: ExperimentFile, scale: Scale) -> Result<Self, LabError> {
-        let expansion = expand(&file, scale).map_err(|wrong| wrong.within(&file.path, &file.toml));
+        let of_file = parts(&file);
+        check_size(&file, &of_file)?;
+        let expansion =
+            expand(&file, &of_file, scale).map_err(|wrong| wrong.within(&file.path, &file.toml));
         let Expansion { points, jobs, absent, .. } = expansion?;
         let plan = Self { file, scale, points, jobs, absent };
         plan.check_selectors()?;
@@ -197,14 +202,14 @@ fn part_of<'a>(case: &'a Case, file: &'a ExperimentFile) -> Part<'a> {
     }
 }
 
-fn expand(file: &ExperimentFile, scale: Scale) -> Result<Expansion, Wrong> {
+fn expand(file: &ExperimentFile, parts: &[Part<'_>], scale: Scale) -> Result<Expansion, Wrong> {
     let mut expansion = Expansion::default();
     let folder = file.path.parent().unwrap_or(Path::new(""));
     let seeds = if file.seeds.is_empty() { &[1][..] } else { &file.seeds };
-    for part in parts(file) {
+    for part in parts {
         let of = part.case.map_or_else(String::new, |case| format!("the case {case:?}: "));
         if file.kind == Kind::Splits {
-            expansion.add_rules(&part)?;
+            expansion.add_rules(part)?;
             continue;
         }
         if part.workloads.is_empty() {
@@ -221,7 +226,7 @@ fn expand(file: &ExperimentFile, scale: Scale) -> Result<Expansion, Wrong> {
         for workload in part.workloads {
             for grid in combinations(&part.grid)? {
                 for seed in seeds {
-                    expansion.add(&part, workload, &grid, *seed, folder, scale)?;
+                    expansion.add(part, workload, &grid, *seed, folder, scale)?;
                 }
             }
         }
@@ -232,9 +237,10 @@ fn expand(file: &ExperimentFile, scale: Scale) -> Result<Expansion, Wrong> {
 /// A value of each axis of the grid.
 type GridPoint<'a> = Vec<(&'a str, &'a AxisValue)>;
 
-/// Every combination of values, the last axis changing fastest.
-fn combinations<'a>(axes: &[&'a (String, Vec<AxisValue>)]) -> Result<Vec<GridPoint<'a>>, Wrong> {
-    let mut all: Vec<GridPoint<'a>> = vec![Vec::new()];
+/// Every combination of values, the last axis changing fastest, one at a time.
+fn combinations<'a>(
+    axes: &[&'a (String, Vec<AxisValue>)],
+) -> Result<impl Iterator<Item = GridPoint<'a>>, Wrong> {
     for (name, values) in axes {
         if values.is_empty() {
             return Err(Wrong::anywhere(format!(
@@ -246,16 +252,43 @@ fn combinations<'a>(axes: &[&'a (String, Vec<AxisValue>)]) -> Result<Vec<GridPoi
                 "{name} is an axis of every experiment; call the variable of the grid something else"
             )));
         }
-        let extended = all.iter().flat_map(|point| {
-            values.iter().map(move |value| {
-                let mut point = point.clone();
-                point.push((name.as_str(), value));
-                point
-            })
-        });
-        all = extended.collect();
     }
-    Ok(all)
+    Ok((0..number_of_combinations(axes)).map(|number| combination(axes, number)))
+}
+
+fn number_of_combinations(axes: &[&(String, Vec<AxisValue>)]) -> u64 {
+    axes.iter().fold(1, |product: u64, (_, values)| product.saturating_mul(values.len() as u64))
+}
+
+/// The combination of a number, whose digits are places on the axes.
+fn combination<'a>(axes: &[&'a (String, Vec<AxisValue>)], mut number: u64) -> GridPoint<'a> {
+    let mut point: GridPoint<'a> = axes
+        .iter()
+        .rev()
+        .map(|(name, values)| {
+            let place = number % values.len() as u64;
+            number /= values.len() as u64;
+            (name.as_str(), &values[place as usize])
+        })
+        .collect();
+    point.reverse();
+    point
+}
+
+/// Bytes of memory that planning a point takes, and then its row of results.
+const POINT_BYTES: u64 = 2048;
+
+/// Refuses more points than fit into memory, before any is planned.
+fn check_size(file: &ExperimentFile, parts: &[Part<'_>]) -> Result<(), LabError> {
+    let at_least_one = |items: usize| items.max(1) as u64;
+    let points = parts.iter().fold(0, |sum: u64, part| {
+        let others = [part.workloads.len(), part.ftls.len(), file.seeds.len()].map(at_least_one);
+        let all = others.into_iter().fold(number_of_combinations(&part.grid), u64::saturating_mul);
+        sum.saturating_add(all)
+    });
+    let what = format!("{}: the plan of its {} runs", file.path.display(), grouped(points));
+    let remedy = "shorten the axes of [grid] or seeds, or divide the file";
+    Ok(check_memory(what, points.saturating_mul(POINT_BYTES), remedy)?)
 }
 
 impl Expansion {

@@ -4,6 +4,8 @@
 //! [`TraceMetadata::properties`], its `device_bytes` the size of the drive, its `volumes` a JSON list of
 //! the names of the volumes by number. A write or read of more than 2 GiB is damage.
 
+mod footer;
+
 use super::FormatInfo;
 use crate::caught::caught;
 use crate::input::RandomAccess;
@@ -15,7 +17,7 @@ use ftlab_spec::{NoParameters, Parameters, Spec};
 use parquet::basic::{LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 use std::sync::Arc;
 
@@ -57,10 +59,9 @@ fn open_guarded(
     spec: &Spec,
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
-    let damaged = |error| TraceError::parquet(&name, error);
-    let file: Box<dyn FileReader> = match input.into_random_access()? {
-        RandomAccess::File(file) => Box::new(SerializedFileReader::new(file).map_err(damaged)?),
-        RandomAccess::Memory(bytes) => Box::new(SerializedFileReader::new(bytes).map_err(damaged)?),
+    let file = match input.into_random_access()? {
+        RandomAccess::File(file) => open_reader(&name, file)?,
+        RandomAccess::Memory(bytes) => open_reader(&name, bytes)?,
     };
     let columns = Columns::find(&name, file.metadata().file_metadata().schema_descr(), options)?;
     let metadata = describe(file.as_ref(), spec);
@@ -82,6 +83,15 @@ fn open_guarded(
         read_rows: 0,
         skipped: Skipped::default(),
     }))
+}
+
+fn open_reader(
+    name: &str,
+    file: impl ChunkReader + 'static,
+) -> Result<Box<dyn FileReader>, TraceError> {
+    footer::check(&file).map_err(|why| TraceError::parquet(name, why))?;
+    let reader = SerializedFileReader::new(file);
+    Ok(Box::new(reader.map_err(|error| TraceError::parquet(name, error))?))
 }
 
 fn describe(file: &dyn FileReader, spec: &Spec) -> TraceMetadata {

@@ -68,6 +68,13 @@ impl Input {
         Ok(Self { companions, ..Self::open_alone(&path)? })
     }
 
+    /// The files that [`open`](Self::open) reads for `path`.
+    pub(crate) fn files(path: &Path) -> Vec<PathBuf> {
+        let (first, mut files) = companions::of(path);
+        files.push(first);
+        files
+    }
+
     /// Opens a file and no other; `-` is standard input.
     pub(crate) fn open_alone(path: &Path) -> Result<Self, TraceError> {
         if path == Path::new("-") {

@@ -11,9 +11,10 @@ pub use split::split_file;
 pub use writer::{CreateOptions, TraceSink, WriterInfo, Written};
 
 use crate::format::parquet::VOLUMES_PROPERTY;
+use crate::partial_file::is_same_file;
 use crate::{
-    Layout, OpenOptions, PartialFile, RequestBatch, Skipped, TraceError, TraceSource, format,
-    window,
+    Input, Layout, OpenOptions, PartialFile, RequestBatch, Skipped, TraceError, TraceSource,
+    format, window,
 };
 use ftlab_spec::SpecError;
 use std::path::Path;
@@ -118,8 +119,21 @@ pub fn convert_file(
         open_options.layout = Layout::Keep;
     }
     let (mut source, options) = open_part(from, &open_options, format, part)?;
+    refuse_same_file(from, to)?;
     let written = convert(source.as_mut(), create(to, &options)?, part.requests_max)?;
     Ok(Converted { written, skipped: source.skipped().clone(), volumes: Vec::new() })
+}
+
+/// Refuses to replace the trace that is being read, under whatever name.
+fn refuse_same_file(from: &Path, to: &Path) -> Result<(), TraceError> {
+    let inputs = Input::files(from);
+    match inputs.iter().find(|input| is_same_file(input, to)) {
+        None => Ok(()),
+        Some(input) => Err(TraceError::Unsupported {
+            what: format!("{} is the trace {} itself", to.display(), input.display()),
+            remedy: "write to another file, and rename it afterwards".into(),
+        }),
+    }
 }
 
 /// Opens `part` of `from`, with options for a sink that say where it comes from.

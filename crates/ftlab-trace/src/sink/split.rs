@@ -1,6 +1,8 @@
 //! One trace into a file for each of its volumes.
 
-use super::{Converted, CreateOptions, Part, TraceSink, Written, create, open_part};
+use super::{
+    Converted, CreateOptions, Part, TraceSink, Written, create, open_part, refuse_same_file,
+};
 use crate::{Layout, OpenOptions, RequestBatch, TraceError, TraceSource, volumes};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ pub fn split_file(
     let open_options = OpenOptions { layout: Layout::Keep, ..open_options.clone() };
     let (mut source, options) = open_part(from, &open_options, format, part)?;
     let options = CreateOptions { group_rows: Some(GROUP_ROWS), ..options };
-    let mut split = Split { to, options, files: FxHashMap::default() };
+    let mut split = Split { from, to, options, files: FxHashMap::default() };
     let mut batch = RequestBatch::new();
     let mut taken = 0;
     let limit = part.requests_max.unwrap_or(u64::MAX);
@@ -40,6 +42,7 @@ pub fn split_file(
 }
 
 struct Split<'a> {
+    from: &'a Path,
     to: &'a Path,
     options: CreateOptions,
     files: FxHashMap<u32, VolumeFile>,
@@ -82,6 +85,7 @@ impl Split<'_> {
         if self.files.values().any(|file| file.path == path) {
             path = path_of(self.to, &format!("{name}-{volume}"));
         }
+        refuse_same_file(self.from, &path)?;
         let mut options = self.options.clone();
         options.metadata.properties.insert("converted_volume".into(), name.clone());
         let sink = create(&path, &options).map_err(|error| self.too_many(error))?;

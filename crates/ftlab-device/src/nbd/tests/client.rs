@@ -150,7 +150,7 @@ impl<'a> Listener<'a> {
         while !self.left.is_empty() {
             replies.push(match self.number(4) as u32 {
                 SIMPLE_REPLY_MAGIC => self.simple(),
-                STRUCTURED_REPLY_MAGIC if self.structured => self.chunk(),
+                STRUCTURED_REPLY_MAGIC if self.structured => self.chunks(),
                 magic => panic!("a reply begins with {magic:#x}"),
             });
         }
@@ -168,19 +168,43 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn chunk(&mut self) -> Reply {
-        assert_eq!(self.number(2) as u16, chunk::DONE);
+    /// A reply that consists of pieces, in order.
+    fn chunks(&mut self) -> Reply {
+        let mut data = Vec::new();
+        let mut next = None;
+        loop {
+            match self.chunk() {
+                (is_last, Ok((cookie, offset, bytes))) => {
+                    assert!(next.is_none_or(|next| next == (cookie, offset)));
+                    next = Some((cookie, offset + bytes.len() as u64));
+                    data.extend(bytes);
+                    if is_last {
+                        return Reply::Data(cookie, data);
+                    }
+                    assert_eq!(self.number(4) as u32, STRUCTURED_REPLY_MAGIC);
+                }
+                (is_last, Err(failed)) => {
+                    assert!(is_last);
+                    return failed;
+                }
+            }
+        }
+    }
+
+    /// Whether it is the last one; cookie, offset and data, or a failure.
+    fn chunk(&mut self) -> (bool, Result<(u64, u64, Vec<u8>), Reply>) {
+        let is_last = self.number(2) as u16 == chunk::DONE;
         let (kind, cookie, bytes) = (self.number(2) as u16, self.number(8), self.number(4));
         match kind {
             chunk::OFFSET_DATA => {
-                self.bytes(8);
-                Reply::Data(cookie, self.bytes(bytes as usize - 8).to_vec())
+                let offset = self.number(8);
+                (is_last, Ok((cookie, offset, self.bytes(bytes as usize - 8).to_vec())))
             }
             chunk::ERROR => {
                 let (errno, length) = (self.number(4) as u32, self.number(2));
                 assert_eq!(bytes, 6 + length);
                 let message = String::from_utf8(self.bytes(length as usize).to_vec()).unwrap();
-                Reply::Failed(cookie, errno, message)
+                (is_last, Err(Reply::Failed(cookie, errno, message)))
             }
             kind => panic!("a chunk of type {kind}"),
         }

@@ -85,7 +85,7 @@ fn wrong_options_are_refused_with_a_reason_and_the_next_one_works() {
     let go = |data: &[u8]| option(option::GO, data);
     for (wrong, kind, part) in [
         (option(99, b"abc"), reply::ERR_UNSUP, "unknown option"),
-        (option(option::STARTTLS, &[]), reply::ERR_UNSUP, "put a proxy in front"),
+        (option(option::STARTTLS, &[]), reply::ERR_UNSUP, "needs --tls-cert and --tls-key"),
         (option(option::LIST, b"x"), reply::ERR_INVALID, "no data, not 1 bytes"),
         (option(option::STRUCTURED_REPLY, b"xy"), reply::ERR_INVALID, "no data, not 2 bytes"),
         (go(&[]), reply::ERR_INVALID, "the length of a name"),

@@ -5,3 +5,4 @@ mod handshake;
 mod hooked;
 mod requests;
 mod sockets;
+mod tls;

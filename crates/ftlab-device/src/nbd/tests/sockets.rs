@@ -4,7 +4,7 @@ use super::client::{Listener, Reply, export, hello, request};
 use super::hooked::Hooked;
 use crate::latency::set_due;
 use crate::nbd::wire::command;
-use crate::nbd::{Address, Server};
+use crate::nbd::{Address, Limits, Server, ServerOptions};
 use crate::{Ram, ServeError, Store};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,11 +24,15 @@ struct Served {
 }
 
 fn serve(address: &str) -> Result<Served, ServeError> {
+    serve_with(address, ServerOptions::default())
+}
+
+fn serve_with(address: &str, options: ServerOptions) -> Result<Served, ServeError> {
     let (ram, reports) = (Arc::new(Ram::new(BYTES)), Arc::<Mutex<Vec<String>>>::default());
     let reported = Arc::clone(&reports);
     let report = Box::new(move |text| reported.lock().unwrap().push(text));
     let store = Arc::clone(&ram) as Arc<dyn Store>;
-    let server = Server::start(&address.parse()?, export(), store, report)?;
+    let server = Server::start(&address.parse()?, export(), store, options, report)?;
     Ok(Served { server, ram, reports })
 }
 
@@ -171,7 +175,8 @@ fn replies_that_are_held_back_come_when_they_are_due_and_others_at_once() {
     };
     let ram = Ram::new(BYTES);
     let store = Arc::new(Hooked { block_bytes: ram.block_bytes(), ram, before_write });
-    let server = Server::start(&address, export(), store, Box::new(|_| {})).unwrap();
+    let options = ServerOptions::default();
+    let server = Server::start(&address, export(), store, options, Box::new(|_| {})).unwrap();
     let mut client = shake(UnixStream::connect(directory.path().join("s")).unwrap());
     let mut requests = Vec::new();
     for page in [10, 70, 40] {
@@ -199,4 +204,152 @@ fn replies_that_are_held_back_come_when_they_are_due_and_others_at_once() {
     let mut last = Vec::new();
     client.read_to_end(&mut last).unwrap();
     assert_eq!(last.len(), 16);
+}
+
+/// Limits that a test can wait for.
+fn short(connections: usize) -> ServerOptions {
+    let brief = Duration::from_millis(200);
+    let limits =
+        Limits { connections, handshake: brief, request: brief, reply: brief, ..Limits::default() };
+    ServerOptions { limits, ..ServerOptions::default() }
+}
+
+#[test]
+fn slow_clients_are_disconnected_and_idle_ones_are_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = socket(directory.path());
+    let served = serve_with(&path, short(8)).unwrap();
+    let connect = || UnixStream::connect(&path).unwrap();
+    let mut idle = shake(connect());
+    let _silent = connect();
+    let mut halfway = connect();
+    halfway.write_all(&hello(false)[..20]).unwrap();
+    let mut sending = shake(connect());
+    sending.write_all(&request(0, command::WRITE, 1, 0, 4096)[..20]).unwrap();
+    let mut large = shake(connect());
+    large.write_all(&request(0, command::WRITE, 1, 0, 4 << 20)).unwrap();
+    let mut deaf = shake(connect());
+    deaf.write_all(&request(0, command::READ, 1, 0, 8 << 20)).unwrap();
+    wait_until("all but the idle one are gone", || served.server.connections() == 1);
+    let mut reports = served.reports.lock().unwrap().clone();
+    reports.sort();
+    let reasons: Vec<_> = reports.iter().map(|r| r.split(": ").nth(1).unwrap()).collect();
+    for (reason, times) in [
+        ("the handshake takes more than 0.2 seconds", 2),
+        ("receiving a request takes more than 0.2 seconds", 2),
+        ("sending a reply takes more than 0.2 seconds", 1),
+    ] {
+        assert_eq!(reasons.iter().filter(|other| **other == reason).count(), times, "{reports:?}");
+    }
+    write_and_read(&mut idle, 1, 1);
+}
+
+#[test]
+fn a_new_client_takes_the_place_of_one_that_waits_for_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = socket(directory.path());
+    let mut options = short(4);
+    options.limits.handshake = Duration::from_secs(60);
+    let served = serve_with(&path, options).unwrap();
+    let connect = || UnixStream::connect(&path).unwrap();
+    let mut first = shake(connect());
+    let greeted = |mut stream: UnixStream| {
+        stream.read_exact(&mut [0; 18]).unwrap();
+        stream
+    };
+    let mut silent: Vec<_> = (0..20).map(|_| greeted(connect())).collect();
+    assert_eq!(served.server.connections(), 4);
+    write_and_read(&mut first, 1, 1);
+    let mut others: Vec<_> = (0..3).map(|_| shake(connect())).collect();
+    write_and_read(&mut first, 2, 2);
+    write_and_read(others.last_mut().unwrap(), 3, 3);
+    for stream in &mut silent {
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    }
+    // When all are idle, the one that has been so for longest goes.
+    write_and_read(&mut shake(connect()), 4, 4);
+    assert_eq!(others[0].read(&mut [0]).unwrap(), 0);
+    assert_eq!(*served.reports.lock().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn only_machines_that_are_allowed_are_served() {
+    let with = |networks: &str| {
+        let options = ServerOptions { allow: networks.parse().unwrap(), ..short(4) };
+        serve_with("127.0.0.1:0", options).unwrap()
+    };
+    let connect = |served: &Served| {
+        let Address::Tcp(address) = *served.server.address() else { panic!("no TCP") };
+        TcpStream::connect(address).unwrap()
+    };
+    let here = with("127.0.0.0/8");
+    write_and_read(&mut shake(connect(&here)), 1, 1);
+    let elsewhere = with("10.0.0.0/8,192.168.0.1");
+    assert!(matches!(connect(&elsewhere).read(&mut [0]), Ok(0) | Err(_)));
+    wait_until("it is reported", || !elsewhere.reports.lock().unwrap().is_empty());
+    let report = elsewhere.reports.lock().unwrap()[0].clone();
+    assert_eq!(report, "a connection is refused: 127.0.0.1 is not among those allowed");
+}
+
+/// Reads are due later the nearer they are to the start.
+struct Slow(Ram);
+
+impl Store for Slow {
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    fn block_bytes(&self) -> u32 {
+        self.0.block_bytes()
+    }
+
+    fn read(&self, offset: u64, data: &mut [u8]) -> std::io::Result<()> {
+        let milliseconds = 40_u64.saturating_sub(offset >> 18);
+        set_due(Instant::now() + Duration::from_millis(milliseconds));
+        self.0.read(offset, data)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.0.write(offset, data)
+    }
+
+    fn trim(&self, offset: u64, bytes: u64) -> std::io::Result<()> {
+        self.0.trim(offset, bytes)
+    }
+
+    fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> std::io::Result<()> {
+        self.0.write_zeroes(offset, bytes, may_trim)
+    }
+
+    fn flush(&self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn delayed_replies_do_not_come_between_the_pieces_of_a_large_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let address = socket(directory.path()).parse().unwrap();
+    let store = Slow(Ram::new(BYTES));
+    for page in 0..BYTES / 4096 {
+        store.write(page * 4096, &[(page % 251) as u8; 4096]).unwrap();
+    }
+    let options = ServerOptions::default();
+    let server = Server::start(&address, export(), Arc::new(store), options, Box::new(|_| {}));
+    let _server = server.unwrap();
+    let mut client = shake(UnixStream::connect(directory.path().join("s")).unwrap());
+    let asked = [(1, 0, 4096), (2, 4096, 3 << 20), (3, 4 << 20, 8192), (4, 1 << 20, 1 << 20)];
+    let requests = asked.map(|(cookie, at, bytes)| request(0, command::READ, cookie, at, bytes));
+    client.write_all(&requests.concat()).unwrap();
+    let total: usize = asked.iter().map(|(_, _, bytes)| 16 + *bytes as usize).sum();
+    let mut replies = vec![0; total];
+    client.read_exact(&mut replies).unwrap();
+    let sent = [&b"NBDMAGICIHAVEOPT\0\x03"[..], &replies].concat();
+    let bytes_of = |cookie| asked.iter().find(|asked| asked.0 == cookie).map(|asked| asked.2);
+    for reply in Listener::new(&sent, false, &bytes_of).replies() {
+        let Reply::Data(cookie, data) = reply else { panic!("{reply:?}") };
+        let at = asked.iter().find(|asked| asked.0 == cookie).unwrap().1;
+        let expected = |index: usize| ((at / 4096 + index as u64 / 4096) % 251) as u8;
+        assert!(data.iter().enumerate().all(|(index, byte)| *byte == expected(index)), "{cookie}");
+    }
 }

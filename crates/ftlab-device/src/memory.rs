@@ -1,0 +1,89 @@
+//! Whether a file can be a drive, and its tables fit into memory: better known before it is opened.
+
+use crate::drive::CreateOptions;
+use crate::media::Superblock;
+use ftlab_ftl::page::DriveConfig;
+use ftlab_trace::{TraceError, check_memory};
+use std::fs::{self, File};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// Bytes per logical page: its place on the flash, and its checksum.
+const LOGICAL_PAGE_BYTES: u64 = 8;
+/// Bytes per flash page, in eighths: its owner, and a valid bit.
+const FLASH_PAGE_EIGHTHS: u64 = 33;
+/// Bytes per erase block: state, lists of the policy, erase counts.
+const BLOCK_BYTES: u64 = 96;
+
+const REMEDY: &str = "make it smaller (--size), or its pages larger (--page-size)";
+
+/// Bytes of memory that a drive takes while it is open, within a tenth; FTLs with state per page take
+/// more.
+pub fn memory_bytes(config: &DriveConfig) -> u64 {
+    u64::from(config.logical_pages) * LOGICAL_PAGE_BYTES
+        + u64::from(config.geometry.pages()) * FLASH_PAGE_EIGHTHS / 8
+        + u64::from(config.geometry.blocks()) * BLOCK_BYTES
+}
+
+/// Refuses to create a drive whose tables would not fit into memory.
+pub fn check_creatable(options: &CreateOptions) -> Result<(), TraceError> {
+    check_memory("this drive", memory_bytes(&options.config), REMEDY)
+}
+
+/// Refuses a path that can be no drive, such as a pipe, which would wait for a writer, and a drive
+/// whose tables do not fit into memory. What is wrong with the file itself, opening it reports.
+pub fn check_openable(path: &Path) -> Result<(), TraceError> {
+    let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
+    let kind = metadata.file_type();
+    if !kind.is_file() && !kind.is_block_device() {
+        return Err(TraceError::Unsupported {
+            what: format!("{} is neither a regular file nor a block device", path.display()),
+            remedy: "name the file of a drive, as ftlab drive create makes it".into(),
+        });
+    }
+    let superblock = File::open(path).ok().and_then(|file| Superblock::read(&file).ok());
+    match superblock {
+        Some((superblock, _)) => {
+            let remedy = "open it on a machine with more memory, or stop other programs";
+            let what = format!("the drive {}", path.display());
+            check_memory(what, memory_bytes(&superblock.config), remedy)
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::{Drive, OpenOptions};
+    use ftlab_flash::Geometry;
+
+    fn options() -> CreateOptions {
+        let config = DriveConfig::new(Geometry::new(600, 128, 4096).unwrap(), 64_000, 4);
+        CreateOptions { ftl: "2r++".parse().unwrap(), config, checkpoint_every: None }
+    }
+
+    #[test]
+    fn the_estimate_is_close_to_what_a_drive_says_of_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("drive");
+        Drive::create(&path, &options()).unwrap();
+        check_openable(&path).unwrap();
+        let memory = Drive::open(&path, OpenOptions::default()).unwrap().snapshot().memory;
+        let real = (memory.drive + memory.policy) as f64;
+        let estimated = memory_bytes(&options().config) as f64;
+        assert!((estimated / real - 1.0).abs() < 0.1, "{estimated} for {real}");
+    }
+
+    #[test]
+    fn what_cannot_be_a_drive_is_refused_without_waiting() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [pipe.as_path(), directory.path(), Path::new("/dev/zero")] {
+            let error = check_openable(path).unwrap_err().to_string();
+            assert!(error.contains("is neither a regular file nor a block device"), "{error}");
+        }
+        check_openable(&directory.path().join("absent")).unwrap();
+    }
+}
