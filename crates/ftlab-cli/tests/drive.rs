@@ -87,3 +87,72 @@ fn what_cannot_be_is_an_error_that_says_why() {
     let error = fails(directory.path(), "drive check text", 1);
     assert!(error.contains("this is not a drive of ftlab"), "{error}");
 }
+
+/// A drive with a hundred pages, that was closed.
+fn written(directory: &Path) -> std::path::PathBuf {
+    use ftlab_device::{Drive, OpenOptions, Store};
+    ok(directory, "drive create my.drive --size 8MiB --pages-per-block 16");
+    let path = directory.join("my.drive");
+    let drive = Drive::open(&path, OpenOptions::default()).unwrap();
+    (0..100).for_each(|page| drive.write(page * 4096, &[page as u8 + 1; 4096]).unwrap());
+    drive.close().unwrap();
+    path
+}
+
+#[test]
+fn a_drive_is_repaired_after_saying_what_that_costs() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let path = written(directory);
+    assert_eq!(ok(directory, "drive repair my.drive"), "no damage: nothing to repair\n");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[20] ^= 1;
+    // The number of the first checkpoint.
+    bytes[4096 + 9] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let text = ok(directory, "drive repair my.drive");
+    assert!(text.contains("damaged: the superblock at offset 0"), "{text}");
+    assert!(text.contains("damaged: checkpoint 0: its header is damaged"), "{text}");
+    assert!(text.ends_with("repeat it with --yes to write all other structures anew\n"), "{text}");
+    assert_eq!(std::fs::read(&path).unwrap(), bytes, "nothing was changed");
+    let text = ok(directory, "drive repair my.drive --yes --report report.json");
+    assert!(text.ends_with("repaired\n"), "{text}");
+    let report = std::fs::read(directory.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!((&report["done"], &report["lost_operations"]), (&true.into(), &0.into()));
+    assert!(ok(directory, "drive check my.drive").ends_with("100 pages hold data\nno damage\n"));
+}
+
+#[test]
+fn a_drive_without_checkpoints_is_saved_to_a_new_one() {
+    use std::os::unix::fs::FileExt;
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let path = written(directory);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    // Both headers, and everything between them.
+    file.write_all_at(&[0; 512 << 10], 4096).unwrap();
+    let error = fails(directory, "drive repair my.drive", 1);
+    assert!(error.contains("neither checkpoint can be used"), "{error}");
+    assert!(error.contains("ftlab drive repair my.drive --to NEW"), "{error}");
+    let text = ok(directory, "drive repair my.drive --to new.drive");
+    assert_eq!(text, "100 pages were found and are on new.drive\n");
+    assert!(ok(directory, "drive check new.drive").ends_with("100 pages hold data\nno damage\n"));
+    let error = fails(directory, "drive repair my.drive --to new.drive", 2);
+    assert!(error.contains("new.drive exists"), "{error}");
+}
+
+#[test]
+fn scrubbing_names_pages_that_rot() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let path = written(directory);
+    let text = ok(directory, "drive scrub my.drive");
+    assert_eq!(text, "100 pages read from the medium, 0 of them written again, 0 unreadable\n");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = bytes.windows(4096).position(|window| window == [43; 4096]).unwrap();
+    bytes[page + 7] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let error = fails(directory, "drive scrub my.drive", 1);
+    assert!(error.contains("pages that cannot be read: 42"), "{error}");
+}

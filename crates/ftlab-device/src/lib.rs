@@ -33,9 +33,9 @@ pub use access::AllowList;
 pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
     BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Restored,
-    Snapshot, check, inspect, restore,
+    ScrubbedPage, Snapshot, check, check_repaired, inspect, repair, restore,
 };
-pub use ftlab_flash::Timing;
+pub use ftlab_flash::{Lpn, Timing};
 pub use fuse::{FILE_NAME, FuseMount};
 pub use latency::Paced;
 pub use media::{Backing, BackingFile, MediaError, Notice, PowerCut, Superblock, Totals};

@@ -1,7 +1,7 @@
 //! Whether a file can be a drive, and its tables fit into memory: better known before it is opened.
 
 use crate::drive::CreateOptions;
-use crate::media::Superblock;
+use crate::media::{BackingFile, Superblock};
 use ftlab_ftl::page::DriveConfig;
 use ftlab_trace::{TraceError, check_memory};
 use std::fs::{self, File};
@@ -41,7 +41,8 @@ pub fn check_openable(path: &Path) -> Result<(), TraceError> {
             remedy: "name the file of a drive, as ftlab drive create makes it".into(),
         });
     }
-    let superblock = File::open(path).ok().and_then(|file| Superblock::read(&file).ok());
+    let superblock =
+        File::open(path).ok().and_then(|file| Superblock::read(&BackingFile::new(file)).ok());
     match superblock {
         Some((superblock, _)) => {
             let remedy = "open it on a machine with more memory, or stop other programs";

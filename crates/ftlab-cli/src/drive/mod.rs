@@ -4,6 +4,8 @@ mod check;
 mod create;
 mod mount;
 mod place;
+mod repair;
+mod scrub;
 mod serve;
 mod serving;
 mod smart;
@@ -28,6 +30,7 @@ const EXAMPLES: &str = "Examples:
   ftlab drive serve my.drive --nbd /run/my.sock --http 127.0.0.1:8080
   sudo ftlab drive mount my.drive /mnt --mkfs ext4
   ftlab drive check my.drive
+  ftlab drive repair my.drive
   ftlab drive stats my.drive";
 
 #[derive(Debug, Subcommand)]
@@ -36,6 +39,8 @@ enum DriveCommand {
     Serve(serve::ServeArgs),
     Mount(mount::MountArgs),
     Check(check::CheckArgs),
+    Scrub(scrub::ScrubArgs),
+    Repair(repair::RepairArgs),
     Stats(stats::StatsArgs),
     Smart(smart::SmartArgs),
 }
@@ -46,6 +51,8 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<(), CliError> {
         DriveCommand::Serve(args) => serve::serve(args),
         DriveCommand::Mount(args) => mount::mount(args),
         DriveCommand::Check(args) => check::check(args),
+        DriveCommand::Scrub(args) => scrub::scrub(args),
+        DriveCommand::Repair(args) => repair::repair(args),
         DriveCommand::Stats(args) => stats::stats(args),
         DriveCommand::Smart(args) => smart::smart(args),
     }

@@ -1,16 +1,17 @@
 //! A drive that is served: opened, monitored, and closed in the right order.
 
+use super::scrub::Scrubber;
 use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
 use ftlab_device::http::Dashboard;
 use ftlab_device::{
-    AllowList, CompanionOptions, Companions, Drive, FuseMount, Monitor, Observed, OpenOptions,
-    Paced, ServeError, Store, Timing, Watched, check_openable,
+    AllowList, CompanionOptions, Companions, Drive, FuseMount, Monitor, Notice, Observed,
+    OpenOptions, Paced, ServeError, Store, Timing, Watched, check_openable,
 };
 use ftlab_sim::format::grouped;
-use ftlab_spec::Spec;
+use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::check_file;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -37,6 +38,13 @@ pub(crate) struct CompanionArgs {
     /// default.
     #[arg(long, value_name = "CIDR,...")]
     allow: Option<AllowList>,
+    /// Serves the drive for reading only: nothing is written to its file.
+    #[arg(long, conflicts_with_all = ["record", "shadow", "scrub"])]
+    read_only: bool,
+    /// Reads all pages from the medium again and again, so many bytes a second, such as 20MB, and writes again what
+    /// is damaged there but can still be read.
+    #[arg(long, value_name = "RATE")]
+    scrub: Option<ByteSize>,
     /// Records the host's operations as a trace; .parquet stores the most detail.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -85,8 +93,14 @@ impl From<ServeError> for CliError {
     }
 }
 
+/// Tells the user at once what the drive has to say.
+pub(crate) fn notice() -> Notice {
+    Arc::new(|text: &str| say(&format!("drive: {text}\n")))
+}
+
 /// A running drive.
 pub(crate) struct Serving {
+    scrubber: Option<Scrubber>,
     dashboard: Option<Dashboard>,
     companions: Arc<Companions>,
     store: Arc<dyn Store>,
@@ -111,12 +125,25 @@ impl Serving {
         let (prepared, observer) = options.prepare();
         let timing = args.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
         let is_paced = timing.is_some();
-        let drive = Drive::open(file, OpenOptions { observer, timing, ..OpenOptions::default() })?;
+        let (read_only, notice) = (args.read_only, Some(notice()));
+        let options = OpenOptions { observer, notice, read_only, timing, ..OpenOptions::default() };
+        let drive = Drive::open(file, options)?;
         say_recovery(file, &drive);
+        if let Some(reason) = drive.read_only() {
+            say(&format!("the drive is served for reading only: {reason}\n"));
+        }
         let companions = Arc::new(prepared.start(&drive)?);
         let drive = Arc::new(drive);
-        let mut serving =
-            Self { dashboard: None, companions, store: Arc::clone(&drive) as _, drive, is_paced };
+        let page_bytes = drive.block_bytes();
+        let scrubber = args.scrub.map(|rate| Scrubber::start(&drive, rate, page_bytes));
+        let mut serving = Self {
+            scrubber,
+            dashboard: None,
+            companions,
+            store: Arc::clone(&drive) as _,
+            drive,
+            is_paced,
+        };
         if let Some(address) = address {
             let watched = Arc::new(Watched::new(Arc::clone(&serving.store)));
             serving.store = Arc::clone(&watched) as _;
@@ -151,7 +178,7 @@ impl Serving {
 
     /// Closes the drive, which no front end may hold any more, and reports what it did.
     pub(crate) fn stop(self) -> Result<(), CliError> {
-        drop((self.dashboard, self.store));
+        drop((self.scrubber, self.dashboard, self.store));
         let drive = Arc::into_inner(self.drive)
             .ok_or_else(|| CliError::failure("the drive is still in use: this is a bug"))?;
         let counters = drive.snapshot().counters;

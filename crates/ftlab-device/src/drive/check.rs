@@ -55,10 +55,17 @@ pub fn check(path: &Path) -> Result<Checked, MediaError> {
 impl Drive {
     /// The same for any backing.
     pub fn check_on(backing: &Arc<dyn Backing>) -> Result<Checked, MediaError> {
+        Self::check_with(backing, MayLose::Nothing)
+    }
+
+    pub(super) fn check_with(
+        backing: &Arc<dyn Backing>,
+        may_lose: MayLose,
+    ) -> Result<Checked, MediaError> {
         let (superblock, damaged) = Superblock::read(&**backing)?;
         let mut recovery = Recovery::default();
         let mut damage: Vec<String> = damaged.iter().map(ToString::to_string).collect();
-        let repeated = recovery::repeat_all(backing, &superblock, MayLose::Nothing, &mut recovery)?;
+        let repeated = recovery::repeat_all(backing, &superblock, may_lose, &mut recovery)?;
         let mut loaded = repeated.loaded;
         let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
         let was_closed = recovery.repeated == 0 && recovery.dropped == 0;

@@ -29,8 +29,10 @@ mod checkpointing;
 mod core;
 mod options;
 mod recovery;
+mod repair;
 mod requests;
 mod restore;
+mod scrub;
 mod snapshot;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -39,7 +41,9 @@ mod worker;
 pub use check::{Checked, check, inspect};
 pub use options::{CreateOptions, HostObserver, OpenOptions};
 pub use recovery::Recovery;
+pub use repair::{check_repaired, repair};
 pub use restore::{Restored, restore};
+pub use scrub::ScrubbedPage;
 pub use snapshot::{BlockSnapshot, Snapshot};
 
 use crate::drive::core::Core;

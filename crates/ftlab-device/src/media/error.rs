@@ -91,6 +91,11 @@ pub enum MediaError {
         /// The last operation that was durable.
         durable: u64,
     },
+    /// It can be read, but not written.
+    #[error(
+        "the drive can be read, but not written: {0}; copy it to a new one with `ftlab drive repair --to`"
+    )]
+    Unwritable(String),
     /// The replay differs from the original execution.
     #[error("the journal cannot be replayed: {0}")]
     Replay(String),

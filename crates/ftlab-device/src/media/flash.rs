@@ -433,6 +433,19 @@ impl Media {
         Ok(self.is_current(lpn, data))
     }
 
+    /// Whether the medium holds the current version of `lpn` at `from`, or it waits in a buffer.
+    pub(crate) fn is_on_medium(&mut self, from: Ppn, lpn: Lpn) -> bool {
+        if self.gathered(from).is_some() {
+            return true;
+        }
+        let mut page = std::mem::take(&mut self.page);
+        let offset = self.layout.page(self.slots.place(from));
+        let read = with_retries(|| self.backing.read_medium_at(&mut page, offset));
+        let is_there = read.is_ok() && self.is_current(lpn, &page);
+        self.page = page;
+        is_there
+    }
+
     fn is_current(&self, lpn: Lpn, data: &[u8]) -> bool {
         checksum(lpn, data) == self.checksums[lpn.index()]
     }

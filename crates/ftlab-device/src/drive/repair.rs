@@ -1,0 +1,42 @@
+//! Repairing a drive in its file.
+
+use crate::drive::check::Checked;
+use crate::drive::recovery::MayLose;
+use crate::drive::{Drive, OpenOptions, Recovery};
+use crate::media::{Backing, BackingFile, MediaError, Superblock};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The same as [`check`](crate::drive::check), of a drive as [`repair`] would leave it: what can no longer be
+/// read of the journal is cut off.
+pub fn check_repaired(path: &Path) -> Result<Checked, MediaError> {
+    Drive::check_with(&super::check::open_shared(path)?, MayLose::Operations)
+}
+
+/// Opens a drive with what can be read of its journal, and writes superblocks, checkpoints and journal anew.
+pub fn repair(path: &Path) -> Result<Recovery, MediaError> {
+    let options = OpenOptions { salvage: true, ..OpenOptions::default() };
+    let drive = Drive::open(path, options)?;
+    if let Some(reason) = drive.read_only() {
+        return Err(MediaError::Unwritable(reason));
+    }
+    let failed = |error| MediaError::io("write a checkpoint", error);
+    let superblock = drive.snapshot().superblock;
+    for _ in 0..2 {
+        drive.checkpoint().map_err(failed)?;
+    }
+    let recovery = drive.recovery().clone();
+    drive.close().map_err(failed)?;
+    rewrite(path, &superblock)?;
+    Ok(recovery)
+}
+
+/// Writes both superblocks.
+fn rewrite(path: &Path, superblock: &Superblock) -> Result<(), MediaError> {
+    let file = File::options().read(true).write(true).open(path);
+    let file = file.map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
+    let backing: Arc<dyn Backing> = Arc::new(BackingFile::new(file));
+    superblock.write(&*backing)?;
+    backing.sync().map_err(|error| MediaError::io("make the superblocks durable", error))
+}

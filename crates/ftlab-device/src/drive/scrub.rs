@@ -1,0 +1,61 @@
+//! Reading every page from the medium, before somebody needs it.
+
+use crate::drive::Drive;
+use crate::drive::core::Core;
+use crate::media::checksum;
+use ftlab_flash::Lpn;
+use std::io;
+
+/// The state of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScrubbedPage {
+    /// It holds no data.
+    Empty,
+    /// The medium has what was written.
+    Sound,
+    /// The medium does not have it where it should be, but it could be read: it was written again.
+    Refreshed,
+    /// It cannot be read.
+    Unreadable,
+}
+
+impl Drive {
+    /// Reads `lpn` from the medium, not from a cache, and writes it again if that fails and there is still a
+    /// copy: then it counts as a write of the host. An error if it cannot be written.
+    pub fn scrub(&self, lpn: Lpn) -> io::Result<ScrubbedPage> {
+        if self.is_view {
+            return Ok(self.shared.lock().look_at(lpn));
+        }
+        let mut core = self.shared.lock_to_write()?;
+        let found = core.look_at(lpn);
+        let mut refreshed = Ok(());
+        if found == ScrubbedPage::Refreshed {
+            let mut page = vec![0; self.shared.page_bytes as usize];
+            refreshed = core
+                .read_page(lpn, &mut page)
+                .and_then(|()| core.write_page(lpn, checksum(lpn, &page), &page));
+        }
+        self.shared.unlock(core)?;
+        refreshed.map(|()| found)
+    }
+
+    /// Logical pages of the drive.
+    pub fn logical_pages(&self) -> u32 {
+        (self.shared.bytes / u64::from(self.shared.page_bytes)) as u32
+    }
+}
+
+impl Core {
+    /// The state of `lpn`: [`ScrubbedPage::Refreshed`] if it should be.
+    fn look_at(&mut self, lpn: Lpn) -> ScrubbedPage {
+        let Some(page) = self.ftl.drive().flash_page(lpn) else { return ScrubbedPage::Empty };
+        if self.media().is_on_medium(page, lpn) {
+            return ScrubbedPage::Sound;
+        }
+        let mut data = vec![0; self.page.len()];
+        match self.read_page(lpn, &mut data) {
+            Ok(()) => ScrubbedPage::Refreshed,
+            Err(_) => ScrubbedPage::Unreadable,
+        }
+    }
+}
