@@ -23,6 +23,7 @@ PROGRAMS = {
     "file-systems": "ext4 and xfs: a source tree, and fsck after a kill",
     "clients": "nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS",
     "power-cuts": "recovery from power cuts, with the backing file's writes logged by qemu",
+    "full-disk": "ext4 and xfs on a disk that fills up: no flushed page is lost with the page cache",
     "sqlite": "SQLite: integrity after kills",
     "postgresql": "PostgreSQL under pgbench: integrity after a kill, write amplification",
     "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",
@@ -53,7 +54,9 @@ def options() -> argparse.Namespace:
         "--size", help="fio: bytes to write (10G); 2r-fig-*: the size of the drive (120MiB, 280MiB)"
     )
     parser.add_argument(
-        "--seconds", type=float, help="duration of each load (150); 2r-fig-*: at most (1800)"
+        "--seconds",
+        type=float,
+        help="duration of each load (150); 2r-fig-*: at most (1800); full-disk: runs on each file system",
     )
     parser.add_argument("--ftl", default="2r++", help="the FTL of the drive")
     parser.add_argument(

@@ -29,7 +29,7 @@ FLUSH, DISCARD = 1, 4
 class NbdClient:
     """The part of NBD needed to write pages and to flush."""
 
-    WRITE, DISCONNECT, FLUSH = 1, 2, 3
+    READ, WRITE, DISCONNECT, FLUSH = 0, 1, 2, 3
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
@@ -55,6 +55,13 @@ class NbdClient:
         if kind != self.DISCONNECT:
             _, error, _ = struct.unpack(">IIQ", self._receive(16))
             expect(error == 0, f"request {kind} at {offset}: error {error}")
+
+    def read(self, offset: int, count: int) -> bytes:
+        """Reads."""
+        self.socket.sendall(struct.pack(">IHHQQI", 0x25609513, 0, self.READ, 0, offset, count))
+        _, error, _ = struct.unpack(">IIQ", self._receive(16))
+        expect(error == 0, f"reading at {offset}: error {error}")
+        return self._receive(count)
 
 
 class Entry(NamedTuple):
