@@ -3,7 +3,7 @@
 use crate::drive::Drive;
 use crate::drive::core::Core;
 use crate::media::checksum;
-use crate::store::Store;
+use crate::store::{Extent, Store};
 use ftlab_flash::{Lpn, Ppn};
 use std::io;
 
@@ -251,6 +251,10 @@ impl Store for Drive {
             self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize])?;
         }
         Ok(())
+    }
+
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
+        self.pages(offset, bytes).map(|_| self.extent_at(offset, bytes))
     }
 
     fn flush(&self) -> io::Result<()> {
