@@ -76,10 +76,15 @@ docs-figures: build ## redraws the pictures of docs/concepts.md
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 --fill sequential \
 		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
 
-audit: target/tools/bin/typos ## checks spelling, and licences and sources of dependencies
+audit: target/tools/bin/typos ## checks spelling, and licences, sources and known vulnerabilities of dependencies
 	target/tools/bin/typos
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny --locked check licenses bans sources
+	@if $(CARGO) deny fetch db 2>/dev/null; then \
+		$(CARGO) deny --locked --offline check advisories; \
+	else \
+		echo "SKIPPED: advisories, whose database (github.com/RustSec/advisory-db) cannot be fetched"; \
+	fi
 
 target/tools/bin/typos: | setup-python
 	$(PYTHON) -m venv target/tools

@@ -6,8 +6,10 @@ mod common;
 use common::running::{Running, have, program};
 use common::{Output, Place};
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 fn create(place: &Place, arguments: &str) {
     let created: Output = place.ftlab(&format!("drive create my.drive {arguments}"));
@@ -168,6 +170,56 @@ fn a_directory_with_files_is_not_hidden_and_a_dead_mount_is_cleared() {
     assert_eq!(fs::read(target.join("precious")).unwrap(), b"1");
     let loops = program("losetup", &["--list", "--output", "BACK-FILE", "--noheadings"]);
     assert!(!loops.contains(&place.path().display().to_string()), "{loops}");
+}
+
+/// Writes `pages` pages of 512 bytes, one after the other, over NBD.
+fn write_pages(socket: &std::path::Path, pages: u64) {
+    const AT_ONCE: u64 = 256;
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0").unwrap();
+    stream.read_exact(&mut [0; 18 + 3 * 20 + 12 + 14]).unwrap();
+    for first in (0..pages).step_by(AT_ONCE as usize) {
+        let bytes = 512 * AT_ONCE;
+        let mut request = b"\x25\x60\x95\x13\0\0\0\x01\0\0\0\0\0\0\0\0".to_vec();
+        request.extend((512 * first).to_be_bytes());
+        request.extend((bytes as u32).to_be_bytes());
+        request.resize(request.len() + bytes as usize, 7);
+        stream.write_all(&request).unwrap();
+        stream.read_exact(&mut [0; 16]).unwrap();
+    }
+}
+
+#[test]
+fn a_recording_survives_a_kill_up_to_the_last_whole_group() {
+    let place = Place::new();
+    create(&place, "--size 64MiB --op 25% --pages-per-block 256 --page-size 512");
+    let command = "drive serve my.drive --nbd s --record t.parquet";
+    let mut serving = Running::start(&place, command);
+    serving.says("NBD at");
+    write_pages(&place.path().join("s"), 100_000);
+    let partial = place.path().join("t.parquet.partial");
+    let begin = Instant::now();
+    while !fs::read(&partial).unwrap().ends_with(b"PAR1") {
+        assert!(begin.elapsed() < Duration::from_secs(30), "no group was written");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+
+    let refused = place.ftlab(command);
+    refused.fails(2, &["t.parquet.partial is a recording that was not finished", "ftlab convert"]);
+    let converted = place.ftlab("convert t.parquet.partial whole.parquet");
+    assert_eq!(converted.code, 0, "{}", converted.stderr);
+    assert!(converted.stdout.contains("which was not finished"), "{}", converted.stdout);
+    let inspected = place.ftlab("inspect whole.parquet --page-size 512 --json").json();
+    let workload = &inspected["workloads"][0];
+    let pages = workload["page_writes"].as_u64().unwrap();
+    assert!((65_536..=100_000).contains(&pages), "{pages}");
+    assert_eq!(workload["distinct_pages"], pages);
+    fs::remove_file(partial).unwrap();
+    let mut serving = Running::start(&place, command);
+    serving.says("NBD at");
+    serving.stop();
 }
 
 #[test]

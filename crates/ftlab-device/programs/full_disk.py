@@ -5,6 +5,7 @@ not write back counts as clean from then on. The drive must turn read-only; once
 opened and closed, the page cache is dropped, and every page must be that of the last flush, or a later one.
 """
 
+import contextlib
 import os
 import random
 from pathlib import Path
@@ -56,12 +57,17 @@ class ThinDisk:
         unmount(self.disk, "--lazy")
 
     def fill(self, margin: int) -> None:
-        """Leaves so many bytes."""
+        """Leaves about so many bytes."""
         os.sync()
         room = os.statvfs(self.disk)
-        size = max(room.f_bavail * room.f_bsize - margin, 1)
+        size = room.f_bavail * room.f_bsize - margin
         with self.filler.open("wb") as filler:
-            os.posix_fallocate(filler.fileno(), 0, size)
+            # What the kernel writes back meanwhile takes some of it.
+            while size > 0:
+                with contextlib.suppress(OSError):
+                    os.posix_fallocate(filler.fileno(), 0, size)
+                    return
+                size -= 1 << 18
 
     def make_room(self) -> None:
         """Undoes that; a file system that has given up is mounted again."""

@@ -6,7 +6,7 @@
 //! garbage collection costs the host time, as on hardware, and any number of requests may be
 //! pending.
 
-use crate::Store;
+use crate::{Extent, Store};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, NoPayload, Ppn, Timed, Timing};
 use std::cell::Cell;
 use std::io;
@@ -123,6 +123,10 @@ impl Store for Paced {
 
     fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
         self.wait(|store| store.write_zeroes(offset, bytes, may_trim))
+    }
+
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
+        self.0.extent(offset, bytes)
     }
 
     fn flush(&self) -> io::Result<()> {

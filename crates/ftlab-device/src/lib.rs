@@ -47,5 +47,5 @@ pub use status::{
     BlockMap, DriveStatus, FlashCounters, Health, Observed, RecordingStatus, Region, Sample,
     ShadowStatus, Status,
 };
-pub use store::Store;
+pub use store::{Extent, Store};
 pub use watched::{HostRequests, Latency, Requests, Watched};

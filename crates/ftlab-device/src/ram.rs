@@ -1,6 +1,6 @@
 //! A store in memory.
 
-use crate::Store;
+use crate::{Extent, Store};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -93,6 +93,18 @@ impl Store for Ram {
 
     fn write_zeroes(&self, offset: u64, bytes: u64, _may_trim: bool) -> io::Result<()> {
         self.trim(offset, bytes)
+    }
+
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
+        let mut extent = Extent { bytes: 0, has_data: false };
+        let mut is_over = false;
+        self.each(offset, bytes, |chunk, _, range| {
+            is_over |= extent.bytes > 0 && extent.has_data != chunk.is_some();
+            if !is_over {
+                extent = Extent { bytes: range.end as u64, has_data: chunk.is_some() };
+            }
+        })?;
+        Ok(extent)
     }
 
     fn flush(&self) -> io::Result<()> {

@@ -1,5 +1,15 @@
 //! The interface that front ends serve: a byte-addressed block device.
 use std::io;
+
+/// A part of a device, all of which holds data, or none of which does and reads as zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Its length.
+    pub bytes: u64,
+    /// Whether it holds data.
+    pub has_data: bool,
+}
+
 /// A byte-addressed block device; operations may run on any thread, also concurrently.
 pub trait Store: Send + Sync {
     /// Its size; a multiple of [`block_bytes`](Self::block_bytes).
@@ -18,6 +28,12 @@ pub trait Store: Send + Sync {
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()>;
     /// Makes a range read as zeros; like [`trim`](Self::trim) if `may_trim`.
     fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()>;
+    /// The part that begins at `offset`, of at most `bytes` bytes, which are at least 1. The next part
+    /// may be of the same kind.
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
+        let _ = offset;
+        Ok(Extent { bytes, has_data: true })
+    }
     /// Returns when everything that completed before is durable.
     fn flush(&self) -> io::Result<()>;
 }

@@ -1,7 +1,7 @@
 //! A store that measures its requests: their number, size and duration.
 
-use crate::Store;
 use crate::latency::due;
+use crate::{Extent, Store};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,10 @@ impl Store for Watched {
 
     fn write_zeroes(&self, offset: u64, bytes: u64, may_trim: bool) -> io::Result<()> {
         self.watch(Kind::Trim, bytes, |store| store.write_zeroes(offset, bytes, may_trim))
+    }
+
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
+        self.store.extent(offset, bytes)
     }
 
     fn flush(&self) -> io::Result<()> {

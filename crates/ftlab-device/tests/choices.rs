@@ -58,7 +58,7 @@ impl Load {
 /// Values of a parameter that its documentation names: every word, both ends of a range, some in between.
 fn choices(domain: &Domain, default: &str) -> Vec<String> {
     let ends = |low: &Option<f64>, high: &Option<f64>| {
-        let middle = low.zip(*high).map(|(low, high)| (low + high) / 2.0);
+        let middle = low.zip(*high).map(|(low, high)| f64::midpoint(low, high));
         [*low, *high, middle].into_iter().flatten().collect::<Vec<_>>()
     };
     let mut values: Vec<String> = match domain {

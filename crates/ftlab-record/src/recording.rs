@@ -7,7 +7,7 @@ use crate::phases::{self, Phases};
 use crate::summary::Summary;
 use crate::{RecordError, device, files};
 use ftlab_trace::pages::expand;
-use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceSink, create};
+use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceSink, check_unfinished, create};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -89,7 +89,9 @@ pub trait Observer {
 ///
 /// An error of the recording ends the command, because continuing would be pointless.
 pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
-    let sink = create(&options.out, &CreateOptions::default())?;
+    check_unfinished(&options.out)?;
+    let group_rows = Some(CreateOptions::RECORDING_ROWS);
+    let sink = create(&options.out, &CreateOptions { group_rows, ..CreateOptions::default() })?;
     let (sender, receiver) = channel();
     // Before anything can be seen of the recording, so that none is missed.
     let signals = command::signals()?;

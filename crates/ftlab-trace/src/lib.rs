@@ -64,7 +64,7 @@ pub use input::{Compression, Input};
 pub use memory::{available_bytes, check_memory};
 pub use open::{open, open_input};
 pub use open_options::{Layout, OpenOptions};
-pub use partial_file::{PartialFile, check_file, replace_file};
+pub use partial_file::{PartialFile, check_file, check_unfinished, replace_file};
 pub use quantity::Bytes;
 pub use range::{AddressRange, address_range, address_range_of, window};
 pub use request::{BATCH_REQUESTS, DATA_SECTORS_MAX, Op, RequestBatch};

@@ -69,6 +69,23 @@ impl Drop for PartialFile {
     }
 }
 
+/// Refuses to begin a file whose beginning a killed process has left, and which may be worth more than
+/// its place.
+pub fn check_unfinished(path: &Path) -> Result<(), TraceError> {
+    let partial = PartialFile::provisional(path);
+    if !fs::metadata(&partial).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
+        return Ok(());
+    }
+    lock(&partial, &path.display().to_string())?;
+    let name = partial.display();
+    Err(TraceError::Unsupported {
+        what: format!("{name} is a recording that was not finished"),
+        remedy: format!(
+            "keep what it has with `ftlab convert {name} FILE.parquet`, and then delete it"
+        ),
+    })
+}
+
 /// Writes a file in one go, so that it is complete or not there. Of several processes that do so at
 /// once, the last one wins. What is replaced is as with [`PartialFile`].
 pub fn replace_file(

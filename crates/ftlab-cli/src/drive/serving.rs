@@ -12,7 +12,7 @@ use ftlab_device::{
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::check_file;
+use ftlab_trace::{check_file, check_unfinished};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::net::SocketAddr;
@@ -116,6 +116,7 @@ impl Serving {
         check_openable(file)?;
         if let Some(trace) = &args.record {
             check_file(trace)?;
+            check_unfinished(trace)?;
         }
         let options = CompanionOptions {
             record: args.record.clone(),

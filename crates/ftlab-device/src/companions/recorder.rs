@@ -30,7 +30,9 @@ impl Recorder {
             device_bytes: Some(u64::from(config.logical_pages) * u64::from(page_bytes)),
             ..TraceMetadata::default()
         };
-        let mut sink = create(path, &CreateOptions { page_bytes, metadata, ..Default::default() })?;
+        let group_rows = Some(CreateOptions::RECORDING_ROWS);
+        let options = CreateOptions { page_bytes, metadata, group_rows, format: None };
+        let mut sink = create(path, &options)?;
         sink.annotate("drive", superblock.uuid.to_string());
         sink.annotate("ftl", superblock.ftl.to_string());
         let page_sectors = page_bytes / SECTOR_BYTES as u32;

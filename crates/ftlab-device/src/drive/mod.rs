@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod allocation;
 mod check;
 mod checkpointing;
 mod core;
@@ -130,14 +131,12 @@ impl Drive {
         let file = File::options().read(true).write(!options.read_only).open(path);
         let file =
             file.map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
-        lock(
-            &file,
-            path,
-            match options.read_only {
-                true => FlockOperation::NonBlockingLockShared,
-                false => FlockOperation::NonBlockingLockExclusive,
-            },
-        )?;
+        let how = if options.read_only {
+            FlockOperation::NonBlockingLockShared
+        } else {
+            FlockOperation::NonBlockingLockExclusive
+        };
+        lock(&file, path, how)?;
         Self::open_with(Arc::new(BackingFile::new(file)), options, true)
     }
 

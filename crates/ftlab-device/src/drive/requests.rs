@@ -3,7 +3,7 @@
 use crate::drive::Drive;
 use crate::drive::core::Core;
 use crate::media::checksum;
-use crate::store::Store;
+use crate::store::{Extent, Store};
 use ftlab_flash::{Lpn, Ppn};
 use std::io;
 
@@ -130,12 +130,11 @@ impl Drive {
             };
             let media = core.ftl.flash_mut();
             media.time_host_read(flash_page);
-            match media.gathered(flash_page) {
-                Some(gathered) => page.copy_from_slice(gathered),
-                None => {
-                    let at = media.slots().place(flash_page);
-                    *place = Place::At(at, media.checksums()[lpn.index()]);
-                }
+            if let Some(gathered) = media.gathered(flash_page) {
+                page.copy_from_slice(gathered);
+            } else {
+                let at = media.slots().place(flash_page);
+                *place = Place::At(at, media.checksums()[lpn.index()]);
             }
         }
         places
@@ -259,6 +258,10 @@ impl Store for Drive {
 
     fn is_read_only(&self) -> bool {
         self.is_view
+    }
+
+    fn extent(&self, offset: u64, bytes: u64) -> io::Result<Extent> {
+        self.pages(offset, bytes).map(|_| self.extent_at(offset, bytes))
     }
 
     fn flush(&self) -> io::Result<()> {

@@ -64,7 +64,7 @@ impl BackingFile {
     /// Of a file that is open for reading, and for writing if it is to be written.
     pub fn new(file: File) -> Self {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let flags = OFlags::DIRECT.bits() as i32;
+        let flags = OFlags::DIRECT.bits().cast_signed();
         let direct = File::options().read(true).custom_flags(flags).open(path).ok();
         Self { file, direct }
     }

@@ -531,13 +531,12 @@ impl Flash for Media {
     }
 
     fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Infallible> {
-        match self.gather.find(self.block_of.page(from), from) {
-            Some(page) => data.copy_from_slice(page),
-            None => {
-                let offset = self.layout.page(self.slots.place(from));
-                if self.backing.read_at(data, offset).is_err() {
-                    data.fill(0);
-                }
+        if let Some(page) = self.gathered(from) {
+            data.copy_from_slice(page);
+        } else {
+            let offset = self.layout.page(self.slots.place(from));
+            if self.backing.read_at(data, offset).is_err() {
+                data.fill(0);
             }
         }
         Ok(())

@@ -3,8 +3,8 @@
 
 use super::replies::Replies;
 use super::wire::{
-    FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, OPTION_REPLY_MAGIC, info, option,
-    reply, transmission,
+    FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, OPTION_REPLY_MAGIC, allocation, info,
+    option, reply, transmission,
 };
 use super::{Export, REQUEST_BYTES_MAX, Step};
 use crate::Store;
@@ -23,6 +23,8 @@ pub(super) struct Handshake<'a> {
     tls: TlsState,
     no_zeroes: bool,
     structured: bool,
+    /// Whether the client asked to be told which parts hold data.
+    tells_allocation: bool,
 }
 
 /// Whether the conversation is encrypted.
@@ -69,6 +71,7 @@ impl<'a> Handshake<'a> {
             tls: TlsState::Absent,
             no_zeroes: false,
             structured: false,
+            tells_allocation: false,
         }
     }
 
@@ -79,6 +82,11 @@ impl<'a> Handshake<'a> {
             Some(false) => TlsState::Offered,
             Some(true) => TlsState::Required,
         };
+    }
+
+    /// Whether the client may ask which parts hold data.
+    pub(super) fn tells_allocation(&self) -> bool {
+        self.tells_allocation
     }
 
     /// Whether the client supports structured replies.
@@ -181,6 +189,9 @@ impl<'a> Handshake<'a> {
                 self.structured = true;
                 answer(replies, option, reply::ACK, &[]);
             }
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
+                self.answer_contexts(option, data, replies);
+            }
             option::STARTTLS => return self.answer_starttls(replies),
             _ => answer_error(replies, option, reply::ERR_UNSUP, "unknown option"),
         }
@@ -205,9 +216,42 @@ impl<'a> Handshake<'a> {
                 answer(replies, option, reply::ACK, &[]);
                 self.tls = TlsState::Active;
                 self.structured = false;
+                self.tells_allocation = false;
                 Next::Tls
             }
         }
+    }
+
+    /// There is one context, which tells which parts hold data. SET selects it for the transmission, and
+    /// LIST without a query lists it.
+    fn answer_contexts(&mut self, option: u32, data: &[u8], replies: &mut Replies) {
+        let sets = option == option::SET_META_CONTEXT;
+        let Some((name, queries)) = name_and_queries(data).filter(|_| self.structured) else {
+            let message = "expected structured replies, and then the length of a name, the name, and a \
+                           list of queries";
+            return answer_error(replies, option, reply::ERR_INVALID, message);
+        };
+        if !self.export.is_called(name) {
+            return self.answer_unknown(option, name, replies);
+        }
+        let is_asked = queries
+            .iter()
+            .any(|query| *query == allocation::NAME || (!sets && *query == allocation::NAMESPACE));
+        let is_found = is_asked || (!sets && queries.is_empty());
+        if is_found {
+            let id = if sets { allocation::ID } else { 0 }.to_be_bytes();
+            answer(replies, option, reply::META_CONTEXT, &[&id, allocation::NAME]);
+        }
+        if sets {
+            self.tells_allocation = is_found;
+        }
+        answer(replies, option, reply::ACK, &[]);
+    }
+
+    fn answer_unknown(&self, option: u32, name: &[u8], replies: &mut Replies) {
+        let known = &self.export.name;
+        let message = format!("there is no export {}; request {known:?} or \"\"", shown(name));
+        answer_error(replies, option, reply::ERR_UNKNOWN, &message);
     }
 
     /// The old option to start the transmission, which cannot be refused.
@@ -232,9 +276,7 @@ impl<'a> Handshake<'a> {
             return Next::Option;
         };
         if !self.export.is_called(name) {
-            let known = &self.export.name;
-            let message = format!("there is no export {}; request {known:?} or \"\"", shown(name));
-            answer_error(replies, option, reply::ERR_UNKNOWN, &message);
+            self.answer_unknown(option, name, replies);
             return Next::Option;
         }
         let mut tell = |info: u16, parts: [&[u8]; 3]| {
@@ -293,6 +335,19 @@ fn name_and_infos(data: &[u8]) -> Option<(&[u8], impl Iterator<Item = u16>)> {
     let count = fields.u16()?;
     let infos = fields.0.chunks_exact(2).map(|info| u16::from_be_bytes([info[0], info[1]]));
     (fields.0.len() == 2 * usize::from(count)).then_some((name, infos))
+}
+
+/// Parses the data of options about contexts.
+fn name_and_queries(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
+    let mut fields = Fields(data);
+    let name_bytes = fields.u32()?;
+    let name = fields.bytes(name_bytes as usize)?;
+    let mut queries = Vec::new();
+    for _ in 0..fields.u32()? {
+        let bytes = fields.u32()?;
+        queries.push(fields.bytes(bytes as usize)?);
+    }
+    fields.0.is_empty().then_some((name, queries))
 }
 
 fn answer(replies: &mut Replies, option: u32, kind: u32, parts: &[&[u8]]) {

@@ -8,8 +8,8 @@
 //! only the system copies it. Requests of one connection are executed in order; a client that wants
 //! parallelism opens several connections.
 //!
-//! Supported: the fixed newstyle handshake with one export, TLS, structured replies, flush, FUA, trim
-//! and write-zeroes, of any offset and length.
+//! Supported: the fixed newstyle handshake with one export, TLS, structured replies, flush, FUA, trim,
+//! write-zeroes and block status (`base:allocation`), of any offset and length.
 //!
 //! [`Limits`] bounds what a client can take: large requests pass through a connection in pieces, the
 //! handshake and every piece have a time limit, and clients that hold connections without using them

@@ -55,6 +55,7 @@ impl Request {
     pub(super) fn check(&self, size: u64, structured: bool) -> Result<(), Refusal> {
         let flags = match self.command {
             command::READ if structured => flag::FUA | flag::DF,
+            command::BLOCK_STATUS => flag::FUA | flag::REQ_ONE,
             command::WRITE_ZEROES => flag::FUA | flag::NO_HOLE | flag::FAST_ZERO,
             command::READ | command::WRITE | command::TRIM | command::FLUSH | command::DISC => {
                 flag::FUA
@@ -100,6 +101,7 @@ impl Request {
             command::TRIM => "trim",
             command::WRITE_ZEROES => "write of zeros",
             command::FLUSH => "flush",
+            command::BLOCK_STATUS => "query",
             _ => "disconnect",
         }
     }

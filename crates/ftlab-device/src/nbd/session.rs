@@ -109,8 +109,8 @@ impl<'a> Session<'a> {
 
     fn transmit(&mut self) {
         let Phase::Handshake(handshake) = &self.phase else { return };
-        let structured = handshake.is_structured();
-        self.phase = Phase::Transmission(Transmission::new(self.store, structured));
+        let (structured, tells) = (handshake.is_structured(), handshake.tells_allocation());
+        self.phase = Phase::Transmission(Transmission::new(self.store, structured, tells));
     }
 
     /// Whether the handshake is still in progress.

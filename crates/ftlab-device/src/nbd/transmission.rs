@@ -2,10 +2,12 @@
 
 use super::replies::Replies;
 use super::request::{HEADER_BYTES, Refusal, Request};
-use super::wire::{SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, command, errno, flag};
+use super::wire::{
+    SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, allocation, chunk, command, errno, flag,
+};
 use super::{REQUEST_BYTES_MAX, Step};
-use crate::Store;
 use crate::latency::{set_due, take_due};
+use crate::{Extent, Store};
 use std::io;
 use std::time::Instant;
 
@@ -20,6 +22,9 @@ const PIECE_BYTES: u32 = 64 << 10;
 /// A read of more than this is answered in pieces, which end at a multiple of it within the drive, so
 /// that memory does not grow with it.
 const READ_PIECE_BYTES: u32 = 256 << 10;
+
+/// Maximum number of parts in a reply that tells which hold data.
+const EXTENTS_MAX: usize = 4096;
 
 /// Maximum length of an error message: below the 4096 bytes of the specification for any text
 /// encoding.
@@ -48,6 +53,7 @@ pub(super) struct Transmission<'a> {
     size: u64,
     piece_bytes: u32,
     structured: bool,
+    tells_allocation: bool,
     state: State,
 }
 
@@ -80,9 +86,10 @@ struct LargeWrite {
 }
 
 impl<'a> Transmission<'a> {
-    pub(super) fn new(store: &'a dyn Store, structured: bool) -> Self {
+    pub(super) fn new(store: &'a dyn Store, structured: bool, tells_allocation: bool) -> Self {
         let (size, piece_bytes) = (store.bytes(), piece_bytes(store));
-        Self { store, size, piece_bytes, structured, state: State::Requests }
+        let state = State::Requests;
+        Self { store, size, piece_bytes, structured, tells_allocation, state }
     }
 
     /// Whether a request has been received in part.
@@ -133,6 +140,7 @@ impl<'a> Transmission<'a> {
                 return self.begin_reading(request, replies);
             }
             command::READ => self.read(&request, replies),
+            command::BLOCK_STATUS => self.tell_allocation(&request, replies),
             command::DISC => return Step::Close(None),
             _ => {
                 let outcome = self.carry_out(&request);
@@ -191,6 +199,47 @@ impl<'a> Transmission<'a> {
             put_simple(request.cookie, 0, replies);
         }
         replies.take(bytes);
+    }
+
+    /// Tells which parts of a range hold data, from its start on, as far as one reply goes.
+    fn tell_allocation(&self, request: &Request, replies: &mut Replies) {
+        if !self.tells_allocation {
+            let message = "base:allocation was not selected in the handshake".to_owned();
+            let refusal = Refusal { errno: errno::EINVAL, message };
+            return self.reply(request, Err(refusal), replies);
+        }
+        let most = if request.has(flag::REQ_ONE) { 1 } else { EXTENTS_MAX };
+        match self.extents(request, most) {
+            Err(error) => self.reply(request, Err(error.into()), replies),
+            Ok(extents) => {
+                let bytes = 4 + 8 * extents.len() as u32;
+                put_chunk(request.cookie, true, chunk::BLOCK_STATUS, bytes, replies);
+                replies.put_u32(allocation::ID);
+                for Extent { bytes, has_data } in extents {
+                    replies.put_u32(bytes as u32);
+                    let hole = allocation::HOLE | allocation::ZERO;
+                    replies.put_u32(if has_data { 0 } else { hole });
+                }
+            }
+        }
+    }
+
+    /// The parts of the range of a request, at most this many.
+    fn extents(&self, request: &Request, most: usize) -> io::Result<Vec<Extent>> {
+        let mut extents: Vec<Extent> = Vec::new();
+        let mut offset = request.offset;
+        let end = offset + u64::from(request.bytes);
+        while offset < end {
+            let next = self.store.extent(offset, end - offset)?;
+            let is_full = extents.len() == most;
+            match extents.last_mut() {
+                Some(last) if last.has_data == next.has_data => last.bytes += next.bytes,
+                _ if is_full => break,
+                _ => extents.push(next),
+            }
+            offset += next.bytes;
+        }
+        Ok(extents)
     }
 
     /// Begins a large read. A reply in one piece for the client must not have others in between, so it
@@ -315,11 +364,25 @@ fn put_chunk(cookie: u64, is_last: bool, kind: u16, bytes: u32, replies: &mut Re
     replies.put_u32(bytes);
 }
 
+/// The kind of an error, or of the error behind one of no kind.
+fn cause(error: &io::Error) -> io::ErrorKind {
+    let mut source = error.get_ref().map(|inner| inner as &dyn std::error::Error);
+    while error.kind() == io::ErrorKind::Other
+        && let Some(inner) = source
+    {
+        if let Some(inner) = inner.downcast_ref::<io::Error>() {
+            return cause(inner);
+        }
+        source = inner.source();
+    }
+    error.kind()
+}
+
 /// The error of a store, as one of the few error numbers of NBD.
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind as Kind;
-        let errno = match error.kind() {
+        let errno = match cause(&error) {
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => errno::EPERM,
             Kind::InvalidInput => errno::EINVAL,
             Kind::OutOfMemory => errno::ENOMEM,

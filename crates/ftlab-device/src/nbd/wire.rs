@@ -21,6 +21,8 @@ pub(super) mod option {
     pub(crate) const INFO: u32 = 6;
     pub(crate) const GO: u32 = 7;
     pub(crate) const STRUCTURED_REPLY: u32 = 8;
+    pub(crate) const LIST_META_CONTEXT: u32 = 9;
+    pub(crate) const SET_META_CONTEXT: u32 = 10;
 }
 
 /// Replies of the server in the handshake.
@@ -28,6 +30,7 @@ pub(super) mod reply {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
     pub(crate) const INFO: u32 = 3;
+    pub(crate) const META_CONTEXT: u32 = 4;
     pub(crate) const ERR_UNSUP: u32 = (1 << 31) + 1;
     pub(crate) const ERR_TLS_REQD: u32 = (1 << 31) + 5;
     pub(crate) const ERR_INVALID: u32 = (1 << 31) + 3;
@@ -64,6 +67,7 @@ pub(super) mod command {
     pub(crate) const FLUSH: u16 = 3;
     pub(crate) const TRIM: u16 = 4;
     pub(crate) const WRITE_ZEROES: u16 = 6;
+    pub(crate) const BLOCK_STATUS: u16 = 7;
 }
 
 /// Flags of requests.
@@ -71,13 +75,24 @@ pub(super) mod flag {
     pub(crate) const FUA: u16 = 1 << 0;
     pub(crate) const NO_HOLE: u16 = 1 << 1;
     pub(crate) const DF: u16 = 1 << 2;
+    pub(crate) const REQ_ONE: u16 = 1 << 3;
     pub(crate) const FAST_ZERO: u16 = 1 << 4;
+}
+
+/// The context that tells which parts hold data, the number that we give it, and its flags.
+pub(super) mod allocation {
+    pub(crate) const NAME: &[u8] = b"base:allocation";
+    pub(crate) const NAMESPACE: &[u8] = b"base:";
+    pub(crate) const ID: u32 = 1;
+    pub(crate) const HOLE: u32 = 1 << 0;
+    pub(crate) const ZERO: u32 = 1 << 1;
 }
 
 /// Structured replies: the flag of the last chunk, and types of chunks.
 pub(super) mod chunk {
     pub(crate) const DONE: u16 = 1 << 0;
     pub(crate) const OFFSET_DATA: u16 = 1;
+    pub(crate) const BLOCK_STATUS: u16 = 5;
     pub(crate) const ERROR: u16 = (1 << 15) + 1;
 }
 

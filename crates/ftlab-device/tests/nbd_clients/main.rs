@@ -71,6 +71,7 @@ fn nbdinfo_sees_what_the_server_can_do() {
         "can_fast_zero: true",
         "can_df: true",
         "is_read_only: false",
+        "base:allocation",
         "block_size_minimum: 1",
         "block_size_preferred: 4096",
         "block_size_maximum: 33554432",
@@ -227,4 +228,27 @@ fn qemu_encrypts() {
     let info = run("qemu-img", &["info", "--object", &object, "--image-opts", &image]);
     let info = info.succeeds();
     assert!(info.contains("virtual size: 8 MiB"), "{info}");
+}
+
+#[test]
+fn libnbd_and_qemu_see_the_holes_and_pass_over_them() {
+    if !have(&["nbdinfo", "qemu-img"]) {
+        return;
+    }
+    let served = Served::new(64 << 20);
+    served.ram.write(16 << 20, &[7; 1 << 20]).unwrap();
+    let map = run("nbdinfo", &["--map", &served.uri()]).succeeds();
+    let parts: Vec<Vec<_>> = map.lines().map(|line| line.split_whitespace().collect()).collect();
+    let expected = [
+        ["0", "16777216", "3", "hole,zero"],
+        ["16777216", "1048576", "0", "data"],
+        ["17825792", "49283072", "3", "hole,zero"],
+    ];
+    assert_eq!(parts, expected, "{map}");
+    let image = served.file("image").display().to_string();
+    let convert = ["convert", "-f", "raw", "-O", "raw", &served.uri(), &image];
+    run("qemu-img", &convert).succeeds();
+    assert!(std::fs::read(&image).unwrap() == served.content());
+    let taken = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(&image).unwrap()) * 512;
+    assert!(taken < 2 << 20, "{taken} bytes");
 }

@@ -2,9 +2,13 @@
 //! 3 read), `lba` u64 (512-byte sectors), `sectors` u32, and optionally `stream` u16 and `volume`
 //! u32, found by name; others are ignored. Key-value metadata of the file becomes
 //! [`TraceMetadata::properties`], its `device_bytes` the size of the drive, its `volumes` a JSON list of
-//! the names of the volumes by number. A write or read of more than 2 GiB is damage.
+//! the names of the volumes by number. A write or read of more than 2 GiB is damage. A file that was not
+//! finished is read as far as its groups of rows are whole.
 
 mod footer;
+mod parts;
+
+pub(crate) use parts::footer_of;
 
 use super::FormatInfo;
 use crate::caught::caught;
@@ -59,7 +63,7 @@ fn open_guarded(
     spec: &Spec,
     options: &OpenOptions,
 ) -> Result<Box<dyn TraceSource>, TraceError> {
-    let file = match input.into_random_access()? {
+    let (file, is_recovered) = match input.into_random_access()? {
         RandomAccess::File(file) => open_reader(&name, file)?,
         RandomAccess::Memory(bytes) => open_reader(&name, bytes)?,
     };
@@ -68,6 +72,11 @@ fn open_guarded(
     if metadata.requests == Some(0) {
         let skipped = "the file has no rows".to_owned();
         return Err(TraceError::NoRequests { name, unit: "row", lines: 0, skipped });
+    }
+    let mut skipped = Skipped::default();
+    if is_recovered {
+        let rows = metadata.requests.unwrap_or_default();
+        skipped.add("end of the file, which was not finished", rows + 1, b"");
     }
     Ok(Box::new(ParquetSource {
         name: name.into(),
@@ -81,11 +90,22 @@ fn open_guarded(
         next_group: 0,
         group_rows: 0,
         read_rows: 0,
-        skipped: Skipped::default(),
+        skipped,
     }))
 }
 
+/// Opens a file, and whether it was not finished: then as far as its groups are whole.
 fn open_reader(
+    name: &str,
+    file: impl ChunkReader + 'static,
+) -> Result<(Box<dyn FileReader>, bool), TraceError> {
+    let found = if parts::is_unfinished(&file) { parts::find(&file) } else { None };
+    let Some(found) = found else { return Ok((read_footer(name, file)?, false)) };
+    let (data_bytes, footer) = found.map_err(|error| TraceError::parquet(name, error))?;
+    Ok((read_footer(name, parts::Recovered { file, data_bytes, footer })?, true))
+}
+
+fn read_footer(
     name: &str,
     file: impl ChunkReader + 'static,
 ) -> Result<Box<dyn FileReader>, TraceError> {

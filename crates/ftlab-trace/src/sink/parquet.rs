@@ -1,6 +1,7 @@
 //! Writes the native form: Parquet with Zstandard, provenance in its key-value metadata.
 
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
+use crate::format::parquet::footer_of;
 use crate::{PartialFile, RequestBatch, TraceError, TraceMetadata};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
@@ -52,7 +53,11 @@ struct ParquetSink {
 impl TraceSink for ParquetSink {
     fn write(&mut self, batch: &RequestBatch) -> Result<(), TraceError> {
         self.rows.extend_from(batch);
-        if self.rows.is_full() { self.write_group() } else { Ok(()) }
+        if self.rows.is_full() {
+            self.write_group()?;
+            self.write_part_footer()?;
+        }
+        Ok(())
     }
 
     fn requests(&self) -> u64 {
@@ -92,6 +97,21 @@ impl ParquetSink {
         self.requests += self.rows.len() as u64;
         self.rows.clear();
         Ok(())
+    }
+}
+
+impl ParquetSink {
+    /// Makes what was written so far readable, should the process be killed.
+    fn write_part_footer(&mut self) -> Result<(), TraceError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let mut pairs = writer.properties().key_value_metadata().cloned().unwrap_or_default();
+        pairs.extend(self.annotations.iter().cloned());
+        let footer = writer.flushed_row_groups().last().map(|group| footer_of(group, pairs));
+        footer
+            .unwrap_or_else(|| Ok(Vec::new()))
+            .and_then(|footer| Ok(writer.write_all(&footer)?))
+            .and_then(|()| Ok(writer.flush()?))
+            .map_err(|error| cannot_write(self.file.name(), &error))
     }
 }
 

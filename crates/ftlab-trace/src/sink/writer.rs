@@ -17,6 +17,11 @@ pub struct CreateOptions {
     pub group_rows: Option<usize>,
 }
 
+impl CreateOptions {
+    /// Requests that a recording gathers: what is lost if its process is killed.
+    pub const RECORDING_ROWS: usize = 1 << 16;
+}
+
 impl Default for CreateOptions {
     fn default() -> Self {
         Self {

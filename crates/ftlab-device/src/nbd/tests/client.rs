@@ -2,8 +2,8 @@
 
 use crate::Store;
 use crate::nbd::wire::{
-    IHAVEOPT, OPTION_REPLY_MAGIC, REQUEST_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk,
-    info, option, reply,
+    IHAVEOPT, OPTION_REPLY_MAGIC, REQUEST_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC,
+    allocation, chunk, info, option, reply,
 };
 use crate::nbd::{Export, Replies, Session};
 
@@ -34,6 +34,14 @@ pub(super) fn hello(structured: bool) -> Vec<u8> {
     }
     bytes.extend(option(option::GO, &go_data("", &[info::BLOCK_SIZE])));
     bytes
+}
+
+/// The data of options about contexts.
+pub(super) fn context_data(name: &str, queries: &[&str]) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u32).to_be_bytes()[..], text.as_bytes()].concat();
+    let queries_data = queries.iter().flat_map(|query| text(query));
+    let count = (queries.len() as u32).to_be_bytes();
+    text(name).into_iter().chain(count).chain(queries_data).collect()
 }
 
 pub(super) fn request(flags: u16, command: u16, cookie: u64, offset: u64, bytes: u32) -> Vec<u8> {
@@ -97,6 +105,8 @@ pub(super) enum Reply {
     Failed(u64, u32, String),
     /// Data that was read.
     Data(u64, Vec<u8>),
+    /// Lengths of parts, and the flags of each.
+    Status(u64, Vec<(u32, u32)>),
 }
 
 /// Reads what a server sends, strictly: every byte has to be accounted for.
@@ -191,7 +201,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Whether it is the last one; cookie, offset and data, or a failure.
+    /// Whether it is the last one; cookie, offset and data, or any other reply.
     fn chunk(&mut self) -> (bool, Result<(u64, u64, Vec<u8>), Reply>) {
         let is_last = self.number(2) as u16 == chunk::DONE;
         let (kind, cookie, bytes) = (self.number(2) as u16, self.number(8), self.number(4));
@@ -199,6 +209,12 @@ impl<'a> Listener<'a> {
             chunk::OFFSET_DATA => {
                 let offset = self.number(8);
                 (is_last, Ok((cookie, offset, self.bytes(bytes as usize - 8).to_vec())))
+            }
+            chunk::BLOCK_STATUS => {
+                assert_eq!(self.number(4) as u32, allocation::ID);
+                let parts = (bytes - 4) / 8;
+                let parts = (0..parts).map(|_| (self.number(4) as u32, self.number(4) as u32));
+                (is_last, Err(Reply::Status(cookie, parts.collect())))
             }
             chunk::ERROR => {
                 let (errno, length) = (self.number(4) as u32, self.number(2));

@@ -1,6 +1,6 @@
 //! Options, right and wrong.
 
-use super::client::{End, Listener, Reply, converse, go_data, hello, option};
+use super::client::{End, Listener, Reply, context_data, converse, go_data, hello, option};
 use crate::Ram;
 use crate::nbd::wire::{info, option, reply};
 
@@ -98,6 +98,11 @@ fn wrong_options_are_refused_with_a_reason_and_the_next_one_works() {
         ),
         (go(&go_data("disc", &[])), reply::ERR_UNKNOWN, "no export \"disc\"; request \"disk\""),
         (go(&go_data(&"x".repeat(4000), &[])), reply::ERR_UNKNOWN, "xxx\"...; request"),
+        (
+            option(option::SET_META_CONTEXT, &context_data("", &[])),
+            reply::ERR_INVALID,
+            "expected structured replies",
+        ),
         (option(option::GO, &vec![0; 1 << 20]), reply::ERR_TOO_BIG, "exceeds 16384 bytes"),
     ] {
         let (answers, end) = answers(&[wrong, option(option::LIST, &[])].concat());
@@ -107,6 +112,34 @@ fn wrong_options_are_refused_with_a_reason_and_the_next_one_works() {
         let message = String::from_utf8_lossy(message);
         assert!(message.contains(part), "{message}");
         assert_eq!((*refused, end), (kind, End::Open));
+    }
+}
+
+#[test]
+fn the_only_context_is_listed_and_selected() {
+    let (list, set) = (option::LIST_META_CONTEXT, option::SET_META_CONTEXT);
+    let told = |option: u32, id: u32| {
+        answer(option, reply::META_CONTEXT, &[&id.to_be_bytes(), b"base:allocation"])
+    };
+    for (option, queries, expected) in [
+        (list, &[][..], Some(told(list, 0))),
+        (list, &["base:"], Some(told(list, 0))),
+        (list, &["qemu:dirty", "base:allocation"], Some(told(list, 0))),
+        (list, &["qemu:"], None),
+        (set, &["base:allocation"], Some(told(set, 1))),
+        (set, &["base:"], None),
+        (set, &[], None),
+    ] {
+        let input = [
+            FLAGS.to_vec(),
+            super::client::option(option::STRUCTURED_REPLY, &[]),
+            super::client::option(option, &context_data("disk", queries)),
+        ];
+        let (sent, _, _) = converse(&Ram::new(BYTES), &input.concat(), &[7]);
+        let answers = Listener::new(&sent, true, &|_| None).answers();
+        let done = answer(option, reply::ACK, &[]);
+        let expected: Vec<_> = expected.into_iter().chain([done]).collect();
+        assert_eq!(answers[1..], expected, "{queries:?}");
     }
 }
 

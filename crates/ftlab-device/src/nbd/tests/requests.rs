@@ -1,8 +1,9 @@
 //! Requests, right and wrong, and arbitrary bytes.
 
-use super::client::{End, Listener, Reply, converse, hello, request};
+use super::client::{End, Listener, Reply, context_data, converse, hello, option, request};
 use super::hooked::Hooked;
-use crate::nbd::wire::{command, errno, flag};
+use crate::nbd::request::Refusal;
+use crate::nbd::wire::{allocation, command, errno, flag, option};
 use crate::{Ram, Store};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -197,6 +198,56 @@ fn failures_of_the_store_become_errors_of_the_protocol() {
 }
 
 #[test]
+fn the_error_behind_an_error_counts() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("the medium: {0}")]
+    struct OfMedium(#[source] io::Error);
+
+    let full = || io::Error::from_raw_os_error(28);
+    for error in [full(), io::Error::other(full()), io::Error::other(OfMedium(full()))] {
+        assert_eq!(Refusal::from(error).errno, errno::ENOSPC);
+    }
+    assert_eq!(Refusal::from(io::Error::other("x")).errno, errno::EIO);
+}
+
+#[test]
+fn a_client_that_selected_it_is_told_which_parts_hold_data() {
+    let ram = Ram::new(BYTES);
+    ram.write(256 << 10, &[1; 128 << 10]).unwrap();
+    let set = option(option::SET_META_CONTEXT, &context_data("", &["base:allocation"]));
+    let query =
+        |flags, cookie, offset, bytes| request(flags, command::BLOCK_STATUS, cookie, offset, bytes);
+    let hole = allocation::HOLE | allocation::ZERO;
+    for selects in [true, false] {
+        let (start, go) = (hello(true), hello(false)[4..].to_vec());
+        let (start, _) = start.split_at(start.len() - go.len());
+        let set = if selects { set.clone() } else { Vec::new() };
+        let requests = [
+            query(0, 1, 0, BYTES as u32),
+            query(flag::REQ_ONE, 2, 4096, BYTES as u32 - 4096),
+            query(0, 3, (256 << 10) + 1, 100),
+            query(0, 4, BYTES, 1),
+        ];
+        let input = [start, &set, &go, &requests.concat()].concat();
+        let (sent, _, _) = converse(&ram, &input, &[input.len()]);
+        let mut listener = Listener::new(&sent, true, &|_| None);
+        listener.answers();
+        let replies = listener.replies();
+        if selects {
+            let status = |cookie, parts: &[(u32, u32)]| Reply::Status(cookie, parts.to_vec());
+            let parts = [(256 << 10, hole), (128 << 10, 0), (640 << 10, hole)];
+            assert_eq!(replies[0], status(1, &parts));
+            assert_eq!(replies[1], status(2, &[(252 << 10, hole)]));
+            assert_eq!(replies[2], status(3, &[(100, 0)]));
+            assert!(matches!(replies[3], Reply::Failed(4, errno::EINVAL, _)));
+        } else {
+            let refused = |reply: &Reply| matches!(reply, Reply::Failed(_, errno::EINVAL, _));
+            assert!(replies.iter().all(refused), "{replies:?}");
+        }
+    }
+}
+
+#[test]
 fn fua_flushes_once_the_data_is_written() {
     let sick = Sick(io::ErrorKind::Other, AtomicU32::new(0));
     let requests = [
@@ -279,6 +330,7 @@ proptest! {
                 Reply::Done(cookie) => prop_assert_eq!(&expected[&cookie], &Some(Vec::new())),
                 Reply::Failed(cookie, ..) => prop_assert_eq!(&expected[&cookie], &None),
                 Reply::Data(cookie, data) => prop_assert!(expected[&cookie] == Some(data)),
+                Reply::Status(..) => unreachable!("the context is not selected"),
                 Reply::Answer(..) => unreachable!("the handshake is over"),
             }
         }

@@ -10,16 +10,33 @@ pub(super) const UNUSED: u8 = u8::MAX;
 /// The mapped fields of a line, by slot.
 pub(super) type Row<'a> = [&'a [u8]; 7];
 
-/// The mapped fields of `line`; `None` if it has fewer columns than `slots`.
+/// What a line should have, and has not.
+pub(super) const TOO_FEW: &str = "as many columns as the map names";
+pub(super) const TOO_MANY: &str = "no more columns than the header has";
+
+/// The mapped fields of `line`, which has as many columns as `slots` or more, but at most as many as
+/// the header, if there is one; what is wrong with it otherwise.
 #[inline]
-pub(super) fn cut<'a>(line: &'a [u8], delimiter: Delimiter, slots: &[u8]) -> Option<Row<'a>> {
+pub(super) fn cut<'a>(
+    line: &'a [u8],
+    delimiter: Delimiter,
+    slots: &[u8],
+    columns_max: Option<usize>,
+) -> Result<Row<'a>, &'static str> {
     let mut row = Row::default();
-    let fields = for_each_field(line, delimiter, slots.len(), |index, field| {
-        if let Some(place) = row.get_mut(usize::from(slots[index])) {
+    // One more than there may be shows a line that has more.
+    let looked_at = columns_max.map_or(slots.len(), |most| slots.len().max(most + 1));
+    let fields = for_each_field(line, delimiter, looked_at, |index, field| {
+        let slot = slots.get(index).copied().unwrap_or(UNUSED);
+        if let Some(place) = row.get_mut(usize::from(slot)) {
             *place = field;
         }
     });
-    (fields == slots.len()).then_some(row)
+    match columns_max {
+        _ if fields < slots.len() => Err(TOO_FEW),
+        Some(most) if fields > most => Err(TOO_MANY),
+        _ => Ok(row),
+    }
 }
 
 /// Calls `each` with the first `count` fields of `line`, without blanks around them or quotes; how

@@ -10,7 +10,6 @@ use crate::{Op, RequestBatch};
 
 /// Columns that a line may have before the first that is mapped.
 const COLUMNS_MAX: usize = 10_000;
-const TOO_FEW: &str = "as many columns as the map names";
 
 /// Parses lines by a map.
 pub(super) struct Rows {
@@ -28,6 +27,8 @@ pub(super) struct Rows {
 struct Columns {
     /// What is in column i: an index into the slots of [`Row`], or `UNUSED`.
     slots: Vec<u8>,
+    /// Columns of a line at most, if there is a header.
+    most: Option<usize>,
     time_unit: Option<TimeUnit>,
     /// Bytes per unit.
     offset_unit: u64,
@@ -63,9 +64,9 @@ impl ItemParser for Rows {
             Some(_) => {}
         }
         let Some(columns) = &self.columns else { return self.first_line(line, batch) };
-        match cut(line, self.delimiter, &columns.slots) {
-            Some(row) => push(&row, &self.map, columns, self.page_bytes, &mut self.volumes, batch),
-            None => Verdict::Bad(TOO_FEW),
+        match cut(line, self.delimiter, &columns.slots, columns.most) {
+            Ok(row) => push(&row, &self.map, columns, self.page_bytes, &mut self.volumes, batch),
+            Err(expected) => Verdict::Bad(expected),
         }
     }
 
@@ -120,11 +121,14 @@ impl Rows {
         let named = self.map.columns().any(|column| matches!(column, ColumnName::Header(_)));
         let columns = self.columns.insert(columns);
         let is_word = |field: &[u8]| field.first().is_some_and(u8::is_ascii_alphabetic);
-        match cut(line, self.delimiter, &columns.slots) {
-            _ if named => Verdict::Skip("header"),
-            Some(row) if is_word(row[OFFSET]) => Verdict::Skip("header"),
-            Some(row) => push(&row, &self.map, columns, self.page_bytes, &mut self.volumes, batch),
-            None => Verdict::Bad(TOO_FEW),
+        let row = cut(line, self.delimiter, &columns.slots, None);
+        if named || row.is_ok_and(|row| is_word(row[OFFSET])) {
+            columns.most = Some(header.len());
+            return Verdict::Skip("header");
+        }
+        match row {
+            Ok(row) => push(&row, &self.map, columns, self.page_bytes, &mut self.volumes, batch),
+            Err(expected) => Verdict::Bad(expected),
         }
     }
 
@@ -163,6 +167,7 @@ impl Rows {
         let unit_bytes = |unit: LengthUnit| unit.bytes(self.page_bytes);
         Ok(Columns {
             slots,
+            most: None,
             time_unit: map.time.as_ref().map(|(_, unit)| *unit),
             offset_unit: unit_bytes(map.offset.as_ref().map_or(LengthUnit::Bytes, |o| o.1)),
             length_unit: map.length.as_ref().map(|(_, unit)| unit_bytes(*unit)),

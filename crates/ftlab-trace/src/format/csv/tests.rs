@@ -51,6 +51,24 @@ fn columns_are_found_by_name_in_any_layout() {
 }
 
 #[test]
+fn a_line_with_more_columns_than_the_header_is_wrong() {
+    for (header, map) in [("op,offset,note", "op=1,off=2"), ("offset;note;op", "op=op,off=offset")]
+    {
+        let delimiter = if header.contains(';') { ";" } else { "," };
+        let lines = |row: &str| format!("{header}\n{}\n", row.replace(',', delimiter));
+        let right = if map == "op=1,off=2" { "W,4096,x" } else { "4096,x,W" };
+        assert_eq!(requests(&lines(right), map), [(Op::Write, 8, 8)]);
+        let error = parse(&lines(&format!("{right}\n{right},9")), map).unwrap_err();
+        assert!(error.starts_with("test, line 3: "), "{error}");
+        assert!(error.contains("expected no more columns than the header has"), "{error}");
+    }
+    let own = "op,lba,sectors\nwrite,0,8\nwrite,8,8,8\n";
+    assert!(parse(own, "").unwrap_err().starts_with("test, line 3: \"write,8,8,8\" is wrong"));
+    // Without a header nobody knows how many there are.
+    assert_eq!(requests("W,4096\nW,8192,1,2\n", "op=1,off=2").len(), 2);
+}
+
+#[test]
 fn a_header_is_passed_over_where_columns_have_numbers() {
     let (batch, skipped) = parse("op,offset\nW,4096\n", "op=1,off=2").unwrap();
     assert_eq!(batch.lba, [8]);

@@ -3,6 +3,7 @@
 //! A footer is a structure of the compact protocol of Apache Thrift, with lists that begin with their
 //! length; the Parquet library allocates as much as a length claims. An item takes one byte or more.
 
+use bytes::Bytes;
 use parquet::file::reader::ChunkReader;
 
 /// The length of the footer and the letters `PAR1`, which are the end of a file.
@@ -13,8 +14,12 @@ const DEPTH_MAX: u32 = 32;
 /// Returns why a file's footer cannot be what it says. A file without a footer passes: the library
 /// reports that.
 pub(super) fn check(file: &impl ChunkReader) -> Result<(), String> {
-    let Some(footer) = footer(file) else { return Ok(()) };
-    let mut input = &footer[..];
+    footer(file).map_or(Ok(()), |(_, footer)| check_bytes(&footer))
+}
+
+/// The same for the bytes of a footer.
+pub(super) fn check_bytes(footer: &[u8]) -> Result<(), String> {
+    let mut input = footer;
     skip(Kind::STRUCT, &mut input, 0).ok_or_else(|| {
         format!(
             "the footer claims more than its {} bytes can hold, near byte {}",
@@ -24,11 +29,19 @@ pub(super) fn check(file: &impl ChunkReader) -> Result<(), String> {
     })
 }
 
-fn footer(file: &impl ChunkReader) -> Option<bytes::Bytes> {
-    let tail_start = file.len().checked_sub(TAIL_BYTES)?;
+/// The footer at the end of a file, and where it begins.
+pub(super) fn footer(file: &impl ChunkReader) -> Option<(u64, Bytes)> {
+    ending_at(file, file.len())
+}
+
+/// The footer that ends there, its length and letters included, and where it begins.
+pub(super) fn ending_at(file: &impl ChunkReader, end: u64) -> Option<(u64, Bytes)> {
+    let tail_start = end.checked_sub(TAIL_BYTES)?;
     let tail = file.get_bytes(tail_start, TAIL_BYTES as usize).ok()?;
-    let length = u32::from_le_bytes(*tail.first_chunk()?);
-    file.get_bytes(tail_start.checked_sub(length.into())?, length as usize).ok()
+    let (length, letters) = tail.split_first_chunk()?;
+    let length = u32::from_le_bytes(*length);
+    let start = tail_start.checked_sub(length.into()).filter(|_| letters == b"PAR1")?;
+    Some((start, file.get_bytes(start, length as usize).ok()?))
 }
 
 /// A type of the compact protocol.
@@ -128,7 +141,6 @@ fn varint(input: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
 
     /// A file that is only a footer.
     fn check_footer(footer: &[u8]) -> Result<(), String> {
