@@ -78,17 +78,21 @@ impl Drive {
         let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
         let slots = loaded.ftl.flash_mut().slots().clone();
-        let (mut read, mut bad) = (0, Vec::new());
-        for (lpn, (&flash_page, &sum)) in loaded.ftl.drive().mapping().iter().zip(&sums).enumerate()
-        {
-            if flash_page != u32::MAX {
-                read += 1;
-                let place = slots.place(Ppn(flash_page));
-                if !tracker.is_there(pages, Lpn(lpn as u32), place, sum)? {
-                    bad.push(lpn);
-                }
+        let mapping = (0..).map(Lpn).zip(loaded.ftl.drive().mapping()).zip(&sums);
+        let mapped = mapping.filter(|((_, flash_page), _)| **flash_page != u32::MAX);
+        let current =
+            mapped.map(|((lpn, &flash_page), &sum)| (slots.place(Ppn(flash_page)), lpn, sum));
+        let mut current: Vec<_> = current.collect();
+        let read = current.len() as u32;
+        // In the order of the medium.
+        current.sort_unstable();
+        let mut bad = Vec::new();
+        for (place, lpn, sum) in pages.without_those_there(&current) {
+            if !tracker.is_there(pages, lpn, place, sum)? {
+                bad.push(lpn);
             }
         }
+        bad.sort_unstable();
         let named = bad.iter().take(NAMED_MAX);
         damage.extend(named.map(|lpn| format!("page {lpn}: its data has the wrong checksum")));
         if bad.len() > NAMED_MAX {

@@ -54,6 +54,9 @@ pub trait HostObserver: Send {
 const PAGE_BYTES_MIN: u32 = 512;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
 
+/// The most logical pages: the journal has other uses for the numbers above.
+const PAGES_MAX: u32 = u32::MAX - 16;
+
 impl CreateOptions {
     /// The superblock of such a drive.
     pub(crate) fn plan(&self) -> Result<Superblock, MediaError> {
@@ -67,6 +70,13 @@ impl CreateOptions {
                 expects: format!(
                     "it must be a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"
                 ),
+            });
+        }
+        if self.config.logical_pages > PAGES_MAX {
+            return Err(MediaError::Size {
+                what: "the number of logical pages",
+                value: self.config.logical_pages.into(),
+                expects: format!("it must be at most {PAGES_MAX}; take larger pages"),
             });
         }
         if self.checkpoint_every == Some(0) {

@@ -47,7 +47,29 @@ pub(crate) struct Pages<'a> {
     pub(crate) layout: &'a Layout,
 }
 
+/// Flash pages read at once.
+const PAGES_AT_ONCE: usize = 256;
+
 impl Pages<'_> {
+    /// Of these places in order, with the page and the checksum that each should hold, those that do not or
+    /// cannot be read.
+    pub(crate) fn without_those_there(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
+        let page_bytes = self.layout.geometry.page_bytes() as usize;
+        let mut data = vec![0; PAGES_AT_ONCE * page_bytes];
+        let mut missing = Vec::new();
+        for run in expected.chunk_by(|(one, ..), (next, ..)| one.0 + 1 == next.0) {
+            for run in run.chunks(PAGES_AT_ONCE) {
+                let data = &mut data[..run.len() * page_bytes];
+                let is_read = self.backing.read_medium_at(data, self.layout.page(run[0].0)).is_ok();
+                let found = run.iter().zip(data.chunks_exact(page_bytes));
+                let not_there =
+                    found.filter(|((_, lpn, sum), page)| !is_read || checksum(*lpn, page) != *sum);
+                missing.extend(not_there.map(|(expected, _)| *expected));
+            }
+        }
+        missing
+    }
+
     /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
         let offset = self.layout.page(place);
