@@ -51,11 +51,12 @@ fn memory_kib(running: &Running) -> [u64; 2] {
 /// Serves new clients, while slow ones send a byte now and then, and looks at the memory.
 fn new_clients_are_served(
     running: &Running,
-    slow: (&mut [TcpStream], &[u8]),
+    slow: &mut [TcpStream],
+    their_bytes: &[u8],
     mut serve: impl FnMut() -> usize,
 ) {
     for round in 0..5 {
-        trickle(slow.0, slow.1, round);
+        trickle(slow, their_bytes, round);
         std::thread::sleep(Duration::from_millis(300));
         let begin = Instant::now();
         let bytes = serve();
@@ -102,7 +103,7 @@ fn nbd_serves_new_clients_among_256_hostile_ones() {
         .collect();
     let _silent: Vec<_> = (0..OF_EACH).map(|_| connect(address)).collect();
     let mut slow: Vec<_> = (0..OF_EACH).map(|_| connect(address)).collect();
-    new_clients_are_served(&running, (&mut slow, HELLO), || {
+    new_clients_are_served(&running, &mut slow, HELLO, || {
         let mut client = nbd_client(address);
         client.write_all(&nbd_read(1 << 20, 8 << 20)).unwrap();
         let mut reply = vec![1; 16 + (8 << 20)];
@@ -126,7 +127,7 @@ fn the_dashboard_serves_new_clients_among_256_hostile_ones() {
     let _deaf: Vec<_> = (0..OF_EACH).map(|_| asking("/api/blocks")).collect();
     let _silent: Vec<_> = (0..OF_EACH).map(|_| connect(&address)).collect();
     let mut slow: Vec<_> = (0..OF_EACH).map(|_| connect(&address)).collect();
-    new_clients_are_served(&running, (&mut slow, b"GET /api/status"), || {
+    new_clients_are_served(&running, &mut slow, b"GET /api/status", || {
         let mut answer = String::new();
         asking("/api/status").read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains("\"uuid\""), "{answer}");

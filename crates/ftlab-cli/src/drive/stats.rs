@@ -125,15 +125,12 @@ impl Stats {
 
 pub(crate) fn stats(args: &StatsArgs) -> Result<(), CliError> {
     let url = args.drive.to_str().filter(|text| text.starts_with("http://"));
-    let stats = match url {
-        Some(url) => {
-            let status: Status = get_json(url, "/api/status", args.token.token()?.as_deref())?;
-            Stats::served(status.drive)
-        }
-        None => {
-            check_openable(&args.drive)?;
-            Stats::of(&ftlab_device::inspect(&args.drive)?)
-        }
+    let stats = if let Some(url) = url {
+        let status: Status = get_json(url, "/api/status", args.token.token()?.as_deref())?;
+        Stats::served(status.drive)
+    } else {
+        check_openable(&args.drive)?;
+        Stats::of(&ftlab_device::inspect(&args.drive)?)
     };
     if args.json { print_json(&stats) } else { print(&stats.text()) }
 }

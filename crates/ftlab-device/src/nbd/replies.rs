@@ -165,7 +165,7 @@ mod tests {
     fn fill(replies: &mut Replies, due: Instant) -> usize {
         let mut held = 0;
         while !replies.is_full() {
-            replies.put(&[0; 64 << 10]);
+            replies.put(&vec![0; 64 << 10]);
             replies.hold(0, due);
             held += 64 << 10;
         }

@@ -114,7 +114,9 @@ impl Slots {
 
     fn close_one(&self, all: &mut HashMap<u64, Arc<Slot>>) -> bool {
         let mut crowds: HashMap<Option<IpAddr>, usize> = HashMap::new();
-        all.values().for_each(|slot| *crowds.entry(slot.peer).or_default() += 1);
+        for slot in all.values() {
+            *crowds.entry(slot.peer).or_default() += 1;
+        }
         let now_us = self.begin.elapsed().as_micros() as u64;
         let ranked = all.iter().filter_map(|(id, slot)| {
             let crowd = crowds.get(&slot.peer).copied().unwrap_or_default();
@@ -135,11 +137,15 @@ impl Slots {
     /// Stops receiving, gives connections some time to send what they owe, and closes them.
     pub(super) fn close_all(&self, patience: Duration) {
         let all = self.all();
-        all.values().for_each(|slot| slot.socket.shutdown(Shutdown::Read));
+        for slot in all.values() {
+            slot.socket.shutdown(Shutdown::Read);
+        }
         let some_left = |all: &mut HashMap<u64, Arc<Slot>>| !all.is_empty();
         let waited = self.ended.wait_timeout_while(all, patience, some_left);
         let (all, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        all.values().for_each(|slot| slot.socket.shutdown(Shutdown::Both));
+        for slot in all.values() {
+            slot.socket.shutdown(Shutdown::Both);
+        }
     }
 }
 

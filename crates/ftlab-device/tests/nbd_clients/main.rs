@@ -236,7 +236,7 @@ fn libnbd_and_qemu_see_the_holes_and_pass_over_them() {
         return;
     }
     let served = Served::new(64 << 20);
-    served.ram.write(16 << 20, &[7; 1 << 20]).unwrap();
+    served.ram.write(16 << 20, &vec![7; 1 << 20]).unwrap();
     let map = run("nbdinfo", &["--map", &served.uri()]).succeeds();
     let parts: Vec<Vec<_>> = map.lines().map(|line| line.split_whitespace().collect()).collect();
     let expected = [

@@ -109,6 +109,9 @@ pub(super) enum Reply {
     Status(u64, Vec<(u32, u32)>),
 }
 
+/// Cookie, offset and data of a piece of a read.
+type Piece = (u64, u64, Vec<u8>);
+
 /// Reads what a server sends, strictly: every byte has to be accounted for.
 pub(super) struct Listener<'a> {
     pub(super) left: &'a [u8],
@@ -201,8 +204,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Whether it is the last one; cookie, offset and data, or any other reply.
-    fn chunk(&mut self) -> (bool, Result<(u64, u64, Vec<u8>), Reply>) {
+    /// Whether it is the last one, and a piece of a read, or any other reply.
+    fn chunk(&mut self) -> (bool, Result<Piece, Reply>) {
         let is_last = self.number(2) as u16 == chunk::DONE;
         let (kind, cookie, bytes) = (self.number(2) as u16, self.number(8), self.number(4));
         match kind {

@@ -213,7 +213,7 @@ fn the_error_behind_an_error_counts() {
 #[test]
 fn a_client_that_selected_it_is_told_which_parts_hold_data() {
     let ram = Ram::new(BYTES);
-    ram.write(256 << 10, &[1; 128 << 10]).unwrap();
+    ram.write(256 << 10, &vec![1; 128 << 10]).unwrap();
     let set = option(option::SET_META_CONTEXT, &context_data("", &["base:allocation"]));
     let query =
         |flags, cookie, offset, bytes| request(flags, command::BLOCK_STATUS, cookie, offset, bytes);

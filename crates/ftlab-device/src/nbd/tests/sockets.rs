@@ -269,7 +269,9 @@ fn a_new_client_takes_the_place_of_one_that_waits_for_nothing() {
     // When all are idle, one of them goes.
     others.push(first);
     write_and_read(&mut shake(connect()), 4, 4);
-    others.iter().for_each(|stream| stream.set_nonblocking(true).unwrap());
+    for stream in &others {
+        stream.set_nonblocking(true).unwrap();
+    }
     let mut has_gone = || others.iter_mut().filter_map(|s| s.read(&mut [0]).ok()).count();
     wait_until("one has gone", || has_gone() > 0);
     assert_eq!(has_gone(), 1);
