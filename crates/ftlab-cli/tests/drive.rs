@@ -131,7 +131,7 @@ fn a_drive_without_checkpoints_is_saved_to_a_new_one() {
     let path = written(directory);
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     // Both headers, and everything between them.
-    file.write_all_at(&[0; 512 << 10], 4096).unwrap();
+    file.write_all_at(&vec![0; 512 << 10], 4096).unwrap();
     let error = fails(directory, "drive repair my.drive", 1);
     assert!(error.contains("neither checkpoint can be used"), "{error}");
     assert!(error.contains("ftlab drive repair my.drive --to NEW"), "{error}");

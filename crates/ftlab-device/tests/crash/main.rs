@@ -5,7 +5,7 @@ mod model;
 
 use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry;
-use model::{Life, Model, Random};
+use model::{Ends, Model, Random};
 
 /// The FTLs that a drive can have: a covering set of the pairs, and all others.
 fn ftls() -> Vec<String> {
@@ -39,7 +39,7 @@ fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
         let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
         repeated += drive.recovery().repeated;
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
-        model.live(&mut random, Life::UntilPowerCut);
+        model.live(&mut random, Ends::AtPowerCut);
     }
     assert!(repeated > cuts, "{ftl}: {repeated} operations replayed in {cuts} recoveries");
 }
@@ -77,7 +77,7 @@ fn survive_failed_syncs(ftl: &str, failures: u64, seed: u64) {
             model = Model::new(ftl, "foreground");
         }
         let context = || format!("{ftl}, seed {seed}, life {life}");
-        model.live(&mut random, Life::UntilFailedSync);
+        model.live(&mut random, Ends::AtFailedSync);
         model.recover_and_drop_cache().unwrap_or_else(|error| panic!("{}: {error}", context()));
         let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
         model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
@@ -115,7 +115,7 @@ fn a_recorded_run_in_the_simulator_comes_to_the_same_counters_and_mapping() {
         let mut model = Model::new(&name, "foreground");
         let mut random = Random::new(seed);
         for _ in 0..3 {
-            model.live(&mut random, Life::UntilClosed(1500));
+            model.live(&mut random, Ends::Closed(1500));
         }
         let drive = model.open().unwrap();
         assert_eq!(drive.recovery().repeated, 0, "{name}");

@@ -30,13 +30,13 @@ impl Random {
 
 /// How a life of the drive ends.
 #[derive(Clone, Copy)]
-pub(crate) enum Life {
+pub(crate) enum Ends {
     /// At a random write, at which the power is cut, or the process killed.
-    UntilPowerCut,
+    AtPowerCut,
     /// At a sync that fails: the page cache then holds what the medium does not.
-    UntilFailedSync,
+    AtFailedSync,
     /// After this many requests, by closing it.
-    UntilClosed(u32),
+    Closed(u32),
 }
 
 /// What the host did.
@@ -159,13 +159,13 @@ impl Model {
     }
 
     /// Opens the drive and works on it until the end of this life.
-    pub(crate) fn live(&mut self, random: &mut Random, life: Life) {
+    pub(crate) fn live(&mut self, random: &mut Random, life: Ends) {
         let backing = Arc::new(self.medium.restarted());
         let mut requests = u32::MAX;
         match life {
-            Life::UntilClosed(count) => requests = count,
-            Life::UntilPowerCut => backing.cut_after(random.below(400).into()),
-            Life::UntilFailedSync => backing.fail_one_sync_after(random.below(400).into()),
+            Ends::Closed(count) => requests = count,
+            Ends::AtPowerCut => backing.cut_after(random.below(400).into()),
+            Ends::AtFailedSync => backing.fail_one_sync_after(random.below(400).into()),
         }
         let opened = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
         // The power may be cut in the middle of a recovery.
@@ -183,7 +183,7 @@ impl Model {
                 drive.abandon();
             }
         }
-        let is_cached = matches!(life, Life::UntilFailedSync);
+        let is_cached = matches!(life, Ends::AtFailedSync);
         self.was_killed = requests > 0 && (is_cached || random.below(8) == 0);
         self.medium = if requests == 0 || self.was_killed {
             backing.restarted()

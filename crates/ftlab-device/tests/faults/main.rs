@@ -50,7 +50,7 @@ fn load(writes: u32) -> impl Iterator<Item = u32> {
     let random =
         |number: u32| (u64::from(number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u32;
     let rest = (0..writes).map(move |number| {
-        random(number) % if number % 4 == 0 { LOGICAL_PAGES } else { LOGICAL_PAGES / 8 }
+        random(number) % if number.is_multiple_of(4) { LOGICAL_PAGES } else { LOGICAL_PAGES / 8 }
     });
     (0..LOGICAL_PAGES).chain(rest)
 }
@@ -80,7 +80,7 @@ impl Life {
             }
             self.versions[lpn as usize] = version;
             self.next += 1;
-            if version % 64 == 0 && self.drive.flush().is_err() {
+            if version.is_multiple_of(64) && self.drive.flush().is_err() {
                 return false;
             }
         }
@@ -117,6 +117,7 @@ struct Used {
     versions: Vec<u32>,
     next: u32,
     pages: Range<u64>,
+    is_closed: bool,
 }
 
 impl Used {
@@ -130,7 +131,7 @@ impl Used {
         } else {
             life.drive.abandon();
         }
-        Self { bytes: medium.bytes(), versions: life.versions, next: life.next, pages }
+        Self { bytes: medium.bytes(), versions: life.versions, next: life.next, pages, is_closed }
     }
 
     /// Opens it with a fault, reads everything, goes on, and opens it again. Returns how many pages could not
@@ -155,6 +156,34 @@ impl Used {
     }
 }
 
+/// Threads that share the places of faults.
+const WORKERS: usize = 16;
+
+impl Used {
+    /// Faults of one sector.
+    fn survive_at(&self, offset: u64, is_metadata: bool, ftl: &str, tally: &mut Tally) {
+        let most = usize::from(!is_metadata);
+        let [once, always, flip] = if is_metadata { METADATA } else { DATA };
+        let context = |kind| {
+            let state = if self.is_closed { "closed" } else { "killed" };
+            format!("{ftl}, {state}, {kind} at {offset}")
+        };
+        let fault = Fault::ReadErrors { offset, times: 1 };
+        tally.count(once, &context(once), 0, self.survive(self.bytes.clone(), Some(fault)));
+        let fault = Fault::Dead { offset };
+        tally.count(always, &context(always), most, self.survive(self.bytes.clone(), Some(fault)));
+        let mut bytes = self.bytes.clone();
+        bytes[offset as usize + 5] ^= 4;
+        tally.count(flip, &context(flip), most, self.survive(bytes, None));
+    }
+}
+
+/// Faults of a sector of the metadata, and of the data.
+const METADATA: [&str; 3] =
+    ["metadata: a read that fails once", "metadata: a dead sector", "metadata: a flipped bit"];
+const DATA: [&str; 3] =
+    ["data: a read that fails once", "data: a dead sector", "data: a flipped bit"];
+
 /// Counts what was survived.
 #[derive(Default)]
 struct Tally {
@@ -167,7 +196,7 @@ impl Tally {
     fn count(
         &mut self,
         what: &'static str,
-        context: String,
+        context: &str,
         most: usize,
         result: Result<usize, String>,
     ) {
@@ -178,10 +207,18 @@ impl Tally {
                 *costly += u64::from(unreadable > 0);
             }
             Ok(unreadable) => {
-                self.failures.push(format!("{context}: {unreadable} pages are unreadable"))
+                self.failures.push(format!("{context}: {unreadable} pages are unreadable"));
             }
             Err(error) => self.failures.push(format!("{context}: {error}")),
         }
+    }
+
+    fn add(&mut self, other: Self) {
+        for (what, (all, costly)) in other.survived {
+            let sum = self.survived.entry(what).or_default();
+            *sum = (sum.0 + all, sum.1 + costly);
+        }
+        self.failures.extend(other.failures);
     }
 
     fn finish(self) {
@@ -206,37 +243,25 @@ fn campaign_at_rest(ftl: &str, step: usize, places: u64, tally: &mut Tally) {
             let random = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages;
             used.pages.start + random / SECTOR * SECTOR
         });
-        for (offset, is_metadata) in metadata.map(|at| (at, true)).chain(data.map(|at| (at, false)))
-        {
-            let most = usize::from(!is_metadata);
-            let (once, always, flip) = if is_metadata {
-                (
-                    "metadata: a read that fails once",
-                    "metadata: a dead sector",
-                    "metadata: a flipped bit",
-                )
-            } else {
-                ("data: a read that fails once", "data: a dead sector", "data: a flipped bit")
-            };
-            let context = |kind| {
-                format!(
-                    "{ftl}, {}, {kind} at {offset}",
-                    if is_closed { "closed" } else { "killed" }
-                )
-            };
-            let fault = Fault::ReadErrors { offset, times: 1 };
-            tally.count(once, context(once), 0, used.survive(used.bytes.clone(), Some(fault)));
-            let fault = Fault::Dead { offset };
-            tally.count(
-                always,
-                context(always),
-                most,
-                used.survive(used.bytes.clone(), Some(fault)),
-            );
-            let mut bytes = used.bytes.clone();
-            bytes[offset as usize + 5] ^= 4;
-            tally.count(flip, context(flip), most, used.survive(bytes, None));
-        }
+        let sites = metadata.map(|at| (at, true)).chain(data.map(|at| (at, false)));
+        let sites: Vec<_> = sites.collect();
+        // Much of the time goes into waiting before a read is tried again.
+        std::thread::scope(|scope| {
+            let (used, parts) = (&used, sites.chunks(sites.len().div_ceil(WORKERS)));
+            let workers = parts.map(|part| {
+                scope.spawn(move || {
+                    let mut tally = Tally::default();
+                    for &(offset, is_metadata) in part {
+                        used.survive_at(offset, is_metadata, ftl, &mut tally);
+                    }
+                    tally
+                })
+            });
+            let workers: Vec<_> = workers.collect();
+            for worker in workers {
+                tally.add(worker.join().unwrap());
+            }
+        });
     }
 }
 
@@ -283,13 +308,13 @@ fn campaign_in_use(ftl: &str, step: usize, tally: &mut Tally) {
                 let result = run(Some(fault), is_closed);
                 let context = format!("{ftl}, {fault:?}, closed: {is_closed}");
                 let most = result.as_ref().map_or(0, |(_, most, _)| *most);
-                tally.count(what, context, most, result.map(|(unreadable, ..)| unreadable));
+                tally.count(what, &context, most, result.map(|(unreadable, ..)| unreadable));
             }
         }
         for sync in (1..syncs).step_by(step) {
             let fault = Fault::FailedSync(sync);
             let result = run(Some(fault), is_closed).map(|(unreadable, ..)| unreadable);
-            tally.count("a sync that fails", format!("{ftl}, {fault:?}"), 0, result);
+            tally.count("a sync that fails", &format!("{ftl}, {fault:?}"), 0, result);
         }
     }
 }
@@ -341,6 +366,7 @@ fn one_fault_at_a_time() {
 fn one_fault_at_every_place_under_every_ftl() {
     let mut tally = Tally::default();
     for (number, ftl) in ftls().iter().enumerate() {
+        println!("{ftl}");
         let is_thorough = number == 0;
         campaign_at_rest(
             ftl,
