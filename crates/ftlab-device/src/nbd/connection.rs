@@ -6,7 +6,7 @@ use super::session::Session;
 use super::slots::{Phase, Slot};
 use super::socket::{Stream, Wait};
 use super::tls::Tls;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -108,12 +108,13 @@ impl<'a> Connection<'a> {
     /// Waits for more data, or until a delayed reply is due; false at the end of the connection.
     fn receive(&mut self, next_due: Option<Instant>) -> io::Result<bool> {
         loop {
-            match self.input.receive(&mut self.stream) {
+            let limit = self.receiving_until();
+            self.enter(if limit.is_some() { Phase::Stalled } else { Phase::Idle });
+            let may_block = limit.is_none() && next_due.is_none();
+            match self.input.receive(&mut self.stream, may_block) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 received => return received.map(|bytes| bytes > 0),
             }
-            let limit = self.receiving_until();
-            self.enter(if limit.is_some() { Phase::Stalled } else { Phase::Idle });
             let until = next_due.into_iter().chain(limit).min();
             if self.stream.wait(Wait::ToReceive, until)? {
                 continue;
@@ -221,12 +222,12 @@ impl Input {
     }
 
     /// Receives more data, as far as there is any.
-    fn receive(&mut self, stream: &mut impl Read) -> io::Result<usize> {
+    fn receive(&mut self, stream: &mut Stream, may_block: bool) -> io::Result<usize> {
         // The rest is the beginning of a request.
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let bytes = loop {
-            match stream.read(&mut self.buffer[self.end..]) {
+            match stream.receive(&mut self.buffer[self.end..], may_block) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => break result?,
             }

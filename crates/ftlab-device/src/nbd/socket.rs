@@ -1,4 +1,4 @@
-//! Sockets of both kinds, and the encrypted stream over one; none of them blocks.
+//! Sockets of both kinds, and the encrypted stream over one.
 
 use super::Address;
 use super::tls::Tls;
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
-use rustix::net::{Shutdown as SocketShutdown, shutdown};
+use rustix::net::{RecvFlags, SendFlags, Shutdown as SocketShutdown, recv, send, shutdown};
 use rustls::{ServerConnection, StreamOwned};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
@@ -47,7 +47,7 @@ impl Listener {
     }
 
     pub(super) fn accept(&self) -> io::Result<Socket> {
-        let socket = match self {
+        Ok(match self {
             Self::Unix(listener) => listener.accept().map(|(stream, _)| Socket::Unix(stream))?,
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
@@ -58,9 +58,7 @@ impl Listener {
                 set_tcp_keepcnt(&stream, KEEPALIVE_PROBES)?;
                 Socket::Tcp(stream)
             }
-        };
-        socket.set_nonblocking()?;
-        Ok(socket)
+        })
     }
 
     /// Wakes the thread that waits for connections, and removes the socket.
@@ -111,13 +109,6 @@ impl Socket {
             Self::Tcp(stream) => stream.shutdown(how),
         };
     }
-
-    fn set_nonblocking(&self) -> io::Result<()> {
-        match self {
-            Self::Unix(stream) => stream.set_nonblocking(true),
-            Self::Tcp(stream) => stream.set_nonblocking(true),
-        }
-    }
 }
 
 impl AsFd for Socket {
@@ -129,24 +120,18 @@ impl AsFd for Socket {
     }
 }
 
-/// A socket shared with those who may close it.
+/// A socket shared with those who may close it; it does not block.
 struct SharedSocket(Arc<Socket>);
 
 impl Read for SharedSocket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &*self.0 {
-            Socket::Unix(stream) => (&*stream).read(buffer),
-            Socket::Tcp(stream) => (&*stream).read(buffer),
-        }
+        Ok(recv(&*self.0, buffer, RecvFlags::DONTWAIT)?.0)
     }
 }
 
 impl Write for SharedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &*self.0 {
-            Socket::Unix(stream) => (&*stream).write(bytes),
-            Socket::Tcp(stream) => (&*stream).write(bytes),
-        }
+        Ok(send(&*self.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -184,6 +169,15 @@ impl Stream {
         let socket = SharedSocket(Arc::clone(&self.socket));
         self.kind = Kind::Encrypted(Box::new(StreamOwned::new(connection, socket)));
         Ok(())
+    }
+
+    /// Receives, and waits for it as long as it takes, if nothing else has to be looked after meanwhile;
+    /// so an idle connection costs one call of the system for each request.
+    pub(super) fn receive(&mut self, buffer: &mut [u8], may_block: bool) -> io::Result<usize> {
+        match &self.kind {
+            Kind::Plain(socket) if may_block => Ok(recv(&*socket.0, buffer, RecvFlags::empty())?.0),
+            _ => self.read(buffer),
+        }
     }
 
     /// Waits until there is something to do, or until a time; false in the latter case.
