@@ -9,7 +9,7 @@ PYTHON ?= python3
 VENV := target/python
 STREAM ?= 1GB
 WRITES ?= 3000000
-PROGRAM ?= fio file-systems clients power-cuts sqlite postgresql mariadb tenants rocksdb
+PROGRAM ?= fio file-systems clients power-cuts full-disk long-run sqlite postgresql mariadb tenants rocksdb
 TARGET ?= drive
 
 .DEFAULT_GOAL := help

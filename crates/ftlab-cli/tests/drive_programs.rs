@@ -49,6 +49,16 @@ fn what_a_power_cut_may_leave_can_be_opened() {
 }
 
 #[test]
+fn a_disk_that_fills_up_costs_no_flushed_page() {
+    short_form("full-disk");
+}
+
+#[test]
+fn a_nearly_full_drive_is_killed_again_and_again() {
+    short_form("long-run");
+}
+
+#[test]
 fn sqlite_loses_nothing() {
     short_form("sqlite");
 }

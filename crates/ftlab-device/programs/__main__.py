@@ -24,6 +24,7 @@ PROGRAMS = {
     "clients": "nbdinfo, nbdcopy, qemu-img, and nbdkit as a proxy with TLS",
     "power-cuts": "recovery from power cuts, with the backing file's writes logged by qemu",
     "full-disk": "ext4 and xfs on a disk that fills up: no flushed page is lost with the page cache",
+    "long-run": "a nearly full drive with dashboard, shadows and recording, killed every minute: memory, durations",
     "sqlite": "SQLite: integrity after kills",
     "postgresql": "PostgreSQL under pgbench: integrity after a kill, write amplification",
     "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",
@@ -37,7 +38,7 @@ PROGRAMS = {
 MODULES = {"2r-fig-12": "growing", "2r-fig-13": "growing"}
 
 # Size and seconds, where they differ.
-DEFAULTS = {"2r-fig-12": ("120MiB", 1800), "2r-fig-13": ("280MiB", 1800)}
+DEFAULTS = {"2r-fig-12": ("120MiB", 1800), "2r-fig-13": ("280MiB", 1800), "long-run": ("", 1800)}
 
 
 def options() -> argparse.Namespace:
@@ -56,7 +57,7 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--seconds",
         type=float,
-        help="duration of each load (150); 2r-fig-*: at most (1800); full-disk: runs on each file system",
+        help="duration of each load (150); 2r-fig-*: at most, long-run: in all (1800); full-disk: runs on each file system",
     )
     parser.add_argument("--ftl", default="2r++", help="the FTL of the drive")
     parser.add_argument(

@@ -85,6 +85,11 @@ class Drive:
         with urllib.request.urlopen(f"{self.url}/api/status") as reply:
             return json.load(reply)
 
+    @property
+    def process_id(self) -> int:
+        """Of the process that serves it."""
+        return self._process.pid
+
     def prefer(self) -> None:
         """Lets its server run before other processes: a drive does not wait for the host's processors."""
         os.setpriority(os.PRIO_PROCESS, self._process.pid, -10)

@@ -36,9 +36,7 @@ class ThinDisk:
         run("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", self.disk)
         with self.image.open("wb") as image:
             image.truncate(IMAGE_BYTES)
-        self.device = run(
-            "losetup", "--find", "--show", "--sector-size=4096", self.image
-        ).strip()
+        self.device = run("losetup", "--find", "--show", "--sector-size=4096", self.image).strip()
         # One page of the tmpfs at a time: the loop driver reports a write that is cut short as done.
         queue = Path("/sys/block") / Path(self.device).name / "queue"
         (queue / "max_sectors_kb").write_text("4")
