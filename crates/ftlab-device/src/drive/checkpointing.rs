@@ -4,12 +4,13 @@
 //! locked:     write the journal, so that it can continue from here; the FTL's state; begin a capture
 //! in slices:  locked: copy the mapping as it was when the capture began; then write the copy
 //! unlocked:   sync until every page that the state refers to is in its place
-//!             write the header, sync
+//!             read the body back from the medium
+//!             write the header, sync, read it back
 //! locked:     forget the journal before the other checkpoint
 //! ```
 
 use crate::drive::core::{Core, read_only};
-use crate::media::{BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES};
+use crate::media::{BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES};
 use std::io;
 use std::sync::Arc;
 
@@ -84,7 +85,10 @@ impl Core {
 
 /// Writes a checkpoint; only one may be written at a time.
 pub(crate) fn checkpoint(access: &mut impl Access) -> io::Result<()> {
-    let written = write(access);
+    let mut written = write(access);
+    if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+        written = write(access);
+    }
     access.with(|core| {
         *core.media().capture_mut() = None;
         if let Err(error) = &written {
@@ -121,8 +125,20 @@ fn write(access: &mut impl Access) -> io::Result<()> {
             break;
         }
     }
-    checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;
-    syncer.sync_all()?;
+    // The other checkpoint is given up for this one: a write that went elsewhere must not cost both.
+    if !BodyReader::new(&*backing, &layout, slot, checkpoint.body_bytes)
+        .is_intact(checkpoint.body_checksum)
+    {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not what was written"));
+    }
+    for _ in 0..2 {
+        checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;
+        syncer.sync_all()?;
+        let found = Checkpoint::read(&*backing, &layout, superblock.uuid, slot);
+        if found.is_ok_and(|found| found == checkpoint) {
+            break;
+        }
+    }
     access.with(|core| core.end_checkpoint(checkpoint, slot));
     Ok(())
 }

@@ -130,7 +130,10 @@ impl Drive {
             };
             let media = core.ftl.flash_mut();
             media.time_host_read(flash_page);
-            if let Some(gathered) = media.gathered(flash_page) {
+            // A page that could not be read when it was moved is in a buffer, too.
+            if let Some(gathered) = media.gathered(flash_page)
+                && media.is_current(lpn, gathered)
+            {
                 page.copy_from_slice(gathered);
             } else {
                 let at = media.slots().place(flash_page);

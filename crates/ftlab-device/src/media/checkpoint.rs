@@ -225,6 +225,16 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
+    /// Whether a body of which nothing has been read yet can be read and has this checksum.
+    pub(crate) fn is_intact(mut self, checksum: u32) -> bool {
+        while self.left > 0 {
+            if self.read().is_err() {
+                return false;
+            }
+        }
+        self.checksum == checksum
+    }
+
     /// Reads the rest; returns whether the whole body has this checksum, and whether all of it was
     /// consumed.
     pub(crate) fn finish(mut self, checksum: u32) -> io::Result<bool> {

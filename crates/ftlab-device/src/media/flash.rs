@@ -446,7 +446,8 @@ impl Media {
         is_there
     }
 
-    fn is_current(&self, lpn: Lpn, data: &[u8]) -> bool {
+    /// Whether this is the current version of `lpn`.
+    pub(crate) fn is_current(&self, lpn: Lpn, data: &[u8]) -> bool {
         checksum(lpn, data) == self.checksums[lpn.index()]
     }
 

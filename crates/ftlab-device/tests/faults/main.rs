@@ -60,6 +60,8 @@ struct Life {
     drive: Drive,
     versions: Vec<u32>,
     next: u32,
+    /// The same at the last flush.
+    flushed: Vec<u32>,
     /// A write that failed: its page may hold it or what was there before.
     failed: Option<(u32, u32)>,
 }
@@ -67,7 +69,8 @@ struct Life {
 impl Life {
     fn open(medium: &Arc<Medium>, versions: Vec<u32>, next: u32) -> Result<Self, String> {
         let drive = Drive::open_alone(Arc::clone(medium) as _, OpenOptions::default());
-        Ok(Self { drive: drive.map_err(|error| error.to_string())?, versions, next, failed: None })
+        let drive = drive.map_err(|error| error.to_string())?;
+        Ok(Self { drive, flushed: versions.clone(), versions, next, failed: None })
     }
 
     /// Writes these pages; false if the drive has become read-only.
@@ -80,11 +83,57 @@ impl Life {
             }
             self.versions[lpn as usize] = version;
             self.next += 1;
-            if version.is_multiple_of(64) && self.drive.flush().is_err() {
+            if version.is_multiple_of(64) && !self.flush() {
                 return false;
             }
         }
-        self.drive.flush().is_ok()
+        self.flush()
+    }
+
+    fn flush(&mut self) -> bool {
+        let is_flushed = self.drive.flush().is_ok();
+        if is_flushed {
+            self.flushed.clone_from(&self.versions);
+        }
+        is_flushed
+    }
+
+    /// Ends it, by closing if it can be; whether that succeeded, and the drive opened again.
+    fn open_again(self, medium: &Arc<Medium>, closes: bool) -> Result<(bool, Self), String> {
+        let Self { drive, versions, flushed, next, failed } = self;
+        let is_closed = if closes {
+            drive.close().is_ok()
+        } else {
+            drive.abandon();
+            false
+        };
+        let again = Self::open(medium, versions, next)?;
+        Ok((is_closed, Self { flushed, failed, ..again }))
+    }
+
+    /// The pages that cannot be read of a drive that may have lost what was written after the last flush; an
+    /// error if one is older.
+    fn unreadable_since_flush(&self) -> Result<Vec<u32>, String> {
+        let mut page = [0; PAGE];
+        let mut unreadable = Vec::new();
+        for lpn in 0..LOGICAL_PAGES {
+            if self.drive.read(u64::from(lpn) * PAGE as u64, &mut page).is_err() {
+                unreadable.push(lpn);
+                continue;
+            }
+            let version = u32::from_le_bytes([page[4], page[5], page[6], page[7]]);
+            let is_whole = version == 0 || page == content(lpn, version);
+            let at = lpn as usize;
+            let newest = self.failed.filter(|(failed, _)| *failed == lpn);
+            let newest = newest.map_or(self.versions[at], |(_, version)| version);
+            if !is_whole || !(self.flushed[at]..=newest).contains(&version) {
+                return Err(format!(
+                    "page {lpn} is version {version}, flushed {}",
+                    self.flushed[at]
+                ));
+            }
+        }
+        Ok(unreadable)
     }
 
     /// The pages that cannot be read; an error if one has another content than was written.
@@ -144,14 +193,8 @@ impl Used {
         let others = (0..600).map(|number| number * 2 % LOGICAL_PAGES);
         let is_whole = life.write(others.filter(|lpn| !at_first.contains(lpn)));
         let then = life.unreadable()?;
-        let Life { drive, versions, next, .. } = life;
-        if !is_whole {
-            drive.abandon();
-            return Ok(at_first.len().max(then.len()));
-        }
-        drive.close().map_err(|error| format!("close: {error}"))?;
-        let life = Life::open(&medium, versions, next)?;
-        let last = life.unreadable()?;
+        let (is_closed, life) = life.open_again(&medium, is_whole)?;
+        let last = if is_closed { life.unreadable()? } else { life.unreadable_since_flush()? };
         Ok(at_first.len().max(then.len()).max(last.len()))
     }
 }
@@ -268,32 +311,22 @@ fn campaign_at_rest(ftl: &str, step: usize, places: u64, tally: &mut Tally) {
 /// Faults of writes and syncs while a drive is used.
 fn campaign_in_use(ftl: &str, step: usize, tally: &mut Tally) {
     let (bytes, pages) = created(ftl);
-    let run = |fault: Option<Fault>,
-               is_closed: bool|
-     -> Result<(usize, usize, Arc<Medium>), String> {
-        let medium = Arc::new(Medium::new(bytes.clone(), fault));
-        let mut life = Life::open(&medium, vec![0; LOGICAL_PAGES as usize], 1)?;
-        let is_whole = life.write(load(1500));
-        let mut unreadable = if is_whole { life.unreadable()?.len() } else { 0 };
-        let Life { drive, versions, next, .. } = life;
-        if !is_whole || !is_closed {
-            drive.abandon();
-        } else {
-            drive.close().map_err(|error| format!("close: {error}"))?;
-        }
-        if is_whole {
-            unreadable = unreadable.max(Life::open(&medium, versions, next)?.unreadable()?.len());
-        } else {
-            Drive::open_alone(Arc::clone(&medium) as _, OpenOptions::default())
-                .map_err(|error| error.to_string())?;
-        }
-        let within = |(offset, len): &(u64, usize)| {
-            let is_data = *offset + *len as u64 > pages.start && *offset < pages.end;
-            if is_data { len.div_ceil(PAGE) + 1 } else { 0 }
+    let run =
+        |fault: Option<Fault>, is_closed: bool| -> Result<(usize, usize, Arc<Medium>), String> {
+            let medium = Arc::new(Medium::new(bytes.clone(), fault));
+            let mut life = Life::open(&medium, vec![0; LOGICAL_PAGES as usize], 1)?;
+            let is_whole = life.write(load(1500));
+            let before = if is_whole { life.unreadable()?.len() } else { 0 };
+            let (is_closed, life) = life.open_again(&medium, is_whole && is_closed)?;
+            let after = if is_closed { life.unreadable()? } else { life.unreadable_since_flush()? };
+            let unreadable = before.max(after.len());
+            let within = |(offset, len): &(u64, usize)| {
+                let is_data = *offset + *len as u64 > pages.start && *offset < pages.end;
+                if is_data { len.div_ceil(PAGE) + 1 } else { 0 }
+            };
+            let most = medium.hit().iter().map(within).sum();
+            Ok((unreadable, most, medium))
         };
-        let most = medium.hit().iter().map(within).sum();
-        Ok((unreadable, most, medium))
-    };
     let (_, _, medium) = run(None, true).unwrap();
     let (writes, syncs) = medium.operations();
     for is_closed in [true, false] {
