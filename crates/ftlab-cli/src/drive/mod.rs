@@ -6,6 +6,7 @@ mod mount;
 mod place;
 mod repair;
 mod scrub;
+mod scrubber;
 mod serve;
 mod serving;
 mod smart;

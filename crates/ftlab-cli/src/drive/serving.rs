@@ -1,6 +1,6 @@
 //! A drive that is served: opened, monitored, and closed in the right order.
 
-use super::scrub::Scrubber;
+use super::scrubber::Scrubber;
 use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::say;

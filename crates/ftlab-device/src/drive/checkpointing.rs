@@ -127,7 +127,7 @@ fn write(access: &mut impl Access) -> io::Result<()> {
     }
     // The other checkpoint is given up for this one: a write that went elsewhere must not cost both.
     if !BodyReader::new(&*backing, &layout, slot, checkpoint.body_bytes)
-        .is_intact(checkpoint.body_checksum)
+        .verify(checkpoint.body_checksum)
     {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not what was written"));
     }

@@ -226,7 +226,7 @@ impl<'a> BodyReader<'a> {
     }
 
     /// Whether a body of which nothing has been read yet can be read and has this checksum.
-    pub(crate) fn is_intact(mut self, checksum: u32) -> bool {
+    pub(crate) fn verify(mut self, checksum: u32) -> bool {
         while self.left > 0 {
             if self.read().is_err() {
                 return false;

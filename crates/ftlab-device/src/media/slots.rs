@@ -5,8 +5,8 @@
 //! slot takes the block's place from then on. The FTL knows nothing of it. The journal says which erase
 //! replaced which slot, so that a replay comes to the same places.
 
-use crate::media::checkpoint::{BodyReader, BodyWriter};
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
+use ftlab_ftl::Archive;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -141,42 +141,49 @@ impl Slots {
     }
 
     /// Writes it into a checkpoint.
-    pub(crate) fn save(&self, body: &mut BodyWriter) -> io::Result<()> {
+    pub(crate) fn save(&self, body: &mut impl Archive) -> io::Result<()> {
         let (low, high) = (self.erases as u32, (self.erases >> 32) as u32);
-        let lengths = [low, high, self.replaced.len() as u32, self.unreadable.len() as u32];
-        body.numbers(&lengths)?;
-        for (block, slot) in &self.replaced {
-            body.numbers(&[block.0, *slot])?;
-        }
-        self.unreadable.iter().try_for_each(|(lpn, place)| body.numbers(&[lpn.0, place.0]))
+        put(body, [low, high])?;
+        put(body, [self.replaced.len() as u32, self.unreadable.len() as u32])?;
+        self.replaced.iter().try_for_each(|(block, slot)| put(body, [block.0, *slot]))?;
+        self.unreadable.iter().try_for_each(|(lpn, place)| put(body, [lpn.0, place.0]))
     }
 
     /// Reads it from a checkpoint.
-    pub(crate) fn load(&mut self, body: &mut BodyReader) -> io::Result<()> {
-        let mut lengths = [0; 4];
-        body.numbers(&mut lengths)?;
-        let [low, high, replaced, unreadable] = lengths;
+    pub(crate) fn load(&mut self, body: &mut impl Archive) -> io::Result<()> {
+        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+        let [low, high] = take(body)?;
         self.erases = u64::from(low) | u64::from(high) << 32;
+        let [replaced, unreadable] = take(body)?;
         if replaced > self.end - self.blocks || unreadable as usize > UNREADABLE_MAX {
-            return Err(io::ErrorKind::InvalidData.into());
+            return Err(invalid());
         }
-        let mut pair = [0; 2];
         for _ in 0..replaced {
-            body.numbers(&mut pair)?;
-            if pair[0] >= self.blocks || !(self.blocks..self.end).contains(&pair[1]) {
-                return Err(io::ErrorKind::InvalidData.into());
+            let [block, slot] = take(body)?;
+            if block >= self.blocks || !(self.blocks..self.end).contains(&slot) {
+                return Err(invalid());
             }
-            self.replaced.insert(BlockId(pair[0]), pair[1]);
+            self.replaced.insert(BlockId(block), slot);
         }
         for _ in 0..unreadable {
-            body.numbers(&mut pair)?;
-            if pair[1] / self.pages_per_block >= self.end {
-                return Err(io::ErrorKind::InvalidData.into());
+            let [lpn, place] = take(body)?;
+            if place / self.pages_per_block >= self.end {
+                return Err(invalid());
             }
-            self.unreadable.insert(Lpn(pair[0]), Ppn(pair[1]));
+            self.unreadable.insert(Lpn(lpn), Ppn(place));
         }
         Ok(())
     }
+}
+
+fn put(body: &mut impl Archive, pair: [u32; 2]) -> io::Result<()> {
+    pair.iter().try_for_each(|number| body.bytes(&mut number.to_le_bytes()))
+}
+
+fn take(body: &mut impl Archive) -> io::Result<[u32; 2]> {
+    let mut bytes = [[0; 4]; 2];
+    bytes.iter_mut().try_for_each(|bytes| body.bytes(bytes))?;
+    Ok(bytes.map(u32::from_le_bytes))
 }
 
 #[cfg(test)]
