@@ -1,10 +1,13 @@
 //! Every FTL with every documented choice of every parameter, under loads that make it work hard: no write
 //! fails, and the drive opens after a crash and after it was closed.
 
-use ftlab_device::{CreateOptions, Drive, OpenOptions, PowerCut, Store};
+#[allow(dead_code, reason = "other tests use the rest")]
+mod common;
+
+use ftlab_device::{Drive, OpenOptions, PowerCut, Store};
 use ftlab_flash::Geometry;
-use ftlab_ftl::page::{DriveConfig, Hints};
-use ftlab_ftl::registry::{self, DriveShape, Entry, Kind, OracleGroup};
+use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::registry::{self, Entry, Kind};
 use ftlab_spec::Domain;
 use std::sync::Arc;
 
@@ -101,7 +104,7 @@ fn specs() -> Vec<String> {
 /// A drive on which a spec can be made; none where its parameters ask for more than there is.
 fn created(spec: &str, pages_per_block: u32) -> Option<Arc<PowerCut>> {
     let spec = spec.parse().unwrap();
-    if registry::hints(&spec).unwrap() == Hints::Lifetimes {
+    if !common::is_possible(&spec) {
         return None;
     }
     let blocks = LOGICAL_PAGES / pages_per_block;
@@ -109,12 +112,9 @@ fn created(spec: &str, pages_per_block: u32) -> Option<Arc<PowerCut>> {
         let geometry = Geometry::new(blocks + spare, pages_per_block, PAGE_BYTES as u32).unwrap();
         DriveConfig::new(geometry, LOGICAL_PAGES, 4)
     };
-    let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
     // As little spare space as the FTL accepts.
     (blocks / 10 + 6..blocks * 2).step_by(4).find_map(|spare| {
-        let config = config(spare);
-        let ftl = registry::fit(&spec, DriveShape::new(&config), &groups).ok()?;
-        let options = CreateOptions { ftl, config, checkpoint_every: Some(3000) };
+        let options = common::options(&spec, config(spare), 3000).ok()?;
         let backing =
             Arc::new(PowerCut::new(vec![0; Drive::backing_bytes(&options).ok()? as usize]));
         Drive::create_on(&(Arc::clone(&backing) as _), &options).ok()?;

@@ -129,16 +129,19 @@ fn write(access: &mut impl Access) -> io::Result<()> {
     if !BodyReader::new(&*backing, &layout, slot, checkpoint.body_bytes)
         .verify(checkpoint.body_checksum)
     {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not what was written"));
+        return Err(differs());
     }
-    for _ in 0..2 {
-        checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;
-        syncer.sync_all()?;
-        let found = Checkpoint::read(&*backing, &layout, superblock.uuid, slot);
-        if found.is_ok_and(|found| found == checkpoint) {
-            break;
-        }
+    checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;
+    syncer.sync_all()?;
+    let found = Checkpoint::read(&*backing, &layout, superblock.uuid, slot);
+    if !found.is_ok_and(|found| found == checkpoint) {
+        return Err(differs());
     }
     access.with(|core| core.end_checkpoint(checkpoint, slot));
     Ok(())
+}
+
+/// The error of a checkpoint that the medium does not give back.
+fn differs() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it is not what was written")
 }

@@ -3,8 +3,7 @@
 use crate::drive::check::Checked;
 use crate::drive::recovery::MayLose;
 use crate::drive::{Drive, OpenOptions, Recovery};
-use crate::media::{Backing, BackingFile, MediaError, Superblock};
-use std::fs::File;
+use crate::media::MediaError;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,21 +21,20 @@ pub fn repair(path: &Path) -> Result<Recovery, MediaError> {
         return Err(MediaError::Unwritable(reason));
     }
     let failed = |error| MediaError::io("write a checkpoint", error);
-    let superblock = drive.snapshot().superblock;
     for _ in 0..2 {
         drive.checkpoint().map_err(failed)?;
     }
+    drive.rewrite_superblocks()?;
     let recovery = drive.recovery().clone();
     drive.close().map_err(failed)?;
-    rewrite(path, &superblock)?;
     Ok(recovery)
 }
 
-/// Writes both superblocks.
-fn rewrite(path: &Path, superblock: &Superblock) -> Result<(), MediaError> {
-    let file = File::options().read(true).write(true).open(path);
-    let file = file.map_err(|error| MediaError::io(format!("open {}", path.display()), error))?;
-    let backing: Arc<dyn Backing> = Arc::new(BackingFile::new(file));
-    superblock.write(&*backing)?;
-    backing.sync().map_err(|error| MediaError::io("make the superblocks durable", error))
+impl Drive {
+    fn rewrite_superblocks(&self) -> Result<(), MediaError> {
+        let mut core = self.shared.lock();
+        let backing = Arc::clone(core.media().backing());
+        core.superblock.write(&*backing)?;
+        backing.sync().map_err(|error| MediaError::io("make the superblocks durable", error))
+    }
 }

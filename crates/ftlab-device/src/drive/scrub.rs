@@ -23,18 +23,16 @@ impl Drive {
     /// Reads `lpn` from the medium, not from a cache, and writes it again if that fails and there is still a
     /// copy: then it counts as a write of the host. An error if it cannot be written.
     pub fn scrub(&self, lpn: Lpn) -> io::Result<ScrubbedPage> {
+        let mut page = vec![0; self.shared.page_bytes as usize];
         if self.is_view {
-            return Ok(self.shared.lock().look_at(lpn));
+            return Ok(self.shared.lock().look_at(lpn, &mut page));
         }
         let mut core = self.shared.lock_to_write()?;
-        let found = core.look_at(lpn);
-        let mut refreshed = Ok(());
-        if found == ScrubbedPage::Refreshed {
-            let mut page = vec![0; self.shared.page_bytes as usize];
-            refreshed = core
-                .read_page(lpn, &mut page)
-                .and_then(|()| core.write_page(lpn, checksum(lpn, &page), &page));
-        }
+        let found = core.look_at(lpn, &mut page);
+        let refreshed = match found {
+            ScrubbedPage::Refreshed => core.write_page(lpn, checksum(lpn, &page), &page),
+            _ => Ok(()),
+        };
         self.shared.unlock(core)?;
         refreshed.map(|()| found)
     }
@@ -46,14 +44,13 @@ impl Drive {
 }
 
 impl Core {
-    /// The state of `lpn`: [`ScrubbedPage::Refreshed`] if it should be.
-    fn look_at(&mut self, lpn: Lpn) -> ScrubbedPage {
+    /// The state of `lpn`: [`ScrubbedPage::Refreshed`] if it should be, and then its data.
+    fn look_at(&mut self, lpn: Lpn, data: &mut [u8]) -> ScrubbedPage {
         let Some(page) = self.ftl.drive().flash_page(lpn) else { return ScrubbedPage::Empty };
         if self.media().is_on_medium(page, lpn) {
             return ScrubbedPage::Sound;
         }
-        let mut data = vec![0; self.page.len()];
-        match self.read_page(lpn, &mut data) {
+        match self.read_page(lpn, data) {
             Ok(()) => ScrubbedPage::Refreshed,
             Err(_) => ScrubbedPage::Unreadable,
         }

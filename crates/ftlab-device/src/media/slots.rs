@@ -66,12 +66,11 @@ impl Slots {
             return page;
         }
         let block = self.block_of.page(page);
-        match self.replaced.get(&block) {
-            Some(slot) => {
-                Ppn(page.0 - block.0 * self.pages_per_block + slot * self.pages_per_block)
-            }
-            None => page,
-        }
+        Ppn(page.0 - block.0 * self.pages_per_block + self.slot(block) * self.pages_per_block)
+    }
+
+    fn slot(&self, block: BlockId) -> u32 {
+        self.replaced.get(&block).copied().unwrap_or(block.0)
     }
 
     /// Blocks in spare slots.
@@ -110,7 +109,7 @@ impl Slots {
     /// are any.
     pub(crate) fn erase(&mut self, block: BlockId) -> Option<Replacement> {
         self.erases += 1;
-        let slot = self.replaced.get(&block).copied().unwrap_or(block.0);
+        let slot = self.slot(block);
         let pages = slot * self.pages_per_block..(slot + 1) * self.pages_per_block;
         if self.unreadable.is_empty() || !self.unreadable.values().any(|at| pages.contains(&at.0)) {
             return None;

@@ -1,18 +1,12 @@
 //! Power cuts at random writes, with writes dropped and torn: what was flushed is never lost, and what is
 //! left is the drive as it was at one operation, to the last counter.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod model;
 
-use ftlab_ftl::page::Hints;
-use ftlab_ftl::registry;
+use common::ftls;
 use model::{Ends, Model, Random};
-
-/// The FTLs that a drive can have: a covering set of the pairs, and all others.
-fn ftls() -> Vec<String> {
-    let is_possible =
-        |name: &String| registry::hints(&name.parse().unwrap()).unwrap() != Hints::Lifetimes;
-    registry::covering_names().into_iter().filter(is_possible).collect()
-}
 
 /// Presets, policies, and every placement and every victim rule in one pair.
 fn families() -> Vec<String> {

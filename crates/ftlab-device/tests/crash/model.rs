@@ -1,9 +1,10 @@
 //! A model that knows what may be read after a crash.
 
-use ftlab_device::{CreateOptions, Drive, MediaError, OpenOptions, PowerCut, Store};
+use crate::common;
+use ftlab_device::{Drive, MediaError, OpenOptions, PowerCut, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::DriveConfig;
-use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
+use ftlab_ftl::registry::{self, DynPageMapped};
 use std::sync::Arc;
 
 const PAGE_BYTES: usize = 512;
@@ -67,9 +68,7 @@ impl Model {
         let geometry = Geometry::new(56, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
         let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, 9);
         config.gc = gc.parse().unwrap();
-        let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-        let ftl = registry::fit(&ftl.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
-        let options = CreateOptions { ftl, config, checkpoint_every: Some(200) };
+        let options = common::options(&ftl.parse().unwrap(), config, 200).unwrap();
         let bytes = Drive::backing_bytes(&options).unwrap() as usize;
         let backing = Arc::new(PowerCut::new(vec![0; bytes]));
         let superblock = Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();

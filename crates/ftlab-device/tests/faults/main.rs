@@ -4,12 +4,14 @@
 //! `make fault-tests` prints how many faults of which kind were survived; `docs/drive-format.md` has the
 //! table.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod medium;
 
-use ftlab_device::{CreateOptions, Drive, OpenOptions, Store};
+use common::ftls;
+use ftlab_device::{Drive, OpenOptions, Store};
 use ftlab_flash::Geometry;
-use ftlab_ftl::page::{DriveConfig, Hints};
-use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
+use ftlab_ftl::page::DriveConfig;
 use medium::{Fault, Medium, SECTOR};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,19 +21,10 @@ const PAGE: usize = 512;
 const PAGES_PER_BLOCK: u32 = 16;
 const LOGICAL_PAGES: u32 = 20 * PAGES_PER_BLOCK;
 
-/// FTLs that a drive can have: a covering set.
-fn ftls() -> Vec<String> {
-    let is_possible =
-        |name: &String| registry::hints(&name.parse().unwrap()).unwrap() != Hints::Lifetimes;
-    registry::covering_names().into_iter().filter(is_possible).collect()
-}
-
 fn created(ftl: &str) -> (Vec<u8>, Range<u64>) {
     let geometry = Geometry::new(40, PAGES_PER_BLOCK, PAGE as u32).unwrap();
     let config = DriveConfig::new(geometry, LOGICAL_PAGES, 6);
-    let groups = [0.25, 0.75].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-    let ftl = registry::fit(&ftl.parse().unwrap(), DriveShape::new(&config), &groups).unwrap();
-    let options = CreateOptions { ftl, config, checkpoint_every: Some(400) };
+    let options = common::options(&ftl.parse().unwrap(), config, 400).unwrap();
     let bytes = vec![0; Drive::backing_bytes(&options).unwrap() as usize];
     let medium = Arc::new(Medium::new(bytes, None));
     let superblock = Drive::create_on(&(Arc::clone(&medium) as _), &options).unwrap();
