@@ -190,6 +190,52 @@ fn write_pages(socket: &std::path::Path, pages: u64) {
 }
 
 #[test]
+fn a_drive_is_copied_while_it_is_written() {
+    let place = Place::new();
+    create(&place, "--size 64MiB --op 25% --pages-per-block 256 --page-size 512");
+    fs::create_dir(place.path().join("copies")).unwrap();
+    let mut serving =
+        Running::start(&place, "drive serve my.drive --nbd s --http 127.0.0.1:0 --copies copies");
+    let url = serving.says("dashboard at ").replace("dashboard at ", "");
+    serving.says("NBD at ");
+    let socket = place.path().join("s");
+    write_pages(&socket, 64 << 10);
+    let writing = std::thread::spawn(move || write_pages(&socket, 128 << 10));
+    let copied = place.ftlab(&format!("drive copy {url} one --ftl 2r++"));
+    assert_eq!(copied.code, 0, "{}", copied.stderr);
+    writing.join().unwrap();
+    let line = &copied.stdout;
+    let count = line.split(' ').nth(1).unwrap().replace(',', "");
+    assert!(
+        line.starts_with("copies/one: ") && count.parse::<u32>().unwrap() >= 64 << 10,
+        "{line}"
+    );
+    let again = place.ftlab(&format!("drive copy {url} one"));
+    again.fails(1, &["copies/one exists; choose another name"]);
+    place.ftlab(&format!("drive copy {url} ../one")).fails(2, &["../one", "give only a name"]);
+    serving.stop();
+    let checked = place.ftlab("drive check copies/one").stdout;
+    assert!(checked.ends_with(&format!("{count} pages hold data\nno damage\n")), "{checked}");
+    let stats = place.ftlab("drive stats copies/one --json").json();
+    assert_eq!(stats["ftl"], "2r++");
+    assert_eq!(place.ftlab("drive copy my.drive two").stdout, "two: 131,072 pages copied\n");
+    place.ftlab("drive copy my.drive two").fails(2, &["two exists; remove it first"]);
+}
+
+#[test]
+fn a_server_copies_only_if_it_was_told_where() {
+    let place = Place::new();
+    create(&place, "--size 64MiB --op 25% --pages-per-block 256 --page-size 512");
+    let mut serving = Running::start(&place, "drive serve my.drive --nbd s --http 127.0.0.1:0");
+    let url = serving.says("dashboard at ").replace("dashboard at ", "");
+    let refused = place.ftlab(&format!("drive copy {url} one"));
+    refused.fails(1, &["this server makes no copies; start it with --copies DIR"]);
+    serving.stop();
+    let wrong = place.ftlab("drive serve my.drive --nbd s --http 127.0.0.1:0 --copies nowhere");
+    wrong.fails(2, &["--copies nowhere: not a directory"]);
+}
+
+#[test]
 fn a_recording_survives_a_kill_up_to_the_last_whole_group() {
     let place = Place::new();
     create(&place, "--size 64MiB --op 25% --pages-per-block 256 --page-size 512");

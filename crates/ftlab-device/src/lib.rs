@@ -32,10 +32,11 @@ mod watched;
 pub use access::AllowList;
 pub use companions::{CompanionOptions, Companions, Prepared};
 pub use drive::{
-    BlockSnapshot, Checked, CreateOptions, Drive, HostObserver, OpenOptions, Recovery, Restored,
-    ScrubbedPage, Snapshot, check, check_repaired, inspect, repair, restore,
+    BlockSnapshot, Checked, Copied, CreateOptions, Drive, HostObserver, OpenOptions, Recovery,
+    Restored, ScrubbedPage, Snapshot, check, check_repaired, inspect, repair, restore,
 };
 pub use ftlab_flash::{Lpn, Timing};
+pub use ftlab_spec::Spec;
 pub use fuse::{FILE_NAME, FuseMount};
 pub use latency::Paced;
 pub use media::{Backing, BackingFile, MediaError, Notice, PowerCut, Superblock, Totals};

@@ -1,6 +1,7 @@
 //! `ftlab drive`: FTLs as block devices.
 
 mod check;
+mod copy;
 mod create;
 mod mount;
 mod place;
@@ -32,6 +33,7 @@ const EXAMPLES: &str = "Examples:
   sudo ftlab drive mount my.drive /mnt --mkfs ext4
   ftlab drive check my.drive
   ftlab drive repair my.drive
+  ftlab drive copy my.drive backup.drive
   ftlab drive stats my.drive";
 
 #[derive(Debug, Subcommand)]
@@ -40,6 +42,7 @@ enum DriveCommand {
     Serve(serve::ServeArgs),
     Mount(mount::MountArgs),
     Check(check::CheckArgs),
+    Copy(copy::CopyArgs),
     Scrub(scrub::ScrubArgs),
     Repair(repair::RepairArgs),
     Stats(stats::StatsArgs),
@@ -52,6 +55,7 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<(), CliError> {
         DriveCommand::Serve(args) => serve::serve(args),
         DriveCommand::Mount(args) => mount::mount(args),
         DriveCommand::Check(args) => check::check(args),
+        DriveCommand::Copy(args) => copy::copy(args),
         DriveCommand::Scrub(args) => scrub::scrub(args),
         DriveCommand::Repair(args) => repair::repair(args),
         DriveCommand::Stats(args) => stats::stats(args),

@@ -5,7 +5,7 @@ use super::token::TokenArgs;
 use crate::error::CliError;
 use crate::output::say;
 use clap::Args;
-use ftlab_device::http::Dashboard;
+use ftlab_device::http::{Copies, Dashboard, DashboardOptions};
 use ftlab_device::{
     AllowList, CompanionOptions, Companions, Drive, FuseMount, Monitor, Notice, Observed,
     OpenOptions, Paced, ServeError, Store, Timing, Watched, check_openable,
@@ -45,6 +45,10 @@ pub(crate) struct CompanionArgs {
     /// is damaged there but can still be read.
     #[arg(long, value_name = "RATE")]
     scrub: Option<ByteSize>,
+    /// Lets clients of the dashboard copy the drive as it is at one moment into this directory
+    /// (`ftlab drive copy http://HOST:PORT NAME`).
+    #[arg(long, value_name = "DIR", requires = "http")]
+    copies: Option<PathBuf>,
     /// Records the host's operations as a trace; .parquet stores the most detail.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -118,6 +122,9 @@ impl Serving {
             check_file(trace)?;
             check_unfinished(trace)?;
         }
+        if let Some(copies) = args.copies.as_ref().filter(|copies| !copies.is_dir()) {
+            return Err(CliError::usage(format!("--copies {}: not a directory", copies.display())));
+        }
         let options = CompanionOptions {
             record: args.record.clone(),
             shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
@@ -151,7 +158,11 @@ impl Serving {
             let observed = Arc::clone(&serving.drive) as Arc<dyn Observed>;
             let status = Arc::clone(&serving.companions) as _;
             let monitor = Arc::new(Monitor::new(observed, watched, status));
-            let dashboard = Dashboard::start(address, args.token.token()?, args.allow(), monitor)?;
+            let copies = args.copies.clone();
+            let copies = copies.map(|at| Arc::new(Copies::new(Arc::clone(&serving.drive), at)));
+            let options =
+                DashboardOptions { token: args.token.token()?, allow: args.allow(), copies };
+            let dashboard = Dashboard::start(address, options, monitor)?;
             say(&format!("dashboard at http://{}\n", dashboard.address()));
             if !address.ip().is_loopback() {
                 say("warning: other machines can reach the dashboard, and what it shows and the \

@@ -1,6 +1,7 @@
 //! The locked state of a drive.
 
 use crate::drive::HostObserver;
+use crate::drive::copy::Copying;
 use crate::drive::options::room_needed;
 use crate::media::{
     Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum, new_session,
@@ -20,6 +21,8 @@ pub(crate) struct Core {
     pub(crate) slot: u8,
     pub(crate) read_only: Option<String>,
     pub(crate) is_checkpointing: bool,
+    /// The copy that is being made.
+    pub(crate) copying: Option<Copying>,
     /// The journal does not continue from the newest checkpoint.
     pub(crate) is_broken_off: bool,
     /// Maximum journal space of one operation, in bytes.
@@ -49,6 +52,7 @@ impl Core {
             slot,
             read_only: None,
             is_checkpointing: false,
+            copying: None,
             is_broken_off: false,
             erases_seen: 0,
         }
@@ -117,6 +121,9 @@ impl Core {
 
     /// Writes a page, whose checksum is known.
     pub(crate) fn write_page(&mut self, lpn: Lpn, sum: u32, data: &[u8]) -> io::Result<()> {
+        if self.copying.is_some() {
+            self.copy_before(lpn);
+        }
         let before = self.ftl.drive().flash_page(lpn);
         self.ftl.flash_mut().begin_write(lpn, sum, data, before);
         let written = write(&mut self.ftl, lpn);
@@ -129,6 +136,9 @@ impl Core {
 
     /// Trims pages.
     pub(crate) fn trim_pages(&mut self, first: Lpn, pages: u32) -> io::Result<()> {
+        if self.copying.is_some() {
+            (first.0..first.0 + pages).for_each(|lpn| self.copy_before(Lpn(lpn)));
+        }
         self.media().begin_trim(first, pages);
         let trimmed = (first.0..first.0 + pages).map(Lpn).try_for_each(|lpn| {
             let Some(page) = self.ftl.drive().flash_page(lpn) else { return Ok(()) };

@@ -27,6 +27,7 @@
 mod allocation;
 mod check;
 mod checkpointing;
+mod copy;
 mod core;
 mod options;
 mod recovery;
@@ -40,6 +41,7 @@ pub(crate) mod tests;
 mod worker;
 
 pub use check::{Checked, check, inspect};
+pub use copy::Copied;
 pub use options::{CreateOptions, HostObserver, OpenOptions};
 pub use recovery::Recovery;
 pub use repair::{check_repaired, repair};

@@ -1,7 +1,9 @@
 //! A minimal HTTP client for dashboards.
 
 use crate::ServeError;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -14,6 +16,16 @@ const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
 /// The answer of a dashboard at `path` below `url`, such as `http://127.0.0.1:8080`.
 pub fn get(url: &str, path: &str, token: Option<&str>) -> Result<String, ServeError> {
+    ask(url, path, token, None)
+}
+
+/// Asks with a GET, or posts a JSON document.
+fn ask(
+    url: &str,
+    path: &str,
+    token: Option<&str>,
+    posted: Option<&str>,
+) -> Result<String, ServeError> {
     let why = |why: String| ServeError::Dashboard { url: url.to_owned(), why };
     let host = url
         .strip_prefix("http://")
@@ -27,7 +39,19 @@ pub fn get(url: &str, path: &str, token: Option<&str>) -> Result<String, ServeEr
     };
     let authorization =
         token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
-    let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\n{authorization}\r\n");
+    let (method, length, body) = match posted {
+        Some(body) => {
+            let length = body.len();
+            (
+                "POST",
+                format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"),
+                body,
+            )
+        }
+        None => ("GET", String::new(), ""),
+    };
+    let request =
+        format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\n{authorization}{length}\r\n{body}");
     let ask = || -> std::io::Result<Vec<u8>> {
         let mut stream = TcpStream::connect(&with_port)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -42,11 +66,16 @@ pub fn get(url: &str, path: &str, token: Option<&str>) -> Result<String, ServeEr
         .split_once("\r\n\r\n")
         .ok_or_else(|| why("it does not answer as a dashboard".to_owned()))?;
     match head.split(' ').nth(1) {
-        Some("200") => Ok(body.to_owned()),
+        Some("200" | "202") => Ok(body.to_owned()),
         Some("401") => {
             Err(why("it requires a token; give --token-file FILE, or set FTLAB_TOKEN".to_owned()))
         }
-        _ => Err(why(format!("it answers {}", head.lines().next().unwrap_or_default()))),
+        _ => {
+            let refused = serde_json::from_str::<Value>(body).ok();
+            let reason = refused.as_ref().and_then(|body| body["error"].as_str());
+            let status = || format!("it answers {}", head.lines().next().unwrap_or_default());
+            Err(why(reason.map_or_else(status, str::to_owned)))
+        }
     }
 }
 
@@ -56,8 +85,23 @@ pub fn get_json<T: DeserializeOwned>(
     path: &str,
     token: Option<&str>,
 ) -> Result<T, ServeError> {
-    let text = get(url, path, token)?;
-    serde_json::from_str(&text).map_err(|error| ServeError::Dashboard {
+    parsed(url, &get(url, path, token)?)
+}
+
+/// Posts a JSON document; the answer, parsed as JSON.
+pub fn post_json<T: DeserializeOwned>(
+    url: &str,
+    path: &str,
+    token: Option<&str>,
+    body: &impl Serialize,
+) -> Result<T, ServeError> {
+    let body = serde_json::to_string(body)
+        .map_err(|error| ServeError::Dashboard { url: url.to_owned(), why: error.to_string() })?;
+    parsed(url, &ask(url, path, token, Some(&body))?)
+}
+
+fn parsed<T: DeserializeOwned>(url: &str, text: &str) -> Result<T, ServeError> {
+    serde_json::from_str(text).map_err(|error| ServeError::Dashboard {
         url: url.to_owned(),
         why: format!("its answer is not that of a drive: {error}"),
     })

@@ -5,12 +5,13 @@
 //! | `/` | the dashboard: a single self-contained page | | `/api/status` | the complete status as of the last second | | `/api/events` | the same, every second, as server-sent events | | `/api/history` | the samples of the last quarter of an hour | | `/api/blocks` | the state of every erase block | | `/api/smart` | health, with the names of nvme-cli | | `/api/openapi.json` | the description of all of these (OpenAPI 3.1) |
 //! | `/metrics` | for Prometheus |
 //!
-//! It is read-only. It answers only this machine, unless there is a token, which every client must
+//! It is read-only, but for `POST /api/copy` where the server allows copies. It answers only this machine, unless there is a token, which every client must
 //! then send: as `Authorization: Bearer TOKEN`, or as `?token=TOKEN` where a browser cannot set
 //! headers.
 
 mod client;
 mod connections;
+mod copies;
 mod guard;
 mod metrics;
 mod openapi;
@@ -18,7 +19,8 @@ mod smart;
 #[cfg(test)]
 mod tests;
 
-pub use client::{get, get_json};
+pub use client::{get, get_json, post_json};
+pub use copies::{Copies, CopyOrder, CopyStatus};
 pub use smart::Smart;
 
 use crate::{AllowList, Monitor, ServeError};
@@ -65,6 +67,19 @@ struct Shared {
     seconds: watch::Receiver<u64>,
     /// KiB that large answers may still take.
     room_kib: Arc<Semaphore>,
+    /// Makes copies of the drive, if it may.
+    copies: Option<Arc<Copies>>,
+}
+
+/// Who is served, and what they may do.
+#[derive(Default)]
+pub struct DashboardOptions {
+    /// What every client must send, if there is one.
+    pub token: Option<String>,
+    /// The machines that are served.
+    pub allow: AllowList,
+    /// Makes copies for clients.
+    pub copies: Option<Arc<Copies>>,
 }
 
 /// Whether a token can be part of a URL without escaping.
@@ -74,14 +89,13 @@ fn is_plain(token: &str) -> bool {
 }
 
 impl Dashboard {
-    /// Serves the data of `monitor` at `address` to the machines in `allow`; with a token, only to
-    /// clients that send it.
+    /// Serves the data of `monitor` at `address`; with a token, only to clients that send it.
     pub fn start(
         address: SocketAddr,
-        token: Option<String>,
-        allow: AllowList,
+        options: DashboardOptions,
         monitor: Arc<Monitor>,
     ) -> Result<Self, ServeError> {
+        let token = &options.token;
         if !address.ip().is_loopback() && token.is_none() {
             return Err(ServeError::NoToken { address: address.to_string() });
         }
@@ -98,7 +112,7 @@ impl Dashboard {
         let serve = move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = serve(listener, token, allow, monitor) => {}
+                    () = serve(listener, options, monitor) => {}
                     _ = stopped => {}
                 }
             });
@@ -124,16 +138,12 @@ impl Drop for Dashboard {
     }
 }
 
-async fn serve(
-    listener: TcpListener,
-    token: Option<String>,
-    allow: AllowList,
-    monitor: Arc<Monitor>,
-) {
+async fn serve(listener: TcpListener, options: DashboardOptions, monitor: Arc<Monitor>) {
+    let DashboardOptions { token, allow, copies } = options;
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let (tick, seconds) = watch::channel(0);
     let room_kib = Arc::new(Semaphore::new(ANSWERS_KIB));
-    let shared = Shared { monitor: Arc::clone(&monitor), seconds, room_kib };
+    let shared = Shared { monitor: Arc::clone(&monitor), seconds, room_kib, copies };
     let sampling = async move {
         let mut interval = tokio::time::interval(SECOND);
         loop {
@@ -163,6 +173,7 @@ fn router(shared: Shared) -> Router {
             at(async |State(all): State<Shared>| large(&all, &all.monitor.block_map())),
         )
         .route("/api/smart", at(async |State(all): State<Shared>| Json(Smart::of(&all.monitor))))
+        .route("/api/copy", at(copy_status).post(order_copy))
         .route("/api/events", at(events))
         .route("/api/openapi.json", at(async || Json(openapi::document())))
         .route("/metrics", at(metrics))
@@ -193,6 +204,19 @@ async fn page() -> impl IntoResponse {
         .replace("/* charts.js */", include_str!("charts.js"))
         .replace("/* page.js */", include_str!("page.js"));
     ([(CONTENT_SECURITY_POLICY, POLICY), (CACHE_CONTROL, "no-store")], Html(page))
+}
+
+async fn copy_status(State(all): State<Shared>) -> Json<CopyStatus> {
+    Json(all.copies.map_or_else(CopyStatus::default, |copies| copies.status()))
+}
+
+/// Only JSON is accepted, which a page from elsewhere cannot send without asking first.
+async fn order_copy(
+    State(all): State<Shared>,
+    Json(order): Json<CopyOrder>,
+) -> Result<(StatusCode, Json<CopyStatus>), copies::Refused> {
+    let copies = all.copies.ok_or_else(copies::Refused::everything)?;
+    copies.order(&order).map(|status| (StatusCode::ACCEPTED, Json(status)))
 }
 
 async fn metrics(State(all): State<Shared>) -> impl IntoResponse {

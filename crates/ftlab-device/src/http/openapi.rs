@@ -1,6 +1,6 @@
 //! The description of the API, generated from the types of its answers.
 
-use super::Smart;
+use super::{CopyOrder, CopyStatus, Smart};
 use crate::{BlockMap, Sample, Status};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -26,6 +26,10 @@ pub(super) fn document() -> Value {
         "/api/smart": get(
             "Health, with the names of nvme-cli",
             &content(&schema::<Smart>(&mut schemas)),
+        ),
+        "/api/copy": copy(
+            &schema::<CopyOrder>(&mut schemas),
+            &content(&schema::<CopyStatus>(&mut schemas)),
         ),
         "/api/openapi.json": get("This document", &content(&json!({ "type": "object" }))),
         "/metrics": get(
@@ -72,4 +76,20 @@ fn get(summary: &str, content: &Value) -> Value {
             },
         },
     })
+}
+
+fn copy(order: &Value, status: &Value) -> Value {
+    let mut methods = get("The last copy of the drive", status);
+    methods["post"] = json!({
+        "summary": "Begins to copy the drive as it is now (ftlab drive serve --copies DIR)",
+        "requestBody": { "required": true, "content": content(order) },
+        "responses": {
+            "202": { "description": "It is being made", "content": status },
+            "400": { "description": "It cannot be made: the answer says why" },
+            "401": { "description": "The token is missing or wrong" },
+            "403": { "description": "The server makes no copies" },
+            "409": { "description": "Another copy is being made" },
+        },
+    });
+    methods
 }

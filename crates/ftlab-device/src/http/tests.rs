@@ -1,9 +1,10 @@
 //! A dashboard of a fake drive, queried by a client.
 
+use super::DashboardOptions;
 use super::{Dashboard, Smart, get, get_json};
 use crate::{
-    AllowList, BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample,
-    ServeError, Status, Store, Watched,
+    BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample, ServeError,
+    Status, Store, Watched,
 };
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
@@ -69,14 +70,17 @@ impl Observed for MadeUp {
     }
 }
 
+fn with_token(token: Option<String>) -> DashboardOptions {
+    DashboardOptions { token, ..DashboardOptions::default() }
+}
+
 fn dashboard(token: Option<&str>) -> (Dashboard, Arc<Watched>, String) {
     let drive: Arc<dyn Observed> = Arc::new(MadeUp(Ram::new(1 << 20)));
     let watched = Arc::new(Watched::new(Arc::clone(&drive) as Arc<dyn Store>));
     let monitor = Arc::new(Monitor::new(drive, Arc::clone(&watched), Arc::new(())));
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let dashboard =
-        Dashboard::start(anywhere, token.map(str::to_owned), AllowList::default(), monitor)
-            .unwrap();
+        Dashboard::start(anywhere, with_token(token.map(str::to_owned)), monitor).unwrap();
     let url = format!("http://{}", dashboard.address());
     (dashboard, watched, url)
 }
@@ -101,7 +105,7 @@ fn every_answer_is_as_the_document_describes_it() {
         assert!(!answer.is_null());
         described += 1;
     }
-    assert_eq!(described, 5);
+    assert_eq!(described, 6);
     let status = document["components"]["schemas"]["Status"]["properties"].as_object().unwrap();
     assert!(status.contains_key("waf") && status["drive"]["description"].is_string());
 }
@@ -178,7 +182,7 @@ fn a_token_has_to_be_shown_and_other_machines_need_one() {
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
     let error = |token: Option<&str>| {
         let (token, monitor) = (token.map(str::to_owned), Arc::clone(&monitor));
-        Dashboard::start(everywhere, token, AllowList::default(), monitor).err().unwrap()
+        Dashboard::start(everywhere, with_token(token), monitor).err().unwrap()
     };
     assert!(matches!(error(None), ServeError::NoToken { .. }));
     assert!(matches!(error(Some("")), ServeError::Token));

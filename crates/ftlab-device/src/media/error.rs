@@ -96,6 +96,12 @@ pub enum MediaError {
         "the drive can be read, but not written: {0}; copy it to a new one with `ftlab drive repair --to`"
     )]
     Unwritable(String),
+    /// Another copy of it is being made.
+    #[error("a copy of this drive is being made already; wait until it is finished")]
+    Copying,
+    /// A copy that nobody wants any more.
+    #[error("the copy was stopped, and nothing is left of it")]
+    Stopped,
     /// The replay differs from the original execution.
     #[error("the journal cannot be replayed: {0}")]
     Replay(String),

@@ -1,6 +1,7 @@
 //! Faults one by one: what is detected, with which words, and what can still be read.
 
 pub(crate) mod broken_ftl;
+mod copies;
 mod faults;
 mod requests;
 mod restore;
