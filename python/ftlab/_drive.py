@@ -19,8 +19,9 @@ class Drive:
     op : str or float, optional
         Over-provisioning, (physical - logical) / logical, such as ``"10%"`` or ``0.1``, the default unless
         `blocks` is given.
-    pages_per_block : int, default 1024
-        Pages per erase block, at least 2.
+    pages_per_block : int, optional
+        Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+        below 1 GiB.
     page_size : str or int, default "4KiB"
         Bytes per page, a multiple of 512.
     logical_pages : int, optional

@@ -166,6 +166,6 @@ _COLUMNS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("erases", lambda run: f"{run['erases']:,}"),
     ("victims valid", lambda run: _share(run["victim_valid_share"]["mean"])),
     ("cold region", lambda run: _share(run["cold_region_share"])),
-    ("steady state", lambda run: "yes" if run["steady_state"] else "no"),
+    ("settled?", lambda run: run["settling"]["verdict"].replace("_", " ")),
 )
 """Columns of the table in notebooks, the same as on the report page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Literal
 
 from ftlab import _core
 from ftlab._drive import Drive
@@ -15,15 +16,20 @@ from ftlab._workload import core_workload
 
 __all__ = ["run"]
 
+Fill = Literal["sequential", "random", "none"]
+"""How a drive is filled first."""
+
 
 def run(
     workload: object,
     ftls: str | Policy | Iterable[str | Policy],
     *,
     drive: Drive | str | int | None = None,
-    fill: str = "none",
+    fill: Fill = "sequential",
     writes: int | None = None,
     drive_writes: float | None = None,
+    until: Literal["steady"] | None = None,
+    repeat: bool = False,
     warmup_writes: int = 0,
     interval: int | None = None,
     seed: int = 1,
@@ -58,13 +64,18 @@ def run(
         (:func:`ftlab.ftls` lists them), or your own policies.
     drive : Drive, str or int, optional
         The drive, or its logical size.
-    fill : {"none", "sequential", "random"}
+    fill : {"sequential", "random", "none"}
         How the drive is filled first, by writing every page once; this is executed but not counted.
     writes : int, optional
         Maximum number of host page writes to count; if neither this nor `drive_writes` is given, a whole
         trace, or 4 drive writes of a generator.
     drive_writes : float, optional
         The same as a multiple of the logical size.
+    until : {"steady"}, optional
+        End when the write amplification of every FTL is steady, but no later than after `drive_writes` (100
+        by default); a trace is repeated until then.
+    repeat : bool, default False
+        Begin a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends the run.
     warmup_writes : int, default 0
         Host page writes after the fill that are executed but not counted.
     interval : int, optional
@@ -126,6 +137,8 @@ def run(
         "fill": fill,
         "writes": writes,
         "drive_writes": drive_writes,
+        "until": until,
+        "repeat": repeat,
         "warmup_writes": warmup_writes,
         "interval": interval,
         "seed": seed,

@@ -4,11 +4,11 @@ use crate::compare::processors;
 use crate::error::CliError;
 use crate::figure::{check, write_trade_off};
 use crate::options::{ReadingArgs, parse_page_size};
-use crate::output::{print, print_json, say};
+use crate::output::{aligned, print, print_json, say};
 use crate::table::ruled;
 use clap::Args;
 use ftlab_lab::advise::{Advice, Point, Question, Target, tbw_of_dwpd};
-use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
 use indicatif::ProgressBar;
@@ -52,6 +52,9 @@ pub(crate) struct AdviseArgs {
     quiet: bool,
 }
 
+/// Drive writes after which a run ends that has not become steady.
+const DRIVE_WRITES_MAX: f64 = 30.0;
+
 /// From FTLs without statistics to those whose statistics are worth their memory.
 const FTLS: [&str; 7] = ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
 
@@ -90,18 +93,23 @@ struct DriveArgs {
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Pages per erase block.
-    #[arg(long, value_name = "N", default_value_t = 512)]
-    pages_per_block: u32,
+    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+    /// below 1 GiB.
+    #[arg(long, value_name = "N")]
+    pages_per_block: Option<u32>,
     /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
     reserve: u32,
     /// How the drive is filled first: none, sequential, random.
-    #[arg(long, value_name = "HOW", default_value = "sequential")]
+    #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
     fill: Fill,
-    /// Maximum number of host page writes.
+    /// Runs so many host page writes, at most. By default a trace of two or more drive writes runs twice and counts
+    /// the second time; a shorter one, or a generator, runs again and again until write amplification is steady.
     #[arg(long, value_name = "N")]
     writes: Option<u64>,
+    /// Runs a trace once, or 4 drive writes of a generator, steady or not.
+    #[arg(long, conflicts_with = "writes")]
+    once: bool,
     /// Seed of generator and random fill.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -119,7 +127,13 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         spinner.set_message(format!("{runs} runs"));
     })?;
     spinner.finish_and_clear();
-    let text = table(&advice) + &refused(&advice) + &advice.sentence() + "\n";
+    let text = evidence(&advice)
+        + &table(&advice)
+        + &refused(&advice)
+        + &advice.sentence()
+        + "\n"
+        + &caveats(&advice)
+        + &command(args, &advice);
     if args.json {
         say(&text);
         print_json(&advice)?;
@@ -147,7 +161,11 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
             ..DriveOptions::default()
         },
         fill: drive.fill,
-        length: drive.writes.map_or(Length::OfWorkload, Length::Writes),
+        length: match drive.writes {
+            Some(writes) => Length::Writes(writes),
+            None if drive.once || workload.is_read_once() => Length::OfWorkload,
+            None => Length::UntilSteady(DRIVE_WRITES_MAX),
+        },
         seed: drive.seed,
         ignore_trims: drive.ignore_trims,
         ..Experiment::new(workload, args.ftl.clone())
@@ -181,9 +199,9 @@ fn table(advice: &Advice) -> String {
         advice.grid().map(|point| (point.blocks, point.op_ratio)).collect();
     drives.sort_by_key(|(blocks, _)| *blocks);
     drives.dedup_by_key(|(blocks, _)| *blocks);
-    let of = |point: &Point| match point.tbw {
-        Some(tbw) => significant(tbw, 4),
-        None => significant(point.waf, 4),
+    let of = |point: &Point| {
+        let mark = if point.has_settled() { "" } else { "*" };
+        significant(point.tbw.unwrap_or(point.waf), 4) + mark
     };
     let mut headings = vec!["FTL".to_owned()];
     if advice.target.is_some() {
@@ -205,6 +223,73 @@ fn table(advice: &Advice) -> String {
         row
     });
     ruled(&headings, rows)
+}
+
+/// How much the trace says.
+fn evidence(advice: &Advice) -> String {
+    let Some(evidence) = &advice.evidence else { return String::new() };
+    let seconds = evidence
+        .seconds
+        .map_or_else(String::new, |seconds| format!(" in {} s", significant(seconds, 3)));
+    aligned(&[
+        (
+            "trace",
+            format!(
+                "{} in {} page writes{seconds}; {} drive writes",
+                bytes(evidence.written_bytes),
+                grouped(evidence.page_writes),
+                significant(evidence.drive_writes, 3)
+            ),
+        ),
+        (
+            "pages",
+            format!(
+                "{} of the drive are written; {} of the page writes replace earlier ones, {} of those of \
+                 the last half go to new pages; {} pages are trimmed",
+                percent(evidence.written_share),
+                percent(evidence.rewrite_share),
+                percent(evidence.new_share),
+                grouped(evidence.trimmed_pages)
+            ),
+        ),
+    ]) + "\n"
+}
+
+/// What to keep in mind.
+fn caveats(advice: &Advice) -> String {
+    let lines = advice.caveats.iter().flat_map(|caveat| ["- ", caveat.as_str(), "\n"]);
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("\nTo keep in mind:\n{lines}") }
+}
+
+/// How to see the recommended drive at work.
+fn command(args: &AdviseArgs, advice: &Advice) -> String {
+    let Some((ftl, point)) = advice.best() else { return String::new() };
+    let drive = &args.drive;
+    let mut words = vec!["ftlab".to_owned(), "run".to_owned(), args.workload.clone()];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    option("--ftl", ftl.to_owned());
+    option("--blocks", point.blocks.to_string());
+    if let Some(logical) = drive.logical {
+        option("--logical", logical.to_string());
+    }
+    if let Some(pages) = drive.pages_per_block {
+        option("--pages-per-block", pages.to_string());
+    }
+    if drive.page_size != DriveOptions::default().page_bytes {
+        option("--page-size", drive.page_size.to_string());
+    }
+    match drive.writes {
+        Some(writes) => option("--writes", writes.to_string()),
+        None if drive.once => {}
+        None => option("--until", "steady".to_owned()),
+    }
+    if drive.ignore_trims {
+        words.push("--ignore-trims".to_owned());
+    }
+    words.extend(["--report".to_owned(), "report.html".to_owned()]);
+    let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+    format!("\nSee it at work: {words}\n")
 }
 
 /// Why some drives are too small for some FTLs, each once.

@@ -59,13 +59,14 @@ pub(crate) struct CompareArgs {
 #[command(next_help_heading = "Drives")]
 struct DrivesArgs {
     /// How drives are filled first: none, sequential, random.
-    #[arg(long, value_name = "HOW,...", value_delimiter = ',', default_value = "none,sequential")]
+    #[arg(long, value_name = "HOW,...", value_delimiter = ',', default_value = "sequential")]
     fill: Vec<Fill>,
     /// Over-provisioning, (physical - logical) / logical.
     #[arg(long, value_name = "SHARE,...", value_delimiter = ',', default_value = "7%,10%,28%")]
     op: Vec<Share>,
-    /// Pages per erase block.
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "512")]
+    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+    /// below 1 GiB.
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pages_per_block: Vec<u32>,
     /// Logical capacity; by default that of each trace's device. Required for generators.
     #[arg(long, value_name = "SIZE")]
@@ -162,7 +163,11 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
         ftls,
         fills: drives.fill.clone(),
         op_ratios: drives.op.clone(),
-        pages_per_block: drives.pages_per_block.clone(),
+        pages_per_block: if drives.pages_per_block.is_empty() {
+            vec![None]
+        } else {
+            drives.pages_per_block.iter().copied().map(Some).collect()
+        },
     })
 }
 

@@ -5,14 +5,14 @@ use crate::output::aligned;
 use ftlab_ftl::registry::policy_names;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, SkippedSummary, TimingSummary, WorkloadSummary};
-use ftlab_sim::{ExperimentResult, Prepared};
+use ftlab_sim::{ExperimentResult, Fill, Prepared};
 use std::collections::BTreeMap;
 
 pub(crate) fn header(prepared: &Prepared) -> String {
     let config = prepared.config();
     let drive = &config.drive;
     let mut lines = vec![
-        ("workload", workload(prepared)),
+        ("workload", workload(prepared) + on_empty_drive(config)),
         ("logical", logical(drive)),
         ("physical", physical(drive)),
         ("over-prov.", over_provisioning(drive)),
@@ -74,6 +74,11 @@ fn workload(prepared: &Prepared) -> String {
         (Some(format), None) => format!("{} ({format})", config.workload),
         (None, _) => format!("{} (generator, seed {})", config.workload, config.seed),
     }
+}
+
+/// Said first, since it is what most changes a result.
+fn on_empty_drive(config: &Config) -> &'static str {
+    if config.fill == Fill::None.to_string() { ", on an EMPTY drive" } else { "" }
 }
 
 fn logical(drive: &DriveSummary) -> String {
@@ -207,6 +212,14 @@ fn preparation(config: &Config) -> String {
 fn counted(config: &Config) -> String {
     let Some(writes) = config.writes_max else { return "all page writes of the trace".into() };
     let drives = writes as f64 / f64::from(config.drive.logical_pages);
-    let at_most = if config.format.is_some() { "at most " } else { "" };
-    format!("{at_most}{} page writes = {} drive writes", grouped(writes), significant(drives, 4))
+    let may_end = config.format.is_some() && !config.repeat;
+    let at_most = if may_end || config.until_steady { "at most " } else { "" };
+    let counted = format!(
+        "{at_most}{} page writes = {} drive writes",
+        grouped(writes),
+        significant(drives, 4)
+    );
+    let again = if config.repeat { "the trace again and again, " } else { "" };
+    let until = if config.until_steady { "until all FTLs are steady, " } else { "" };
+    format!("{again}{until}{counted}")
 }

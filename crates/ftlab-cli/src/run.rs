@@ -8,12 +8,12 @@ use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
 use crate::report::{check_report, command, write_report};
 use crate::table::{faults, fdp, notes, table, times, wear};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
 use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, StreamMap,
-    Workload, summary,
+    UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::ffi::OsString;
@@ -56,9 +56,10 @@ pub(crate) struct DriveArgs {
     /// Bytes per page, a multiple of 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Pages per erase block, at least 2.
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = parse::<u32>)]
-    pages_per_block: u32,
+    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+    /// below 1 GiB.
+    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
+    pages_per_block: Option<u32>,
     /// Over-provisioning, (physical - logical) / logical; 10% if neither this nor --blocks is
     /// given. For hybrid-mapped FTLs it is the log space, including the one or two blocks that they
     /// merge into.
@@ -119,7 +120,7 @@ pub(crate) struct DriveArgs {
 pub(crate) struct LengthArgs {
     /// How the drive is filled first, which is executed but not counted: none, every page once in
     /// ascending order (sequential), or every page once in random order (random).
-    #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
+    #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
     fill: Fill,
     /// Host page writes after the fill that are executed but not counted.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse::<u64>)]
@@ -131,6 +132,14 @@ pub(crate) struct LengthArgs {
     /// The same, as a multiple of the logical capacity.
     #[arg(long, value_name = "X", value_parser = parse_drive_writes)]
     drive_writes: Option<f64>,
+    /// Begins a trace again when it ends, until --writes, --drive-writes (4 by default) or --until ends the run.
+    #[arg(long)]
+    repeat: bool,
+    /// Ends when the write amplification of every FTL is steady: the last five rounds of a quarter drive write
+    /// pass the test of SNIA's PTS, and the last half of the run has no trend. A trace is repeated until then;
+    /// after --drive-writes (100 by default) it ends all the same.
+    #[arg(long, value_name = "WHAT", conflicts_with = "writes")]
+    until: Option<Until>,
     /// Seed of generator and random fill: same seed, same result.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse::<u64>)]
     seed: u64,
@@ -236,11 +245,8 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     let workload = Workload::parse(workload, args.reading.open_options(args.drive.page_size))?;
     Ok(Experiment {
         drive: drive(&args.drive),
-        length: match (args.length.writes, args.length.drive_writes) {
-            (Some(writes), _) => Length::Writes(writes),
-            (None, Some(drives)) => Length::DriveWrites(drives),
-            (None, None) => Length::OfWorkload,
-        },
+        length: length(&args.length),
+        repeat: args.length.repeat || args.length.until.is_some(),
         fill: args.length.fill,
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
@@ -255,6 +261,17 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         threads: args.report.threads.map(usize::from),
         ..Experiment::new(workload, args.ftl.clone())
     })
+}
+
+fn length(args: &LengthArgs) -> Length {
+    match (args.until, args.writes, args.drive_writes) {
+        (Some(Until::Steady), _, drives) => {
+            Length::UntilSteady(drives.unwrap_or(UNTIL_STEADY_DRIVE_WRITES))
+        }
+        (None, Some(writes), _) => Length::Writes(writes),
+        (None, None, Some(drives)) => Length::DriveWrites(drives),
+        (None, None, None) => Length::OfWorkload,
+    }
 }
 
 fn drive(args: &DriveArgs) -> DriveOptions {
@@ -273,6 +290,12 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
+}
+
+/// When a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Until {
+    Steady,
 }
 
 fn parse_drive_writes(text: &str) -> Result<f64, String> {

@@ -17,7 +17,7 @@ const HEADINGS: [&str; 11] = [
     "metadata",
     "ns per\nwrite",
     "ns per\nmove",
-    "steady\nstate",
+    "settled?",
 ];
 
 /// After the relocations, if anything was merged.
@@ -272,6 +272,6 @@ fn row(run: &RunResult) -> Vec<String> {
         bytes(run.memory.metadata_bytes),
         significant(run.nanoseconds_per_host_write, 3),
         run.nanoseconds_per_relocation.map_or_else(|| "-".to_owned(), |time| significant(time, 3)),
-        if run.steady_state { "yes" } else { "no" }.to_owned(),
+        run.settling.verdict.to_string(),
     ]
 }

@@ -362,7 +362,7 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
         ("--timing slc:luns=0", ["slc: luns=0", "in 1..=1024"]),
         ("--timing slc:arrivals=trace", ["uniform is a generator", "use arrivals=closed"]),
         ("--faults program=2", ["faults: program=2 is not a number in 0.0..=1.0", "--faults"]),
-        ("--faults bad=999999", ["2r++: 0 blocks of 1024 pages are too few", "raise --op"]),
+        ("--faults bad=999999", ["2r++: 0 blocks of 8 pages are too few", "raise --op"]),
         (
             "--gc idle",
             ["schedule of garbage collection", "foreground, incremental, background, garbage"],

@@ -162,7 +162,8 @@ fn results_are_written_as_files_too() {
 
 #[test]
 fn a_workload_that_fits_in_the_free_blocks_is_told_so() {
-    let output = Place::new().ftlab(&format!("run uniform {SMALL} --writes 1000 --ftl fifo"));
+    let output =
+        Place::new().ftlab(&format!("run uniform {SMALL} --fill none --writes 1000 --ftl fifo"));
     let expected = "free blocks were left: the workload wrote 0.244 drive sizes";
     assert!(output.stdout.contains(expected), "{}", output.stdout);
 }

@@ -6,7 +6,7 @@ use common::Place;
 use std::fs;
 use std::time::{Duration, Instant};
 
-const BOARD: &str = "compare zipf:theta=0.9 hotcold --logical 8MiB --pages-per-block 32 --op 25%,40% \
+const BOARD: &str = "compare zipf:theta=0.9 hotcold --logical 8MiB --pages-per-block 32 --op 25%,40% --fill none,sequential \
                      --ftl 1r-greedy --ftl hazard --ftl fk --out board";
 
 #[test]
@@ -78,7 +78,7 @@ fn advise_answers_in_a_sentence_with_what_it_costs() {
     let place = Place::new();
     let output = place.ftlab(&format!("{ADVISE} --target-waf 1.8 --figure curve.svg"));
     assert_eq!(output.code, 0, "{}", output.stderr);
-    let sentence = output.stdout.lines().last().unwrap();
+    let sentence = output.stdout.lines().find(|line| line.contains(" reaches ")).unwrap();
     for part in ["sepbit reaches a write amplification of 1.8 with ", " for 32 MiB", "metadata"] {
         assert!(sentence.contains(part), "{sentence}");
     }
@@ -86,6 +86,56 @@ fn advise_answers_in_a_sentence_with_what_it_costs() {
     let json = place.ftlab(&format!("{ADVISE} --dwpd 0.01 --endurance 1000 --json")).json();
     assert!(json["curves"][0]["needs"]["tbw"].as_f64().unwrap() > 0.0);
     assert_eq!(json["target"]["endurance"]["cycles"], 1000);
+}
+
+/// Two thirds of a drive of 2,000 pages, a part of them again and again.
+fn short_trace(trims: bool) -> String {
+    let line = |n: u64| {
+        let page = if n.is_multiple_of(4) { n % 900 } else { n * 7919 % 300 };
+        format!("{},W,{},4096\n", n * 1000, page * 4096)
+    };
+    let mut lines: Vec<String> = (0..1500).map(line).collect();
+    if trims {
+        lines.insert(900, "900000,T,1228800,409600\n".to_owned());
+    }
+    lines.concat()
+}
+
+const SHORT: &str = "--map ts:us=1,op=2,off:bytes=3,len:bytes=4 --logical 8MiB --op 10%,20%,40% \
+                     --target-waf 1.5 --ftl 1r-greedy --ftl 2r-fifo";
+
+#[test]
+fn advise_weighs_a_short_trace_and_answers_with_a_range() {
+    let place = Place::new();
+    place.write("t.csv", short_trace(true));
+    let output = place.ftlab(&format!("advise t.csv {SHORT}"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for part in [
+        "1,500 page writes in 1.50 s; 0.732 drive writes",
+        "pages are trimmed",
+        " Without discard, ",
+        "If all of the drive is used as the part that the trace writes, ",
+        " So plan with ",
+        "- The trace is short: it writes 5.859 MiB, 0.73 drive writes.",
+        "record 16 MiB of writes, two drive writes, which takes 4 s at this rate",
+        "See it at work: ftlab run t.csv --ftl ",
+    ] {
+        assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
+    }
+    let json = place.ftlab(&format!("advise t.csv {SHORT} --json")).json();
+    assert_eq!(json["evidence"]["page_writes"], 1500);
+    assert_eq!(json["otherwise"][0]["circumstance"], "without_trims");
+    let once = place.ftlab(&format!("advise t.csv {SHORT} --once")).stdout;
+    assert!(!once.contains("is short") && !once.contains("--until"), "{once}");
+}
+
+#[test]
+fn advise_refuses_a_trace_that_rewrites_nothing() {
+    let place = Place::new();
+    let lines: String = (0..500).map(|n| format!("{n},W,{},4096\n", n * 4096)).collect();
+    place.write("t.csv", lines);
+    let why = "t.csv rewrites only 0% of the pages that it writes";
+    place.ftlab(&format!("advise t.csv {SHORT}")).fails(2, &[why, "record 16 MiB of writes"]);
 }
 
 #[test]

@@ -165,7 +165,7 @@ mod tests {
         let workload = Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
         let drive = DriveOptions {
             logical: Logical::Pages(4096),
-            pages_per_block: 32,
+            pages_per_block: Some(32),
             ..DriveOptions::default()
         };
         let ftls = vec!["1r-greedy".parse().unwrap(), "2r++".parse().unwrap()];

@@ -136,7 +136,7 @@ fn a_point_gives_what_the_experiment_itself_gives() {
     let experiment = Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(2048),
-            pages_per_block: 32,
+            pages_per_block: Some(32),
             physical: Physical::OverProvisioning("25%".parse().unwrap()),
             ..DriveOptions::default()
         },
@@ -266,7 +266,7 @@ fn a_scaled_experiment_is_smaller_in_pages_blocks_and_writes() {
     let experiment = scaled(&text.replace(",q={writes + logical-pages}", "")).unwrap();
     let drive = &experiment.drive;
     assert_eq!((drive.logical, drive.physical), (Logical::Pages(16384), Physical::Blocks(640)));
-    assert_eq!((drive.pages_per_block, drive.reserve_blocks), (32, 4));
+    assert_eq!((drive.pages_per_block, drive.reserve_blocks), (Some(32), 4));
     assert_eq!((experiment.length, experiment.warmup_writes), (Length::Writes(3200), 32768));
 }
 

@@ -1,9 +1,12 @@
 //! From the settings of `ftlab.run` to an experiment.
 
 use crate::error::Result;
-use crate::parse::Settings;
+use crate::parse::{Settings, bad};
 use ftlab_ftl::page::{FreeBlock, WearLeveling};
-use ftlab_sim::{DriveOptions, EarlyCollection, Experiment, Length, Logical, Physical, Workload};
+use ftlab_sim::{
+    DriveOptions, EarlyCollection, Experiment, Length, Logical, Physical,
+    UNTIL_STEADY_DRIVE_WRITES, Workload,
+};
 use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::synthetic::Space;
 use std::num::NonZeroU32;
@@ -16,10 +19,20 @@ pub(crate) fn experiment(
 ) -> Result<Experiment> {
     let default = Experiment::new(workload, ftls);
     let writes = settings.value("writes")?.map(Length::Writes);
-    let drive_writes = settings.value("drive_writes")?.map(Length::DriveWrites);
+    let drive_writes: Option<f64> = settings.value("drive_writes")?;
+    let until_steady = match settings.text("until").as_deref() {
+        None => None,
+        Some("steady") => Some(drive_writes.unwrap_or(UNTIL_STEADY_DRIVE_WRITES)),
+        Some(other) => return Err(bad("until", other, "expected steady").into()),
+    };
     Ok(Experiment {
         drive: drive(settings)?,
-        length: writes.or(drive_writes).unwrap_or(default.length),
+        length: until_steady
+            .map(Length::UntilSteady)
+            .or(writes)
+            .or(drive_writes.map(Length::DriveWrites))
+            .unwrap_or(default.length),
+        repeat: settings.flag("repeat")? || until_steady.is_some(),
         fill: settings.parsed("fill")?.unwrap_or(default.fill),
         warmup_writes: settings.value("warmup_writes")?.unwrap_or(default.warmup_writes),
         interval_writes: settings.value("interval")?,
@@ -45,7 +58,7 @@ pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
     Ok(DriveOptions {
         logical: bytes.or(pages).unwrap_or(default.logical),
         page_bytes: page_bytes(settings)?.unwrap_or(default.page_bytes),
-        pages_per_block: settings.value("pages_per_block")?.unwrap_or(default.pages_per_block),
+        pages_per_block: settings.value("pages_per_block")?,
         physical: Physical::asked(settings.parsed("op")?, settings.value("blocks")?),
         reserve_blocks: settings.value("reserve")?.unwrap_or(default.reserve_blocks),
         early: settings

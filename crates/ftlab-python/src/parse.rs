@@ -53,7 +53,7 @@ impl Settings {
 }
 
 /// The error that `text` is not `expects`.
-fn bad(name: &str, text: &str, expects: &str) -> SpecError {
+pub(crate) fn bad(name: &str, text: &str, expects: &str) -> SpecError {
     // Types that parse themselves say this already.
     let expects = expects.strip_prefix(&format!("{text:?} is not ")).unwrap_or(expects);
     SpecError::BadValue {

@@ -3,7 +3,7 @@
 //! ```
 //! use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Workload};
 //!
-//! let drive = DriveOptions { logical: Logical::Pages(4096), pages_per_block: 32, ..Default::default() };
+//! let drive = DriveOptions { logical: Logical::Pages(4096), pages_per_block: Some(32), ..Default::default() };
 //! let workload = Workload::parse("zipf:theta=0.9", Default::default())?;
 //! let ftls = vec!["1r-greedy".parse()?, "2r++".parse()?];
 //! let experiment =

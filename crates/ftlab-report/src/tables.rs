@@ -109,10 +109,11 @@ pub(crate) fn results(result: &ExperimentResult) -> Table {
                 Cell::new(size as f64, bytes(size))
             },
         ),
-        ("steady state", "Whether the last five rounds of a quarter drive write agree", |run| {
-            let text = if run.steady_state { "yes" } else { "no" };
-            Cell::new(f64::from(u8::from(run.steady_state)), text.into())
-        }),
+        (
+            "settled?",
+            "Steady: the last five rounds of a quarter drive write agree, and the last half of the run has no trend",
+            |run| Cell::new(run.settling.trend, run.settling.verdict.to_string()),
+        ),
         ("host writes", "Pages that the host wrote", |run| Cell::count(run.host_writes)),
     ];
     Table::new(result, &columns).without_empty()

@@ -18,8 +18,8 @@ pub struct DriveOptions {
     pub logical: Logical,
     /// Bytes per page, a multiple of 512.
     pub page_bytes: u32,
-    /// Pages per erase block, 2 or more.
-    pub pages_per_block: u32,
+    /// Pages per erase block, 2 or more; as [`usual_pages_per_block`] has it for this size if `None`.
+    pub pages_per_block: Option<u32>,
     /// How much flash there is.
     pub physical: Physical,
     /// Free blocks that host writes may not take.
@@ -37,7 +37,7 @@ impl Default for DriveOptions {
         Self {
             logical: Logical::OfWorkload,
             page_bytes: 4096,
-            pages_per_block: 1024,
+            pages_per_block: None,
             physical: Physical::OverProvisioning(Share(0.1)),
             reserve_blocks: 4,
             early: None,
@@ -45,6 +45,19 @@ impl Default for DriveOptions {
             wear: WearLeveling::default(),
         }
     }
+}
+
+/// Erase blocks that a drive has at least, so that streams and reserve take little of its spare space.
+const USUAL_BLOCKS_MIN: u32 = 512;
+/// Pages of a block: no more and no fewer than these.
+const USUAL_PAGES: std::ops::RangeInclusive<u32> = 8..=512;
+
+/// Pages per block where nothing else is asked for: the largest power of two up to 512 that leaves at least
+/// 512 blocks. Blocks of 2 MiB are usual (4 KiB pages, 1 GiB or more); smaller drives have smaller blocks, so
+/// that they have room for every FTL.
+pub fn usual_pages_per_block(logical_pages: u32) -> u32 {
+    let most = (logical_pages / USUAL_BLOCKS_MIN).max(1);
+    (1 << most.ilog2()).clamp(*USUAL_PAGES.start(), *USUAL_PAGES.end())
 }
 
 /// What the host can address.
@@ -115,9 +128,9 @@ impl DriveOptions {
             Physical::Blocks(blocks) => blocks,
             Physical::OverProvisioning(_) => 1,
         };
-        Geometry::new(blocks, self.pages_per_block, self.page_bytes)?;
+        Geometry::new(blocks, self.pages_per_block.unwrap_or(2), self.page_bytes)?;
         page_sectors(self.page_bytes)?;
-        self.early_limits(blocks)?;
+        self.early_limits(blocks, 2)?;
         let bytes = match self.logical {
             Logical::OfWorkload => return Ok(()),
             Logical::Bytes(size) => u128::from(size.0),
@@ -157,9 +170,12 @@ impl DriveOptions {
             Origin::Asked | Origin::Device => wanted.bytes / page_bytes,
         };
         let logical_pages = self.checked_pages(pages, wanted)?;
-        let blocks = self.blocks(logical_pages)?;
-        let geometry = Geometry::new(blocks, self.pages_per_block, self.page_bytes)?;
-        let (gc_start_blocks, early_valid_pages_max) = self.early_limits(blocks)?;
+        let pages_per_block =
+            self.pages_per_block.unwrap_or_else(|| usual_pages_per_block(logical_pages));
+        let blocks = self.blocks(logical_pages, pages_per_block)?;
+        let geometry = Geometry::new(blocks, pages_per_block, self.page_bytes)?;
+        let (gc_start_blocks, early_valid_pages_max) =
+            self.early_limits(blocks, pages_per_block)?;
         let config = DriveConfig {
             geometry,
             logical_pages,
@@ -197,20 +213,20 @@ impl DriveOptions {
         })
     }
 
-    fn blocks(&self, logical_pages: u32) -> Result<u32, SimError> {
+    fn blocks(&self, logical_pages: u32, pages_per_block: u32) -> Result<u32, SimError> {
         let share = match self.physical {
             Physical::Blocks(blocks) => return Ok(blocks),
             Physical::OverProvisioning(share) => share.0,
         };
-        let pages_per_block = f64::from(self.pages_per_block.max(1));
-        let blocks = ceil(f64::from(logical_pages) * (1.0 + share) / pages_per_block);
-        if blocks * pages_per_block > f64::from(PAGES_MAX) {
+        let block_pages = f64::from(pages_per_block.max(1));
+        let blocks = ceil(f64::from(logical_pages) * (1.0 + share) / block_pages);
+        if blocks * block_pages > f64::from(PAGES_MAX) {
             return Err(SimError::Unusable {
                 what: format!(
                     "{logical_pages} logical pages and {} of over-provisioning make {blocks} blocks \
                      of {} pages, more than {PAGES_MAX} pages",
                     Share(share),
-                    self.pages_per_block
+                    pages_per_block
                 ),
                 remedy: "use larger pages (--page-size) or a smaller drive (--logical, --op)"
                     .into(),
@@ -220,7 +236,7 @@ impl DriveOptions {
     }
 
     /// Free blocks below which, and valid pages up to which, blocks are collected ahead of need.
-    fn early_limits(&self, blocks: u32) -> Result<(u32, u32), SimError> {
+    fn early_limits(&self, blocks: u32, pages_per_block: u32) -> Result<(u32, u32), SimError> {
         let Some(EarlyCollection { gc_start, gc_min_invalid }) = self.early else {
             return Ok((0, 0));
         };
@@ -231,7 +247,7 @@ impl DriveOptions {
                 remedy: "give a share such as 25% or 0.25".into(),
             });
         }
-        let pages_per_block = f64::from(self.pages_per_block);
+        let pages_per_block = f64::from(pages_per_block);
         let valid_max = -ceil(-(1.0 - gc_min_invalid.0) * pages_per_block);
         // A block without an invalid page is never worth collecting.
         let valid_max = valid_max.min(pages_per_block - 1.0);
@@ -246,7 +262,7 @@ impl DriveOptions {
         let spare_pages = physical_pages as f64 - logical_pages as f64;
         DriveSummary {
             page_bytes: self.page_bytes,
-            pages_per_block: self.pages_per_block,
+            pages_per_block: config.geometry.pages_per_block(),
             blocks: config.geometry.blocks(),
             logical_pages: config.logical_pages,
             logical_bytes,
@@ -292,7 +308,7 @@ mod tests {
 
     fn with_op(text: &str, pages_per_block: u32) -> DriveOptions {
         let physical = Physical::OverProvisioning(text.parse().unwrap());
-        DriveOptions { pages_per_block, physical, ..DriveOptions::default() }
+        DriveOptions { pages_per_block: Some(pages_per_block), physical, ..DriveOptions::default() }
     }
 
     #[test]
@@ -346,7 +362,7 @@ mod tests {
                 gc_start: Share(gc_start),
                 gc_min_invalid: Share(gc_min_invalid),
             };
-            DriveOptions { early: Some(early), ..with_op("12.5%", 128) }.early_limits(576)
+            DriveOptions { early: Some(early), ..with_op("12.5%", 128) }.early_limits(576, 128)
         };
         assert_eq!(early(0.25, 0.125).unwrap(), (144, 112));
         assert_eq!(early(0.1, 0.1).unwrap(), (58, 115));

@@ -8,6 +8,7 @@ use crate::ftl_run::FtlRun;
 use crate::parameters::named;
 use crate::precondition::{Fill, fill};
 use crate::progress::Progress;
+use crate::repeated::Repeated;
 use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::Prepared;
 use crate::schedule::{INTERVALS_MAX, Schedule};
@@ -31,6 +32,9 @@ pub const BATCH_WRITES: u64 = 256 * 1024;
 /// Drive writes of a generator that is given no length.
 pub const GENERATOR_DRIVE_WRITES: f64 = 4.0;
 
+/// Drive writes after which a run ends that has not become steady, if nothing else is given.
+pub const UNTIL_STEADY_DRIVE_WRITES: f64 = 100.0;
+
 /// How many host page writes are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
@@ -40,9 +44,13 @@ pub enum Length {
     Writes(u64),
     /// A multiple of the drive's logical pages, rounded to a whole page write.
     DriveWrites(f64),
+    /// Until the write amplification of every FTL is [steady](crate::Verdict), but no more than this multiple
+    /// of the drive's logical pages.
+    UntilSteady(f64),
 }
 
 /// One or many FTLs over one workload.
+#[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
     /// Where the writes come from.
@@ -55,6 +63,8 @@ pub struct Experiment {
     pub drive: DriveOptions,
     /// How many host writes are counted.
     pub length: Length,
+    /// Whether a trace begins again when it ends; a generator that ends does not.
+    pub repeat: bool,
     /// How the drive is filled first.
     pub fill: Fill,
     /// Host writes that are executed after the fill and not counted.
@@ -85,7 +95,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// An experiment with the default drive, an empty one, and all of the workload.
+    /// An experiment with the default drive, full at first, and all of the workload.
     pub fn new(workload: Workload, ftls: Vec<Spec>) -> Self {
         Self {
             workload,
@@ -93,7 +103,8 @@ impl Experiment {
             policies: OwnPolicies::default(),
             drive: DriveOptions::default(),
             length: Length::OfWorkload,
-            fill: Fill::None,
+            repeat: false,
+            fill: Fill::default(),
             warmup_writes: 0,
             interval_writes: None,
             timing: None,
@@ -141,10 +152,7 @@ impl Experiment {
             page_bytes: drive.page_bytes,
             seed: self.seed,
         };
-        let source = match trace {
-            Some(trace) => trace,
-            None => self.workload.generate(&space)?,
-        };
+        let source = self.source(trace, &space, open_loop)?;
         let is_trace = !self.workload.is_generator();
         let config = Config {
             workload: self.workload.name(),
@@ -155,6 +163,8 @@ impl Experiment {
             fill: self.fill.to_string(),
             warmup_writes: self.warmup_writes,
             writes_max,
+            until_steady: self.until_steady().is_some(),
+            repeat: self.repeats(),
             interval_writes,
             seed: self.seed,
             streams: self.streams.as_ref().map(StreamMap::to_string),
@@ -182,6 +192,9 @@ impl Experiment {
         let round_writes = steady::round_writes(config.drive.logical_pages);
         let mut schedule =
             Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
+        if self.until_steady().is_some() {
+            schedule = schedule.until_steady();
+        }
         if self.observe {
             schedule = schedule.with_frames(config.drive.logical_pages);
         }
@@ -193,12 +206,41 @@ impl Experiment {
         };
         let mut feeds = self.feeds(source, &space, bounds, schedule)?;
         if open_loop {
-            feeds.iter_mut().for_each(Feed::keep_times);
+            // A fill has no times: its writes come one after the other.
+            feeds.last_mut().into_iter().for_each(Feed::keep_times);
         }
         if self.asks_for(Hints::Streams)? {
             feeds.iter_mut().for_each(Feed::keep_streams);
         }
         Ok(Prepared { config, requests, memory_bytes, ahead, feeds, runs, pool })
+    }
+
+    /// The requests: of a trace that is repeated again and again.
+    fn source(
+        &self,
+        trace: Option<Box<dyn TraceSource>>,
+        space: &Space,
+        need_time: bool,
+    ) -> Result<Box<dyn TraceSource>, SimError> {
+        let Some(trace) = trace else { return self.workload.generate(space) };
+        if !self.repeat {
+            return Ok(trace);
+        }
+        let page_bytes = space.page_bytes;
+        Ok(Box::new(Repeated::new(&self.workload, page_bytes, need_time, trace)?))
+    }
+
+    /// Whether a trace is repeated.
+    fn repeats(&self) -> bool {
+        self.repeat && !self.workload.is_generator()
+    }
+
+    /// The drive writes after which it ends at the latest, if it ends when it is steady.
+    fn until_steady(&self) -> Option<f64> {
+        match self.length {
+            Length::UntilSteady(most) => Some(most),
+            _ => None,
+        }
     }
 
     /// The fill, if there is one, and then the workload.
@@ -232,7 +274,18 @@ impl Experiment {
 
     /// Refuses to look ahead where a first pass would leave nothing for the second.
     fn check_future(&self) -> Result<(), SimError> {
-        if !self.workload.is_read_once() || !self.asks_for(Hints::Lifetimes)? {
+        if !self.asks_for(Hints::Lifetimes)? {
+            return Ok(());
+        }
+        if self.until_steady().is_some() {
+            return Err(SimError::Unusable {
+                what: "an FTL that knows the future needs to know how long the run is, and this one ends when \
+                       it is steady"
+                    .into(),
+                remedy: "give its length (--drive-writes 10), or leave out that FTL".into(),
+            });
+        }
+        if !self.workload.is_read_once() {
             return Ok(());
         }
         Err(SimError::Unusable {
@@ -308,10 +361,10 @@ impl Experiment {
     fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
-            Length::OfWorkload if self.workload.has_end()? => return Ok(None),
+            Length::OfWorkload if self.workload.has_end()? && !self.repeats() => return Ok(None),
             Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
             Length::Writes(writes) => writes,
-            Length::DriveWrites(drives) => of_drive(drives),
+            Length::DriveWrites(drives) | Length::UntilSteady(drives) => of_drive(drives),
         };
         if writes == 0 { Err(no_writes()) } else { Ok(Some(writes)) }
     }

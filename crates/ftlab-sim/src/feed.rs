@@ -114,6 +114,9 @@ impl Feed {
             segment.marks = self.schedule.advance(writes);
             self.schedule.check_intervals()?;
             left = left.saturating_sub(writes + segment.batch.trims.len() as u64);
+            if self.schedule.ends_when_steady() && segment.marks.round {
+                break;
+            }
         }
         Ok(chunk.used > 0)
     }

@@ -8,13 +8,16 @@ use crate::result::{
     Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Frame, Memory, Observed,
     RunResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
 };
-use crate::steady::Rounds;
+use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
 use ftlab_flash::{Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_machine::{AnyFtl, Stop, Watch};
 use std::collections::BTreeMap;
+
+/// Rounds of a run that ends when it is steady, at least: two drive writes.
+const ROUNDS_MIN: u64 = 8;
 
 /// An FTL, and what is recorded of it.
 pub(crate) struct FtlRun {
@@ -208,6 +211,17 @@ impl FtlRun {
         }
     }
 
+    /// Whether write amplification has settled by now.
+    pub(crate) fn settling(&self) -> Settling {
+        self.rounds.settling(steady::round_writes(self.logical_pages))
+    }
+
+    /// Whether it has been steady for long enough to end the run.
+    pub(crate) fn is_steady(&self) -> bool {
+        let settling = self.settling();
+        settling.verdict == Verdict::Steady && settling.rounds >= ROUNDS_MIN
+    }
+
     /// Write amplification so far, for progress.
     pub(crate) fn waf(&self) -> Option<f64> {
         let totals = self.totals();
@@ -294,6 +308,7 @@ impl FtlRun {
         let counters = self.ftl.counters().since(&base);
         let seen = self.ftl.watch().since(&watched);
         let memory = self.memory();
+        let settling = self.settling();
         let seconds = self.spent.processor.as_secs_f64();
         let collecting = self.spent.processor_seconds_of(seen.collecting());
         let totals = self.totals();
@@ -325,7 +340,7 @@ impl FtlRun {
             waf: totals.waf(),
             waf_last_tenth: last_tenth.waf(),
             last_tenth_host_writes: last_tenth.host_writes,
-            steady_state: self.rounds.is_steady(),
+            settling,
             running_waf: self.series.waf,
             running_relocations: self.series.relocations,
             running_erases: self.series.erases,

@@ -7,7 +7,7 @@
 //! let experiment = Experiment {
 //!     drive: DriveOptions {
 //!         logical: Logical::Pages(16_384),
-//!         pages_per_block: 64,
+//!         pages_per_block: Some(64),
 //!         ..DriveOptions::default()
 //!     },
 //!     fill: Fill::Sequential,
@@ -45,6 +45,7 @@ mod moves;
 mod parameters;
 mod precondition;
 mod progress;
+mod repeated;
 pub mod result;
 mod run;
 mod schedule;
@@ -55,9 +56,11 @@ mod threads;
 mod timing;
 mod workload;
 
-pub use drive::{DriveOptions, EarlyCollection, Logical, Physical};
+pub use drive::{DriveOptions, EarlyCollection, Logical, Physical, usual_pages_per_block};
 pub use error::SimError;
-pub use experiment::{BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length};
+pub use experiment::{
+    BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length, UNTIL_STEADY_DRIVE_WRITES,
+};
 pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
 pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies};
 pub use ftlab_trace::StreamMap;
@@ -65,5 +68,6 @@ pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};
 pub use result::ExperimentResult;
 pub use run::Prepared;
+pub use steady::{Settling, Verdict};
 pub use threads::Threads;
 pub use workload::{Requests, Workload};

@@ -18,6 +18,13 @@ ftlab_spec::choices! {
     }
 }
 
+/// Real drives are full: at least of what was deleted without their knowing.
+impl Default for Fill {
+    fn default() -> Self {
+        Self::Sequential
+    }
+}
+
 impl FromStr for Fill {
     type Err = SpecError;
 

@@ -6,6 +6,7 @@
 pub use crate::erase_counts::EraseCounts;
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::moves::Moves;
+pub use crate::steady::Settling;
 pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
 
 use schemars::JsonSchema;
@@ -33,6 +34,7 @@ pub struct ExperimentResult {
 }
 
 /// What is simulated. Together with the trace it decides every number but the times.
+#[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Config {
     /// The trace as it was named, or the generator with its parameters.
@@ -51,6 +53,12 @@ pub struct Config {
     pub warmup_writes: u64,
     /// Host page writes that are counted at most; all of the trace if none.
     pub writes_max: Option<u64>,
+    /// Whether counting ended as soon as every FTL was steady; left out if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_steady: bool,
+    /// Whether a trace began again when it ended; left out if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeat: bool,
     /// Host page writes of an interval of the running write amplification.
     pub interval_writes: u64,
     /// Seed of generator and random fill.
@@ -179,9 +187,8 @@ pub struct RunResult {
     pub waf_last_tenth: f64,
     /// Host writes of that last tenth, exact to a thousandth of all.
     pub last_tenth_host_writes: u64,
-    /// Whether the last five rounds of a quarter drive write agree: range of their write amplification
-    /// within 20% of the mean, slope within 10%, and something erased in each.
-    pub steady_state: bool,
+    /// Whether write amplification has settled.
+    pub settling: Settling,
     /// Write amplification of each whole interval of `config.interval_writes`.
     pub running_waf: Vec<f64>,
     /// Relocations in each of these.

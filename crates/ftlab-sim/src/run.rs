@@ -127,14 +127,16 @@ fn pump(
         if progress.update(&status).is_break() {
             return Err(SimError::Stopped);
         }
-        let (decoded, applied) = pool.install(|| {
-            rayon::join(
-                || feed.next_chunk(&mut next),
-                || runs.par_iter_mut().try_for_each(|run| run.apply(&present)),
-            )
-        });
-        applied?;
-        more = decoded?;
+        let apply = || runs.par_iter_mut().try_for_each(|run| run.apply(&present));
+        if feed.schedule().ends_when_steady() {
+            pool.install(apply)?;
+            more = !runs.iter().all(FtlRun::is_steady) && feed.next_chunk(&mut next)?;
+        } else {
+            let (decoded, applied) =
+                pool.install(|| rayon::join(|| feed.next_chunk(&mut next), apply));
+            applied?;
+            more = decoded?;
+        }
         std::mem::swap(&mut present, &mut next);
     }
     Ok(())

@@ -47,6 +47,7 @@ pub(crate) struct Schedule {
     round: u64,
     checkpoints: Spaced,
     frames: Option<Spaced>,
+    ends_when_steady: bool,
     /// Writes so far.
     done: u64,
 }
@@ -82,7 +83,16 @@ impl Schedule {
     pub(crate) fn counted(warmup: u64, counted: Option<u64>, interval: u64, round: u64) -> Self {
         let end = counted.map(|counted| warmup.saturating_add(counted));
         let checkpoints = Spaced::new(1, CHECKPOINTS_MAX);
-        Self { warmup, end, interval, round, checkpoints, frames: None, done: 0 }
+        Self {
+            warmup,
+            end,
+            interval,
+            round,
+            checkpoints,
+            frames: None,
+            ends_when_steady: false,
+            done: 0,
+        }
     }
 
     /// Cuts for pictures of the flash too, of a drive with `logical_pages`.
@@ -93,6 +103,15 @@ impl Schedule {
             None => u64::from(logical_pages / 8),
         };
         Self { frames: Some(Spaced::new(every.max(1), FRAMES_MAX)), ..self }
+    }
+
+    /// Ends before its end once all FTLs are steady: what follows a round is wanted only if they are not.
+    pub(crate) fn until_steady(self) -> Self {
+        Self { ends_when_steady: true, ..self }
+    }
+
+    pub(crate) fn ends_when_steady(&self) -> bool {
+        self.ends_when_steady
     }
 
     /// Passes `writes` without any cut.

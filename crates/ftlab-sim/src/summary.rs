@@ -1,8 +1,8 @@
 //! What a result means, in one sentence.
 
-use crate::Fill;
 use crate::format::{percent, percent_tenths, significant};
 use crate::result::{Config, ExperimentResult, RunResult};
+use crate::{Fill, Verdict};
 
 /// Write amplifications closer than this are level: another seed moves them by as much.
 const LEVEL: f64 = 0.005;
@@ -27,7 +27,7 @@ pub fn sentence(result: &ExperimentResult) -> String {
     } else {
         compared(&runs, worst)
     };
-    sentence + &lately(&runs) + settled(result, &runs) + "."
+    sentence + &lately(&runs) + &settled(result, &runs) + "."
 }
 
 fn nothing_collected(result: &ExperimentResult, run: &RunResult) -> String {
@@ -123,18 +123,36 @@ fn lately(runs: &[&RunResult]) -> String {
     }
 }
 
-fn settled(result: &ExperimentResult, runs: &[&RunResult]) -> &'static str {
-    let steady = runs.iter().filter(|run| run.steady_state).count();
+/// What is not to be concluded from this run: it is too short, or a longer one would have another result.
+fn settled(result: &ExperimentResult, runs: &[&RunResult]) -> String {
+    let of = |verdict: Verdict| -> Vec<&RunResult> {
+        runs.iter().copied().filter(|run| run.settling.verdict == verdict).collect()
+    };
     let drive_writes = runs[0].host_writes as f64 / f64::from(result.config.drive.logical_pages);
-    if steady == runs.len() {
-        ""
-    } else if drive_writes < 1.25 {
-        "; with less than 1.25 drive writes it is too early to say whether that has settled"
-    } else if steady == 0 {
-        "; this has not settled yet"
-    } else {
-        "; not all of them have settled yet"
+    let short = of(Verdict::TooShort);
+    if short.len() == runs.len() {
+        return format!(
+            "; {} drive writes are too few to say whether that has settled",
+            significant(drive_writes, 2)
+        );
     }
+    let moving = |verdict: Verdict, how: &str| {
+        let moving = of(verdict);
+        let change = |run: &&RunResult| run.settling.trend.abs();
+        let most = moving.iter().map(change).fold(0.0, f64::max);
+        (!moving.is_empty()).then(|| {
+            let are = if moving.len() == 1 { "is" } else { "are" };
+            let up_to = if moving.len() == 1 { "by" } else { "by up to" };
+            let (names, most) = (list(&moving), short_percent(most));
+            format!("; {names} {are} still {how}, {up_to} {most} over the last half of the run")
+        })
+    };
+    let noisy = of(Verdict::Unsettled);
+    let noisy = (!noisy.is_empty()).then(|| format!("; {} go up and down", list(&noisy)));
+    let noisy = noisy
+        .map(|text| if text.contains(" and ") { text } else { text.replace(" go ", " goes ") });
+    let parts = [moving(Verdict::Rising, "rising"), moving(Verdict::Falling, "falling"), noisy];
+    parts.into_iter().flatten().collect()
 }
 
 fn has_merges(run: &RunResult) -> bool {
@@ -180,7 +198,7 @@ mod tests {
         let experiment = Experiment {
             drive: DriveOptions {
                 logical: Logical::Pages(4096),
-                pages_per_block: 32,
+                pages_per_block: Some(32),
                 ..DriveOptions::default()
             },
             length: Length::DriveWrites(4.0),
@@ -191,8 +209,8 @@ mod tests {
         result.runs = ftls
             .iter()
             .map(|(ftl, waf, valid)| {
-                let mut run =
-                    RunResult { ftl: (*ftl).into(), waf: *waf, steady_state: true, ..run.clone() };
+                let mut run = RunResult { ftl: (*ftl).into(), waf: *waf, ..run.clone() };
+                run.settling.verdict = Verdict::Steady;
                 run.victim_valid_share.mean = Some(*valid);
                 run
             })
@@ -240,10 +258,12 @@ mod tests {
         let mut one = result(&[("2r++", 3.0, 0.667)]);
         assert!(sentence(&one).contains("are still 67% valid on average"), "{}", sentence(&one));
         one.runs[0].relocations = 0;
-        one.runs[0].steady_state = false;
+        one.runs[0].settling.verdict = Verdict::Rising;
+        one.runs[0].settling.trend = 0.124;
         let text = sentence(&one);
         assert!(text.contains("no block that it collects holds a valid page"), "{text}");
-        assert!(text.ends_with("; this has not settled yet."), "{text}");
+        let rising = "; 2r++ is still rising, by 12% over the last half of the run.";
+        assert!(text.ends_with(rising), "{text}");
     }
 
     #[test]
@@ -270,7 +290,7 @@ mod tests {
         let experiment = Experiment {
             drive: DriveOptions {
                 logical: Logical::Pages(4096),
-                pages_per_block: 32,
+                pages_per_block: Some(32),
                 physical: Physical::OverProvisioning(ftlab_spec::Share(op)),
                 ..DriveOptions::default()
             },

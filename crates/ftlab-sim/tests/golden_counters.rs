@@ -22,7 +22,7 @@ fn experiment(ftls: Vec<ftlab_spec::Spec>) -> Experiment {
     Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(8192),
-            pages_per_block: 64,
+            pages_per_block: Some(64),
             physical: Physical::Blocks(148),
             ..DriveOptions::default()
         },

@@ -12,7 +12,7 @@ fn experiment(workload: &str, ftls: &[&str]) -> Experiment {
     Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(16_384),
-            pages_per_block: 32,
+            pages_per_block: Some(32),
             physical: Physical::OverProvisioning(Share(0.125)),
             ..DriveOptions::default()
         },
@@ -64,7 +64,7 @@ fn the_future_of_captured_traces_is_a_floor_too() {
             experiment(path.to_str().unwrap(), &["fk", "sepbit", "dac-cb", "hazard"]);
         experiment.drive = DriveOptions {
             logical: Logical::OfWorkload,
-            pages_per_block: 128,
+            pages_per_block: Some(128),
             ..DriveOptions::default()
         };
         experiment.length = Length::Writes(2_000_000);

@@ -22,7 +22,7 @@ fn experiment(workload: Workload) -> Experiment {
     Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(1024),
-            pages_per_block: 16,
+            pages_per_block: Some(16),
             physical: ftlab_sim::Physical::Blocks(80),
             ..DriveOptions::default()
         },

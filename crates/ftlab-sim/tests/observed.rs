@@ -16,7 +16,7 @@ fn experiment(workload: &str, ftls: &[&str]) -> Experiment {
     Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(LOGICAL_PAGES.into()),
-            pages_per_block: PAGES_PER_BLOCK,
+            pages_per_block: Some(PAGES_PER_BLOCK),
             physical: Physical::Blocks(148),
             ..DriveOptions::default()
         },

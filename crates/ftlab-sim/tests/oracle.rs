@@ -9,7 +9,7 @@ fn run(workload: &str, ftls: &[&str]) -> Result<ExperimentResult, SimError> {
     let experiment = Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(2000),
-            pages_per_block: 32,
+            pages_per_block: Some(32),
             physical: ftlab_sim::Physical::Blocks(80),
             ..DriveOptions::default()
         },

@@ -16,7 +16,7 @@ fn a_policy_of_the_program_runs_like_one_of_the_registry() {
     policies.add("mine", Arc::new(make)).unwrap();
     let drive = DriveOptions {
         logical: Logical::Pages(4096),
-        pages_per_block: 32,
+        pages_per_block: Some(32),
         ..DriveOptions::default()
     };
     let workload = Workload::parse("zipf", ftlab_trace::OpenOptions::default()).unwrap();

@@ -19,7 +19,7 @@ fn a_real_result_validates_and_reads_back() {
     let experiment = Experiment {
         drive: DriveOptions {
             logical: Logical::Pages(4096),
-            pages_per_block: 32,
+            pages_per_block: Some(32),
             ..DriveOptions::default()
         },
         fill: Fill::Random,

@@ -30,7 +30,7 @@ impl Side {
             let experiment = Experiment {
                 drive: DriveOptions {
                     logical: Logical::Pages(logical_pages),
-                    pages_per_block: PAGES_PER_BLOCK,
+                    pages_per_block: Some(PAGES_PER_BLOCK),
                     ..DriveOptions::default()
                 },
                 length: Length::Writes(profile.writes),

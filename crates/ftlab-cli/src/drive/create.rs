@@ -30,9 +30,10 @@ pub(crate) struct CreateArgs {
     /// Bytes per page, a power of two, at least 512.
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
     page_size: u32,
-    /// Pages per erase block, at least 2.
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = parse::<u32>)]
-    pages_per_block: u32,
+    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+    /// below 1 GiB.
+    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
+    pages_per_block: Option<u32>,
     /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,

@@ -13,7 +13,7 @@ pub struct Cell {
     /// Over-provisioning as asked for.
     pub op_ratio: f64,
     /// Pages per erase block.
-    pub pages_per_block: u32,
+    pub pages_per_block: Option<u32>,
     /// The FTL as it was named.
     pub ftl: String,
 }

@@ -29,8 +29,8 @@ pub struct Comparison {
     pub fills: Vec<Fill>,
     /// Over-provisioning of the drives.
     pub op_ratios: Vec<Share>,
-    /// Pages per erase block of the drives.
-    pub pages_per_block: Vec<u32>,
+    /// Pages per erase block of the drives; the usual number for their size if `None`.
+    pub pages_per_block: Vec<Option<u32>>,
 }
 
 /// Is told of every cell that is finished: how many there are by now, of how many, and the cell.
@@ -205,7 +205,7 @@ mod tests {
             ftls: ftls.iter().map(|ftl| ftl.parse().unwrap()).collect(),
             fills: vec![Fill::Sequential],
             op_ratios: vec![Share(0.2), Share(0.3)],
-            pages_per_block: vec![16],
+            pages_per_block: vec![Some(16)],
         }
     }
 

@@ -73,7 +73,7 @@ pub fn short(workload: &str) -> String {
 pub fn csv(outcomes: &[Outcome]) -> String {
     let mut text = String::from(
         "workload,fill,op,pages_per_block,ftl,waf,waf_last_tenth,host_writes,relocations,merge_copies,\
-         erases,steady_state,metadata_bytes,nanoseconds_per_host_write,config_hash,error\n",
+         erases,settling,metadata_bytes,nanoseconds_per_host_write,config_hash,error\n",
     );
     for Outcome { cell, run } in outcomes {
         let Cell { workload, fill, op_ratio, pages_per_block, ftl } = cell;
@@ -81,7 +81,7 @@ pub fn csv(outcomes: &[Outcome]) -> String {
             quoted(workload),
             fill.clone(),
             percent(*op_ratio),
-            pages_per_block.to_string(),
+            pages_per_block.map_or_else(|| "usual".to_owned(), |pages| pages.to_string()),
             quoted(ftl),
         ];
         let rest = match run {
@@ -92,7 +92,7 @@ pub fn csv(outcomes: &[Outcome]) -> String {
                 run.relocations.to_string(),
                 run.merge_copies.to_string(),
                 run.erases.to_string(),
-                run.steady_state.to_string(),
+                run.settling.verdict.to_string(),
                 run.memory.metadata_bytes.to_string(),
                 significant(1e9 * run.seconds / run.host_writes as f64, 4),
                 run.config_hash.clone(),

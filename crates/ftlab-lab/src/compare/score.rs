@@ -116,7 +116,7 @@ fn amplified(run: &RunResult) -> f64 {
 /// A cell without its FTL.
 fn place(cell: &Cell) -> String {
     let Cell { workload, fill, op_ratio, pages_per_block, .. } = cell;
-    format!("{workload}\n{fill}\n{op_ratio}\n{pages_per_block}")
+    format!("{workload}\n{fill}\n{op_ratio}\n{pages_per_block:?}")
 }
 
 fn by_workload(runs: &[(&Cell, &RunResult, f64)]) -> Vec<WorkloadScore> {
@@ -158,7 +158,7 @@ pub(super) mod tests {
         let experiment = Experiment {
             drive: DriveOptions {
                 logical: Logical::Pages(1024),
-                pages_per_block: 8,
+                pages_per_block: Some(8),
                 ..DriveOptions::default()
             },
             length: Length::DriveWrites(1.5),
@@ -170,7 +170,7 @@ pub(super) mod tests {
                 workload: (*workload).into(),
                 fill: "none".into(),
                 op_ratio: 0.1,
-                pages_per_block: 8,
+                pages_per_block: Some(8),
                 ftl: (*ftl).into(),
             },
             run: Ok(RunResult { waf: *waf, seconds: 1e-3, host_writes: 1000, ..run.clone() }),

@@ -37,7 +37,6 @@ enum Cell {
     Whole(u64),
     Real(f64),
     Optional(Option<f64>),
-    Flag(bool),
 }
 
 /// Declares columns.
@@ -53,7 +52,6 @@ macro_rules! columns {
     (@schema Whole) => { "required int64 # (integer(64,false))" };
     (@schema Real) => { "required double #" };
     (@schema Optional) => { "optional double #" };
-    (@schema Flag) => { "required boolean #" };
 }
 
 const COLUMNS: &[Column] = columns! {
@@ -75,7 +73,7 @@ const COLUMNS: &[Column] = columns! {
     erases: Whole = |_, run| run.erases;
     waf: Real = |_, run| run.waf;
     waf_last_tenth: Real = |_, run| run.waf_last_tenth;
-    steady_state: Flag = |_, run| run.steady_state;
+    settling: Text = |_, run| run.settling.verdict.to_string();
     victim_valid_share: Optional = |_, run| run.victim_valid_share.mean;
     cold_region_share: Optional = |_, run| run.cold_region_share;
     response_mean_ns: Optional = |_, run| run.timing.as_ref().map(|time| time.response_ns.mean);
@@ -122,8 +120,8 @@ pub(super) fn encode(runs: &[StoredRun]) -> Result<Vec<u8>> {
 }
 
 fn write_column(writer: &mut ColumnWriter<'_>, cells: impl Iterator<Item = Cell>) -> Result<()> {
-    let (mut texts, mut wholes, mut reals, mut flags, mut present) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut texts, mut wholes, mut reals, mut present) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut is_optional = false;
     for cell in cells {
         match cell {
@@ -135,13 +133,11 @@ fn write_column(writer: &mut ColumnWriter<'_>, cells: impl Iterator<Item = Cell>
                 present.push(i16::from(number.is_some()));
                 reals.extend(number);
             }
-            Cell::Flag(flag) => flags.push(flag),
         }
     }
     match writer {
         ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(&texts, None, None)?,
         ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(&wholes, None, None)?,
-        ColumnWriter::BoolColumnWriter(writer) => writer.write_batch(&flags, None, None)?,
         ColumnWriter::DoubleColumnWriter(writer) => {
             let levels = is_optional.then_some(present.as_slice());
             writer.write_batch(&reals, levels, None)?

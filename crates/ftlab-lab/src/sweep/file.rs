@@ -128,7 +128,7 @@ scalar_table! {
         logical_pages,
         /// Bytes per page; 4KiB.
         page_size,
-        /// Pages per erase block; 1024.
+        /// Pages per erase block; by default as many as are usual for the size of the drive, up to 512.
         pages_per_block,
         /// Over-provisioning, (physical - logical) / logical; 10%.
         op,

@@ -410,7 +410,7 @@ fn writes(experiment: &Experiment) -> Option<u64> {
     let pages = experiment.drive.asked_pages()?;
     let counted = match experiment.length {
         Length::Writes(writes) => writes,
-        Length::DriveWrites(drives) => (drives * pages as f64) as u64,
+        Length::DriveWrites(drives) | Length::UntilSteady(drives) => (drives * pages as f64) as u64,
         Length::OfWorkload => return None,
     };
     let fill = if experiment.fill == ftlab_sim::Fill::None { 0 } else { pages };

@@ -10,6 +10,7 @@ use ftlab_flash::Timing;
 use ftlab_ftl::page::{FreeBlock, WearLeveling};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
+    usual_pages_per_block,
 };
 use ftlab_spec::{ByteSize, Share, Spec, Value};
 use std::fmt::Display;
@@ -126,7 +127,7 @@ impl Settings<'_> {
         Ok(Experiment {
             drive,
             length,
-            fill: given(run.fill.as_ref(), "fill", variables, value::<Fill>)?.unwrap_or(Fill::None),
+            fill: given(run.fill.as_ref(), "fill", variables, value::<Fill>)?.unwrap_or_default(),
             warmup_writes,
             interval_writes: interval.map(|writes| scale.count(writes)),
             timing,
@@ -158,9 +159,10 @@ impl Settings<'_> {
             .unwrap_or(default.page_bytes);
         let size = given(drive.logical.as_ref(), "logical", variables, from_str::<ByteSize>)?;
         let pages = given(drive.logical_pages.as_ref(), "logical-pages", variables, value::<u64>)?;
-        let pages_per_block = given_u32(&drive.pages_per_block, "pages-per-block")?
-            .unwrap_or(default.pages_per_block);
-        let scaled = scale.blocks(pages_per_block);
+        let pages_per_block = given_u32(&drive.pages_per_block, "pages-per-block")?;
+        let asked = pages.or(size.map(|size| size.0 / u64::from(page_bytes.max(1))));
+        let usual = || usual_pages_per_block(asked.map_or(u32::MAX, |pages| pages as u32));
+        let scaled = scale.blocks(pages_per_block.unwrap_or_else(usual));
         let gc_min_invalid = share(&drive.gc_min_invalid, "gc-min-invalid")?;
         let whole_page = |size: ByteSize| size.0 / u64::from(page_bytes);
         Ok(DriveOptions {
@@ -171,7 +173,7 @@ impl Settings<'_> {
                 (None, None) => default.logical,
             },
             page_bytes,
-            pages_per_block: scaled.pages_per_block,
+            pages_per_block: pages_per_block.map(|_| scaled.pages_per_block),
             physical: Physical::asked(
                 share(&drive.op, "op")?,
                 given_u32(&drive.blocks, "blocks")?.map(|blocks| scaled.blocks(blocks)),

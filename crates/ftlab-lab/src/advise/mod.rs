@@ -4,12 +4,23 @@
 //! with more and more over-provisioning; between the last drive that misses the target and the first
 //! that meets it, the number of erase blocks is halved until it is known to a quarter of a percent of the
 //! logical capacity. Curves fall, but for the noise of a few blocks.
+//!
+//! An answer is as good as its evidence: a trace is read first for how much it says, runs last until write
+//! amplification is steady, and the drive that is recommended is held against other circumstances.
+
+mod circumstance;
+mod evidence;
+
+pub use circumstance::Circumstance;
+pub use evidence::Evidence;
+
+use circumstance::circumstances;
 
 use crate::parallel::parallel;
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
 use ftlab_sim::format::{bytes, percent, significant};
-use ftlab_sim::{Experiment, SimError};
+use ftlab_sim::{Experiment, Fill, Length, SimError, Verdict};
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -58,8 +69,23 @@ pub struct Advice {
     pub target: Option<Target>,
     /// Bytes that the host can address.
     pub logical_bytes: u64,
+    /// What a trace says; none of a generator.
+    pub evidence: Option<Evidence>,
+    /// What the best FTL needs under other circumstances.
+    pub otherwise: Vec<Otherwise>,
+    /// What to keep in mind.
+    pub caveats: Vec<String>,
     /// A curve for each FTL; those that meet the target come first, the cheapest of them on top.
     pub curves: Vec<Curve>,
+}
+
+/// What the best FTL needs under other circumstances.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Otherwise {
+    /// Which.
+    pub circumstance: Circumstance,
+    /// The smallest drive on which it meets the target there, if it does on any.
+    pub needs: Option<Point>,
 }
 
 /// What an FTL makes of more and more flash.
@@ -84,8 +110,11 @@ pub struct Point {
     pub op_ratio: f64,
     /// Bytes of flash.
     pub physical_bytes: u64,
-    /// Write amplification.
+    /// Write amplification: of the last five rounds of a quarter drive write, if the run lasted until it was
+    /// steady, or else of the whole run.
     pub waf: f64,
+    /// Whether it had settled.
+    pub verdict: Verdict,
     /// Terabytes that the host can write, if the endurance of a block is given.
     pub tbw: Option<f64>,
     /// Bytes that the FTL has to remember beside what every FTL of its kind keeps.
@@ -95,6 +124,14 @@ pub struct Point {
     /// It is no step of a bisection.
     #[serde(skip)]
     is_of_grid: bool,
+}
+
+impl Point {
+    /// Whether a longer run would have about the same write amplification: that of a trace may go up and down
+    /// with its phases.
+    pub fn has_settled(&self) -> bool {
+        matches!(self.verdict, Verdict::Steady | Verdict::Unsettled)
+    }
 }
 
 impl Target {
@@ -124,8 +161,39 @@ impl Question {
             registry::resolve(ftl)?;
         }
         // What is wrong with the workload is wrong for all FTLs, and better said once.
-        self.experiment(&Spec::bare("1r-greedy"), Physical::OverProvisioning(Share(1.0)))
+        let prepared = self
+            .experiment(&Spec::bare("1r-greedy"), Physical::OverProvisioning(Share(1.0)))
             .prepare()?;
+        let drive = &prepared.config().drive;
+        let evidence = Evidence::of(&self.base, drive.logical_pages)?;
+        if let Some(evidence) = &evidence {
+            evidence.require_any(&self.base.workload.name(), drive.logical_bytes)?;
+        }
+        let question = self.with_length_for(evidence.as_ref());
+        question.answer_with(evidence, threads, on_run)
+    }
+
+    /// A trace that says enough is carried out twice and counted the second time, with all of its phases; one that
+    /// says too little again and again, until write amplification is steady.
+    fn with_length_for(&self, evidence: Option<&Evidence>) -> Self {
+        let mut question = self.clone();
+        let base = &mut question.base;
+        if let (Length::UntilSteady(_), Some(evidence)) = (base.length, evidence) {
+            base.repeat = true;
+            if evidence.is_enough() {
+                base.warmup_writes = evidence.page_writes;
+                base.length = Length::Writes(evidence.page_writes);
+            }
+        }
+        question
+    }
+
+    fn answer_with(
+        &self,
+        evidence: Option<Evidence>,
+        threads: usize,
+        on_run: &(dyn Fn(usize) + Sync),
+    ) -> Result<Advice, SimError> {
         let runs = AtomicUsize::new(0);
         let point = |ftl: &Spec, physical: Physical| {
             let point = self.point(ftl, physical);
@@ -152,7 +220,51 @@ impl Question {
                     .into(),
             });
         }
-        Ok(Advice { target: self.target, logical_bytes, curves })
+        let mut advice = Advice {
+            target: self.target,
+            logical_bytes,
+            evidence,
+            otherwise: Vec::new(),
+            caveats: Vec::new(),
+            curves,
+        };
+        if advice.best().is_some() {
+            let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
+            let others = circumstances(&self.base, evidence.as_ref());
+            advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count)?;
+        }
+        advice.caveats = advice.caveats_of(&self.base);
+        Ok(advice)
+    }
+
+    /// What an FTL needs under other circumstances.
+    fn otherwise(
+        &self,
+        ftl: &str,
+        others: &[(Circumstance, Experiment)],
+        threads: usize,
+        on_run: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Otherwise>, SimError> {
+        let ftl: Spec = ftl.parse()?;
+        Ok(parallel(threads, others, |(circumstance, base)| {
+            let question = Self { base: base.clone(), ..self.clone() };
+            let point = |ftl: &Spec, physical: Physical| {
+                let point = question.point(ftl, physical);
+                on_run();
+                point
+            };
+            // From small to large, and no further than to the first that meets the target.
+            let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
+            let mut found = Vec::new();
+            for op in &self.op_ratios {
+                found.push(point(&ftl, Physical::OverProvisioning(*op)));
+                if found.last().is_some_and(|found| found.as_ref().is_ok_and(is_met)) {
+                    break;
+                }
+            }
+            let curve = question.curve(&ftl, &found, &point);
+            Otherwise { circumstance: *circumstance, needs: curve.needs }
+        }))
     }
 
     fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
@@ -169,12 +281,15 @@ impl Question {
     fn point(&self, ftl: &Spec, physical: Physical) -> Result<Point, SimError> {
         let result = self.experiment(ftl, physical).run(&mut ())?;
         let (drive, run) = (&result.config.drive, &result.runs[0]);
+        let lately = run.settling.window_waf.filter(|_| result.config.until_steady);
+        let waf = lately.unwrap_or(run.waf);
         Ok(Point {
             blocks: drive.blocks,
             op_ratio: drive.op_ratio,
             physical_bytes: drive.physical_bytes,
-            waf: run.waf,
-            tbw: run.endurance.map(|endurance| endurance.tbw),
+            waf,
+            verdict: run.settling.verdict,
+            tbw: run.endurance.map(|endurance| endurance.tbw * run.waf / waf),
             metadata_bytes: run.memory.metadata_bytes,
             logical_bytes: drive.logical_bytes,
             is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
@@ -235,6 +350,49 @@ impl Advice {
         points.filter(|point| point.is_of_grid)
     }
 
+    /// The FTL and the smallest drive that meet the target at the lowest cost.
+    pub fn best(&self) -> Option<(&str, Point)> {
+        self.curves.first().and_then(|curve| Some((curve.ftl.as_str(), curve.needs?)))
+    }
+
+    /// Over-provisioning that the best FTL needs under the circumstances that were looked at: least and most;
+    /// no most where it does not suffice under one of them.
+    pub fn range(&self) -> Option<(f64, Option<f64>)> {
+        let (_, best) = self.best()?;
+        let needs = || self.otherwise.iter().map(|other| other.needs.map(|point| point.op_ratio));
+        let least = needs().flatten().fold(best.op_ratio, f64::min);
+        let most = needs().try_fold(best.op_ratio, |most, op| Some(most.max(op?)));
+        Some((least, most))
+    }
+
+    fn caveats_of(&self, base: &Experiment) -> Vec<String> {
+        let evidence = self.evidence.as_ref();
+        let mut caveats = evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes));
+        if !matches!(base.length, Length::UntilSteady(_)) {
+            caveats.retain(|caveat| !caveat.starts_with("The trace is short"));
+        }
+        let unsettled: Vec<&str> = self
+            .curves
+            .iter()
+            .filter(|curve| curve.points.iter().any(|point| !point.has_settled()))
+            .map(|curve| curve.ftl.as_str())
+            .collect();
+        if !unsettled.is_empty() {
+            caveats.push(format!(
+                "Write amplification had not settled on every drive (marked with * in the table): {}.",
+                unsettled.join(", ")
+            ));
+        }
+        if base.fill == Fill::None {
+            caveats.push(
+                "The drive is empty at first: a drive in use is full, at least of what was deleted \
+                 without its knowing, and amplifies more."
+                    .to_owned(),
+            );
+        }
+        caveats
+    }
+
     /// The answer in one sentence.
     pub fn sentence(&self) -> String {
         let Some(target) = self.target else { return self.overview() };
@@ -278,7 +436,27 @@ impl Advice {
             let most = self.most().map_or(0.0, |point| point.op_ratio);
             let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
         }
-        text + "."
+        text + "." + &self.otherwise_text()
+    }
+
+    /// What the best FTL needs under other circumstances.
+    fn otherwise_text(&self) -> String {
+        let others = self.otherwise.iter().map(|other| match other.needs {
+            Some(point) => {
+                format!(" {}, it needs {}.", other.circumstance, percent(point.op_ratio))
+            }
+            None => {
+                format!(" {}, not even the largest of these drives suffices.", other.circumstance)
+            }
+        });
+        let others: String = others.collect();
+        match self.range() {
+            Some((least, most)) if !others.is_empty() => {
+                let most = most.map_or_else(|| "more than was tried".to_owned(), percent);
+                format!("{others} So plan with {} to {most}.", percent(least))
+            }
+            _ => others,
+        }
     }
 
     /// The largest drive of all.
@@ -329,14 +507,14 @@ pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_sim::{DriveOptions, Fill, Length, Logical, Workload};
+    use ftlab_sim::{DriveOptions, Logical, Workload};
 
     fn question(target: Option<Target>) -> Question {
         let workload = Workload::parse("hotcold", ftlab_trace::OpenOptions::default()).unwrap();
         let base = Experiment {
             drive: DriveOptions {
                 logical: Logical::Pages(8192),
-                pages_per_block: 16,
+                pages_per_block: Some(16),
                 ..DriveOptions::default()
             },
             fill: Fill::Sequential,

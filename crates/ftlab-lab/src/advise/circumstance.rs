@@ -1,0 +1,51 @@
+//! Circumstances other than those of the recording: what an answer would be then.
+
+use super::Evidence;
+use ftlab_sim::{Experiment, Logical, Workload};
+use ftlab_trace::Layout;
+use serde::Serialize;
+use std::fmt;
+
+/// What is other than recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Circumstance {
+    /// The host trims nothing.
+    WithoutTrims,
+    /// All of the drive is used as the part that the trace writes.
+    AllInUse,
+}
+
+impl fmt::Display for Circumstance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::WithoutTrims => "Without discard",
+            Self::AllInUse => "If all of the drive is used as the part that the trace writes",
+        })
+    }
+}
+
+/// Those that would be other for the workload of `base`, and how it is run under them: without its trims if it has
+/// any, and without the addresses that it never writes if these are most.
+pub(super) fn circumstances(
+    base: &Experiment,
+    evidence: Option<&Evidence>,
+) -> Vec<(Circumstance, Experiment)> {
+    let Some(evidence) = evidence else { return Vec::new() };
+    let mut others = Vec::new();
+    if evidence.trimmed_pages > 0 && !base.ignore_trims {
+        let without = Experiment { ignore_trims: true, ..base.clone() };
+        others.push((Circumstance::WithoutTrims, without));
+    }
+    if evidence.written_share < 0.5
+        && let Workload::Trace { path, options } = &base.workload
+    {
+        let mut options = options.clone();
+        options.layout = Layout::Pieces(base.drive.page_bytes.into());
+        let workload = Workload::Trace { path: path.clone(), options };
+        let mut all = Experiment { workload, ignore_trims: true, ..base.clone() };
+        all.drive.logical = Logical::OfWorkload;
+        others.push((Circumstance::AllInUse, all));
+    }
+    others
+}

@@ -1,0 +1,262 @@
+//! How much can be concluded from a trace: how often it writes the drive, and how much of what it writes it
+//! writes again.
+
+use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::{Experiment, SimError};
+use ftlab_trace::pages::{PageSink, expand, page_sectors};
+use ftlab_trace::{RequestBatch, TraceSource};
+use serde::Serialize;
+
+/// Drive writes from which on a trace speaks for itself: one that replaces what the fill left, and one that is
+/// measured.
+const ENOUGH_DRIVE_WRITES: f64 = 2.0;
+
+/// A trace that rewrites less than this of what it writes says nothing of how long pages live.
+const REWRITES_MIN: f64 = 0.05;
+
+/// A trace that goes to new pages with more than this of its last half grows.
+const GROWTH_MIN: f64 = 0.1;
+
+/// Page writes between two notes of how many pages are new.
+const STEP: u64 = 64;
+
+/// What a trace consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Evidence {
+    /// Pages that it writes.
+    pub page_writes: u64,
+    /// The same in bytes.
+    pub written_bytes: u64,
+    /// As a multiple of the drive's logical pages.
+    pub drive_writes: f64,
+    /// Share of the logical pages that it writes at least once.
+    pub written_share: f64,
+    /// Share of its page writes that replace what it has written before.
+    pub rewrite_share: f64,
+    /// Share of the page writes of its last half that go to pages that it has not written before.
+    pub new_share: f64,
+    /// Pages that it trims, and wrote before.
+    pub trimmed_pages: u64,
+    /// Seconds from its first request to its last, if it says when they came.
+    pub seconds: Option<f64>,
+}
+
+/// Which pages of a drive that ends at `end` a trace has written.
+struct Pages {
+    is_written: Vec<u64>,
+    is_valid: Vec<u64>,
+    end: u64,
+    writes: u64,
+    new: u64,
+    trimmed: u64,
+    /// New pages after every [`STEP`] writes.
+    steps: Vec<u64>,
+}
+
+fn set(bits: &mut [u64], page: u64) -> bool {
+    let (word, bit) = (&mut bits[(page / 64) as usize], 1 << (page % 64));
+    let was_set = *word & bit != 0;
+    *word |= bit;
+    was_set
+}
+
+impl PageSink for Pages {
+    fn write(&mut self, first_page: u64, pages: u64) {
+        for page in first_page..first_page.saturating_add(pages) {
+            let page = page % self.end;
+            self.new += u64::from(!set(&mut self.is_written, page));
+            set(&mut self.is_valid, page);
+            self.writes += 1;
+            if self.writes.is_multiple_of(STEP) {
+                self.steps.push(self.new);
+            }
+        }
+    }
+
+    fn trim(&mut self, first_page: u64, pages: u64) {
+        let end = first_page.saturating_add(pages).min(first_page.saturating_add(self.end));
+        for page in first_page..end {
+            let page = page % self.end;
+            let (word, bit) = (&mut self.is_valid[(page / 64) as usize], 1 << (page % 64));
+            self.trimmed += u64::from(*word & bit != 0);
+            *word &= !bit;
+        }
+    }
+}
+
+impl Evidence {
+    /// Reads all of the trace of `experiment`, for a drive of so many pages; none of a generator, which has no
+    /// end, or of what can be read once only.
+    pub(super) fn of(
+        experiment: &Experiment,
+        logical_pages: u32,
+    ) -> Result<Option<Self>, SimError> {
+        let (workload, page_bytes) = (&experiment.workload, experiment.drive.page_bytes);
+        if workload.is_read_once() {
+            return Ok(None);
+        }
+        let Some(mut source) = workload.open_trace(page_bytes, true)? else { return Ok(None) };
+        Self::read(source.as_mut(), page_bytes, logical_pages).map(Some)
+    }
+
+    fn read(
+        source: &mut dyn TraceSource,
+        page_bytes: u32,
+        logical_pages: u32,
+    ) -> Result<Self, SimError> {
+        let words = logical_pages.div_ceil(64) as usize;
+        let mut pages = Pages {
+            is_written: vec![0; words],
+            is_valid: vec![0; words],
+            end: logical_pages.into(),
+            writes: 0,
+            new: 0,
+            trimmed: 0,
+            steps: Vec::new(),
+        };
+        let sectors = page_sectors(page_bytes)?;
+        let mut times: Option<(u64, u64)> = None;
+        let mut requests = RequestBatch::default();
+        while source.next_batch(&mut requests)? {
+            expand(&requests, sectors, &mut pages)?;
+            for time in &requests.time_us {
+                let (first, last) = times.unwrap_or((*time, *time));
+                times = Some((first.min(*time), last.max(*time)));
+            }
+        }
+        let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+        let half = (pages.writes / 2 / STEP) as usize;
+        let before = half.checked_sub(1).map_or(0, |last| pages.steps[last]);
+        let since = pages.writes - half as u64 * STEP;
+        Ok(Self {
+            page_writes: pages.writes,
+            written_bytes: pages.writes * u64::from(page_bytes),
+            drive_writes: share(pages.writes, logical_pages.into()),
+            written_share: share(pages.new, logical_pages.into()),
+            rewrite_share: 1.0 - share(pages.new, pages.writes),
+            new_share: share(pages.new - before, since),
+            trimmed_pages: pages.trimmed,
+            seconds: times.map(|(first, last)| (last - first) as f64 / 1e6).filter(|s| *s > 0.0),
+        })
+    }
+
+    /// Whether the trace speaks for itself, without being repeated.
+    pub fn is_enough(&self) -> bool {
+        self.drive_writes >= ENOUGH_DRIVE_WRITES
+    }
+
+    /// An error if nothing can be concluded: it names what to record.
+    pub(super) fn require_any(&self, name: &str, logical_bytes: u64) -> Result<(), SimError> {
+        if self.rewrite_share >= REWRITES_MIN || self.page_writes == 0 {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!(
+                "{name} rewrites only {} of the pages that it writes, so that it says nothing of how long \
+                 pages live: it writes {}, {} of the drive",
+                percent(self.rewrite_share),
+                bytes(self.written_bytes),
+                percent(self.drive_writes)
+            ),
+            remedy: self.what_to_record(logical_bytes),
+        })
+    }
+
+    /// What to record instead.
+    fn what_to_record(&self, logical_bytes: u64) -> String {
+        let wanted = ENOUGH_DRIVE_WRITES * logical_bytes as f64;
+        let times = wanted / (self.written_bytes as f64).max(1.0);
+        let long = self.seconds.map_or_else(String::new, |seconds| {
+            format!(", which takes {} at this rate", duration(seconds * times))
+        });
+        format!(
+            "record {} of writes, two drive writes{long}; or, if the workload uses only a part of a drive, take \
+             a drive of that size (--logical, --compact)",
+            bytes(wanted as u64)
+        )
+    }
+
+    /// What to keep in mind with an answer.
+    pub(super) fn caveats(&self, logical_bytes: u64) -> Vec<String> {
+        let mut caveats = Vec::new();
+        if !self.is_enough() {
+            caveats.push(format!(
+                "The trace is short: it writes {}, {} drive writes. It is repeated until write amplification is \
+                 steady, which keeps its intervals and makes pages that it does not write cold for ever. For a \
+                 firm answer {}.",
+                bytes(self.written_bytes),
+                significant(self.drive_writes, 2),
+                self.what_to_record(logical_bytes)
+            ));
+        }
+        if self.written_share < 0.5 {
+            caveats.push(format!(
+                "The trace writes only {} of the drive: the rest is taken to be full of data that never \
+                 changes.",
+                percent(self.written_share)
+            ));
+        }
+        if self.new_share > GROWTH_MIN {
+            caveats.push(format!(
+                "The data still grows: {} of the page writes of the trace's last half go to pages that it \
+                 had not written before. Record it at its final size, or give the drive that it will have.",
+                percent(self.new_share)
+            ));
+        }
+        caveats
+    }
+}
+
+/// A time in words.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
+        seconds if seconds < 172_800.0 => format!("{} hours", significant(seconds / 3600.0, 2)),
+        seconds => format!("{} days", significant(seconds / 86_400.0, 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_trace::{Input, OpenOptions, open_input};
+
+    fn evidence(lines: &str) -> Evidence {
+        let input = Input::from_bytes("test", lines.as_bytes().to_vec()).unwrap();
+        let map = Some("ts:us=1,op=2,off:pages=3,len:pages=4".to_owned());
+        let options = OpenOptions { map, ..OpenOptions::default() };
+        let mut source = open_input(input, &options).unwrap();
+        Evidence::read(source.as_mut(), 4096, 100).unwrap()
+    }
+
+    #[test]
+    fn rewrites_trims_and_the_time_are_counted() {
+        let found = evidence("0,W,0,10\n5,W,0,5\n7,T,8,4\n9,T,8,1\n1000000,W,8,1\n");
+        assert_eq!((found.page_writes, found.trimmed_pages, found.seconds), (16, 2, Some(1.0)));
+        assert!((found.written_share - 0.1).abs() < 1e-9);
+        assert!((found.rewrite_share - 6.0 / 16.0).abs() < 1e-9);
+        assert!(!found.is_enough());
+        assert_eq!(found.caveats(409_600).len(), 3);
+    }
+
+    #[test]
+    fn a_trace_that_rewrites_nothing_is_refused_with_what_to_record() {
+        let found = evidence("0,W,0,10\n1000000,W,50,10\n");
+        let error = found.require_any("t", 409_600).unwrap_err().to_string();
+        assert!(error.starts_with("t rewrites only 0% of the pages that it writes"), "{error}");
+        assert!(
+            error.contains("record 800 KiB of writes, two drive writes, which takes 10 s"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn growth_is_of_the_last_half() {
+        let line = |write: u64| format!("{write},W,{},1\n", write % 100);
+        let lines: String = (0..50_000).map(line).collect();
+        let found = evidence(&lines);
+        assert!(found.is_enough() && found.new_share < 1e-9);
+        assert_eq!(found.caveats(409_600), [""; 0]);
+    }
+}

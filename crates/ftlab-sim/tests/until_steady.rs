@@ -1,0 +1,83 @@
+//! Runs that end when write amplification is steady.
+
+use ftlab_sim::result::RunResult;
+use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Requests, Verdict, Workload};
+use ftlab_trace::{Input, OpenOptions, open_input};
+
+const PAGES: u64 = 8192;
+
+fn experiment(workload: Workload, most: f64) -> Experiment {
+    Experiment {
+        drive: DriveOptions { logical: Logical::Pages(PAGES), ..DriveOptions::default() },
+        length: Length::UntilSteady(most),
+        repeat: true,
+        ..Experiment::new(workload, ["1r-greedy", "2r++"].map(|ftl| ftl.parse().unwrap()).to_vec())
+    }
+}
+
+fn generator(text: &str) -> Workload {
+    Workload::parse(text, OpenOptions::default()).unwrap()
+}
+
+/// A trace of so many uniform writes.
+fn trace(writes: u64) -> Workload {
+    let line = |n: u64| format!("W,{},1\n", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % PAGES);
+    let lines: String = (0..writes).map(line).collect();
+    let open = move || {
+        let input = Input::from_bytes("test", lines.clone().into_bytes())?;
+        let map = Some("op=1,off:pages=2,len:pages=3".to_owned());
+        open_input(input, &OpenOptions { map, ..OpenOptions::default() })
+    };
+    Workload::Requests(Requests::new("test", false, open))
+}
+
+fn all_are(runs: &[RunResult], verdict: Verdict) -> bool {
+    runs.iter().all(|run| run.settling.verdict == verdict)
+}
+
+#[test]
+fn a_run_ends_with_the_round_in_which_the_last_ftl_is_steady_whatever_the_batches() {
+    let experiment = experiment(generator("hotcold"), 50.0);
+    let result = experiment.run(&mut ()).unwrap();
+    let writes = result.runs[0].host_writes;
+    assert!(all_are(&result.runs, Verdict::Steady));
+    assert!(writes.is_multiple_of(PAGES / 4) && writes < 50 * PAGES, "{writes}");
+    assert!(result.runs.iter().all(|run| run.host_writes == writes));
+    let small = Experiment { batch_writes: 100, threads: Some(1), ..experiment.clone() };
+    assert_eq!(small.run(&mut ()).unwrap().runs[1].relocations, result.runs[1].relocations);
+    // One round less was not enough.
+    let length = Length::Writes(writes - PAGES / 4);
+    let shorter = Experiment { length, ..experiment }.run(&mut ()).unwrap();
+    assert!(!all_are(&shorter.runs, Verdict::Steady) || shorter.runs[0].settling.rounds < 8);
+}
+
+#[test]
+fn a_short_trace_is_repeated() {
+    let short = experiment(trace(1000), 50.0);
+    let once = Experiment { length: Length::OfWorkload, repeat: false, ..short.clone() }
+        .run(&mut ())
+        .unwrap();
+    assert!(all_are(&once.runs, Verdict::TooShort));
+    let result = short.run(&mut ()).unwrap();
+    assert!(all_are(&result.runs, Verdict::Steady), "{:?}", result.runs[0].settling);
+    assert!(result.config.until_steady && result.runs[0].host_writes >= 2 * PAGES);
+}
+
+#[test]
+fn what_never_becomes_steady_ends_all_the_same() {
+    let result = experiment(generator("uniform"), 1.0).run(&mut ()).unwrap();
+    assert_eq!(result.runs[0].host_writes, PAGES);
+    assert!(all_are(&result.runs, Verdict::TooShort));
+}
+
+#[test]
+fn what_can_be_read_once_cannot_be_repeated_and_the_future_of_a_steady_run_is_not_known() {
+    let Workload::Requests(requests) = trace(10) else { unreachable!() };
+    let once = Workload::Requests(Requests::new("once", true, move || requests.open()));
+    let error = experiment(once, 5.0).prepare().err().unwrap().to_string();
+    assert!(error.starts_with("once can be read once only, and is to be repeated"), "{error}");
+    let fk = vec!["fk".parse().unwrap()];
+    let future = Experiment { ftls: fk, ..experiment(generator("uniform"), 5.0) };
+    let error = future.prepare().err().unwrap().to_string();
+    assert!(error.starts_with("an FTL that knows the future needs to know"), "{error}");
+}
