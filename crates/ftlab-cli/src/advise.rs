@@ -2,17 +2,20 @@
 
 use crate::compare::processors;
 use crate::error::CliError;
-use crate::figure::{check, write_trade_off};
+use crate::figure::{check, trade_off_svg, write_trade_off};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{aligned, print, print_json, say};
+use crate::report::check_report;
 use crate::table::ruled;
 use clap::Args;
 use ftlab_lab::advise::{Advice, Point, Question, Target, tbw_of_dwpd};
+use ftlab_report::{AdvicePage, advice_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_trace::replace_file;
 use indicatif::ProgressBar;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,6 +44,9 @@ pub(crate) struct AdviseArgs {
     /// Plots the trade-off curves to this file, which ends in .svg or .png.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    /// Writes evidence, curves, answer and caveats to this HTML page.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Maximum number of threads; by default one per processor.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -120,6 +126,7 @@ struct DriveArgs {
 
 pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     args.figure.as_deref().map(check).transpose()?;
+    args.report.as_deref().map(|path| check_report(1, path)).transpose()?;
     let question = question(args)?;
     let spinner = spinner(args.quiet);
     let threads = args.threads.map_or_else(processors, usize::from);
@@ -127,22 +134,56 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         spinner.set_message(format!("{runs} runs"));
     })?;
     spinner.finish_and_clear();
-    let text = evidence(&advice)
-        + &table(&advice)
+    let (headings, rows) = table(&advice);
+    let command = command(args, &advice);
+    let text = text_of(&evidence(&advice))
+        + &ruled(&headings, rows.clone())
         + &refused(&advice)
         + &advice.sentence()
         + "\n"
         + &caveats(&advice)
-        + &command(args, &advice);
+        + &command.as_ref().map_or_else(String::new, |line| format!("\nSee it at work: {line}\n"));
     if args.json {
         say(&text);
         print_json(&advice)?;
     } else {
         print(&text)?;
     }
-    match &args.figure {
-        Some(path) => write_trade_off(&advice, path),
-        None => Ok(()),
+    if let Some(path) = &args.figure {
+        write_trade_off(&advice, path)?;
+    }
+    if let Some(path) = &args.report {
+        let page = AdvicePage {
+            question: title(args, &advice),
+            answer: advice.sentence(),
+            evidence: evidence(&advice),
+            figure: trade_off_svg(&advice)?,
+            headings: headings.iter().map(|heading| heading.replace('\n', " ")).collect(),
+            rows,
+            caveats: advice.caveats.clone(),
+            command,
+        };
+        let page = advice_page(&page)?;
+        replace_file(path, |file| file.write_all(page.as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// What is asked.
+fn title(args: &AdviseArgs, advice: &Advice) -> String {
+    let workload = &args.workload;
+    match advice.target {
+        None => format!("What over-provisioning brings for {workload}"),
+        Some(Target::Waf(waf)) => {
+            format!(
+                "How much over-provisioning for a write amplification of {waf} under {workload}?"
+            )
+        }
+        Some(Target::Endurance { tbw, cycles }) => {
+            format!(
+                "How much over-provisioning for {tbw} terabytes at {cycles} cycles under {workload}?"
+            )
+        }
     }
 }
 
@@ -194,7 +235,7 @@ fn target(args: &TargetArgs, base: &Experiment) -> Result<Option<Target>, CliErr
 }
 
 /// A row for every FTL, the cheapest first: what it needs, and its curve.
-fn table(advice: &Advice) -> String {
+fn table(advice: &Advice) -> (Vec<String>, Vec<Vec<String>>) {
     let mut drives: Vec<(u32, f64)> =
         advice.grid().map(|point| (point.blocks, point.op_ratio)).collect();
     drives.sort_by_key(|(blocks, _)| *blocks);
@@ -222,37 +263,41 @@ fn table(advice: &Advice) -> String {
         }));
         row
     });
-    ruled(&headings, rows)
+    (headings, rows.collect())
 }
 
 /// How much the trace says.
-fn evidence(advice: &Advice) -> String {
-    let Some(evidence) = &advice.evidence else { return String::new() };
+fn evidence(advice: &Advice) -> Vec<(String, String)> {
+    let Some(evidence) = &advice.evidence else { return Vec::new() };
     let seconds = evidence
         .seconds
         .map_or_else(String::new, |seconds| format!(" in {} s", significant(seconds, 3)));
-    aligned(&[
-        (
-            "trace",
-            format!(
-                "{} in {} page writes{seconds}; {} drive writes",
-                bytes(evidence.written_bytes),
-                grouped(evidence.page_writes),
-                significant(evidence.drive_writes, 3)
-            ),
-        ),
-        (
-            "pages",
-            format!(
-                "{} of the drive are written; {} of the page writes replace earlier ones, {} of those of \
-                 the last half go to new pages; {} pages are trimmed",
-                percent(evidence.written_share),
-                percent(evidence.rewrite_share),
-                percent(evidence.new_share),
-                grouped(evidence.trimmed_pages)
-            ),
-        ),
-    ]) + "\n"
+    let written = format!(
+        "{} in {} page writes{seconds}; {} drive writes",
+        bytes(evidence.written_bytes),
+        grouped(evidence.page_writes),
+        significant(evidence.drive_writes, 3)
+    );
+    let pages = format!("{} of the drive", percent(evidence.written_share));
+    let rewrites = format!(
+        "{} of the page writes replace earlier ones; {} of those of the last half go to new pages",
+        percent(evidence.rewrite_share),
+        percent(evidence.new_share)
+    );
+    [
+        ("written", written),
+        ("to", pages),
+        ("rewrites", rewrites),
+        ("trimmed", format!("{} pages", grouped(evidence.trimmed_pages))),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+fn text_of(evidence: &[(String, String)]) -> String {
+    let lines: Vec<_> =
+        evidence.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    if lines.is_empty() { String::new() } else { aligned(&lines) + "\n" }
 }
 
 /// What to keep in mind.
@@ -263,8 +308,8 @@ fn caveats(advice: &Advice) -> String {
 }
 
 /// How to see the recommended drive at work.
-fn command(args: &AdviseArgs, advice: &Advice) -> String {
-    let Some((ftl, point)) = advice.best() else { return String::new() };
+fn command(args: &AdviseArgs, advice: &Advice) -> Option<String> {
+    let (ftl, point) = advice.best()?;
     let drive = &args.drive;
     let mut words = vec!["ftlab".to_owned(), "run".to_owned(), args.workload.clone()];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -288,8 +333,7 @@ fn command(args: &AdviseArgs, advice: &Advice) -> String {
         words.push("--ignore-trims".to_owned());
     }
     words.extend(["--report".to_owned(), "report.html".to_owned()]);
-    let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
-    format!("\nSee it at work: {words}\n")
+    shlex::try_join(words.iter().map(String::as_str)).ok()
 }
 
 /// Why some drives are too small for some FTLs, each once.

@@ -112,7 +112,7 @@ fn advise_weighs_a_short_trace_and_answers_with_a_range() {
     assert_eq!(output.code, 0, "{}", output.stderr);
     for part in [
         "1,500 page writes in 1.50 s; 0.732 drive writes",
-        "pages are trimmed",
+        "trimmed   ",
         " Without discard, ",
         "If all of the drive is used as the part that the trace writes, ",
         " So plan with ",
@@ -122,7 +122,13 @@ fn advise_weighs_a_short_trace_and_answers_with_a_range() {
     ] {
         assert!(output.stdout.contains(part), "{part:?} is not in {}", output.stdout);
     }
-    let json = place.ftlab(&format!("advise t.csv {SHORT} --json")).json();
+    let json = place.ftlab(&format!("advise t.csv {SHORT} --json --report a.html")).json();
+    let page = fs::read_to_string(place.path().join("a.html")).unwrap();
+    for part in
+        ["<svg", "Without discard", "To keep in mind", "0.732 drive writes", "ftlab run t.csv"]
+    {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
     assert_eq!(json["evidence"]["page_writes"], 1500);
     assert_eq!(json["otherwise"][0]["circumstance"], "without_trims");
     let once = place.ftlab(&format!("advise t.csv {SHORT} --once")).stdout;
@@ -132,8 +138,8 @@ fn advise_weighs_a_short_trace_and_answers_with_a_range() {
 #[test]
 fn advise_refuses_a_trace_that_rewrites_nothing() {
     let place = Place::new();
-    let lines: String = (0..500).map(|n| format!("{n},W,{},4096\n", n * 4096)).collect();
-    place.write("t.csv", lines);
+    let lines: Vec<_> = (0..500).map(|n| format!("{n},W,{},4096\n", n * 4096)).collect();
+    place.write("t.csv", lines.concat());
     let why = "t.csv rewrites only 0% of the pages that it writes";
     place.ftlab(&format!("advise t.csv {SHORT}")).fails(2, &[why, "record 16 MiB of writes"]);
 }

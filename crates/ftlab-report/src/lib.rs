@@ -19,10 +19,12 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod data;
 mod page;
 mod tables;
 
+pub use advice::{AdvicePage, advice_page};
 pub use page::page;
 
 use thiserror::Error;

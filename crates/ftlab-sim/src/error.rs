@@ -48,11 +48,12 @@ pub enum SimError {
     /// A request goes beyond the end of the drive.
     #[error(
         "a {operation} of page {page} (byte offset {}) is beyond the drive, which has {} pages \
-         ({}); enlarge it with --logical {}, or map such addresses into it with --wrap",
+         ({}){}; enlarge it with --logical {}, or map such addresses into it with --wrap",
         u128::from(*page) * u128::from(*page_bytes),
         grouped(*logical_pages),
         ByteSize(logical_pages * u64::from(*page_bytes)),
-        enlarged(*page, *page_bytes)
+        last_page.map_or_else(String::new, |last| format!(", and the last page of the trace is {last}")),
+        enlarged(last_page.unwrap_or(*page), *page_bytes)
     )]
     BeyondDrive {
         /// "write" or "trim".
@@ -63,6 +64,8 @@ pub enum SimError {
         logical_pages: u64,
         /// Bytes per page.
         page_bytes: u32,
+        /// The last page that the trace uses, if it could be read again.
+        last_page: Option<u64>,
     },
     /// Nothing was left to count.
     #[error(
@@ -196,6 +199,7 @@ mod tests {
             page: 300_000,
             logical_pages: 262_144,
             page_bytes: 4096,
+            last_page: None,
         };
         assert_eq!(
             error.to_string(),

@@ -211,6 +211,7 @@ impl Expander {
                     page: first_page.max(self.logical_pages),
                     logical_pages: self.logical_pages,
                     page_bytes: self.bounds.page_bytes,
+                    last_page: None,
                 });
             }
             return;

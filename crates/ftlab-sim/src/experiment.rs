@@ -212,7 +212,8 @@ impl Experiment {
         if self.asks_for(Hints::Streams)? {
             feeds.iter_mut().for_each(Feed::keep_streams);
         }
-        Ok(Prepared { config, requests, memory_bytes, ahead, feeds, runs, pool })
+        let workload = self.workload.clone();
+        Ok(Prepared { workload, config, requests, memory_bytes, ahead, feeds, runs, pool })
     }
 
     /// The requests: of a trace that is repeated again and again.

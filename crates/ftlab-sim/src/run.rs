@@ -7,11 +7,13 @@ use crate::lifetimes::{Lifetimes, Pass};
 use crate::progress::{Phase, Progress, Status};
 use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
 use crate::threads::Threads;
+use crate::workload::Workload;
 use ftlab_trace::Op;
 use rayon::prelude::*;
 
 /// An experiment that is ready to run: whatever could be wrong with it has been found.
 pub struct Prepared {
+    pub(crate) workload: Workload,
     pub(crate) config: Config,
     pub(crate) requests: Option<u64>,
     pub(crate) memory_bytes: u64,
@@ -46,6 +48,18 @@ impl Prepared {
 
     /// Runs it.
     pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
+        let workload = self.workload.clone();
+        self.run_all(progress).map_err(|error| match error {
+            // One error names the size that the whole trace needs.
+            SimError::BeyondDrive { operation, page, logical_pages, page_bytes, .. } => {
+                let last_page = workload.last_page(page_bytes);
+                SimError::BeyondDrive { operation, page, logical_pages, page_bytes, last_page }
+            }
+            error => error,
+        })
+    }
+
+    fn run_all(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
         let Self { config, mut ahead, mut feeds, mut runs, pool, .. } = self;
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;

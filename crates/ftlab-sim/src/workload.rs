@@ -198,6 +198,15 @@ impl Workload {
         Ok(Wanted { bytes, origin: Origin::HighestAddress })
     }
 
+    /// The last page that a trace uses, from a pass over it; none if that is not possible.
+    pub(crate) fn last_page(&self, page_bytes: u32) -> Option<u64> {
+        if self.is_generator() || self.is_read_once() {
+            return None;
+        }
+        let bytes = self.address_range(page_bytes).ok()?.device_bytes()?;
+        bytes.div_ceil(u64::from(page_bytes)).checked_sub(1)
+    }
+
     /// The addresses of a trace, from a first pass over it.
     fn address_range(&self, page_bytes: u32) -> Result<AddressRange, SimError> {
         let what = match self {

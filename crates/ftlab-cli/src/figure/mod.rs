@@ -15,7 +15,7 @@ mod waf;
 pub(crate) use flash::write_flash;
 pub(crate) use inspection::{FIGURES, Figure, find};
 pub(crate) use scoreboard::write_scoreboard;
-pub(crate) use trade_off::write_trade_off;
+pub(crate) use trade_off::{trade_off_svg, write_trade_off};
 pub(crate) use waf::{check_figure, write_figure};
 
 #[cfg(not(feature = "png"))]

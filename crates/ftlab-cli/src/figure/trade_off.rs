@@ -15,6 +15,14 @@ pub(crate) fn write_trade_off(advice: &Advice, path: &Path) -> Result<(), CliErr
     super::write(path, |svg| draw(advice, svg))
 }
 
+/// The same as SVG.
+pub(crate) fn trade_off_svg(advice: &Advice) -> Result<String, CliError> {
+    let mut svg = String::new();
+    draw(advice, &mut svg)
+        .map_err(|error| CliError::failure(format!("cannot draw the curves: {error}")))?;
+    Ok(svg)
+}
+
 fn draw(advice: &Advice, svg: &mut String) -> Drawn {
     let value = |point: &Point| point.tbw.unwrap_or(point.waf);
     let all = || advice.curves.iter().flat_map(|curve| &curve.points);

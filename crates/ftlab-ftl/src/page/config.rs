@@ -32,7 +32,10 @@ pub enum ConfigError {
     #[error(
         "{blocks} blocks of {pages_per_block} pages are too few: {logical_pages} logical pages fill \
          {data_blocks}, and the FTL needs {reserve_blocks} in reserve, {streams} open (one per \
-         stream) and 1 to collect into, {needed} in all; raise --op or --blocks ({} is enough){}",
+         stream) and 1 to collect into, {needed} in all; {}raise --op or --blocks ({} is enough){}",
+        fitting_pages_per_block.map_or_else(String::new, |pages| {
+            format!("take smaller blocks (--pages-per-block {pages} is enough), or ")
+        }),
         enough(*needed, *op_percent),
         if *reserve_blocks > 1 { ", or lower --reserve" } else { "" }
     )]
@@ -53,6 +56,8 @@ pub enum ConfigError {
         needed: u64,
         /// Over-provisioning in percent that would be enough.
         op_percent: u64,
+        /// Pages of smaller blocks, of which as much flash has enough, if there are any.
+        fitting_pages_per_block: Option<u32>,
     },
     /// A reserve that collection could use up.
     #[error(
@@ -169,9 +174,23 @@ impl DriveConfig {
                 streams,
                 needed,
                 op_percent: (100 * spare_pages).div_ceil(u64::from(self.logical_pages)),
+                fitting_pages_per_block: self.fitting_pages_per_block(streams),
             });
         }
         Ok(())
+    }
+
+    /// Pages of the largest blocks, a power of two, with which the same flash is enough.
+    fn fitting_pages_per_block(&self, streams: u32) -> Option<u32> {
+        let geometry = self.geometry;
+        let sizes = (2..u32::BITS).rev().map(|power| 1_u32 << power);
+        sizes.filter(|pages| *pages < geometry.pages_per_block()).find(|&pages| {
+            let smaller = Geometry::new(geometry.pages() / pages, pages, geometry.page_bytes());
+            smaller.is_ok_and(|geometry| {
+                let config = Self { geometry, ..*self };
+                u64::from(geometry.blocks()) >= config.needed_blocks(streams)
+            })
+        })
     }
 
     /// Blocks that the logical pages fill.
@@ -201,9 +220,29 @@ mod tests {
     fn the_sum_is_exact_and_in_the_message() {
         assert_eq!(config(512 + 4 + 2 + 1, 4).verify(&streams(2), 2, 0), Ok(()));
         let error = config(512 + 4 + 2, 4).verify(&streams(2), 2, 0).unwrap_err().to_string();
-        for part in ["518 blocks", "fill 512", "4 in reserve", "2 open", "519 in all", "--op 2%"] {
+        for part in [
+            "518 blocks",
+            "fill 512",
+            "4 in reserve",
+            "2 open",
+            "519 in all",
+            "--op 2%",
+            "block 64",
+        ] {
             assert!(error.contains(part), "{part} is not in: {error}");
         }
+    }
+
+    #[test]
+    fn smaller_blocks_are_proposed_where_they_are_enough() {
+        let small = DriveConfig::new(Geometry::new(18, 1024, 4096).unwrap(), 16_384, 4);
+        let error = small.verify(&streams(2), 2, 0).unwrap_err().to_string();
+        let remedy = "take smaller blocks (--pages-per-block 256 is enough), or raise --op";
+        assert!(error.contains(remedy), "{error}");
+        let geometry = Geometry::new(18_432 / 256, 256, 4096).unwrap();
+        assert_eq!(DriveConfig { geometry, ..small }.verify(&streams(2), 2, 0), Ok(()));
+        let geometry = Geometry::new(18_432 / 512, 512, 4096).unwrap();
+        assert!(DriveConfig { geometry, ..small }.verify(&streams(2), 2, 0).is_err());
     }
 
     #[test]
