@@ -9,6 +9,7 @@
 
 mod arrow;
 mod capsule;
+mod colours;
 mod command;
 mod drive_view;
 mod error;
@@ -27,6 +28,8 @@ mod workload;
 
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::colours::{palette, styles};
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]

@@ -8,7 +8,7 @@ const ftlab = {
 };
 
 // Colours that colour-blind readers can distinguish (Okabe and Ito, 2008); black is the colour of the text.
-ftlab.palette = ["#d55e00", "#0072b2", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "text"];
+ftlab.palette = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "text"];
 
 // The dash pattern distinguishes FTLs that share a colour.
 ftlab.dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
@@ -16,8 +16,8 @@ ftlab.dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
 ftlab.runs = ftlab.data.runs.map((run, index) => ({
   ...run,
   index,
-  colour: ftlab.palette[index % ftlab.palette.length],
-  dash: ftlab.dashes[Math.floor(index / ftlab.palette.length) % ftlab.dashes.length],
+  colour: ftlab.palette[run.colour],
+  dash: ftlab.dashes[run.dash % ftlab.dashes.length],
   isShown: true,
 }));
 

@@ -1,5 +1,6 @@
 //! The data drawn by the scripts of the page, reduced so that the page stays small.
 
+use ftlab_sim::colours::{Style, styles};
 use ftlab_sim::result::{Bytes, FREE, Frame, Moves, Observed, RETIRED, RunResult, TimingResult};
 use ftlab_sim::{ExperimentResult, format::significant};
 use serde::Serialize;
@@ -28,6 +29,9 @@ pub(crate) struct Data<'a> {
 #[derive(Debug, Serialize)]
 struct Run<'a> {
     ftl: &'a str,
+    /// The colour of the palette, and the pattern of lines.
+    colour: usize,
+    dash: usize,
     waf: f64,
     host_writes: u64,
     streams: Vec<Stream<'a>>,
@@ -66,8 +70,11 @@ impl<'a> Data<'a> {
     pub(crate) fn new(result: &'a ExperimentResult) -> Self {
         let drive = &result.config.drive;
         let runs = result.runs.len().max(1);
-        let run = |run: &'a RunResult| Run {
+        let names: Vec<_> = result.runs.iter().map(|run| run.ftl.as_str()).collect();
+        let run = |(run, style): (&'a RunResult, Style)| Run {
             ftl: &run.ftl,
+            colour: style.colour,
+            dash: style.dash,
             waf: run.waf,
             host_writes: run.host_writes,
             streams: run
@@ -84,7 +91,7 @@ impl<'a> Data<'a> {
             logical_pages: drive.logical_pages,
             pages_per_block: drive.pages_per_block,
             blocks: drive.blocks,
-            runs: result.runs.iter().map(run).collect(),
+            runs: result.runs.iter().zip(styles(&names)).map(run).collect(),
         }
     }
 

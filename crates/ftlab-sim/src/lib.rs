@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod colours;
 mod drive;
 mod erase_counts;
 mod error;

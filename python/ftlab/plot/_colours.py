@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ftlab import _core
+
 __all__ = ["COLD", "INVALID", "KINDS", "PALETTE", "YOUNG", "region_colours"]
 
-PALETTE = ["#d55e00", "#0072b2", "#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#000000"]
+PALETTE = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in _core.palette()]
 """Colours that colour-blind readers can tell apart (Okabe and Ito, 2008)."""
 
 COLD, YOUNG, INVALID = "#2f7fc1", "#e8963a", "#e3e0d8"

@@ -24,13 +24,14 @@ __all__ = ["cold_region", "response", "spread", "waf"]
 def _lines(axes: Axes, result: Result, rows: pa.Table, x: str, y: str) -> None:
     """A line per FTL that has rows, in colours that are the same in all plots."""
     names = rows["ftl"].to_numpy(zero_copy_only=False)
-    for index, ftl in enumerate(run["ftl"] for run in result["runs"]):
+    ftls = [run["ftl"] for run in result["runs"]]
+    for ftl, stroke in zip(ftls, strokes(ftls), strict=True):
         own = names == ftl
         if not own.any():
             continue
         xs, ys = (rows[column].to_numpy(zero_copy_only=False)[own] for column in (x, y))
         marker = "o" if len(xs) == 1 else None
-        axes.plot(xs, ys, label=ftl, marker=marker, markersize=3, **strokes(index))
+        axes.plot(xs, ys, label=ftl, marker=marker, markersize=3, **stroke)
     legend(axes)
 
 

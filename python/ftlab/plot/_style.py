@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from ftlab import _core
 from ftlab._lazy import needs
 from ftlab.plot._colours import PALETTE
 
@@ -115,20 +116,14 @@ def panels(titles: list[str], regions: int = 0, **options: Any) -> tuple[Figure,
 
 
 def legend(axes: Axes) -> None:
-    """Adds a legend: among the lines if there is room, else above the axes, which become taller."""
+    """Adds a legend above the axes, which become taller."""
     names = [str(line.get_label()) for line in axes.lines]
     columns = min(max(_LINE_LETTERS // (max(map(len, names)) + _KEY_LETTERS), 1), 3)
-    if len(names) <= _FEW_LINES and columns == 3:
-        axes.legend()
-        return
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns, handlelength=1.8)
     figure = axes.figure
     if isinstance(figure, PaperFigure):
         figure.set_figheight(figure.get_figheight() + 0.15 * -(-len(names) // columns))
 
-
-_FEW_LINES = 4
-"""Lines that leave room for a legend."""
 
 _LINE_LETTERS, _KEY_LETTERS = 66, 8
 """Width of a paper column, and of a key with its gap, in letters of the legend's size."""
@@ -148,7 +143,9 @@ def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) 
     )
 
 
-def strokes(index: int) -> dict[str, Any]:
-    """Colour and dashes of the line of an FTL, by its index among the runs."""
-    dashes = DASHES[index // len(PALETTE) % len(DASHES)]
-    return {"color": PALETTE[index % len(PALETTE)], "linestyle": dashes}
+def strokes(ftls: list[str]) -> list[dict[str, Any]]:
+    """Colours and dashes of the lines of FTLs that are drawn together: an FTL has the same colour everywhere."""
+    return [
+        {"color": PALETTE[colour], "linestyle": DASHES[dash % len(DASHES)]}
+        for colour, dash in _core.styles(ftls)
+    ]

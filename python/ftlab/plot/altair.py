@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ftlab import _core
 from ftlab._lazy import needs
 from ftlab._tables import table
 from ftlab.plot._colours import COLD, KINDS, PALETTE, region_colours
@@ -40,7 +41,7 @@ _PANEL = 220
 def _colours(result: Result) -> alt.Color:
     """The colour of each FTL, the same in all charts."""
     ftls = [run["ftl"] for run in result["runs"]]
-    colours = [PALETTE[index % len(PALETTE)] for index in range(len(ftls))]
+    colours = [PALETTE[colour] for colour, _ in _core.styles(ftls)]
     scale = alt.Scale(domain=ftls, range=colours)
     return alt.Color("ftl:N", title="FTL", scale=scale)
 

@@ -196,30 +196,101 @@ pub(super) struct Line {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// Draws lines, and a legend for those that have a label.
-pub(super) fn lines<'a, 'b: 'a>(
-    chart: &mut Chart<'a, 'b>,
-    lines: Vec<Line>,
-    position: SeriesLabelPosition,
-) -> Drawn {
-    let has_legend = lines.iter().any(|line| !line.label.is_empty());
+/// A key of a legend: what a line or a bar stands for.
+pub(super) struct Key {
+    label: String,
+    mark: Mark,
+}
+
+enum Mark {
+    Line(RGBColor),
+    Dashes(RGBColor),
+    Bar(RGBAColor),
+}
+
+impl Key {
+    pub(super) fn bar(label: &str, colour: RGBAColor) -> Self {
+        Self { label: label.to_owned(), mark: Mark::Bar(colour) }
+    }
+
+    /// Those of the lines that have a label.
+    pub(super) fn of(lines: &[Line]) -> Vec<Self> {
+        let labelled = lines.iter().filter(|line| !line.label.is_empty());
+        labelled
+            .map(|Line { label, colour, is_dashed, .. }| Self {
+                label: label.clone(),
+                mark: if *is_dashed { Mark::Dashes(*colour) } else { Mark::Line(*colour) },
+            })
+            .collect()
+    }
+
+    /// Pixels that it takes, with a gap behind it.
+    fn width(&self) -> i32 {
+        // Letters of 14 pixels are 7.5 wide on average, and few texts are much wider.
+        MARK + 8 + (7.5 * self.label.chars().count() as f64) as i32 + 18
+    }
+}
+
+/// Pixels of the mark of a key, and of a line of keys.
+const MARK: i32 = 22;
+const KEYS_LINE: i32 = 20;
+
+/// Where a legend begins, so that it is below the chart and not below its labels.
+const KEYS_LEFT: i32 = 72;
+
+/// Draws a legend at the bottom of `area`, in as many lines as it takes; returns what is left for the chart.
+pub(super) fn with_keys<'a>(area: &Area<'a>, keys: &[Key]) -> Result<Area<'a>, Box<dyn Error>> {
+    if keys.is_empty() {
+        return Ok(area.clone());
+    }
+    let (width, height) = area.dim_in_pixel();
+    let right = width.cast_signed() - 16;
+    let (mut x, mut line) = (KEYS_LEFT, 0);
+    let mut places = Vec::new();
+    for key in keys {
+        if x > KEYS_LEFT && x + key.width() > right {
+            (x, line) = (KEYS_LEFT, line + 1);
+        }
+        places.push((x, line));
+        x += key.width();
+    }
+    let keys_height = (line + 1) * KEYS_LINE + 8;
+    let (above, below) = area.split_vertically(height.cast_signed() - keys_height);
+    for (key, (x, line)) in keys.iter().zip(places) {
+        let y = line * KEYS_LINE + KEYS_LINE / 2;
+        match key.mark {
+            Mark::Line(colour) => {
+                let style = colour.stroke_width(3);
+                below.draw(&PathElement::new([(x, y), (x + MARK, y)], style))?;
+            }
+            Mark::Dashes(colour) => {
+                let style = colour.stroke_width(3);
+                for from in [x, x + 8, x + 16] {
+                    below.draw(&PathElement::new([(from, y), (from + 5, y)], style))?;
+                }
+            }
+            Mark::Bar(colour) => {
+                let corners = [(x, y - 6), (x + MARK, y + 6)];
+                below.draw(&Rectangle::new(corners, colour.filled()))?;
+            }
+        }
+        let text = ("sans-serif", 14).into_font();
+        below.draw(&Text::new(key.label.clone(), (x + MARK + 8, y - 7), text))?;
+    }
+    Ok(above)
+}
+
+/// Draws lines; their legend is [below](with_keys).
+pub(super) fn lines(chart: &mut Chart<'_, '_>, lines: Vec<Line>) -> Drawn {
     for line in lines {
         let style = line.colour.stroke_width(2);
-        let drawn = if line.is_dashed {
-            chart.draw_series(DashedLineSeries::new(line.points, 6, 4, style))?
+        if line.is_dashed {
+            chart.draw_series(DashedLineSeries::new(line.points, 6, 4, style))?;
         } else {
-            chart.draw_series(LineSeries::new(line.points, style))?
-        };
-        if !line.label.is_empty() {
-            let gap = if line.is_dashed { 4 } else { 0 };
-            drawn.label(line.label).legend(move |(x, y)| {
-                let half =
-                    |from: i32| PathElement::new([(x + from, y), (x + from + 10 - gap, y)], style);
-                EmptyElement::at((0, 0)) + half(0) + half(10)
-            });
+            chart.draw_series(LineSeries::new(line.points, style))?;
         }
     }
-    if has_legend { legend(chart, position) } else { Ok(()) }
+    Ok(())
 }
 
 /// A vertical line over the height of a chart of shares, with a label at `y`.
@@ -232,69 +303,18 @@ pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, y: f64, label: &str) -> Dr
 }
 
 /// Bars side by side in each slot: slot `n` of every kind of bar is between `n` and `n + 1`.
-pub(super) fn bars(chart: &mut Chart<'_, '_>, kinds: &[(&str, RGBAColor, Vec<f64>)]) -> Drawn {
+pub(super) fn bars(chart: &mut Chart<'_, '_>, kinds: &[(RGBAColor, Vec<f64>)]) -> Drawn {
     let width = 0.8 / kinds.len() as f64;
-    for (place, (label, colour, heights)) in kinds.iter().enumerate() {
+    for (place, (colour, heights)) in kinds.iter().enumerate() {
         let style = colour.filled();
         let bar = |(slot, height): (usize, &f64)| {
             let left = slot as f64 + 0.1 + place as f64 * width;
             Rectangle::new([(left, 0.0), (left + width, *height)], style)
         };
         let high = heights.iter().enumerate().filter(|(_, height)| **height > 0.0);
-        let drawn = chart.draw_series(high.map(bar))?;
-        if !label.is_empty() {
-            drawn
-                .label(*label)
-                .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 20, y + 5)], style));
-        }
+        chart.draw_series(high.map(bar))?;
     }
     Ok(())
-}
-
-/// Draws the legend of the series that have a label.
-pub(super) fn legend<'a, 'b: 'a>(
-    chart: &mut Chart<'a, 'b>,
-    position: SeriesLabelPosition,
-) -> Drawn {
-    chart
-        .configure_series_labels()
-        .position(position)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK.mix(0.2))
-        .label_font(("sans-serif", 14))
-        .draw()?;
-    Ok(())
-}
-
-/// The corner in which a legend hides the least of lines whose points are shares of the chart's width and height.
-pub(super) fn emptiest_corner(lines: &[Vec<(f64, f64)>]) -> SeriesLabelPosition {
-    let (width, height) = (0.25, 0.1 + 0.06 * lines.len() as f64);
-    let hidden = |is_right: bool, is_upper: bool| {
-        let is_hidden = |&(x, y): &(f64, f64)| {
-            (if is_right { 1.0 - x } else { x }) < width
-                && (if is_upper { 1.0 - y } else { y }) < height
-        };
-        lines.iter().map(|line| drawn(line).filter(is_hidden).count()).sum::<usize>()
-    };
-    let corners = [
-        (SeriesLabelPosition::UpperLeft, hidden(false, true)),
-        (SeriesLabelPosition::UpperRight, hidden(true, true)),
-        (SeriesLabelPosition::LowerRight, hidden(true, false)),
-        (SeriesLabelPosition::LowerLeft, hidden(false, false)),
-    ];
-    corners
-        .into_iter()
-        .min_by_key(|corner| corner.1)
-        .map_or(SeriesLabelPosition::UpperLeft, |c| c.0)
-}
-
-/// Points all along a line.
-fn drawn(line: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
-    let between = |step: u32, from: f64, to: f64| from + (to - from) * f64::from(step) / 10.0;
-    line.windows(2).flat_map(move |ends| {
-        let [from, to] = [ends[0], ends[1]];
-        (0..=10).map(move |step| (between(step, from.0, to.0), between(step, from.1, to.1)))
-    })
 }
 
 #[cfg(test)]
@@ -302,12 +322,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn legends_are_where_no_line_is() {
-        let corner = |line: &[(f64, f64)]| format!("{:?}", emptiest_corner(&[line.to_vec()]));
-        assert_eq!(corner(&[(0.0, 0.0), (1.0, 1.0)]), "UpperLeft");
-        assert_eq!(corner(&[(0.0, 1.0), (1.0, 0.0)]), "UpperRight");
-        assert_eq!(corner(&[(0.0, 1.0), (0.5, 1.0), (1.0, 1.0)]), "LowerRight");
-        assert_eq!(corner(&[(0.0, 1.0), (1.0, 1.0), (1.0, 0.0)]), "LowerLeft");
+    fn keys_are_below_the_chart_in_lines_that_fit() {
+        let mut svg = String::new();
+        let left = {
+            let area = SVGBackend::with_string(&mut svg, (400, 300)).into_drawing_area();
+            let keys: Vec<_> =
+                (0..5).map(|n| Key::bar(&format!("series {n}"), RED.mix(1.0))).collect();
+            let left = with_keys(&area, &keys).unwrap().dim_in_pixel();
+            area.present().unwrap();
+            left
+        };
+        assert_eq!(left, (400, 300 - 3 * 20 - 8));
+        let texts: Vec<&str> = svg.matches("series").collect();
+        assert_eq!(texts.len(), 5);
+        assert_eq!(svg.matches(&format!("x=\"{}\"", KEYS_LEFT + MARK + 8)).count(), 3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The figures of experiments: lines over a grid, bars, and curves of runs.
 
-use super::chart::{Area, Axis, Line, bars, chart, emptiest_corner, legend, lines};
-use super::{COLOURS, Drawn};
+use super::chart::{Area, Axis, Key, Line, bars, chart, lines, with_keys};
+use super::{COLOURS, Drawn, styles};
 use crate::error::CliError;
 use ftlab_lab::sweep::{
     AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, measured, places,
@@ -118,7 +118,9 @@ impl Of<'_> {
         let xs = self.values(&self.spec.x, places);
         let positions = positions(&xs);
         let mut shown = Vec::new();
-        for (kind, colour) in self.kinds(places).iter().zip(COLOURS.into_iter().cycle()) {
+        let kinds = self.kinds(places);
+        let names: Vec<_> = kinds.iter().map(|kind| kind.0.as_str()).collect();
+        for (kind, (colour, is_dashed)) in kinds.iter().zip(styles(&names)) {
             let by = &kind.0;
             let points: Vec<_> = positions
                 .iter()
@@ -128,7 +130,7 @@ impl Of<'_> {
             if points.is_empty() {
                 continue;
             }
-            shown.push(Line { label: by.clone(), colour, is_dashed: false, points });
+            shown.push(Line { label: by.clone(), colour, is_dashed, points });
             shown.extend(self.published(by, places).into_iter().map(|values| {
                 let points = positions.iter().copied().zip(values).collect();
                 Line { label: format!("{by}, published"), colour, is_dashed: true, points }
@@ -280,20 +282,15 @@ impl Panel {
         };
         let top = self.y_max.unwrap_or(high);
         let y = axis(&self.y, low.min(self.floor()), top);
-        let mut chart = chart(area, &self.title, &x, &y)?;
         let copies = shown.iter().map(|line| Line {
             label: line.label.clone(),
             colour: line.colour,
             is_dashed: line.is_dashed,
             points: line.points.iter().map(|(x, y)| (*x, y.min(top))).collect(),
         });
-        let floor = low.min(self.floor());
-        let place = |&(x, y): &(f64, f64)| {
-            ((x - left) / (right - left).max(1e-9), (y.min(top) - floor) / (top - floor).max(1e-9))
-        };
-        let placed: Vec<Vec<_>> =
-            shown.iter().map(|line| line.points.iter().map(place).collect()).collect();
-        lines(&mut chart, copies.collect(), emptiest_corner(&placed))
+        let area = with_keys(area, &Key::of(shown))?;
+        let mut chart = chart(&area, &self.title, &x, &y)?;
+        lines(&mut chart, copies.collect())
     }
 
     /// Write amplification starts at 1, anything else at 0.
@@ -306,19 +303,21 @@ impl Panel {
         let top = self.y_max.unwrap_or(high);
         let ticks = groups.iter().enumerate().map(|(slot, name)| (slot as f64 + 0.5, name.clone()));
         let x = Axis::new(&self.x.0, 0.0..groups.len() as f64, ticks.collect());
-        // Room for the legend.
-        let y = axis(&self.y, 0.0, top * 1.25);
-        let mut chart = chart(area, &self.title, &x, &y)?;
-        let coloured: Vec<(&str, RGBAColor, Vec<f64>)> = kinds
-            .iter()
-            .zip(COLOURS.into_iter().cycle())
-            .map(|((label, heights), colour)| {
-                let heights = heights.iter().map(|height| height.min(top)).collect();
-                (label.as_str(), colour.mix(1.0), heights)
-            })
+        let y = axis(&self.y, 0.0, top);
+        let names: Vec<_> = kinds.iter().map(|kind| kind.0.as_str()).collect();
+        // Bars have no dashes: those that would have are lighter.
+        let colours: Vec<_> = styles(&names)
+            .into_iter()
+            .map(|(colour, is_dashed)| colour.mix(if is_dashed { 0.45 } else { 1.0 }))
             .collect();
-        bars(&mut chart, &coloured)?;
-        legend(&mut chart, SeriesLabelPosition::UpperRight)
+        let keys = names.iter().zip(&colours).map(|(name, colour)| Key::bar(name, *colour));
+        let area = with_keys(area, &keys.collect::<Vec<_>>())?;
+        let mut chart = chart(&area, &self.title, &x, &y)?;
+        let heights = |(_, heights): &(String, Vec<f64>)| -> Vec<f64> {
+            heights.iter().map(|height| height.min(top)).collect()
+        };
+        let coloured: Vec<_> = colours.iter().copied().zip(kinds.iter().map(heights)).collect();
+        bars(&mut chart, &coloured)
     }
 }
 

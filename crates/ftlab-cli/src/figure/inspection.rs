@@ -1,6 +1,6 @@
 //! The figures of `ftlab inspect`.
 
-use super::chart::{Area, Axis, Line, bars, chart, count_text, legend, lines, mark};
+use super::chart::{Area, Axis, Key, Line, bars, chart, count_text, lines, mark, with_keys};
 use super::heat_map::heat_map;
 use super::named::Named;
 use super::{COLOURS, Drawn};
@@ -103,12 +103,13 @@ fn series(workloads: &[Named<'_>], points: impl Fn(&Inspection) -> Vec<(f64, f64
 
 fn skew(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
     let x = Axis::shares("pages written at all, the most-written first");
-    let mut chart = chart(area, caption(workloads), &x, &Axis::shares("page writes"))?;
     let curves = series(workloads, |found| {
         let curve = found.skew.curve.iter().map(|point| (point.pages, point.writes));
         std::iter::once((0.0, 0.0)).chain(curve).collect()
     });
-    lines(&mut chart, curves, SeriesLabelPosition::LowerRight)
+    let area = with_keys(area, &Key::of(&curves))?;
+    let mut chart = chart(&area, caption(workloads), &x, &Axis::shares("page writes"))?;
+    lines(&mut chart, curves)
 }
 
 fn intervals(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
@@ -119,11 +120,12 @@ fn intervals(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
         0.0,
         longest,
     );
-    let mut chart = chart(area, caption(workloads), &x, &Axis::shares("write intervals"))?;
     let curves = series(workloads, |found| {
         let quantiles = found.intervals.quantiles.iter();
         quantiles.map(|point| ((point.page_writes as f64).log10(), point.share)).collect()
     });
+    let area = with_keys(area, &Key::of(&curves))?;
+    let mut chart = chart(&area, caption(workloads), &x, &Axis::shares("write intervals"))?;
     let mut windows: Vec<_> =
         workloads.iter().map(|workload| workload.found.temperature.window_pages).collect();
     windows.sort_unstable();
@@ -133,7 +135,7 @@ fn intervals(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
         let label = format!("log window {}", count_text(window as f64));
         mark(&mut chart, (window as f64).log10(), 0.04 + 0.05 * place as f64, &label)?;
     }
-    lines(&mut chart, curves, SeriesLabelPosition::UpperLeft)
+    lines(&mut chart, curves)
 }
 
 /// The colour of a mean write interval: hot, warm or cold.
@@ -179,20 +181,19 @@ fn temperature(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     ticks.push((slots.len() as f64 - 0.5, "once".into()));
     let x = Axis::new("mean write interval of a page, from", 0.0..slots.len() as f64, ticks);
     let y = Axis::shares_up_to("pages (dark), page writes (light)", top);
-    let mut chart = chart(area, &workload.name, &x, &y)?;
-    for (class, text) in classes.iter().enumerate() {
+    let keys = classes.iter().zip(colours());
+    let keys: Vec<_> = keys.map(|(text, colour)| Key::bar(text, colour.mix(1.0))).collect();
+    let area = with_keys(area, &keys)?;
+    let mut chart = chart(&area, &workload.name, &x, &y)?;
+    for (class, colour) in COLOURS.into_iter().take(classes.len()).enumerate() {
         let of = |value: fn(&(usize, f64, f64)) -> f64| -> Vec<f64> {
             let own = |slot| if slot_class(slot) == class { value(slot) } else { 0.0 };
             slots.iter().map(own).collect()
         };
-        let colour = COLOURS[class];
-        let kinds = [
-            (text.as_str(), colour.mix(1.0), of(|slot| slot.1)),
-            ("", colour.mix(0.4), of(|slot| slot.2)),
-        ];
+        let kinds = [(colour.mix(1.0), of(|slot| slot.1)), (colour.mix(0.4), of(|slot| slot.2))];
         bars(&mut chart, &kinds)?;
     }
-    legend(&mut chart, SeriesLabelPosition::UpperLeft)
+    Ok(())
 }
 
 fn slot_class(slot: &(usize, f64, f64)) -> usize {
@@ -202,10 +203,11 @@ fn slot_class(slot: &(usize, f64, f64)) -> usize {
 fn frozen(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
     let x = Axis::shares("page writes so far");
     let y = Axis::shares("frozen, of the pages written so far");
-    let mut chart = chart(area, caption(workloads), &x, &y)?;
     let curves =
         series(workloads, |found| found.frozen.iter().map(|at| (at.time, at.share)).collect());
-    lines(&mut chart, curves, SeriesLabelPosition::UpperLeft)
+    let area = with_keys(area, &Key::of(&curves))?;
+    let mut chart = chart(&area, caption(workloads), &x, &y)?;
+    lines(&mut chart, curves)
 }
 
 fn footprint(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
@@ -235,8 +237,9 @@ fn footprint(area: &Area<'_>, workloads: &[Named<'_>]) -> Drawn {
         "pages of the drive that hold data (dashed: written)",
         heights.fold(0.0, f64::max),
     );
-    let mut chart = chart(area, caption(workloads), &x, &y)?;
-    lines(&mut chart, curves, SeriesLabelPosition::LowerRight)
+    let area = with_keys(area, &Key::of(&curves))?;
+    let mut chart = chart(&area, caption(workloads), &x, &y)?;
+    lines(&mut chart, curves)
 }
 
 /// Two slots for each power of two: itself, and what lies between it and the next.
@@ -269,10 +272,10 @@ fn sizes(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
         (0..count).step_by(2).map(tick).collect(),
     );
     let y = Axis::shares_up_to("share", top);
-    let mut chart = chart(area, &workload.name, &x, &y)?;
-    let kinds = [("requests", COLOURS[2].mix(1.0), requests), ("bytes", COLOURS[1].mix(1.0), data)];
-    bars(&mut chart, &kinds)?;
-    legend(&mut chart, SeriesLabelPosition::UpperRight)
+    let (own, other) = (COLOURS[2].mix(1.0), COLOURS[1].mix(1.0));
+    let area = with_keys(area, &[Key::bar("requests", own), Key::bar("bytes", other)])?;
+    let mut chart = chart(&area, &workload.name, &x, &y)?;
+    bars(&mut chart, &[(own, requests), (other, data)])
 }
 
 /// Where the logarithms of page counts begin: at half a page.

@@ -21,23 +21,31 @@ pub(crate) use waf::{check_figure, write_figure};
 #[cfg(not(feature = "png"))]
 use crate::absent::absent;
 use crate::error::CliError;
+use ftlab_sim::colours::{self, PALETTE};
 use ftlab_trace::{check_file, replace_file};
-use plotters::prelude::RGBColor;
+use plotters::prelude::{BLACK, RGBColor};
 use std::error::Error;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-/// Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(213, 94, 0),
-    RGBColor(0, 114, 178),
-    RGBColor(0, 158, 115),
-    RGBColor(230, 159, 0),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
+/// The palette, in the type of figures.
+const COLOURS: [RGBColor; PALETTE.len()] = {
+    let mut colours = [BLACK; PALETTE.len()];
+    let mut index = 0;
+    while index < PALETTE.len() {
+        let [red, green, blue] = PALETTE[index];
+        colours[index] = RGBColor(red, green, blue);
+        index += 1;
+    }
+    colours
+};
+
+/// Colours of FTLs that are drawn together, and whether they are dashed.
+fn styles(names: &[&str]) -> Vec<(RGBColor, bool)> {
+    let styles = colours::styles(names).into_iter();
+    styles.map(|style| (COLOURS[style.colour], style.dash > 0)).collect()
+}
 
 /// The file extensions of the formats that this binary can draw.
 pub(crate) const ENDINGS: &[&str] = if cfg!(feature = "png") { &["svg", "png"] } else { &["svg"] };

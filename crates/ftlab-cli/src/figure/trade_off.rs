@@ -1,7 +1,7 @@
 //! The effect of more flash, as a figure.
 
-use super::chart::{Axis, Line, chart, lines};
-use super::{COLOURS, Drawn};
+use super::chart::{Axis, Key, Line, chart, lines, with_keys};
+use super::{Drawn, styles};
 use crate::error::CliError;
 use ftlab_lab::advise::{Advice, Point, Target};
 use ftlab_sim::format::percent;
@@ -39,17 +39,17 @@ fn draw(advice: &Advice, svg: &mut String) -> Drawn {
     area.fill(&WHITE)?;
     let x = Axis::shares_up_to("over-provisioning, (physical - logical) / logical", op_max);
     let y = Axis::numbers(label, bottom..bottom + 1.05 * (top - bottom).max(1e-9));
-    let mut chart = chart(&area, "", &x, &y)?;
-    let curves = advice.curves.iter().zip(COLOURS.into_iter().cycle());
+    let names: Vec<_> = advice.curves.iter().map(|curve| curve.ftl.as_str()).collect();
+    let curves = advice.curves.iter().zip(styles(&names));
     let mut drawn: Vec<Line> = curves
         .clone()
-        .map(|(curve, colour)| Line {
+        .map(|(curve, (colour, is_dashed))| Line {
             label: match curve.needs {
                 Some(point) => format!("{} ({})", curve.ftl, percent(point.op_ratio)),
                 None => curve.ftl.clone(),
             },
             colour,
-            is_dashed: false,
+            is_dashed,
             points: curve.points.iter().map(|point| (point.op_ratio, value(point))).collect(),
         })
         .collect();
@@ -59,10 +59,10 @@ fn draw(advice: &Advice, svg: &mut String) -> Drawn {
         is_dashed: true,
         points: vec![(0.0, wanted), (op_max, wanted)],
     }));
-    let place =
-        if is_waf { SeriesLabelPosition::UpperRight } else { SeriesLabelPosition::UpperLeft };
-    lines(&mut chart, drawn, place)?;
-    for (curve, colour) in curves {
+    let plot = with_keys(&area, &Key::of(&drawn))?;
+    let mut chart = chart(&plot, "", &x, &y)?;
+    lines(&mut chart, drawn)?;
+    for (curve, (colour, _)) in curves {
         let needs = curve.needs.iter().map(|point| (point.op_ratio, value(point)));
         chart.draw_series(needs.map(|at| Circle::new(at, 5, colour.filled())))?;
     }

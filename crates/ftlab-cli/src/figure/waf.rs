@@ -1,7 +1,7 @@
 //! The running write amplification as a figure.
 
-use super::chart::{Axis, Line, chart, lines};
-use super::{COLOURS, Drawn};
+use super::chart::{Axis, Key, Line, chart, lines, with_keys};
+use super::{Drawn, styles};
 use crate::error::CliError;
 use ftlab_sim::format::grouped;
 use ftlab_sim::result::Config;
@@ -47,14 +47,17 @@ fn draw(result: &ExperimentResult, svg: &mut String) -> Drawn {
     let x =
         Axis::numbers("host writes, in sizes of the drive", 0.0..drive_writes(longest).max(1e-9));
     let y = Axis::numbers("write amplification", 1.0..1.0 + (top - 1.0).max(0.1) * 1.05);
-    let mut chart = chart(&area, &result.config.workload, &x, &y)?;
-    let runs = result.runs.iter().zip(COLOURS.into_iter().cycle()).map(|(run, colour)| {
+    let names: Vec<_> = result.runs.iter().map(|run| run.ftl.as_str()).collect();
+    let runs = result.runs.iter().zip(styles(&names)).map(|(run, (colour, is_dashed))| {
         let points = (1..)
             .zip(&run.running_waf)
             .map(|(interval, waf)| (drive_writes(interval * result.config.interval_writes), *waf));
-        Line { label: run.ftl.clone(), colour, is_dashed: false, points: points.collect() }
+        Line { label: run.ftl.clone(), colour, is_dashed, points: points.collect() }
     });
-    lines(&mut chart, runs.collect(), SeriesLabelPosition::UpperLeft)?;
+    let runs: Vec<_> = runs.collect();
+    let plot = with_keys(&area, &Key::of(&runs))?;
+    let mut chart = chart(&plot, &result.config.workload, &x, &y)?;
+    lines(&mut chart, runs)?;
     area.present()?;
     Ok(())
 }

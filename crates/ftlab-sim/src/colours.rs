@@ -1,0 +1,102 @@
+//! Colours of FTLs, the same in every figure and on every page.
+
+/// Colours that colour-blind readers can tell apart (Okabe and Ito, 2008), as red, green and blue.
+pub const PALETTE: [[u8; 3]; 7] = [
+    [213, 94, 0],
+    [0, 114, 178],
+    [0, 158, 115],
+    [204, 121, 167],
+    [86, 180, 233],
+    [230, 159, 0],
+    [0, 0, 0],
+];
+
+/// FTLs with a colour of their own: those that are compared most. Those of one row have the same one, and are
+/// rarely compared with each other.
+const OWN: [&[&str]; PALETTE.len()] = [
+    &["1r-greedy", "page", "single", "fmax"],
+    &["2r-fifo", "fast", "dac-greedy"],
+    &["2r++", "faster", "fdp-freq"],
+    &["sepbit", "wolf", "lfs-cb"],
+    &["2r-greedy", "dac-cb", "nvme-fdp"],
+    &["midas", "mbf", "fifo"],
+    &["hazard", "fk", "oracle"],
+];
+
+/// How an FTL is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Index into [`PALETTE`].
+    pub colour: usize,
+    /// The pattern of its line: 0 without dashes; more if others of the figure have the same colour.
+    pub dash: usize,
+}
+
+impl Style {
+    /// Red, green and blue.
+    pub fn rgb(self) -> [u8; 3] {
+        PALETTE[self.colour]
+    }
+}
+
+/// The styles of FTLs, or of anything else, that are drawn together: an FTL has its own colour unless one before
+/// it has taken that; then the next free one; and if there is none, one that is taken, with dashes.
+pub fn styles<S: AsRef<str>>(names: &[S]) -> Vec<Style> {
+    let wanted: Vec<Option<usize>> = names.iter().map(|name| own(name.as_ref())).collect();
+    let mut uses = [0; PALETTE.len()];
+    let mut take = |colour: usize| {
+        uses[colour] += 1;
+        Style { colour, dash: uses[colour] - 1 }
+    };
+    let mut is_taken = [false; PALETTE.len()];
+    let mut first = |colour: usize| !std::mem::replace(&mut is_taken[colour], true);
+    let owners: Vec<_> =
+        wanted.iter().map(|wanted| wanted.filter(|colour| first(*colour)).map(&mut take)).collect();
+    let mut others = (0..PALETTE.len())
+        .filter(|colour| !is_taken[*colour])
+        .chain(0..)
+        .map(|c| c % PALETTE.len());
+    owners.into_iter().map(|own| own.unwrap_or_else(|| take(others.next().unwrap_or(0)))).collect()
+}
+
+/// The colour of an FTL, whatever its parameters and victims.
+fn own(name: &str) -> Option<usize> {
+    let stem = name.split([':', '/', ' ']).next().unwrap_or(name);
+    OWN.iter().position(|names| names.contains(&stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colours(names: &[&str]) -> Vec<(usize, usize)> {
+        styles(names).iter().map(|style| (style.colour, style.dash)).collect()
+    }
+
+    #[test]
+    fn an_ftl_has_its_colour_in_any_company() {
+        assert_eq!(colours(&["2r++"]), [(2, 0)]);
+        assert_eq!(
+            colours(&["sepbit", "1r-greedy", "2r++:blk-util=0.4"]),
+            [(3, 0), (0, 0), (2, 0)]
+        );
+    }
+
+    #[test]
+    fn whoever_comes_later_gives_way() {
+        assert_eq!(
+            colours(&["2r-fifo", "other", "2r-fifo:blk-util=0.4"]),
+            [(1, 0), (0, 0), (2, 0)]
+        );
+    }
+
+    #[test]
+    fn no_two_of_twenty_look_alike() {
+        let names: Vec<_> = (0..20).map(|n| format!("f{n}")).collect();
+        let styles = styles(&names);
+        for (index, style) in styles.iter().enumerate() {
+            assert!(!styles[..index].contains(style), "{index}");
+        }
+        assert!(styles[6].dash == 0 && styles[7].dash == 1);
+    }
+}
