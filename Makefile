@@ -20,7 +20,7 @@ help: ## lists the commands
 
 demo: setup-system ## runs four FTLs on a real database trace
 	$(CARGO) build --release --locked --package ftlab-cli $(if $(wildcard $(FULL)),--features full)
-	$(FTLAB) run $(DEMO) --fill sequential \
+	$(FTLAB) run $(DEMO) \
 		--ftl 1r-greedy --ftl 2r-greedy --ftl 2r-fifo --ftl 2r++
 
 build: setup-system ## builds target/release/ftlab with everything: live drives, recording, PNG, completions
@@ -61,19 +61,19 @@ target/docs/venv/installed: docs/requirements.txt | setup-python
 	touch $@
 
 docs-figures: build ## redraws the pictures of docs/concepts.md
-	$(FTLAB) run $(DEMO) --fill sequential --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
+	$(FTLAB) run $(DEMO) --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ \
 		--quiet --out target/figures/tpcc
 	$(FTLAB) report target/figures/tpcc --flash docs/figures/flash-tpcc.png
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
 		--drive-writes 6 --ftl 1r-greedy --ftl 2r++ --ftl sepbit --quiet --out target/figures/hotcold
 	$(FTLAB) report target/figures/hotcold --flash docs/figures/flash-hotcold.png
-	$(FTLAB) run uniform --logical 16MiB --pages-per-block 128 --op 30% --fill sequential \
+	$(FTLAB) run uniform --logical 16MiB --pages-per-block 128 --op 30% \
 		--drive-writes 0.6 --ftl 1r-greedy --quiet --out target/figures/uniform
 	$(FTLAB) report target/figures/uniform --flash docs/figures/flash-uniform.png
 	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 128 --fill random \
 		--drive-writes 6 --ftl 1r-greedy --ftl 2r-fifo --ftl 2r++ --ftl sepbit --ftl fk \
 		--quiet --figure docs/figures/hotcold-waf.svg
-	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 --fill sequential \
+	$(FTLAB) run hotcold:writes=0.9,pages=0.1 --logical 256MiB --pages-per-block 64 \
 		--drive-writes 4 --ftl fast --ftl faster --ftl page --quiet --figure docs/figures/hybrid-waf.svg
 
 audit: target/tools/bin/typos ## checks spelling, and licences, sources and known vulnerabilities of dependencies

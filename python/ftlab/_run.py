@@ -16,7 +16,7 @@ from ftlab._workload import core_workload
 
 __all__ = ["run"]
 
-Fill = Literal["sequential", "random", "none"]
+Fill = Literal["sequential", "random", "twice", "none"]
 """How a drive is filled first."""
 
 
@@ -64,7 +64,7 @@ def run(
         (:func:`ftlab.ftls` lists them), or your own policies.
     drive : Drive, str or int, optional
         The drive, or its logical size.
-    fill : {"sequential", "random", "none"}
+    fill : {"sequential", "random", "twice", "none"}
         How the drive is filled first, by writing every page once; this is executed but not counted.
     writes : int, optional
         Maximum number of host page writes to count; if neither this nor `drive_writes` is given, a whole
@@ -75,7 +75,8 @@ def run(
         End when the write amplification of every FTL is steady, but no later than after `drive_writes` (100
         by default); a trace is repeated until then.
     repeat : bool, default False
-        Begin a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends the run.
+        Begin a trace again when it ends, until `writes`, `drive_writes` (4 by default) or `until` ends
+        the run.
     warmup_writes : int, default 0
         Host page writes after the fill that are executed but not counted.
     interval : int, optional
@@ -120,7 +121,7 @@ def run(
     >>> import ftlab
     >>> result = ftlab.run("zipf:theta=0.9", ["1r-greedy", "2r++"], drive="1GiB", fill="random")
     >>> {ftl: round(waf, 1) for ftl, waf in result.waf.items()}
-    {'1r-greedy': 8.5, '2r++': 5.2}
+    {'1r-greedy': 7.9, '2r++': 4.7}
 
     Your own page numbers, from NumPy:
 

@@ -201,6 +201,7 @@ fn preparation(config: &Config) -> String {
     let fill = match config.fill.as_str() {
         "none" => "none, the drive is initially empty".to_owned(),
         "random" => format!("every page written once in random order (seed {})", config.seed),
+        "twice" => "every page written twice in ascending order".to_owned(),
         _ => "every page written once in ascending order".to_owned(),
     };
     match config.warmup_writes {

@@ -119,9 +119,13 @@ pub(crate) struct DriveArgs {
 #[command(next_help_heading = "Length")]
 pub(crate) struct LengthArgs {
     /// How the drive is filled first, which is executed but not counted: none, every page once in
-    /// ascending order (sequential), or every page once in random order (random).
+    /// ascending order (sequential) or in random order (random), or every page twice (twice).
     #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
     fill: Fill,
+    /// Prepares the drive as a test does: pts, as SNIA's Performance Test Specification, writes every page twice
+    /// and then runs the workload until it is steady.
+    #[arg(long, value_name = "TEST", conflicts_with_all = ["fill", "writes", "until"])]
+    precondition: Option<Precondition>,
     /// Host page writes after the fill that are executed but not counted.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse::<u64>)]
     warmup_writes: u64,
@@ -246,8 +250,10 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
     Ok(Experiment {
         drive: drive(&args.drive),
         length: length(&args.length),
-        repeat: args.length.repeat || args.length.until.is_some(),
-        fill: args.length.fill,
+        repeat: args.length.repeat
+            || args.length.until.is_some()
+            || args.length.precondition.is_some(),
+        fill: args.length.precondition.map_or(args.length.fill, |_| Fill::Twice),
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
@@ -264,7 +270,8 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
 }
 
 fn length(args: &LengthArgs) -> Length {
-    match (args.until, args.writes, args.drive_writes) {
+    let until = args.until.or(args.precondition.map(|_| Until::Steady));
+    match (until, args.writes, args.drive_writes) {
         (Some(Until::Steady), _, drives) => {
             Length::UntilSteady(drives.unwrap_or(UNTIL_STEADY_DRIVE_WRITES))
         }
@@ -290,6 +297,12 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
+}
+
+/// How tests prepare a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Precondition {
+    Pts,
 }
 
 /// When a run ends.

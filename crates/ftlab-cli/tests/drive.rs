@@ -71,7 +71,11 @@ fn what_cannot_be_is_an_error_that_says_why() {
     for (arguments, code, message) in [
         ("drive create d --size 8MiB --ftl fast", 2, "unknown page-mapped FTL \"fast\""),
         ("drive create d --size 8MiB --ftl 2r+", 2, "did you mean \"2r++\"?"),
-        ("drive create d --size 8MiB", 2, "blocks of 1024 pages are too few"),
+        (
+            "drive create d --size 8MiB --pages-per-block 1024",
+            2,
+            "take smaller blocks (--pages-per-block 32",
+        ),
         ("drive create d --size 8MiB --page-size 1536 --pages-per-block 64", 2, "a power of two"),
         ("drive check none", 1, "cannot open none"),
         ("drive stats none", 1, "cannot open none"),

@@ -461,3 +461,36 @@ fn wear_leveling_spreads_erases() {
     assert!(gini("1r-greedy", "--free-block least-worn") < 0.5 * gini("1r-greedy", ""));
     assert!(gini("2r-fifo", "--wear-threshold 5") < 0.5 * gini("2r-fifo", ""));
 }
+
+#[test]
+fn a_short_trace_is_repeated_until_it_is_steady_and_the_header_says_so() {
+    let place = Place::new();
+    let lines: Vec<_> = (0..3000_u64)
+        .map(|n| format!("W,{},4096\n", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % 4096 * 4096))
+        .collect();
+    place.write("t.csv", lines.concat());
+    let run =
+        "run t.csv --map op=1,off:bytes=2,len:bytes=3 --logical 16MiB --op 20% --ftl 1r-greedy";
+    let once = place.ftlab(run).stdout;
+    assert!(once.contains("too short") && once.contains("0.73 drive writes are too few"), "{once}");
+    let steady = place.ftlab(&format!("{run} --until steady"));
+    for part in ["the trace again and again, until all FTLs are steady, at most", "    steady"] {
+        assert!(steady.stdout.contains(part), "{part:?} is not in {}", steady.stdout);
+    }
+    let again = place.ftlab(&format!("{run} --repeat --drive-writes 3 --json")).json();
+    assert_eq!(again["runs"][0]["host_writes"], 3 * 4096);
+    let pts = place.ftlab(&format!("{run} --precondition pts")).stdout;
+    assert!(pts.contains("every page written twice in ascending order"), "{pts}");
+    let empty = place.ftlab(&format!("{run} --fill none")).stdout;
+    let first = empty.lines().next().unwrap();
+    assert!(first.starts_with("workload") && first.ends_with(", on an EMPTY drive"), "{first}");
+}
+
+#[test]
+fn an_address_beyond_the_drive_is_reported_with_the_last_one() {
+    let place = Place::new();
+    place.write("t.csv", "W,0,4096\nW,41943040,4096\nW,83886080,4096\n");
+    let run = "run t.csv --map op=1,off:bytes=2,len:bytes=3 --logical 16MiB --ftl 1r-greedy";
+    let parts = ["a write of page 10240", "the last page of the trace is 20480", "--logical 81MiB"];
+    place.ftlab(run).fails(2, &parts);
+}

@@ -252,7 +252,7 @@ impl Experiment {
         bounds: Bounds,
         schedule: Schedule,
     ) -> Result<Vec<Feed>, SimError> {
-        let filled = Schedule::uncounted(space.logical_pages);
+        let filled = Schedule::uncounted(self.fill.writes(space.logical_pages));
         let sources = fill(self.fill, space)?.map(|source| (source, filled));
         let sources = sources.into_iter().chain([(source, schedule)]);
         sources

@@ -15,6 +15,8 @@ ftlab_spec::choices! {
         Sequential = "sequential",
         /// Every page once, in random order.
         Random = "random",
+        /// Every page twice, in ascending order, as in SNIA's PTS.
+        Twice = "twice",
     }
 }
 
@@ -31,8 +33,19 @@ impl FromStr for Fill {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         Self::parse(text).ok_or_else(|| SpecError::Quantity {
             text: text.into(),
-            expects: "one of none, sequential, random",
+            expects: "one of none, sequential, random, twice",
         })
+    }
+}
+
+impl Fill {
+    /// Page writes that fill a drive of `logical_pages`.
+    pub fn writes(self, logical_pages: u64) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Sequential | Self::Random => logical_pages,
+            Self::Twice => 2 * logical_pages,
+        }
     }
 }
 
@@ -43,10 +56,11 @@ const FILL_SEED: u64 = 0x66_696c_6c00;
 pub(crate) fn fill(fill: Fill, space: &Space) -> Result<Option<Box<dyn TraceSource>>, SimError> {
     match fill {
         Fill::None => Ok(None),
-        Fill::Sequential => Ok(Some(Box::new(Sequential {
+        Fill::Sequential | Fill::Twice => Ok(Some(Box::new(Sequential {
             page_sectors: pages::page_sectors(space.page_bytes)?,
             next_page: 0,
             logical_pages: space.logical_pages,
+            end: fill.writes(space.logical_pages),
             metadata: TraceMetadata::default(),
             skipped: Skipped::default(),
         }))),
@@ -63,6 +77,8 @@ struct Sequential {
     page_sectors: u32,
     next_page: u64,
     logical_pages: u64,
+    /// Page writes in all.
+    end: u64,
     metadata: TraceMetadata,
     skipped: Skipped,
 }
@@ -74,8 +90,8 @@ impl TraceSource for Sequential {
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
-        let end = self.logical_pages.min(self.next_page + batch.limit() as u64);
-        for page in self.next_page..end {
+        let end = self.end.min(self.next_page + batch.limit() as u64);
+        for page in (self.next_page..end).map(|page| page % self.logical_pages) {
             batch.push(Op::Write, page * u64::from(self.page_sectors), self.page_sectors);
         }
         self.next_page = end;

@@ -1,5 +1,6 @@
 //! The loop: the next batch is decoded while all FTLs apply the present one.
 
+use crate::Fill;
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
@@ -64,10 +65,12 @@ impl Prepared {
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;
             let lifetimes = look_ahead(&mut ahead, pages, progress)?;
+            let fill: Fill = config.fill.parse()?;
+            let fill_writes = fill.writes(pages.into());
             let mut told = 0;
             for feed in &mut feeds {
                 feed.tell_lifetimes(lifetimes.after(told));
-                told += pages as usize;
+                told += fill_writes as usize;
             }
         }
         let mut feed = feeds.pop().expect("a workload");

@@ -1,7 +1,7 @@
 //! Runs that end when write amplification is steady.
 
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Requests, Verdict, Workload};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Requests, Verdict, Workload};
 use ftlab_trace::{Input, OpenOptions, open_input};
 
 const PAGES: u64 = 8192;
@@ -61,6 +61,20 @@ fn a_short_trace_is_repeated() {
     let result = short.run(&mut ()).unwrap();
     assert!(all_are(&result.runs, Verdict::Steady), "{:?}", result.runs[0].settling);
     assert!(result.config.until_steady && result.runs[0].host_writes >= 2 * PAGES);
+}
+
+#[test]
+fn a_drive_can_be_filled_twice_and_the_future_is_still_known() {
+    let of = |fill| Experiment {
+        fill,
+        length: Length::DriveWrites(2.0),
+        ftls: vec!["fk".parse().unwrap()],
+        ..experiment(generator("hotcold"), 1.0)
+    };
+    let once = of(Fill::Sequential).run(&mut ()).unwrap();
+    let twice = of(Fill::Twice).run(&mut ()).unwrap();
+    assert_eq!(twice.runs[0].host_writes, 2 * PAGES);
+    assert!((twice.runs[0].waf - once.runs[0].waf).abs() < 0.1, "{}", twice.runs[0].waf);
 }
 
 #[test]

@@ -144,7 +144,7 @@ def region_legend(axes: Axes, keys: list[Patch] | None = None, *, below: float) 
 
 
 def strokes(ftls: list[str]) -> list[dict[str, Any]]:
-    """Colours and dashes of the lines of FTLs that are drawn together: an FTL has the same colour everywhere."""
+    """Colours and dashes of the lines of FTLs that are drawn together, the same in all figures."""
     return [
         {"color": PALETTE[colour], "linestyle": DASHES[dash % len(DASHES)]}
         for colour, dash in _core.styles(ftls)

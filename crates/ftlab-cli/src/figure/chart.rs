@@ -43,6 +43,13 @@ impl Axis {
         Self::new(label, 0.0..end, ticks.collect())
     }
 
+    /// From 0% to a bit more than `max`, which may be beyond 100%.
+    pub(super) fn shares_of_another(label: &str, max: f64) -> Self {
+        let end = (1.03 * max).max(0.01);
+        let ticks = even(end).map(|share| (share, percent(share)));
+        Self::new(label, 0.0..end, ticks.collect())
+    }
+
     /// From 0 to a bit more than `max`, in thousands, millions and so on.
     pub(super) fn counts(label: &str, max: f64) -> Self {
         let end = (1.02 * max).max(1e-9);

@@ -37,7 +37,7 @@ fn draw(advice: &Advice, svg: &mut String) -> Drawn {
     let label = if is_waf { "write amplification" } else { "terabytes written" };
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
-    let x = Axis::shares_up_to("over-provisioning, (physical - logical) / logical", op_max);
+    let x = Axis::shares_of_another("over-provisioning, (physical - logical) / logical", op_max);
     let y = Axis::numbers(label, bottom..bottom + 1.05 * (top - bottom).max(1e-9));
     let names: Vec<_> = advice.curves.iter().map(|curve| curve.ftl.as_str()).collect();
     let curves = advice.curves.iter().zip(styles(&names));

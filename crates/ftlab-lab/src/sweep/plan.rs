@@ -413,6 +413,6 @@ fn writes(experiment: &Experiment) -> Option<u64> {
         Length::DriveWrites(drives) | Length::UntilSteady(drives) => (drives * pages as f64) as u64,
         Length::OfWorkload => return None,
     };
-    let fill = if experiment.fill == ftlab_sim::Fill::None { 0 } else { pages };
+    let fill = experiment.fill.writes(pages);
     Some(counted + experiment.warmup_writes + fill)
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `uniform` | one |
 //! | `hotcold`, `skew` | the hot area and the rest |
+//! | `jesd219` | its three areas |
 //! | `skewinc`, `skewdec` | the largest hot area, which holds every page that is ever hot, and the rest |
 //! | `swap` | its groups; what is swapped later is not told |
 //! | `mix` | those of all parts, laid over each other |
@@ -83,6 +84,7 @@ mod tests {
             ("uniform", vec![(1000, 1000)]),
             ("zipf", vec![]),
             ("hotcold:writes=0.8,pages=0.2", vec![(200, 800), (800, 200)]),
+            ("jesd219", vec![(50, 500), (150, 300), (800, 200)]),
             ("skew:x=95", vec![(50, 950), (950, 50)]),
             ("iozone", vec![]),
             ("iozone:hot=together", vec![(35, 900), (315, 100), (650, 0)]),

@@ -11,6 +11,7 @@ mod draw;
 mod generator;
 pub mod hotcold;
 pub mod iozone;
+pub mod jesd219;
 pub mod join;
 pub mod linkbench;
 pub mod lsm;
@@ -57,6 +58,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     lsm::GENERATOR,
     trace_like::GENERATOR,
     iozone::GENERATOR,
+    jesd219::GENERATOR,
     mix::GENERATOR,
     join::GENERATOR,
 ];
