@@ -46,6 +46,15 @@ impl Prepared {
 
     /// Runs it.
     pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
+        self.run_and_read(progress, |_| ()).map(|(result, ())| result)
+    }
+
+    /// Runs it, and lets `read` see the FTLs before their results are taken.
+    pub(crate) fn run_and_read<T>(
+        self,
+        progress: &mut impl Progress,
+        read: impl FnOnce(&[FtlRun]) -> T,
+    ) -> Result<(ExperimentResult, T), SimError> {
         let Self { config, mut ahead, mut feeds, mut runs, pool, .. } = self;
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;
@@ -77,7 +86,8 @@ impl Prepared {
                 warmup_writes: config.warmup_writes,
             });
         }
-        finish(config, &feed, runs, &pool)
+        let seen = read(&runs);
+        Ok((finish(config, &feed, runs, &pool)?, seen))
     }
 }
 
