@@ -214,10 +214,11 @@ mod tests {
     use super::*;
     use ftlab_sim::Workload;
     use ftlab_sim::lesson::Plan;
+    use ftlab_trace::OpenOptions;
     use serde_json::Value;
 
     fn data(ftls: &[&str]) -> (Lesson, Value) {
-        let workload = Workload::parse("hotcold", Default::default()).unwrap();
+        let workload = Workload::parse("hotcold", OpenOptions::default()).unwrap();
         let ftls = ftls.iter().map(|ftl| ftl.parse().unwrap()).collect();
         let lesson = Plan::new(workload, ftls).run().unwrap();
         let data = serde_json::from_str(&Data::new(&lesson).to_json().unwrap()).unwrap();
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_page_of_the_largest_lesson_is_small_enough() {
-        let workload = Workload::parse("uniform", Default::default()).unwrap();
+        let workload = Workload::parse("uniform", OpenOptions::default()).unwrap();
         let ftls = ["1r-greedy", "single/cost-benefit", "2r-fifo"];
         let ftls = ftls.iter().map(|ftl| ftl.parse().unwrap()).collect();
         let plan =
