@@ -6,7 +6,7 @@ use crate::output::say;
 use crate::report::command;
 use clap::Args;
 use ftlab_report::lesson_page;
-use ftlab_sim::lesson::Plan;
+use ftlab_sim::lesson::LessonPlan;
 use ftlab_sim::{Fill, Workload};
 use ftlab_spec::Spec;
 use ftlab_trace::{check_file, replace_file};
@@ -58,14 +58,14 @@ pub(crate) struct TeachArgs {
 
 pub(crate) fn teach(args: &TeachArgs, typed: &[OsString]) -> Result<(), CliError> {
     let open = args.reading.open_options(ftlab_sim::lesson::PAGE_BYTES);
-    let plan = Plan {
+    let plan = LessonPlan {
         blocks: args.blocks,
         pages_per_block: args.pages_per_block,
         logical_pages: args.logical_pages,
         writes: args.writes,
         fill: args.fill,
         seed: args.seed,
-        ..Plan::new(Workload::parse(&args.workload, open)?, args.ftl.clone())
+        ..LessonPlan::new(Workload::parse(&args.workload, open)?, args.ftl.clone())
     };
     check_file(&args.out)?;
     let mut lesson = plan.run()?;

@@ -83,7 +83,9 @@
     const action = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     // These have keys of their own.
-    if (event.target.closest("select") || (event.key === " " && event.target.closest("button, summary"))) return;
+    const choice = event.target.closest(".choice");
+    const scrolls = choice !== null && choice.scrollWidth > choice.clientWidth && event.key.startsWith("Arrow");
+    if (scrolls || event.target.closest("select") || (event.key === " " && event.target.closest("button, summary"))) return;
     event.preventDefault();
     action();
   });

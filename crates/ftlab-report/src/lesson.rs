@@ -1,5 +1,6 @@
 //! The page of a lesson: what FTLs do on a small drive, step by step.
 
+use crate::page::name_of;
 use crate::{BYTES_MAX, ReportError};
 use askama::Template;
 use ftlab_sim::ExperimentResult;
@@ -82,7 +83,7 @@ fn drive(config: &Config) -> String {
         grouped(drive.pages_per_block.into()),
         grouped(drive.logical_pages.into()),
         percent(drive.op_ratio),
-        config.workload,
+        name_of(config),
     )
 }
 
@@ -213,14 +214,14 @@ fn candidate(candidate: &Candidate) -> (u32, u32, Option<String>) {
 mod tests {
     use super::*;
     use ftlab_sim::Workload;
-    use ftlab_sim::lesson::Plan;
+    use ftlab_sim::lesson::LessonPlan;
     use ftlab_trace::OpenOptions;
     use serde_json::Value;
 
     fn data(ftls: &[&str]) -> (Lesson, Value) {
         let workload = Workload::parse("hotcold", OpenOptions::default()).unwrap();
         let ftls = ftls.iter().map(|ftl| ftl.parse().unwrap()).collect();
-        let lesson = Plan::new(workload, ftls).run().unwrap();
+        let lesson = LessonPlan::new(workload, ftls).run().unwrap();
         let data = serde_json::from_str(&Data::new(&lesson).to_json().unwrap()).unwrap();
         (lesson, data)
     }
@@ -248,8 +249,12 @@ mod tests {
         let workload = Workload::parse("uniform", OpenOptions::default()).unwrap();
         let ftls = ["1r-greedy", "single/cost-benefit", "2r-fifo"];
         let ftls = ftls.iter().map(|ftl| ftl.parse().unwrap()).collect();
-        let plan =
-            Plan { blocks: 32, pages_per_block: 64, writes: 1000, ..Plan::new(workload, ftls) };
+        let plan = LessonPlan {
+            blocks: 32,
+            pages_per_block: 64,
+            writes: 1000,
+            ..LessonPlan::new(workload, ftls)
+        };
         let page = lesson_page(&plan.run().unwrap()).unwrap();
         assert!(page.len() < BYTES_MAX && page.contains("</html>"));
     }

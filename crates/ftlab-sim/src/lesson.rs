@@ -1,11 +1,11 @@
 //! Every step of FTLs on a drive that is small enough to be drawn page by page.
 //!
 //! ```
-//! use ftlab_sim::lesson::{Plan, Step};
+//! use ftlab_sim::lesson::{LessonPlan, Step};
 //! use ftlab_sim::Workload;
 //!
 //! let workload = Workload::parse("hotcold", Default::default())?;
-//! let lesson = Plan::new(workload, vec!["1r-greedy".parse()?, "2r-fifo".parse()?]).run()?;
+//! let lesson = LessonPlan::new(workload, vec!["1r-greedy".parse()?, "2r-fifo".parse()?]).run()?;
 //! let (result, recording) = (&lesson.result.runs[0], &lesson.recordings[0]);
 //! let moves = recording.counted().iter().filter(|step| matches!(step, Step::Move { .. }));
 //! assert_eq!(moves.count() as u64, result.relocations);
@@ -48,7 +48,7 @@ const DATA_BLOCKS_ADVISED: u32 = 3;
 
 /// What a lesson shows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct LessonPlan {
     /// Where the writes come from; addresses beyond the drive are taken modulo its size.
     pub workload: Workload,
     /// What serves them: page-mapped FTLs, up to [`FTLS_MAX`].
@@ -94,7 +94,7 @@ impl Recording {
     }
 }
 
-impl Plan {
+impl LessonPlan {
     /// 200 writes to a full drive of 8 blocks of 16 pages.
     pub fn new(workload: Workload, ftls: Vec<Spec>) -> Self {
         Self {
@@ -131,9 +131,9 @@ impl Plan {
 
     /// Refuses what cannot be drawn.
     fn check(&self) -> Result<(), SimError> {
-        at_most("--blocks", self.blocks.into(), 1, BLOCKS_MAX.into())?;
-        at_most("--pages-per-block", self.pages_per_block.into(), 2, PAGES_PER_BLOCK_MAX.into())?;
-        at_most("--writes", self.writes, 1, WRITES_MAX)?;
+        within("--blocks", self.blocks.into(), 1, BLOCKS_MAX.into())?;
+        within("--pages-per-block", self.pages_per_block.into(), 2, PAGES_PER_BLOCK_MAX.into())?;
+        within("--writes", self.writes, 1, WRITES_MAX)?;
         if self.logical_pages == Some(0) {
             return Err(SimError::Unusable {
                 what: "--logical-pages 0: the host would have nothing to write to".into(),
@@ -284,7 +284,7 @@ fn summary(ftl: &Spec) -> String {
     }
 }
 
-fn at_most(option: &str, value: u64, least: u64, most: u64) -> Result<(), SimError> {
+fn within(option: &str, value: u64, least: u64, most: u64) -> Result<(), SimError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
@@ -302,9 +302,9 @@ mod tests {
     use super::*;
     use ftlab_trace::OpenOptions;
 
-    fn plan(ftls: &[&str]) -> Plan {
+    fn plan(ftls: &[&str]) -> LessonPlan {
         let workload = Workload::parse("hotcold", OpenOptions::default()).unwrap();
-        Plan::new(workload, ftls.iter().map(|ftl| ftl.parse().unwrap()).collect())
+        LessonPlan::new(workload, ftls.iter().map(|ftl| ftl.parse().unwrap()).collect())
     }
 
     fn count(steps: &[Step], is: impl Fn(&Step) -> bool) -> u64 {
@@ -324,7 +324,7 @@ mod tests {
                 Err(error) => {
                     let error = error.to_string();
                     let (_, blocks) = error.rsplit_once("--blocks ").expect(&error);
-                    let larger = Plan { blocks: blocks.parse().unwrap(), ..small };
+                    let larger = LessonPlan { blocks: blocks.parse().unwrap(), ..small };
                     larger.run().unwrap_or_else(|error| panic!("{ftl}: {error}"))
                 }
             };
@@ -362,22 +362,22 @@ mod tests {
         let one = plan(&["1r-greedy"]);
         for (plan, part) in [
             (
-                Plan { blocks: 33, ..one.clone() },
+                LessonPlan { blocks: 33, ..one.clone() },
                 "--blocks 33: a page shows from 1 to 32; give --blocks 32",
             ),
-            (Plan { pages_per_block: 1, ..one.clone() }, "give --pages-per-block 2"),
-            (Plan { writes: 0, ..one.clone() }, "give --writes 1"),
-            (Plan { writes: 1001, ..one.clone() }, "give --writes 1000"),
-            (Plan { logical_pages: Some(0), ..one.clone() }, "give 1 or more"),
+            (LessonPlan { pages_per_block: 1, ..one.clone() }, "give --pages-per-block 2"),
+            (LessonPlan { writes: 0, ..one.clone() }, "give --writes 1"),
+            (LessonPlan { writes: 1001, ..one.clone() }, "give --writes 1000"),
+            (LessonPlan { logical_pages: Some(0), ..one.clone() }, "give 1 or more"),
             (
-                Plan { logical_pages: Some(81), ..one.clone() },
+                LessonPlan { logical_pages: Some(81), ..one.clone() },
                 "81 logical pages fill 6, and 1r-greedy needs 1 open",
             ),
             (
-                Plan { logical_pages: Some(81), ..one.clone() },
+                LessonPlan { logical_pages: Some(81), ..one.clone() },
                 "give --blocks 9, or --logical-pages 80 or fewer",
             ),
-            (Plan { blocks: 3, ..one.clone() }, "give --blocks 6"),
+            (LessonPlan { blocks: 3, ..one.clone() }, "give --blocks 6"),
             (plan_of_four(), "4 FTLs do not fit side by side, 3 do"),
             (plan(&["fast"]), "fast is hybrid-mapped"),
             (plan(&["1r-greed"]), "1r-greed"),
@@ -389,7 +389,7 @@ mod tests {
         }
     }
 
-    fn plan_of_four() -> Plan {
+    fn plan_of_four() -> LessonPlan {
         plan(&["1r-greedy", "2r-fifo", "fifo", "2r-greedy"])
     }
 }
