@@ -28,6 +28,7 @@ mod reproduce;
 mod run;
 mod sweep;
 mod table;
+mod teach;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -74,6 +75,7 @@ enum Command {
     Drive(absent::AbsentArgs),
     Model(model::ModelArgs),
     Report(report::ReportArgs),
+    Teach(teach::TeachArgs),
     #[cfg(feature = "completions")]
     Completions(completions::CompletionsArgs),
     #[cfg(feature = "completions")]
@@ -145,6 +147,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         Command::Drive(_) => Err(absent::absent("ftlab drive", "live")),
         Command::Model(args) => model::model(&args),
         Command::Report(args) => report::report(&args),
+        Command::Teach(args) => teach::teach(&args, &typed),
         #[cfg(feature = "completions")]
         Command::Completions(args) => completions::completions(&args, Cli::command()),
         #[cfg(feature = "completions")]

@@ -75,7 +75,9 @@ fn quoted<'a>(arguments: impl Iterator<Item = &'a str>) -> String {
 impl From<ReportError> for CliError {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::TooManyFtls { .. } => Self::usage(error.to_string()),
+            ReportError::TooManyFtls { .. } | ReportError::TooManySteps { .. } => {
+                Self::usage(error.to_string())
+            }
             _ => Self::failure(error.to_string()),
         }
     }

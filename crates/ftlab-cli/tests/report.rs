@@ -3,9 +3,8 @@
 mod common;
 
 use common::Place;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use common::browser::{browser, check};
+use std::path::Path;
 
 const SMALL: &str = "--logical 16MiB --pages-per-block 64 --op 20% --fill sequential";
 
@@ -139,37 +138,11 @@ fn what_cannot_be_written_is_known_before_the_run() {
     place.ftlab("report old").fails(2, &["old/results.json: missing field", "run it again"]);
 }
 
-/// The folder of the browser's tests, if they can run; says aloud what is missing otherwise.
-fn browser() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftlab-report/browser");
-    let chromium = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    let runs = |program: &std::ffi::OsStr| {
-        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-    };
-    let missing = [
-        ("Node.js", !runs("node".as_ref())),
-        ("Chromium", !runs(&chromium)),
-        ("Playwright", !folder.join("node_modules/playwright-core").exists()),
-    ];
-    let missing: Vec<_> = missing.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
-    if missing.is_empty() {
-        return Some(folder);
-    }
-    let message =
-        format!("SKIPPED: {} absent; `make setup-report` installs it\n", missing.join(" and "));
-    std::io::stderr().write_all(message.as_bytes()).unwrap();
-    None
-}
-
 #[track_caller]
 fn reads_well(folder: &Path, arguments: &str) {
     let place = Place::new();
     report(&place, arguments);
-    let page = place.path().join("page.html");
-    let check =
-        Command::new("node").current_dir(folder).arg("check.mjs").arg(page).output().unwrap();
-    let text = String::from_utf8_lossy(&check.stdout) + String::from_utf8_lossy(&check.stderr);
-    assert!(check.status.success(), "{text}");
+    check(folder, "check.mjs", &place.path().join("page.html"));
 }
 
 #[test]

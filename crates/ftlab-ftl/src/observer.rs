@@ -1,11 +1,17 @@
 //! Watching an FTL at work.
 
+use crate::page::Drive;
+use crate::page::policy::{Policy, Victims};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// Is told what an FTL does, as it happens. The default methods do nothing and compile away; `()` is
 /// the observer that sees nothing.
 pub trait Observer: Send {
+    /// The host is about to write `lpn`; collections may have to make room first.
+    #[inline]
+    fn host_write_begins(&mut self, _lpn: Lpn) {}
+
     /// The host wrote `lpn`, which went to `to`.
     #[inline]
     fn host_write(&mut self, _lpn: Lpn, _to: Ppn, _stream: StreamId) {}
@@ -29,6 +35,14 @@ pub trait Observer: Send {
     /// What began with [`Self::step_begins`] is done.
     #[inline]
     fn step_ends(&mut self) {}
+
+    /// A page-mapped FTL is about to choose victims: `policy` decides, and `drive` is what it decides on.
+    #[inline]
+    fn choice_begins(&mut self, _policy: &impl Policy, _drive: &Drive) {}
+
+    /// What was chosen after [`Self::choice_begins`], perhaps nothing.
+    #[inline]
+    fn choice_ends(&mut self, _victims: &Victims) {}
 
     /// `victim`, which holds `valid_pages` valid pages of `stream`, is about to be collected.
     #[inline]

@@ -4,6 +4,7 @@ use crate::error::MachineError;
 use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
 use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
+use crate::steps::{Recorder, Step};
 use crate::watch::{PageWatch, Watch};
 use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
@@ -27,6 +28,8 @@ enum Kind {
     Plain(DynFtl<NoPayload, Watch>),
     Timed(DynFtl<Timed<NoPayload>, PageWatch>),
     Faulty(DynFtl<Timed<Faulty<NoPayload>>, PageWatch>),
+    /// Small drives only: the policy is in a box, too.
+    Recorded(DynFtl<NoPayload, Recorder>),
 }
 
 /// Why an FTL stops.
@@ -54,6 +57,7 @@ macro_rules! any {
             Kind::Plain($ftl) => $call,
             Kind::Timed($ftl) => $call,
             Kind::Faulty($ftl) => $call,
+            Kind::Recorded($ftl) => $call,
         }
     };
 }
@@ -62,7 +66,8 @@ macro_rules! any {
 macro_rules! clock {
     ($any_ftl:expr, $clock:ident => $call:expr) => {
         match $any_ftl {
-            AnyFtl { has_clock: false, .. } | AnyFtl { kind: Kind::Plain(_), .. } => None,
+            AnyFtl { has_clock: false, .. }
+            | AnyFtl { kind: Kind::Plain(_) | Kind::Recorded(_), .. } => None,
             AnyFtl { kind: Kind::Timed(ftl), .. } => {
                 let $clock = ftl.flash_mut();
                 Some($call)
@@ -114,6 +119,23 @@ impl AnyFtl {
         Ok(Self { kind, has_clock })
     }
 
+    /// Makes the page-mapped FTL that `spec` names, of the registry, whose every step is recorded: for
+    /// drives that are drawn page by page. Its parameters are fitted to the drive.
+    pub fn recorded(spec: &Spec, config: DriveConfig) -> Result<Self, MachineError> {
+        let geometry: Geometry = config.geometry;
+        let recorder = Recorder::new(Watch::new(geometry.blocks(), geometry.pages_per_block()));
+        let ftl = registry::build_page_mapped_boxed(spec, config, NoPayload, recorder)?;
+        Ok(Self { kind: Kind::Recorded(Box::new(ftl)), has_clock: false })
+    }
+
+    /// The steps so far, in order; none unless they are recorded.
+    pub fn steps(&self) -> &[Step] {
+        match &self.kind {
+            Kind::Recorded(ftl) => &ftl.observer().steps,
+            Kind::Plain(_) | Kind::Timed(_) | Kind::Faulty(_) => &[],
+        }
+    }
+
     /// Carries out the writes and trims of a batch. `arrivals_us` has the arrival of each write; it is
     /// empty unless writes arrive by the clock of a trace.
     pub fn apply(&mut self, batch: &PageBatch, arrivals_us: &[u64]) -> Result<(), Stop> {
@@ -140,7 +162,7 @@ impl AnyFtl {
     pub fn failures(&mut self) -> Failures {
         match &mut self.kind {
             Kind::Faulty(ftl) => ftl.flash_mut().below().failures(),
-            Kind::Plain(_) | Kind::Timed(_) => Failures::default(),
+            Kind::Plain(_) | Kind::Timed(_) | Kind::Recorded(_) => Failures::default(),
         }
     }
 
@@ -180,13 +202,14 @@ impl AnyFtl {
             Kind::Plain(ftl) => ftl.observer(),
             Kind::Timed(ftl) => &ftl.observer().watch,
             Kind::Faulty(ftl) => &ftl.observer().watch,
+            Kind::Recorded(ftl) => &ftl.observer().watch,
         }
     }
 
     /// Counts moves of pages from here on, if pages are watched.
     pub fn count_moves(&mut self) {
         let ages = match &mut self.kind {
-            Kind::Plain(_) => None,
+            Kind::Plain(_) | Kind::Recorded(_) => None,
             Kind::Timed(ftl) => ftl.observer_mut().ages.as_mut(),
             Kind::Faulty(ftl) => ftl.observer_mut().ages.as_mut(),
         };
@@ -206,7 +229,7 @@ impl AnyFtl {
 
     fn ages(&self) -> Option<&PageAges> {
         match &self.kind {
-            Kind::Plain(_) => None,
+            Kind::Plain(_) | Kind::Recorded(_) => None,
             Kind::Timed(ftl) => ftl.observer().ages.as_ref(),
             Kind::Faulty(ftl) => ftl.observer().ages.as_ref(),
         }

@@ -26,6 +26,7 @@ mod error;
 mod page_ages;
 mod picture;
 mod policies;
+mod steps;
 mod watch;
 
 pub use any_ftl::{AnyFtl, Stop};
@@ -33,4 +34,5 @@ pub use error::MachineError;
 pub use page_ages::Moves;
 pub use picture::{BlockPages, Picture};
 pub use policies::{MakePolicy, OwnPolicies};
+pub use steps::{Candidate, Step};
 pub use watch::{BINS, Watch};

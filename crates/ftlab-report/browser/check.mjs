@@ -2,44 +2,7 @@
 //
 //   node check.mjs PAGE.html [DIRECTORY FOR SCREENSHOTS]
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
-
-const [, , file, screenshots] = process.argv;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const wrong = [];
-const expect = (is, message) => is || wrong.push(message);
-
-const SCREENS = [
-  { name: "light", viewport: { width: 1280, height: 900 }, colorScheme: "light" },
-  { name: "dark", viewport: { width: 1280, height: 900 }, colorScheme: "dark" },
-  { name: "phone", viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true, isMobile: true },
-];
-
-/** Opens the page, and takes note of whatever it asks of the network or complains of. */
-async function open(browser, { name, ...options }) {
-  const page = await browser.newPage(options);
-  page.on("request", (request) => {
-    const isOwn = request.url().startsWith("data:") || request.url() === pathToFileURL(file).href;
-    expect(isOwn, `${name}: the page asks for ${request.url()}`);
-  });
-  page.on("console", (message) => expect(!["error", "warning"].includes(message.type()), `${name}: ${message.text()}`));
-  page.on("pageerror", (error) => wrong.push(`${name}: ${error.stack}`));
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForTimeout(100);
-  return page;
-}
-
-async function isAccessible(page, name) {
-  // The page lets no script in but its own; this one comes from outside.
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  for (const { id, impact, help, nodes } of violations) {
-    expect(!["serious", "critical"].includes(impact), `${name}: ${id} (${impact}): ${help}: ${nodes[0].html}`);
-  }
-}
+import { expect, isAccessible, read } from "./reader.mjs";
 
 async function isDrawn(page, name) {
   const blank = await page.evaluate(() =>
@@ -49,11 +12,6 @@ async function isDrawn(page, name) {
     }).length,
   );
   expect(blank === 0, `${name}: ${blank} canvases are blank`);
-  const { wide, seen } = await page.evaluate(() => ({
-    wide: document.documentElement.scrollWidth,
-    seen: innerWidth,
-  }));
-  expect(wide <= seen, `${name}: the page is ${wide} pixels wide, and ${seen} are seen`);
 }
 
 async function sorts(page) {
@@ -119,29 +77,11 @@ async function turnsDark(page) {
   expect((await colour()) !== before, "the button does not change the colours");
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox"],
-});
-try {
-  for (const screen of SCREENS) {
-    const page = await open(browser, screen);
-    await isDrawn(page, screen.name);
-    await isAccessible(page, screen.name);
-    if (screenshots) await page.screenshot({ path: `${screenshots}/${screen.name}.png`, fullPage: true });
-    await page.close();
-  }
-  const page = await open(browser, SCREENS[0]);
+await read(isDrawn, async (page) => {
   await sorts(page);
   await shows(page);
   await slides(page);
   await zooms(page);
   await turnsDark(page);
   await isAccessible(page, "after all");
-} finally {
-  await browser.close();
-}
-if (wrong.length > 0) {
-  console.log(wrong.join("\n"));
-  process.exit(1);
-}
+});

@@ -1,4 +1,5 @@
-//! Results as one self-contained HTML page.
+//! Results as one self-contained HTML page; and lessons, which show FTLs on a small drive step by step
+//! ([`lesson_page`]).
 //!
 //! ```
 //! use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Workload};
@@ -21,10 +22,12 @@
 
 mod advice;
 mod data;
+mod lesson;
 mod page;
 mod tables;
 
 pub use advice::{AdvicePage, advice_page};
+pub use lesson::lesson_page;
 pub use page::page;
 
 use thiserror::Error;
@@ -51,6 +54,14 @@ pub enum ReportError {
         "the report would have {bytes} bytes, more than {BYTES_MAX}: name fewer FTLs, or shorter names"
     )]
     TooLarge {
+        /// The size of the page.
+        bytes: usize,
+    },
+    /// A lesson takes more space than a page has.
+    #[error(
+        "the lesson would have {bytes} bytes, more than {BYTES_MAX}: name fewer FTLs, or lower --writes"
+    )]
+    TooManySteps {
         /// The size of the page.
         bytes: usize,
     },

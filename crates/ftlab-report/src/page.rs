@@ -139,7 +139,7 @@ fn question(result: &ExperimentResult) -> String {
 }
 
 /// A generator as the user gave it, or the file name of a trace.
-fn name_of(config: &Config) -> &str {
+pub(crate) fn name_of(config: &Config) -> &str {
     let name = Path::new(&config.workload).file_name().and_then(OsStr::to_str);
     name.filter(|_| config.format.is_some()).unwrap_or(&config.workload)
 }

@@ -18,7 +18,7 @@ use crate::{SimError, memory, steady};
 use ftlab_flash::{Arrivals, Faults, Timing};
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
-use ftlab_machine::{AnyFtl, OwnPolicies};
+use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
@@ -94,6 +94,10 @@ pub struct Experiment {
     pub batch_writes: u64,
 }
 
+/// Makes the FTL of a run: its parameters are fitted to the drive.
+pub(crate) type BuildFtl =
+    fn(&Experiment, &Spec, DriveConfig, Option<&Timing>) -> Result<AnyFtl, MachineError>;
+
 impl Experiment {
     /// An experiment with the default drive, full at first, and all of the workload.
     pub fn new(workload: Workload, ftls: Vec<Spec>) -> Self {
@@ -133,6 +137,15 @@ impl Experiment {
 
     /// The same on threads that other experiments may use too, instead of its own.
     pub fn prepare_on(&self, threads: &Threads) -> Result<Prepared, SimError> {
+        self.prepare_with(threads, Self::build_ftl)
+    }
+
+    /// The same with FTLs that `build_ftl` makes.
+    pub(crate) fn prepare_with(
+        &self,
+        threads: &Threads,
+        build_ftl: BuildFtl,
+    ) -> Result<Prepared, SimError> {
         self.check_ftls()?;
         self.check_numbers()?;
         self.check_future()?;
@@ -181,7 +194,8 @@ impl Experiment {
         let pool = threads.clone();
         let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
-        let runs = pool.install(|| self.build(&config, drive_config, timing.as_ref(), &oracle))?;
+        let build = |fitted: &Spec| build_ftl(self, fitted, drive_config, timing.as_ref());
+        let runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let requests = source.metadata().requests;
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
@@ -395,9 +409,19 @@ impl Experiment {
     }
 
     /// No more threads than there is work for: one for each FTL, and one that decodes.
-    fn threads(&self) -> Result<Threads, SimError> {
+    pub(crate) fn threads(&self) -> Result<Threads, SimError> {
         let threads = self.threads.unwrap_or_else(Threads::processors);
         Threads::new(threads.min(self.ftls.len() + 1))
+    }
+
+    /// An FTL as every run has it.
+    fn build_ftl(
+        &self,
+        fitted: &Spec,
+        drive: DriveConfig,
+        timing: Option<&Timing>,
+    ) -> Result<AnyFtl, MachineError> {
+        AnyFtl::new(fitted, &self.policies, drive, timing, self.faults, self.observe)
     }
 
     /// Every FTL, fitted to the drive and to what `oracle` knows of the workload.
@@ -405,8 +429,8 @@ impl Experiment {
         &self,
         config: &Config,
         drive: DriveConfig,
-        timing: Option<&Timing>,
         oracle: &[OracleGroup],
+        build: impl Fn(&Spec) -> Result<AnyFtl, MachineError> + Sync,
     ) -> Result<Vec<FtlRun>, SimError> {
         let size = DriveShape::new(&drive);
         let policies = &self.policies;
@@ -414,7 +438,7 @@ impl Experiment {
             .par_iter()
             .map(|spec| {
                 let fitted = policies.fit(spec, size, oracle)?;
-                let ftl = AnyFtl::new(&fitted, policies, drive, timing, self.faults, self.observe)?;
+                let ftl = build(&fitted)?;
                 let parameters = named(policies.resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 let takes_streams = policies.hints(spec)? == Hints::Streams;

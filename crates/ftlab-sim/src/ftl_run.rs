@@ -13,7 +13,7 @@ use crate::stopwatch::Spent;
 use ftlab_flash::{Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_machine::{AnyFtl, Stop, Watch};
+use ftlab_machine::{AnyFtl, Step, Stop, Watch};
 use std::collections::BTreeMap;
 
 /// Rounds of a run that ends when it is steady, at least: two drive writes.
@@ -38,6 +38,8 @@ pub(crate) struct FtlRun {
     round_start: Totals,
     /// Totals at even distances, for the last tenth.
     checkpoints: Vec<Totals>,
+    /// Steps before counting began, if they are recorded.
+    first_step: usize,
     /// Pictures of the flash at even distances; none unless pages are watched.
     frames: Vec<Frame>,
     spent: Spent,
@@ -106,6 +108,7 @@ impl FtlRun {
             rounds: Rounds::default(),
             round_start: Totals::default(),
             checkpoints: vec![Totals::default()],
+            first_step: 0,
             frames: Vec::new(),
             spent: Spent::default(),
         }
@@ -123,9 +126,15 @@ impl FtlRun {
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
         self.base = Some((self.ftl.counters(), self.ftl.watch().clone()));
+        self.first_step = self.ftl.steps().len();
         self.ftl.measure();
         self.ftl.count_moves();
         self.frames.extend(self.frame(0));
+    }
+
+    /// Its steps so far, and how many of them came before counting began.
+    pub(crate) fn steps(&self) -> (&[Step], usize) {
+        (self.ftl.steps(), self.first_step)
     }
 
     /// Carries out the writes and trims of a chunk, as far as the drive takes them.

@@ -49,8 +49,17 @@ impl Prepared {
 
     /// Runs it.
     pub fn run(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
+        self.run_and_read(progress, |_| ()).map(|(result, ())| result)
+    }
+
+    /// Runs it, and lets `read` see the FTLs before their results are taken.
+    pub(crate) fn run_and_read<T>(
+        self,
+        progress: &mut impl Progress,
+        read: impl FnOnce(&[FtlRun]) -> T,
+    ) -> Result<(ExperimentResult, T), SimError> {
         let workload = self.workload.clone();
-        self.run_all(progress).map_err(|error| match error {
+        self.run_all(progress, read).map_err(|error| match error {
             // One error names the size that the whole trace needs.
             SimError::BeyondDrive { operation, page, logical_pages, page_bytes, .. } => {
                 let last_page = workload.last_page(page_bytes);
@@ -60,7 +69,11 @@ impl Prepared {
         })
     }
 
-    fn run_all(self, progress: &mut impl Progress) -> Result<ExperimentResult, SimError> {
+    fn run_all<T>(
+        self,
+        progress: &mut impl Progress,
+        read: impl FnOnce(&[FtlRun]) -> T,
+    ) -> Result<(ExperimentResult, T), SimError> {
         let Self { config, mut ahead, mut feeds, mut runs, pool, .. } = self;
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;
@@ -94,7 +107,8 @@ impl Prepared {
                 warmup_writes: config.warmup_writes,
             });
         }
-        finish(config, &feed, runs, &pool)
+        let seen = read(&runs);
+        Ok((finish(config, &feed, runs, &pool)?, seen))
     }
 }
 

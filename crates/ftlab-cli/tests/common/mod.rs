@@ -1,6 +1,7 @@
 //! Runs the binary as a user does.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub(crate) mod browser;
 pub(crate) mod running;
 
 use serde_json::Value;

@@ -2,7 +2,9 @@
 
 use crate::page::Drive;
 use crate::page::entry::{Hinted, PlacementEntry};
-use crate::page::policy::{Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};
+use crate::page::policy::{
+    BlockScore, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
+};
 use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
 use ftlab_flash::{BlockId, Lpn};
@@ -48,6 +50,10 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
         self.victim.select(drive, victims);
+    }
+
+    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+        self.victim.block_score(block, drive)
     }
 
     fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {

@@ -19,4 +19,6 @@ pub use config::{ConfigError, DriveConfig};
 pub use drive::{Drive, FreeBlock, Phase, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
-pub use policy::{Hint, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims};
+pub use policy::{
+    BlockScore, Hint, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
+};

@@ -138,6 +138,15 @@ impl Victims {
     }
 }
 
+/// How much a policy wants to collect a block: of several, that with the highest score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockScore {
+    /// How it is computed, for readers; u is the valid share of the block.
+    pub formula: &'static str,
+    /// What comes of it; infinite where the formula divides by no valid pages.
+    pub value: f64,
+}
+
 boxable! {
     /// An FTL algorithm: it decides, the engine carries out.
     ///
@@ -173,6 +182,12 @@ boxable! {
         /// If that limit is a whole block, the choice must contain at least one invalid page wherever
         /// any sealed block has one: that is what makes collection come to an end.
         fn select_victims(&mut self, drive: &Drive, victims: &mut Victims);
+
+        /// The score of a sealed block in a choice of victims now; none if blocks have no scores, or this
+        /// block none. For those who watch: the engine never asks.
+        fn block_score(&self, _block: BlockId, _drive: &Drive) -> Option<BlockScore> {
+            None
+        }
 
         /// Whether it wants collections that no host write needs. Asked after each host write.
         #[inline]
@@ -290,6 +305,11 @@ boxable! {
         /// Chooses sealed blocks under the contract of
         /// [`Policy::select_victims`].
         fn select(&mut self, drive: &Drive, victims: &mut Victims);
+
+        /// The score of a sealed block, as of [`Policy::block_score`].
+        fn block_score(&self, _block: BlockId, _drive: &Drive) -> Option<BlockScore> {
+            None
+        }
 
         /// `block` has been opened.
         fn on_block_opened(&mut self, block: BlockId, drive: &Drive);

@@ -75,7 +75,7 @@
 use crate::algorithms::midas::groups::{FIRST, Groups, HOT, STREAMS};
 use crate::algorithms::midas::model::{Demand, Intervals};
 use crate::page::entry::{DriveShape, PolicyEntry};
-use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
+use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -391,6 +391,15 @@ impl Policy for Midas {
                 self.choose(block, drive, victims);
             }
         }
+    }
+
+    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+        let formula = match self.last {
+            LastGroup::Greedy => "invalid pages, outside the queues",
+            LastGroup::CostBenefit => "age x (1 - u) / u, outside the queues",
+        };
+        let is_queued = self.groups.is_queue(self.groups.of(drive.stream_of(block)));
+        (!is_queued).then(|| BlockScore { formula, value: self.score(block, drive) })
     }
 
     fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {

@@ -24,9 +24,10 @@
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, VictimEntry};
-use crate::page::policy::{VictimRule, Victims};
+use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
 use crate::{Metadata, STAMP_BITS};
+use ftlab_flash::BlockId;
 use ftlab_spec::NoParameters;
 
 /// Cost, age, times.
@@ -47,26 +48,35 @@ impl VictimEntry for Cat {
     }
 }
 
+/// The score of a block that was sealed at `since`.
+#[inline]
+fn score(drive: &Drive, since: u64, valid_pages: u32, erases: u32) -> f64 {
+    let pages = f64::from(drive.pages_per_block());
+    let age = (drive.write_clock() - since + 1) as f64;
+    let valid = f64::from(valid_pages);
+    age * (pages - valid) / (valid * (f64::from(erases) + 1.0))
+}
+
 impl VictimRule for Cat {
     fn select(&mut self, drive: &Drive, victims: &mut Victims) {
-        let pages = f64::from(drive.pages_per_block());
-        let score = |since: u64, valid_pages: u32, erases: u32| {
-            let age = (drive.write_clock() - since + 1) as f64;
-            let valid = f64::from(valid_pages);
-            age * (pages - valid) / (valid * (f64::from(erases) + 1.0))
-        };
         // No block has a higher score than one as old and as empty that was erased least.
-        let bound = |stamp, valid_pages| score(stamp, valid_pages, drive.fewest_erases());
+        let bound = |stamp, valid_pages| score(drive, stamp, valid_pages, drive.fewest_erases());
         let best = self.list.best(bound, |slot, valid_pages| {
             if valid_pages > victims.valid_pages_max() {
                 return 0.0;
             }
             let block = self.list.block(slot);
-            score(drive.sealed_at(block), valid_pages, drive.erases(block))
+            score(drive, drive.sealed_at(block), valid_pages, drive.erases(block))
         });
         if let Some(slot) = best {
             self.list.take(slot, victims);
         }
+    }
+
+    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+        let valid_pages = drive.valid_pages(block);
+        let value = score(drive, drive.sealed_at(block), valid_pages, drive.erases(block));
+        Some(BlockScore { formula: "age x (1 - u) / (u x (erases + 1))", value })
     }
 
     fn metadata(&self) -> Metadata {

@@ -24,9 +24,10 @@
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, VictimEntry};
-use crate::page::policy::{VictimRule, Victims};
+use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
 use crate::{Metadata, STAMP_BITS};
+use ftlab_flash::BlockId;
 
 ftlab_spec::choices! {
     /// Which score.
@@ -88,15 +89,7 @@ impl CostBenefit {
 
     /// The slot of the best block with at most `most` valid pages, age entering as `weight` of it.
     fn best_by(&self, drive: &Drive, most: u32, weight: impl Fn(f64) -> f64) -> Option<u32> {
-        let pages = f64::from(drive.pages_per_block());
-        let score = |stamp: u64, valid_pages: u32| {
-            let age = weight((drive.write_clock() - stamp + 1) as f64);
-            let valid = f64::from(valid_pages);
-            match self.parameters.score {
-                Score::Simple => age * (pages - valid) / valid,
-                Score::Lfs => age * (pages - valid) / (pages + valid),
-            }
-        };
+        let score = |stamp, valid_pages| self.score(drive, stamp, valid_pages, &weight);
         // A block is appended to the list when it is opened, and its age counts from when it was sealed.
         self.list.best(score, |slot, valid_pages| {
             if valid_pages > most {
@@ -104,6 +97,24 @@ impl CostBenefit {
             }
             score(drive.sealed_at(self.list.block(slot)), valid_pages)
         })
+    }
+
+    /// The score of a block that was sealed at `stamp`, age entering as `weight` of it.
+    #[inline]
+    fn score(
+        &self,
+        drive: &Drive,
+        stamp: u64,
+        valid_pages: u32,
+        weight: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let pages = f64::from(drive.pages_per_block());
+        let age = weight((drive.write_clock() - stamp + 1) as f64);
+        let valid = f64::from(valid_pages);
+        match self.parameters.score {
+            Score::Simple => age * (pages - valid) / valid,
+            Score::Lfs => age * (pages - valid) / (pages + valid),
+        }
     }
 }
 
@@ -118,6 +129,18 @@ impl VictimRule for CostBenefit {
         {
             self.list.take(slot, victims);
         }
+    }
+
+    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+        let weight = |age: f64| if self.linear { age } else { age.powf(self.parameters.age_power) };
+        let formula = match (self.parameters.score, self.linear) {
+            (Score::Simple, true) => "age x (1 - u) / u",
+            (Score::Simple, false) => "age^e x (1 - u) / u",
+            (Score::Lfs, true) => "age x (1 - u) / (1 + u)",
+            (Score::Lfs, false) => "age^e x (1 - u) / (1 + u)",
+        };
+        let value = self.score(drive, drive.sealed_at(block), drive.valid_pages(block), weight);
+        Some(BlockScore { formula, value })
     }
 
     fn metadata(&self) -> Metadata {

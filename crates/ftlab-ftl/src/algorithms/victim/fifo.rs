@@ -19,9 +19,10 @@
 use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, VictimEntry};
-use crate::page::policy::{VictimRule, Victims};
+use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
 use crate::{LINK_BITS, Metadata};
+use ftlab_flash::BlockId;
 use ftlab_spec::NoParameters;
 
 /// Oldest first.
@@ -48,6 +49,14 @@ impl VictimRule for Fifo {
         if let Some(slot) = self.list.next_below(0..self.list.end(), threshold) {
             self.list.take(slot, victims);
         }
+    }
+
+    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+        // A block without an invalid page is passed over.
+        let since = drive.allocations() - drive.allocated(block) - 1;
+        let formula = "blocks opened since";
+        (drive.valid_pages(block) < drive.pages_per_block())
+            .then_some(BlockScore { formula, value: since as f64 })
     }
 
     fn metadata(&self) -> Metadata {

@@ -21,9 +21,10 @@ use crate::algorithms::tools::block_list::{BlockList, keep_block_list};
 use crate::algorithms::tools::emptiest::take_emptiest_one;
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, VictimEntry};
-use crate::page::policy::{VictimRule, Victims};
+use crate::page::policy::{BlockScore, VictimRule, Victims};
 use crate::state::state;
 use crate::{LINK_BITS, Metadata};
+use ftlab_flash::BlockId;
 
 ftlab_spec::parameters! {
     /// Parameters of windowed-greedy.
@@ -52,15 +53,28 @@ impl VictimEntry for WindowedGreedy {
     }
 }
 
+impl WindowedGreedy {
+    /// The slot after the window.
+    fn window_end(&self) -> u32 {
+        let oldest = (self.window * f64::from(self.list.len())).ceil() as u32;
+        self.list.slot_after(oldest)
+    }
+}
+
 impl VictimRule for WindowedGreedy {
     fn select(&mut self, drive: &Drive, victims: &mut Victims) {
-        let oldest = (self.window * f64::from(self.list.len())).ceil() as u32;
-        let window = self.list.slot_after(oldest);
-        for end in [window, self.list.end()] {
+        for end in [self.window_end(), self.list.end()] {
             if victims.is_empty() {
                 take_emptiest_one(&mut self.list, end, drive.pages_per_block(), victims);
             }
         }
+    }
+
+    fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
+        let invalid_pages = drive.pages_per_block() - drive.valid_pages(block);
+        let formula = "invalid pages, of a block in the window";
+        (self.list.slot_of(block) < self.window_end())
+            .then_some(BlockScore { formula, value: invalid_pages.into() })
     }
 
     fn metadata(&self) -> Metadata {

@@ -40,7 +40,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     ) -> Result<(), FtlError<F::Error>> {
         debug_assert!(!self.progress.is_under_way(), "its victims are not erased yet");
         self.victims.begin(self.requester, valid_pages_max);
+        self.observer.choice_begins(&self.policy, &self.drive);
         self.policy.select_victims(&self.drive, &mut self.victims);
+        self.observer.choice_ends(&self.victims);
         debug_assert!(self.are_eligible(valid_pages_max), "victims {:?}", self.victims);
         if needed && self.victims.invalid_pages() == 0 {
             return Err(FtlError::NothingToCollect { free_blocks: self.drive.free_blocks() });
@@ -54,7 +56,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let most = self.drive.pages_per_block();
         self.victims.begin(self.requester, most);
         if self.policy.wants_collection() {
+            self.observer.choice_begins(&self.policy, &self.drive);
             self.policy.select_wanted(&self.drive, &mut self.victims);
+            self.observer.choice_ends(&self.victims);
         }
         debug_assert!(self.are_eligible(most), "victims {:?}", self.victims);
         debug_assert!(!self.victims.is_empty() || !self.policy.wants_collection());

@@ -22,6 +22,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert!(lpn.0 < self.drive.logical_pages(), "page {lpn} is beyond the drive");
         self.flash.begin_host_write();
         self.drive.tick();
+        self.observer.host_write_begins(lpn);
         let stream = self.policy.place_host(HostWrite::new(lpn, hint), &self.drive);
         if !self.drive.has_room(stream) {
             self.make_room(stream)?;
