@@ -39,6 +39,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), CliError> {
         return Ok(());
     }
     let path = args.out.clone().unwrap_or_else(|| args.directory.join("report.html"));
+    check_page(&path)?;
     write_report(&result, &path)?;
     say(&format!("wrote {}\n", path.display()));
     Ok(())
@@ -47,7 +48,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), CliError> {
 /// Checks before a run whether a page of this many FTLs can be written to `path`.
 pub(crate) fn check_report(ftls: usize, path: &Path) -> Result<(), CliError> {
     ftlab_report::check(ftls)?;
+    check_page(path)?;
     Ok(check_file(path)?)
+}
+
+/// Refuses names that say that something else than a page is expected.
+pub(crate) fn check_page(path: &Path) -> Result<(), CliError> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        None | Some("html" | "htm") => Ok(()),
+        Some(ending) => Err(CliError::usage(format!(
+            "{}: a report is an HTML page, not .{ending}; name it .html, and print it from a browser for a PDF",
+            path.display()
+        ))),
+    }
 }
 
 /// Writes the page that shows `result`.

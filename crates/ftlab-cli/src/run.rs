@@ -6,7 +6,7 @@ use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
-use crate::report::{check_report, command, write_report};
+use crate::report::{check_page, check_report, command, write_report};
 use crate::table::{faults, fdp, notes, table, times, wear};
 use clap::{Args, ValueEnum};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
@@ -184,6 +184,7 @@ const NO_WORKLOAD: &str = "no workload; name a trace file or a generator, as in
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
 pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
+    args.report.report.as_deref().map(check_page).transpose()?;
     let experiment = experiment(args)?;
     let quiet = args.report.quiet;
     let prepared = with_spinner(quiet, "reading the workload", || experiment.prepare())?;

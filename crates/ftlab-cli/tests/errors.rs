@@ -382,3 +382,20 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
         )
         .fails(2, &["does not say when its requests come", "--map ts:us=COLUMN"]);
 }
+
+#[test]
+fn a_mistyped_path_names_the_files_beside_it() {
+    let place = Place::new();
+    place.write("database.parquet", "");
+    let drive = "--logical 8MiB --ftl 2r++";
+    let near = ["there is no such file (did you mean \"database.parquet\"?)"];
+    place.ftlab(&format!("run ./databse.parquet {drive}")).fails(1, &near);
+    place.ftlab(&format!("run databse.parquet {drive}")).fails(2, &near);
+}
+
+#[test]
+fn a_report_is_a_page() {
+    let place = Place::new();
+    let run = "run uniform --logical 8MiB --ftl 2r++ --report x.pdf";
+    place.ftlab(run).fails(2, &["x.pdf: a report is an HTML page, not .pdf; name it .html"]);
+}

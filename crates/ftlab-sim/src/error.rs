@@ -5,7 +5,8 @@ use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
 use ftlab_machine::MachineError;
 use ftlab_spec::{ByteSize, SpecError, did_you_mean};
-use ftlab_trace::TraceError;
+use ftlab_trace::{TraceError, files_beside};
+use std::path::Path;
 use thiserror::Error;
 
 /// Why an experiment cannot be set up or run; the message names the value, the limit and the
@@ -172,9 +173,15 @@ impl SimError {
     }
 }
 
-/// Proposes a generator that was mistyped.
+/// Proposes a generator or a file that was mistyped.
 fn near(text: &str, generators: &[String]) -> String {
-    did_you_mean(text.split(':').next().unwrap_or(text), generators)
+    let files = files_beside(Path::new(text));
+    let file = did_you_mean(text, &files);
+    if file.is_empty() {
+        did_you_mean(text.split(':').next().unwrap_or(text), generators)
+    } else {
+        file
+    }
 }
 
 /// A size that has `page`.

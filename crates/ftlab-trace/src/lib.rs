@@ -60,7 +60,7 @@ mod volumes;
 pub use caught::panic_becomes_error;
 pub use error::TraceError;
 pub use hash::{RequestHasher, trace_hash};
-pub use input::{Compression, Input};
+pub use input::{Compression, Input, files_beside};
 pub use memory::{available_bytes, check_memory};
 pub use open::{open, open_input};
 pub use open_options::{Layout, OpenOptions};

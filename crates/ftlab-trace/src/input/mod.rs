@@ -13,6 +13,7 @@ pub(crate) use tally::{Tally, Unit, Verdict};
 
 use crate::TraceError;
 use bytes::Bytes;
+use ftlab_spec::did_you_mean;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -81,7 +82,8 @@ impl Input {
             return Self::from_reader("standard input", io::stdin());
         }
         let name = path.display().to_string();
-        let mut file = File::open(path).map_err(|error| TraceError::io(&name, error))?;
+        let mut file = File::open(path)
+            .map_err(|error| TraceError::io(&name, with_names_beside(path, error)))?;
         let regular = file.metadata().ok().filter(std::fs::Metadata::is_file);
         let total_bytes = regular.as_ref().map_or(0, std::fs::Metadata::len);
         let mut input = Self::unpack(&name, file.try_clone(), total_bytes)?;
@@ -240,4 +242,22 @@ impl<R: Read> Read for Counted<R> {
         self.progress.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         Ok(bytes)
     }
+}
+/// Names the files beside `path` that its name may have been meant for, if there is no such file.
+fn with_names_beside(path: &Path, error: io::Error) -> io::Error {
+    let names = files_beside(path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let proposal = did_you_mean(&name, &names);
+    if error.kind() != io::ErrorKind::NotFound || proposal.is_empty() {
+        return error;
+    }
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no such file{proposal}"))
+}
+
+/// Names of the files in the directory of `path`.
+pub fn files_beside(path: &Path) -> Vec<String> {
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    let entries = std::fs::read_dir(directory.unwrap_or(Path::new("."))).into_iter().flatten();
+    let files = entries.flatten().filter(|entry| entry.path().is_file());
+    files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
