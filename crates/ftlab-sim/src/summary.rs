@@ -148,9 +148,8 @@ fn settled(result: &ExperimentResult, runs: &[&RunResult]) -> String {
         })
     };
     let noisy = of(Verdict::Unsettled);
-    let noisy = (!noisy.is_empty()).then(|| format!("; {} go up and down", list(&noisy)));
-    let noisy = noisy
-        .map(|text| if text.contains(" and ") { text } else { text.replace(" go ", " goes ") });
+    let goes = if noisy.len() == 1 { "goes" } else { "go" };
+    let noisy = (!noisy.is_empty()).then(|| format!("; {} {goes} up and down", list(&noisy)));
     let parts = [moving(Verdict::Rising, "rising"), moving(Verdict::Falling, "falling"), noisy];
     parts.into_iter().flatten().collect()
 }

@@ -6,6 +6,7 @@
 //! locked:     the copy no longer follows
 //! ```
 
+use crate::drive::copying::Copying;
 use crate::drive::core::Core;
 use crate::drive::{CreateOptions, Drive, OpenOptions, sync_directory};
 use crate::media::{MediaError, Superblock};
@@ -29,41 +30,6 @@ pub struct Copied {
     pub pages: u32,
     /// Of these, pages that could not be read: the copy holds zeros there.
     pub unreadable: Vec<Lpn>,
-}
-
-/// A copy that is being made.
-pub(crate) struct Copying {
-    target: Arc<Drive>,
-    /// Pages below have been copied.
-    next: u32,
-    /// Pages beyond that have been copied, a bit each.
-    copied: Vec<u64>,
-    pages: u32,
-    unreadable: Vec<Lpn>,
-    /// Why it cannot be finished.
-    failure: Option<String>,
-}
-
-impl Copying {
-    fn new(target: Arc<Drive>, logical_pages: u32) -> Self {
-        let copied = vec![0; logical_pages.div_ceil(64) as usize];
-        Self { target, next: 0, copied, pages: 0, unreadable: Vec::new(), failure: None }
-    }
-
-    /// Whether the page is still to be copied; from now on it is not.
-    fn takes(&mut self, lpn: Lpn) -> bool {
-        let (word, bit) = (&mut self.copied[lpn.index() / 64], 1 << (lpn.0 % 64));
-        let is_new = lpn.0 >= self.next && *word & bit == 0 && self.failure.is_none();
-        *word |= bit;
-        is_new
-    }
-
-    fn put(&mut self, lpn: Lpn, data: &[u8]) {
-        let offset = u64::from(lpn.0) * data.len() as u64;
-        if let Err(error) = self.target.write(offset, data) {
-            self.failure.get_or_insert(error.to_string());
-        }
-    }
 }
 
 impl Core {
@@ -147,10 +113,8 @@ impl Drive {
         let target = Arc::new(Self::open(&unfinished.0, OpenOptions::default())?);
         let copying = self.follow(&target, &mut progress)?;
         let failed = |error| MediaError::io("write the copy", error);
-        if let Some(failure) = copying.failure {
-            return Err(failed(std::io::Error::other(failure)));
-        }
-        drop(copying.target);
+        let (pages, unreadable) =
+            copying.finish().map_err(|failure| failed(std::io::Error::other(failure)))?;
         Arc::into_inner(target).map_or(Ok(()), Self::close).map_err(failed)?;
         renameat_with(CWD, &unfinished.0, CWD, path, RenameFlags::NOREPLACE).map_err(|error| {
             match error {
@@ -159,7 +123,7 @@ impl Drive {
             }
         })?;
         sync_directory(path)?;
-        Ok(Copied { superblock, pages: copying.pages, unreadable: copying.unreadable })
+        Ok(Copied { superblock, pages, unreadable })
     }
 
     /// Copies every page that holds data now to `target`.
@@ -174,7 +138,7 @@ impl Drive {
             if core.copying.is_some() {
                 return Err(MediaError::Copying);
             }
-            core.copying = Some(Copying::new(Arc::clone(target), end));
+            core.copying = Some(Copying::new(Arc::clone(target) as _, end));
         }
         let mut written = Ok(());
         let mut is_wanted = true;

@@ -1,7 +1,7 @@
 //! The locked state of a drive.
 
 use crate::drive::HostObserver;
-use crate::drive::copy::Copying;
+use crate::drive::copying::Copying;
 use crate::drive::options::room_needed;
 use crate::media::{
     Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum, new_session,

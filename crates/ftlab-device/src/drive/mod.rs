@@ -28,6 +28,7 @@ mod allocation;
 mod check;
 mod checkpointing;
 mod copy;
+mod copying;
 mod core;
 mod options;
 mod recovery;
