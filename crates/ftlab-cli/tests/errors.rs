@@ -386,11 +386,11 @@ fn what_cannot_be_timed_or_scheduled_is_refused_with_what_can() {
 #[test]
 fn a_mistyped_path_names_the_files_beside_it() {
     let place = Place::new();
-    place.write("database.parquet", "");
+    place.write("linkbench.parquet", "");
     let drive = "--logical 8MiB --ftl 2r++";
-    let near = ["there is no such file (did you mean \"database.parquet\"?)"];
-    place.ftlab(&format!("run ./databse.parquet {drive}")).fails(1, &near);
-    place.ftlab(&format!("run databse.parquet {drive}")).fails(2, &near);
+    let near = ["there is no such file (did you mean \"linkbench.parquet\"?)"];
+    place.ftlab(&format!("run ./linkbnch.parquet {drive}")).fails(1, &near);
+    place.ftlab(&format!("run linkbnch.parquet {drive}")).fails(2, &near);
 }
 
 #[test]
