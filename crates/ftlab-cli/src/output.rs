@@ -1,6 +1,8 @@
 //! Writing to standard output and standard error.
 
 use crate::error::CliError;
+use ftlab_lab::advise::ENOUGH_DRIVE_WRITES;
+use ftlab_sim::format::significant;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
 
@@ -36,4 +38,18 @@ pub(crate) fn aligned(lines: &[(&str, String)]) -> String {
         text.extend([&format!("{label:width$}"), value.as_str(), "\n"]);
     }
     text
+}
+
+/// A line that says so if a trace of so many drive writes is too short to conclude from.
+pub(crate) fn too_short(drive_writes: f64) -> Option<(&'static str, String)> {
+    (drive_writes < ENOUGH_DRIVE_WRITES).then(|| {
+        (
+            "too short",
+            format!(
+                "{} drive writes; {ENOUGH_DRIVE_WRITES} or more speak for themselves. `ftlab advise` and `ftlab run \
+                 --until steady` repeat a shorter trace",
+                significant(drive_writes, 2)
+            ),
+        )
+    })
 }

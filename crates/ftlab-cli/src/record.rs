@@ -1,7 +1,7 @@
 //! `ftlab record`: a trace of what a command writes.
 
 use crate::error::CliError;
-use crate::output::{aligned, print_json, say};
+use crate::output::{aligned, print_json, say, too_short};
 use clap::{ArgGroup, Args};
 use ftlab_record::{
     DeviceComparison, Observer, Options, RecordError, SectorCounts, State, Status, Summary, Target,
@@ -198,6 +198,8 @@ fn describe(args: &RecordArgs, summary: &Summary) -> String {
             ),
         ));
     }
+    let page_bytes = summary.page_writes * PAGE_BYTES;
+    lines.extend(too_short(page_bytes as f64 / summary.device_bytes.max(1) as f64));
     if let Some(code) = summary.exit_code {
         let by = if summary.interrupted { ", interrupted" } else { "" };
         lines.push(("command", format!("exit status {code}{by}")));

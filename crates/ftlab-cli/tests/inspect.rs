@@ -22,6 +22,7 @@ fn inspect_says_what_was_parsed() {
         "1 x comment",
         "sectors 0 to 16",
         "12 KiB at least, from its highest address; 1.00 drive writes",
+        "too short    1.0 drive writes; 2 or more speak for themselves",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }

@@ -1,6 +1,6 @@
 //! Describes in words what was parsed of a workload.
 
-use crate::output::aligned;
+use crate::output::{aligned, too_short};
 use ftlab_sim::format::{bytes, grouped, percent_tenths};
 use ftlab_trace::analyze::{Inspection, Operations, PartSummary, SizeSummary};
 use std::collections::BTreeMap;
@@ -43,6 +43,9 @@ pub(super) fn describe(found: &Inspection) -> String {
         ("time", format!("{duration:.1} s, starting at {:.1} s", seconds(first_us)))
     }));
     lines.push(("skipped", skipped(found)));
+    if found.part.is_none() && found.workload != found.format {
+        lines.extend(too_short(found.drive_writes()));
+    }
     aligned(&lines)
 }
 

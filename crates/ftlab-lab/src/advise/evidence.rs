@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Drive writes from which on a trace speaks for itself: one that replaces what the fill left, and one that is
 /// measured.
-const ENOUGH_DRIVE_WRITES: f64 = 2.0;
+pub const ENOUGH_DRIVE_WRITES: f64 = 2.0;
 
 /// A trace that rewrites less than this of what it writes says nothing of how long pages live.
 const REWRITES_MIN: f64 = 0.05;

@@ -12,7 +12,7 @@ mod circumstance;
 mod evidence;
 
 pub use circumstance::Circumstance;
-pub use evidence::Evidence;
+pub use evidence::{ENOUGH_DRIVE_WRITES, Evidence};
 
 use circumstance::circumstances;
 
