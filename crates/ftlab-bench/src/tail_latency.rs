@@ -22,7 +22,11 @@ fn measure(trace: &Path, schedule: &'static str, queue_depth: u32) -> Result<Vec
     let workload = Workload::parse(&trace.display().to_string(), OpenOptions::default())?;
     let ftls = FTLS.iter().map(|ftl| ftl.parse()).collect::<Result<_, _>>()?;
     let experiment = Experiment {
-        drive: DriveOptions { gc: schedule.parse()?, ..DriveOptions::default() },
+        drive: DriveOptions {
+            pages_per_block: Some(1024),
+            gc: schedule.parse()?,
+            ..DriveOptions::default()
+        },
         fill: Fill::Sequential,
         timing: Some(format!("slc:channels=4,luns=2,queue-depth={queue_depth}").parse()?),
         ..Experiment::new(workload, ftls)
