@@ -106,7 +106,7 @@ struct DriveArgs {
     /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
     reserve: u32,
-    /// How the drive is filled first: none, sequential, random.
+    /// How the drive is filled first: none, sequential, random, twice.
     #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
     fill: Fill,
     /// Runs so many host page writes, at most. By default a trace of two or more drive writes runs twice and counts

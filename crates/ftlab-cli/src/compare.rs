@@ -58,7 +58,7 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drives")]
 struct DrivesArgs {
-    /// How drives are filled first: none, sequential, random.
+    /// How drives are filled first: none, sequential, random, twice.
     #[arg(long, value_name = "HOW,...", value_delimiter = ',', default_value = "sequential")]
     fill: Vec<Fill>,
     /// Over-provisioning, (physical - logical) / logical.

@@ -239,34 +239,17 @@ impl AnyFtl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_flash::Lpn;
+    use crate::workload::workload;
     use ftlab_ftl::registry::{DriveShape, OracleGroup, ftl_names, policy_names};
 
     const LOGICAL_PAGES: u32 = 1024;
-
-    /// Five drive writes, most of them to a tenth of the pages, with hints of every kind.
-    fn workload() -> PageBatch {
-        let mut random = 1_u64;
-        let mut below = |bound: u32| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) as u32 % bound
-        };
-        let mut batch = PageBatch::default();
-        for _ in 0..5 * LOGICAL_PAGES {
-            let area = if below(10) == 0 { LOGICAL_PAGES } else { LOGICAL_PAGES / 10 };
-            batch.writes.push(Lpn(below(area)));
-            batch.lifetimes.push(below(3 * LOGICAL_PAGES));
-            batch.streams.push(below(3) as u16);
-        }
-        batch
-    }
 
     #[test]
     fn every_ftl_does_the_same_over_any_flash() {
         let own = OwnPolicies::default();
         let drive = DriveConfig::new(Geometry::new(128, 16, 4096).unwrap(), LOGICAL_PAGES, 6);
         let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-        let workload = workload();
+        let workload = workload(LOGICAL_PAGES, None);
         let retiring = policy_names();
         for name in ftl_names() {
             let shape = DriveShape::new(&drive);

@@ -28,6 +28,8 @@ mod picture;
 mod policies;
 mod steps;
 mod watch;
+#[cfg(test)]
+mod workload;
 
 pub use any_ftl::{AnyFtl, Stop};
 pub use error::MachineError;

@@ -144,36 +144,20 @@ impl Observer for Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::workload;
     use crate::{AnyFtl, OwnPolicies};
     use ftlab_flash::{Geometry, NoPayload};
+    use ftlab_ftl::Ftl;
     use ftlab_ftl::page::{DriveConfig, GcSchedule};
     use ftlab_ftl::registry::{
         DriveShape, OracleGroup, build_page_mapped_boxed, covering_names, fit,
     };
-    use ftlab_ftl::{Ftl, PageBatch};
     use std::collections::{HashMap, HashSet};
 
     const LOGICAL_PAGES: u32 = 256;
 
-    /// Most writes go to a tenth of the pages; now and then one is trimmed.
-    fn workload() -> PageBatch {
-        let mut random = 1_u64;
-        let mut below = |bound: u32| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) as u32 % bound
-        };
-        let mut batch = PageBatch::default();
-        for _ in 0..5 * LOGICAL_PAGES {
-            let area = if below(10) == 0 { LOGICAL_PAGES } else { LOGICAL_PAGES / 10 };
-            batch.writes.push(Lpn(below(area)));
-            batch.lifetimes.push(below(3 * LOGICAL_PAGES));
-            batch.streams.push(below(3) as u16);
-            if below(20) == 0 {
-                batch.trim(Lpn(below(LOGICAL_PAGES)), 1);
-            }
-        }
-        batch
-    }
+    /// With a trim now and then.
+    const TRIM_EVERY: Option<u32> = Some(20);
 
     /// A drive as the steps tell it.
     #[derive(Default)]
@@ -240,7 +224,7 @@ mod tests {
     fn steps_replayed_give_the_counters_and_the_mapping() {
         let geometry = Geometry::new(36, 16, 4096).unwrap();
         let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
-        let workload = workload();
+        let workload = workload(LOGICAL_PAGES, TRIM_EVERY);
         let mut relocations = 0;
         for name in covering_names() {
             for gc in [GcSchedule::Foreground, "incremental".parse().unwrap()] {
@@ -277,7 +261,7 @@ mod tests {
     fn choices(ftl: &str) -> Vec<(Vec<Candidate>, Vec<BlockId>)> {
         let config = DriveConfig::new(Geometry::new(32, 16, 4096).unwrap(), LOGICAL_PAGES, 4);
         let mut ftl = AnyFtl::recorded(&ftl.parse().unwrap(), config).unwrap();
-        ftl.apply(&workload(), &[]).unwrap();
+        ftl.apply(&workload(LOGICAL_PAGES, TRIM_EVERY), &[]).unwrap();
         let choices = ftl.steps().iter().filter_map(|step| match step {
             Step::Choice { candidates, victims } => Some((candidates.clone(), victims.clone())),
             _ => None,

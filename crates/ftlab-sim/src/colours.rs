@@ -32,13 +32,6 @@ pub struct Style {
     pub dash: usize,
 }
 
-impl Style {
-    /// Red, green and blue.
-    pub fn rgb(self) -> [u8; 3] {
-        PALETTE[self.colour]
-    }
-}
-
 /// The styles of FTLs, or of anything else, that are drawn together: an FTL has its own colour unless one before
 /// it has taken that; then the next free one; and if there is none, one that is taken, with dashes.
 pub fn styles<S: AsRef<str>>(names: &[S]) -> Vec<Style> {

@@ -121,12 +121,9 @@ impl LessonPlan {
             ..Experiment::new(self.workload.clone(), self.ftls.clone())
         };
         let prepared = experiment.prepare_with(&experiment.threads()?, record)?;
-        let read = |runs: &[FtlRun]| runs.iter().map(FtlRun::steps).map(recorded).collect();
-        let (result, recordings): (_, Vec<Recording>) = prepared.run_and_read(&mut (), read)?;
-        let named = self.ftls.iter().zip(recordings);
-        let recordings =
-            named.map(|(ftl, recording)| Recording { summary: summary(ftl), ..recording });
-        Ok(Lesson { recordings: recordings.collect(), result })
+        let read = |runs: &[FtlRun]| self.ftls.iter().zip(runs).map(recorded).collect();
+        let (result, recordings) = prepared.run_and_read(&mut (), read)?;
+        Ok(Lesson { result, recordings })
     }
 
     /// Refuses what cannot be drawn.
@@ -265,8 +262,9 @@ fn record(
     AnyFtl::recorded(fitted, drive)
 }
 
-fn recorded((steps, fill_steps): (&[Step], usize)) -> Recording {
-    Recording { summary: String::new(), steps: steps.to_vec(), fill_steps }
+fn recorded((ftl, run): (&Spec, &FtlRun)) -> Recording {
+    let (steps, fill_steps) = run.steps();
+    Recording { summary: summary(ftl), steps: steps.to_vec(), fill_steps }
 }
 
 /// What is registered of an FTL, or of the two parts of its name.

@@ -15,6 +15,7 @@ use ftlab_flash::Lpn;
 use ftlab_spec::Spec;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,17 +58,14 @@ impl Core {
         read.ok().map(|()| data)
     }
 
-    /// The next pages that are still to be copied; none if the copy has failed.
-    fn slice_to_copy(&mut self, end: u32) -> Option<Vec<(Lpn, Vec<u8>)>> {
+    /// Those of these pages that are still to be copied; none if the copy has failed.
+    fn slice_to_copy(&mut self, pages: Range<u32>) -> Option<Vec<(Lpn, Vec<u8>)>> {
         let mut copying = self.copying.take()?;
-        let first = copying.next;
-        let pages = (first..end.min(first + PAGES_AT_ONCE)).map(Lpn);
-        let slice = pages.filter_map(|lpn| {
+        let slice = pages.map(Lpn).filter_map(|lpn| {
             let data = copying.takes(lpn).then(|| self.read_for_copy(lpn, &mut copying))?;
             data.map(|data| (lpn, data))
         });
         let slice = slice.collect();
-        copying.next = end.min(first + PAGES_AT_ONCE);
         let has_failed = copying.failure.is_some();
         self.copying = Some(copying);
         (!has_failed).then_some(slice)
@@ -143,12 +141,13 @@ impl Drive {
         let mut written = Ok(());
         let mut is_wanted = true;
         for first in (0..end).step_by(PAGES_AT_ONCE as usize) {
-            let Some(slice) = self.shared.lock().slice_to_copy(end) else { break };
+            let next = end.min(first + PAGES_AT_ONCE);
+            let Some(slice) = self.shared.lock().slice_to_copy(first..next) else { break };
             let page_bytes = u64::from(self.shared.page_bytes);
             written = slice
                 .iter()
                 .try_for_each(|(lpn, data)| target.write(u64::from(lpn.0) * page_bytes, data));
-            is_wanted = progress(end.min(first + PAGES_AT_ONCE));
+            is_wanted = progress(next);
             if written.is_err() || !is_wanted {
                 break;
             }

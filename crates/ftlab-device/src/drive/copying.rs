@@ -7,9 +7,7 @@ use std::sync::Arc;
 /// A copy that is being made.
 pub(crate) struct Copying {
     target: Arc<dyn Store>,
-    /// Pages below have been copied.
-    pub(crate) next: u32,
-    /// Pages beyond that have been copied, a bit each.
+    /// Pages that have been copied, or hold no data, a bit each.
     copied: Vec<u64>,
     pub(crate) pages: u32,
     pub(crate) unreadable: Vec<Lpn>,
@@ -20,13 +18,13 @@ pub(crate) struct Copying {
 impl Copying {
     pub(crate) fn new(target: Arc<dyn Store>, logical_pages: u32) -> Self {
         let copied = vec![0; logical_pages.div_ceil(64) as usize];
-        Self { target, next: 0, copied, pages: 0, unreadable: Vec::new(), failure: None }
+        Self { target, copied, pages: 0, unreadable: Vec::new(), failure: None }
     }
 
     /// Whether the page is still to be copied; from now on it is not.
     pub(crate) fn takes(&mut self, lpn: Lpn) -> bool {
         let (word, bit) = (&mut self.copied[lpn.index() / 64], 1 << (lpn.0 % 64));
-        let is_new = lpn.0 >= self.next && *word & bit == 0 && self.failure.is_none();
+        let is_new = *word & bit == 0 && self.failure.is_none();
         *word |= bit;
         is_new
     }

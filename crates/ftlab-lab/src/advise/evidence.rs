@@ -176,10 +176,10 @@ impl Evidence {
         )
     }
 
-    /// What to keep in mind with an answer.
-    pub(super) fn caveats(&self, logical_bytes: u64) -> Vec<String> {
+    /// What to keep in mind with an answer; `is_repeated` if a short trace was.
+    pub(super) fn caveats(&self, logical_bytes: u64, is_repeated: bool) -> Vec<String> {
         let mut caveats = Vec::new();
-        if !self.is_enough() {
+        if is_repeated && !self.is_enough() {
             caveats.push(format!(
                 "The trace is short: it writes {}, {} drive writes. It is repeated until write amplification is \
                  steady, which keeps its intervals and makes pages that it does not write cold for ever. For a \
@@ -237,7 +237,7 @@ mod tests {
         assert!((found.written_share - 0.1).abs() < 1e-9);
         assert!((found.rewrite_share - 6.0 / 16.0).abs() < 1e-9);
         assert!(!found.is_enough());
-        assert_eq!(found.caveats(409_600).len(), 3);
+        assert_eq!(found.caveats(409_600, true).len(), 3);
     }
 
     #[test]
@@ -257,6 +257,6 @@ mod tests {
         let lines: String = (0..50_000).map(line).collect();
         let found = evidence(&lines);
         assert!(found.is_enough() && found.new_share < 1e-9);
-        assert_eq!(found.caveats(409_600), [""; 0]);
+        assert_eq!(found.caveats(409_600, true), [""; 0]);
     }
 }

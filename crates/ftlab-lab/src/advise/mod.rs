@@ -366,11 +366,10 @@ impl Advice {
     }
 
     fn caveats_of(&self, base: &Experiment) -> Vec<String> {
+        let is_repeated = matches!(base.length, Length::UntilSteady(_));
         let evidence = self.evidence.as_ref();
-        let mut caveats = evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes));
-        if !matches!(base.length, Length::UntilSteady(_)) {
-            caveats.retain(|caveat| !caveat.starts_with("The trace is short"));
-        }
+        let mut caveats =
+            evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes, is_repeated));
         let unsettled: Vec<&str> = self
             .curves
             .iter()

@@ -245,10 +245,12 @@ impl<R: Read> Read for Counted<R> {
 }
 /// Names the files beside `path` that its name may have been meant for, if there is no such file.
 fn with_names_beside(path: &Path, error: io::Error) -> io::Error {
-    let names = files_beside(path);
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let proposal = did_you_mean(&name, &names);
-    if error.kind() != io::ErrorKind::NotFound || proposal.is_empty() {
+    let proposal = did_you_mean(&name, &files_beside(path));
+    if proposal.is_empty() {
         return error;
     }
     io::Error::new(io::ErrorKind::NotFound, format!("there is no such file{proposal}"))

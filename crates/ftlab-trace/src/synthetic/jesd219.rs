@@ -94,13 +94,12 @@ struct Jesd219 {
 
 impl Jesd219 {
     fn begin_request(&mut self) {
-        let mut draw = draw_below(&mut self.random, 100);
-        let area = match draw {
+        let area = match draw_below(&mut self.random, 100) {
             0..50 => 0,
             50..80 => 1,
             _ => 2,
         };
-        draw = draw_below(&mut self.random, 100);
+        let mut draw = draw_below(&mut self.random, 100);
         let mut bytes = 0;
         for (size, share) in SIZES {
             bytes = size;

@@ -2,14 +2,20 @@
 
 use super::*;
 use std::sync::mpsc;
+use tempfile::TempDir;
+
+/// A directory for copies, and a drive that was filled.
+fn filled(rounds: u32) -> (TempDir, Drive, Arc<PowerCut>) {
+    let (backing, _) = created();
+    let drive = open(&backing).unwrap();
+    fill(&drive, rounds);
+    (tempfile::tempdir().unwrap(), drive, backing)
+}
 
 #[test]
 fn a_copy_is_the_drive_as_it_was_whatever_is_written_and_trimmed_meanwhile() {
-    let directory = tempfile::tempdir().unwrap();
+    let (directory, drive, _) = filled(2);
     let path = directory.path().join("copy");
-    let (backing, _) = created();
-    let drive = open(&backing).unwrap();
-    fill(&drive, 2);
     drive.trim(7 * PAGE as u64, PAGE as u64).unwrap();
     let mut version = 100;
     let copied = drive.copy(&path, None, |_| {
@@ -35,10 +41,7 @@ fn a_copy_is_the_drive_as_it_was_whatever_is_written_and_trimmed_meanwhile() {
 
 #[test]
 fn a_copy_of_a_drive_that_is_only_read_can_have_another_ftl() {
-    let directory = tempfile::tempdir().unwrap();
-    let (backing, _) = created();
-    let drive = open(&backing).unwrap();
-    fill(&drive, 1);
+    let (directory, drive, backing) = filled(1);
     drive.close().unwrap();
     let options = OpenOptions { read_only: true, ..OpenOptions::default() };
     let drive = Drive::open_alone(backing as _, options).unwrap();
@@ -53,11 +56,8 @@ fn a_copy_of_a_drive_that_is_only_read_can_have_another_ftl() {
 
 #[test]
 fn nothing_is_left_of_a_copy_that_is_stopped_and_another_can_be_made() {
-    let directory = tempfile::tempdir().unwrap();
+    let (directory, drive, _) = filled(0);
     let path = directory.path().join("copy");
-    let (backing, _) = created();
-    let drive = open(&backing).unwrap();
-    fill(&drive, 0);
     let stopped = drive.copy(&path, None, |pages| pages < 100).unwrap_err();
     assert!(matches!(stopped, MediaError::Stopped), "{stopped}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
@@ -66,10 +66,7 @@ fn nothing_is_left_of_a_copy_that_is_stopped_and_another_can_be_made() {
 
 #[test]
 fn one_copy_is_made_at_a_time() {
-    let directory = tempfile::tempdir().unwrap();
-    let (backing, _) = created();
-    let drive = open(&backing).unwrap();
-    fill(&drive, 0);
+    let (directory, drive, _) = filled(0);
     let (send, receive) = mpsc::channel();
     drive
         .copy(&directory.path().join("one"), None, |_| {
