@@ -8,23 +8,24 @@
 //! An answer is as good as its evidence: a trace is read first for how much it says, runs last until write
 //! amplification is steady, and the drive that is recommended is held against other circumstances.
 
+mod answer;
 mod circumstance;
 mod evidence;
+mod life;
 
 pub use circumstance::Circumstance;
 pub use evidence::{ENOUGH_DRIVE_WRITES, Evidence};
+pub use life::{Life, Lifelong, Service};
 
 use circumstance::circumstances;
 
 use crate::parallel::parallel;
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
-use ftlab_sim::format::{bytes, percent, significant};
-use ftlab_sim::{Experiment, Fill, Length, SimError, Verdict};
+use ftlab_sim::{Experiment, Length, SimError, Verdict};
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
@@ -44,6 +45,8 @@ pub struct Question {
     pub op_ratios: Vec<Share>,
     /// What is to be reached, if anything is.
     pub target: Option<Target>,
+    /// What the drive is for, if its flash over the years is asked for; needs the endurance of a block.
+    pub service: Option<Service>,
 }
 
 /// What is to be reached.
@@ -73,8 +76,13 @@ pub struct Advice {
     pub evidence: Option<Evidence>,
     /// What the best FTL needs under other circumstances.
     pub otherwise: Vec<Otherwise>,
+    /// The drive that uses the least flash over the years, if they were asked for.
+    pub lifelong: Option<Lifelong>,
     /// What to keep in mind.
     pub caveats: Vec<String>,
+    /// How every drive was run.
+    #[serde(skip)]
+    pub base: Experiment,
     /// A curve for each FTL; those that meet the target come first, the cheapest of them on top.
     pub curves: Vec<Curve>,
 }
@@ -225,7 +233,9 @@ impl Question {
             logical_bytes,
             evidence,
             otherwise: Vec::new(),
+            lifelong: None,
             caveats: Vec::new(),
+            base: self.base.clone(),
             curves,
         };
         if advice.best().is_some() {
@@ -233,6 +243,7 @@ impl Question {
             let others = circumstances(&self.base, evidence.as_ref());
             advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count)?;
         }
+        advice.lifelong = self.service.and_then(|service| service.least_flash(&advice.curves));
         advice.caveats = advice.caveats_of(&self.base);
         Ok(advice)
     }
@@ -270,7 +281,7 @@ impl Question {
     fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
         let mut experiment = Experiment {
             ftls: vec![ftl.clone()],
-            endurance_cycles: self.target.and_then(Target::cycles),
+            endurance_cycles: self.target.and_then(Target::cycles).or(self.base.endurance_cycles),
             threads: Some(1),
             ..self.base.clone()
         };
@@ -343,161 +354,6 @@ impl Curve {
     }
 }
 
-impl Advice {
-    /// Points on the drives that were asked for, which most FTLs have in common.
-    pub fn grid(&self) -> impl Iterator<Item = &Point> {
-        let points = self.curves.iter().flat_map(|curve| &curve.points);
-        points.filter(|point| point.is_of_grid)
-    }
-
-    /// The FTL and the smallest drive that meet the target at the lowest cost.
-    pub fn best(&self) -> Option<(&str, Point)> {
-        self.curves.first().and_then(|curve| Some((curve.ftl.as_str(), curve.needs?)))
-    }
-
-    /// Over-provisioning that the best FTL needs under the circumstances that were looked at: least and most;
-    /// no most where it does not suffice under one of them.
-    pub fn range(&self) -> Option<(f64, Option<f64>)> {
-        let (_, best) = self.best()?;
-        let needs = || self.otherwise.iter().map(|other| other.needs.map(|point| point.op_ratio));
-        let least = needs().flatten().fold(best.op_ratio, f64::min);
-        let most = needs().try_fold(best.op_ratio, |most, op| Some(most.max(op?)));
-        Some((least, most))
-    }
-
-    fn caveats_of(&self, base: &Experiment) -> Vec<String> {
-        let is_repeated = matches!(base.length, Length::UntilSteady(_));
-        let evidence = self.evidence.as_ref();
-        let mut caveats =
-            evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes, is_repeated));
-        let unsettled: Vec<&str> = self
-            .curves
-            .iter()
-            .filter(|curve| curve.points.iter().any(|point| !point.has_settled()))
-            .map(|curve| curve.ftl.as_str())
-            .collect();
-        if !unsettled.is_empty() {
-            caveats.push(format!(
-                "Write amplification had not settled on every drive (marked with * in the table): {}.",
-                unsettled.join(", ")
-            ));
-        }
-        if base.fill == Fill::None {
-            caveats.push(
-                "The drive is empty at first: a drive in use is full, at least of what was deleted \
-                 without its knowing, and amplifies more."
-                    .to_owned(),
-            );
-        }
-        caveats
-    }
-
-    /// The answer in one sentence.
-    pub fn sentence(&self) -> String {
-        let Some(target) = self.target else { return self.overview() };
-        let wanted = match target {
-            Target::Waf(waf) => format!("a write amplification of {waf}"),
-            Target::Endurance { tbw, cycles } => {
-                format!("{tbw} terabytes written at {cycles} cycles")
-            }
-        };
-        let met: Vec<(&str, Point)> = self
-            .curves
-            .iter()
-            .filter_map(|curve| Some((curve.ftl.as_str(), curve.needs?)))
-            .collect();
-        let Some((best, point)) = met.first() else { return self.missed(&wanted) };
-        let more = point.physical_bytes.saturating_sub(self.logical_bytes);
-        let mut text = format!(
-            "{best} reaches {wanted} with {} of over-provisioning: {} of flash for {}, {} more than the \
-             host can use, and {} of metadata",
-            percent(point.op_ratio),
-            bytes(point.physical_bytes),
-            bytes(self.logical_bytes),
-            bytes(more),
-            bytes(point.metadata_bytes)
-        );
-        if let Some((second, point)) = met.get(1) {
-            let _ = write!(
-                text,
-                "; next is {second} with {} and {}",
-                percent(point.op_ratio),
-                bytes(point.metadata_bytes)
-            );
-        }
-        let missed: Vec<_> = self
-            .curves
-            .iter()
-            .filter(|curve| curve.needs.is_none())
-            .map(|c| c.ftl.as_str())
-            .collect();
-        if !missed.is_empty() {
-            let most = self.most().map_or(0.0, |point| point.op_ratio);
-            let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
-        }
-        text + "." + &self.otherwise_text()
-    }
-
-    /// What the best FTL needs under other circumstances.
-    fn otherwise_text(&self) -> String {
-        let others = self.otherwise.iter().map(|other| match other.needs {
-            Some(point) => {
-                format!(" {}, it needs {}.", other.circumstance, percent(point.op_ratio))
-            }
-            None => {
-                format!(" {}, not even the largest of these drives suffices.", other.circumstance)
-            }
-        });
-        let others: String = others.collect();
-        match self.range() {
-            Some((least, most)) if !others.is_empty() => {
-                let most = most.map_or_else(|| "more than was tried".to_owned(), percent);
-                format!("{others} So plan with {} to {most}.", percent(least))
-            }
-            _ => others,
-        }
-    }
-
-    /// The largest drive of all.
-    fn most(&self) -> Option<Point> {
-        let points = self.curves.iter().flat_map(|curve| &curve.points);
-        points.copied().max_by_key(|point| point.blocks)
-    }
-
-    fn missed(&self, wanted: &str) -> String {
-        let last = |curve: &Curve| curve.points.last().copied();
-        let best = self.curves.iter().find_map(|curve| Some((&curve.ftl, last(curve)?)));
-        best.map_or_else(String::new, |(ftl, point)| {
-            let tbw = point.tbw.map_or_else(String::new, |tbw| {
-                format!(", {} terabytes written", significant(tbw, 4))
-            });
-            format!(
-                "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest (write \
-                 amplification {}{tbw}): allow more (--op), or another FTL (--ftl).",
-                percent(point.op_ratio),
-                significant(point.waf, 4)
-            )
-        })
-    }
-
-    fn overview(&self) -> String {
-        let best = self
-            .curves
-            .iter()
-            .find_map(|curve| Some((&curve.ftl, curve.points.first()?, curve.points.last()?)));
-        best.map_or_else(String::new, |(ftl, first, last)| {
-            format!(
-                "With {} of over-provisioning {ftl} amplifies least, {}; with {} it writes {}. Name a target \
-                 (--target-waf, --tbw) for how much is enough.",
-                percent(last.op_ratio),
-                significant(last.waf, 4),
-                percent(first.op_ratio),
-                significant(first.waf, 4)
-            )
-        })
-    }
-}
-
 /// Terabytes that a drive of `logical_bytes` takes at `dwpd` drive writes a day for five years.
 pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
     dwpd * logical_bytes as f64 * 365.0 * 5.0 / TERABYTE
@@ -506,7 +362,7 @@ pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_sim::{DriveOptions, Logical, Workload};
+    use ftlab_sim::{DriveOptions, Fill, Logical, Workload};
 
     fn question(target: Option<Target>) -> Question {
         let workload = Workload::parse("hotcold", ftlab_trace::OpenOptions::default()).unwrap();
@@ -525,6 +381,7 @@ mod tests {
             ftls: ["1r-greedy", "sepbit"].map(|ftl| ftl.parse().unwrap()).to_vec(),
             op_ratios: [0.05, 0.1, 0.2, 0.4, 0.8].map(Share).to_vec(),
             target,
+            service: None,
         }
     }
 
