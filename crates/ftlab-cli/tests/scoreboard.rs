@@ -151,8 +151,8 @@ fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
         }
         let arguments = format!("advise t.csv {short} {options} --json");
         let output = place.ftlab(&arguments);
-        let lines = output.stderr.lines();
-        let command = lines.filter_map(|line| line.strip_prefix("See it at work: ftlab ")).next();
+        let mut lines = output.stderr.lines();
+        let command = lines.find_map(|line| line.strip_prefix("See it at work: ftlab "));
         let command = command.unwrap_or_else(|| panic!("{}", output.stderr));
         let command = command.replace('\'', "");
         for word in options.split_whitespace().filter(|word| *word != "--once") {

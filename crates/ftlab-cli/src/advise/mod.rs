@@ -12,7 +12,11 @@ use crate::output::{aligned, print, print_json, say};
 use crate::report::check_report;
 use crate::table::ruled;
 use clap::Args;
-use ftlab_lab::advise::{Advice, Point, Question, Service, Target, tbw_of_dwpd};
+use ftlab_lab::Stop;
+use ftlab_lab::advise::{
+    Advice, Point, Question, Service, Target, USUAL_FTLS, USUAL_OP_RATIOS, tbw_of_dwpd,
+    usual_length,
+};
 use ftlab_report::{AdvicePage, advice_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
@@ -40,7 +44,7 @@ pub(crate) struct AdviseArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// An FTL to choose from; may be repeated.
-    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = FTLS)]
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = USUAL_FTLS)]
     ftl: Vec<Spec>,
     #[command(flatten)]
     service: ServiceArgs,
@@ -64,12 +68,6 @@ pub(crate) struct AdviseArgs {
     #[arg(long, short)]
     quiet: bool,
 }
-
-/// Drive writes after which a run ends that has not become steady.
-const DRIVE_WRITES_MAX: f64 = 30.0;
-
-/// From FTLs without statistics to those whose statistics are worth their memory.
-const FTLS: [&str; 7] = ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
@@ -117,7 +115,7 @@ struct DriveArgs {
         long,
         value_name = "SHARE,...",
         value_delimiter = ',',
-        default_value = "4%,7%,10%,15%,20%,28%,40%,60%"
+        default_value = USUAL_OP_RATIOS
     )]
     op: Vec<Share>,
     /// Logical capacity; by default that of the trace's device, or up to its highest address.
@@ -166,7 +164,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let text = text_of(&evidence(&advice))
         + &ruled(&headings, rows.clone())
         + &refused(&advice)
-        + &advice.sentence()
+        + &advice.answer
         + "\n"
         + &caveats(&advice)
         + &command.as_ref().map_or_else(String::new, |line| format!("\nSee it at work: {line}\n"));
@@ -182,7 +180,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     if let Some(path) = &args.report {
         let page = AdvicePage {
             question: title(args, &advice),
-            answer: advice.sentence(),
+            answer: advice.answer.clone(),
             evidence: evidence(&advice),
             figure: trade_off_svg(&advice)?,
             headings: headings.iter().map(|heading| heading.replace('\n', " ")).collect(),
@@ -231,8 +229,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
         fill: drive.fill,
         length: match drive.writes {
             Some(writes) => Length::Writes(writes),
-            None if drive.once || workload.is_read_once() => Length::OfWorkload,
-            None => Length::UntilSteady(DRIVE_WRITES_MAX),
+            None => usual_length(&workload, drive.once),
         },
         seed: drive.seed,
         endurance_cycles: args.target.endurance.map(NonZeroU32::get),
@@ -247,7 +244,14 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
         price_per_gb: of.price,
         carbon_per_gb: of.carbon,
     });
-    Ok(Question { base, ftls: args.ftl.clone(), op_ratios: drive.op.clone(), target, service })
+    Ok(Question {
+        base,
+        ftls: args.ftl.clone(),
+        op_ratios: drive.op.clone(),
+        target,
+        service,
+        stop: Stop::default(),
+    })
 }
 
 fn target(args: &AdviseArgs, base: &Experiment) -> Result<Option<Target>, CliError> {

@@ -54,8 +54,7 @@ impl Advice {
         caveats
     }
 
-    /// The answer in one sentence.
-    pub fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let Some(target) = self.target else { return self.overview() + &self.lifelong_text() };
         let wanted = match target {
             Target::Waf(waf) => format!("a write amplification of {waf}"),

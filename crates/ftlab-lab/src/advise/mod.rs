@@ -19,10 +19,10 @@ pub use life::{Life, Lifelong, Service};
 
 use circumstance::circumstances;
 
-use crate::parallel::parallel;
+use crate::parallel::{Stop, Until, parallel};
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
-use ftlab_sim::{Experiment, Length, SimError, Verdict};
+use ftlab_sim::{Experiment, Length, SimError, Verdict, Workload};
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -47,6 +47,28 @@ pub struct Question {
     pub target: Option<Target>,
     /// What the drive is for, if its flash over the years is asked for; needs the endurance of a block.
     pub service: Option<Service>,
+    /// Ends all runs when it is set.
+    pub stop: Stop,
+}
+
+/// From FTLs without statistics to those whose statistics are worth their memory.
+pub const USUAL_FTLS: [&str; 7] =
+    ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
+
+/// Over-provisioning for which the curve is drawn, if nothing else is asked for.
+pub const USUAL_OP_RATIOS: &str = "4%,7%,10%,15%,20%,28%,40%,60%";
+
+/// Drive writes after which a run ends that has not become steady.
+const DRIVE_WRITES_MAX: f64 = 30.0;
+
+/// How long every run lasts, unless the number of its writes is given: a trace that says enough twice, other
+/// workloads until write amplification is steady; or, `once`, all of the workload, steady or not.
+pub fn usual_length(workload: &Workload, once: bool) -> Length {
+    if once || workload.is_read_once() {
+        Length::OfWorkload
+    } else {
+        Length::UntilSteady(DRIVE_WRITES_MAX)
+    }
 }
 
 /// What is to be reached.
@@ -68,6 +90,8 @@ pub enum Target {
 /// The answer, and what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
+    /// The answer in words.
+    pub answer: String,
     /// What was asked for.
     pub target: Option<Target>,
     /// Bytes that the host can address.
@@ -215,9 +239,11 @@ impl Question {
             .collect();
         let points =
             parallel(threads, &drives, |(ftl, op)| point(ftl, Physical::OverProvisioning(*op)));
+        self.check_stop()?;
         let rows: Vec<_> = self.ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
         let mut curves = parallel(threads, &rows, |(ftl, found)| self.curve(ftl, found, &point));
         curves.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal));
+        self.check_stop()?;
         let points = curves.iter().flat_map(|curve| &curve.points);
         let logical_bytes = points.map(|point| point.logical_bytes).next().unwrap_or(0);
         if logical_bytes == 0 {
@@ -231,6 +257,7 @@ impl Question {
         let mut advice = Advice {
             target: self.target,
             logical_bytes,
+            answer: String::new(),
             evidence,
             otherwise: Vec::new(),
             lifelong: None,
@@ -242,10 +269,16 @@ impl Question {
             let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
             let others = circumstances(&self.base, evidence.as_ref());
             advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count)?;
+            self.check_stop()?;
         }
         advice.lifelong = self.service.and_then(|service| service.least_flash(&advice.curves));
         advice.caveats = advice.caveats_of(&self.base);
+        advice.answer = advice.sentence();
         Ok(advice)
+    }
+
+    fn check_stop(&self) -> Result<(), SimError> {
+        if self.stop.load(Relaxed) { Err(SimError::Stopped) } else { Ok(()) }
     }
 
     /// What an FTL needs under other circumstances.
@@ -290,7 +323,7 @@ impl Question {
     }
 
     fn point(&self, ftl: &Spec, physical: Physical) -> Result<Point, SimError> {
-        let result = self.experiment(ftl, physical).run(&mut ())?;
+        let result = self.experiment(ftl, physical).run(&mut Until(&self.stop))?;
         let (drive, run) = (&result.config.drive, &result.runs[0]);
         let lately = run.settling.window_waf.filter(|_| result.config.until_steady);
         let waf = lately.unwrap_or(run.waf);
@@ -362,7 +395,7 @@ pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_sim::{DriveOptions, Fill, Logical, Workload};
+    use ftlab_sim::{DriveOptions, Fill, Logical};
 
     fn question(target: Option<Target>) -> Question {
         let workload = Workload::parse("hotcold", ftlab_trace::OpenOptions::default()).unwrap();
@@ -382,6 +415,7 @@ mod tests {
             op_ratios: [0.05, 0.1, 0.2, 0.4, 0.8].map(Share).to_vec(),
             target,
             service: None,
+            stop: Stop::default(),
         }
     }
 
@@ -393,7 +427,7 @@ mod tests {
     fn the_smallest_drive_meets_the_target_and_a_step_smaller_misses_it() {
         let question = question(Some(Target::Waf(1.8)));
         let advice = answer(&question);
-        assert_eq!(advice.curves[0].ftl, "sepbit", "{}", advice.sentence());
+        assert_eq!(advice.curves[0].ftl, "sepbit", "{}", advice.answer);
         for curve in &advice.curves {
             let needs = curve.needs.unwrap();
             assert!(needs.waf <= 1.8);
@@ -404,7 +438,7 @@ mod tests {
             assert!(below.waf > 1.79, "{}: {}", curve.ftl, below.waf);
             assert!(curve.points.is_sorted_by(|a, b| a.blocks < b.blocks));
         }
-        assert!(advice.sentence().starts_with("sepbit reaches a write amplification of 1.8 with "));
+        assert!(advice.answer.starts_with("sepbit reaches a write amplification of 1.8 with "));
     }
 
     #[test]
@@ -422,12 +456,12 @@ mod tests {
     #[test]
     fn what_no_drive_reaches_is_said_with_what_comes_nearest() {
         let advice = answer(&question(Some(Target::Waf(1.000_1))));
-        let sentence = advice.sentence();
+        let sentence = advice.answer;
         assert!(
             sentence.starts_with("No FTL reaches a write amplification of 1.0001"),
             "{sentence}"
         );
         assert!(sentence.contains("sepbit comes nearest"), "{sentence}");
-        assert!(answer(&question(None)).sentence().contains("Name a target"));
+        assert!(answer(&question(None)).answer.contains("Name a target"));
     }
 }
