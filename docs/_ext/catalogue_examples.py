@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -53,13 +54,18 @@ def examples_of(name, examples, ftlab, place, generated):
         output = example.get("output")
         if output is None:
             output = run(example["command"], ftlab, place)
-        text = f"$ {example['command']}\n{output}".rstrip()
+        text = f"$ {lines_of(example['command'])}\n{output}".rstrip()
         parts += [example["says"], f"```console\n{text}\n```"]
         if "figure" in example:
             figure = generated / "figures" / f"command-{name}-{number}.svg"
             shutil.copy(place / example["figure"], figure)
             parts.append(f"![{example['shows']}](../figures/{figure.name})")
     return "\n\n".join(parts)
+
+
+def lines_of(command):
+    """A command in lines that fit on a page, as a shell takes them."""
+    return " \\\n    ".join(textwrap.wrap(command, 88, break_long_words=False, break_on_hyphens=False))
 
 
 def run(command, ftlab, place):

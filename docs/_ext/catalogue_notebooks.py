@@ -58,4 +58,6 @@ def add_download(app, docname, source):
     folder, _, name = docname.rpartition("/")
     if folder == "notebooks" and name != "index":
         link = f"{{download}}`Download as a notebook (.ipynb) </generated/notebooks/{name}.ipynb>`"
-        source[0] = re.sub(r"^# .*$", lambda title: f"{title[0]}\n\n{link}", source[0], count=1, flags=re.MULTILINE)
+        source[0] = re.sub(
+            r"^# .*$", lambda title: f"{title[0]}\n\n{link}", source[0], count=1, flags=re.MULTILINE
+        )

@@ -16,7 +16,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from catalogue_examples import example_pages
+from catalogue_examples import example_pages, lines_of
 from catalogue_notebooks import add_download, write_notebooks
 from docutils import nodes
 from sphinx.errors import ExtensionError
@@ -170,9 +170,13 @@ def picture(entry):
         f"Write amplification of `{usage}` and {other} over over-provisioning, on a drive of 64 MiB of which a tenth "
         "of the pages takes nine tenths of the writes, over four drive writes; a dot is where it reaches 1.5:"
     )
-    figure = f"![{usage} and {other}: write amplification falls as over-provisioning grows]({figure_path(entry)})"
-    command = " ".join(["ftlab advise", *DRAWN, f"--ftl {usage} --ftl {other}", *DRAWN_AT, "--figure curve.svg"])
-    return f"{text}\n\n{figure}\n\n```console\n$ {command}\n```"
+    figure = (
+        f"![{usage} and {other}: write amplification falls as over-provisioning grows]({figure_path(entry)})"
+    )
+    command = " ".join(
+        ["ftlab advise", *DRAWN, f"--ftl {usage} --ftl {other}", *DRAWN_AT, "--figure curve.svg"]
+    )
+    return f"{text}\n\n{figure}\n\n```console\n$ {lines_of(command)}\n```"
 
 
 def figure_path(entry):
