@@ -6,7 +6,7 @@ use command::command;
 
 use crate::compare::processors;
 use crate::error::CliError;
-use crate::figure::{check, trade_off_svg, write_trade_off};
+use crate::figure::{FigureSize, check, trade_off_svg, write_trade_off};
 use crate::options::{ReadingArgs, parse_page_size, parse_positive};
 use crate::output::{aligned, print, print_json, say};
 use crate::report::check_report;
@@ -52,9 +52,11 @@ pub(crate) struct AdviseArgs {
     drive: DriveArgs,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Plots the trade-off curves to this file, which ends in .svg or .png.
+    /// Plots the trade-off curves to this file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    size: FigureSize,
     /// Writes evidence, curves, answer and caveats to this HTML page.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -175,7 +177,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         print(&text)?;
     }
     if let Some(path) = &args.figure {
-        write_trade_off(&advice, path)?;
+        write_trade_off(&advice, args.size, path)?;
     }
     if let Some(path) = &args.report {
         let page = AdvicePage {

@@ -6,7 +6,7 @@ mod page;
 mod statistics;
 
 use crate::error::CliError;
-use crate::figure::{self, FIGURES, Figure, Kind};
+use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
@@ -93,10 +93,12 @@ struct ReportArgs {
     /// Format of --figures.
     #[arg(long, value_name = "KIND", default_value = "svg", requires = "figures")]
     figure_kind: Kind,
-    /// Draws one figure to a file that ends in .svg or .png; may be repeated. Names: skew,
+    /// Draws one figure to a file that ends in .svg, .png or .pdf; may be repeated. Names: skew,
     /// intervals, temperature, frozen, footprint, sizes, updates and heat-map.
     #[arg(long, value_name = "NAME=FILE")]
     figure: Vec<String>,
+    #[command(flatten)]
+    size: FigureSize,
     /// Writes an HTML page with the statistics and all figures to this file.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -123,7 +125,7 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
     }
     let found = Inspections { version: env!("CARGO_PKG_VERSION").into(), workloads: found };
     for (figure, path) in &figures {
-        figure::write(path, |svg| figure.draw(&found.workloads, svg))?;
+        figure::write(path, |svg| figure.draw(&found.workloads, args.report.size, svg))?;
     }
     if let Some(path) = report {
         page::write(&found.workloads, command(typed), path)?;
