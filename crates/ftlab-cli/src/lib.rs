@@ -140,7 +140,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         },
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
-        Command::Inspect(args) => inspect::inspect(&args),
+        Command::Inspect(args) => inspect::inspect(&args, &typed),
         Command::Convert(args) => convert::convert(&args),
         #[cfg(not(feature = "record"))]
         Command::Record(_) => Err(absent::absent("ftlab record", "record")),
