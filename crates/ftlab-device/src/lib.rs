@@ -45,8 +45,8 @@ pub use monitor::{CompanionStatus, Monitor};
 pub use ram::Ram;
 pub use serve_error::ServeError;
 pub use status::{
-    BlockMap, DriveStatus, FlashCounters, Health, Observed, RecordingStatus, Region, Sample,
-    ShadowStatus, Status,
+    BlockMap, DriveStatus, FlashCounters, Health, LineStyle, Observed, RecordingStatus, Region,
+    Sample, ShadowStatus, Status,
 };
 pub use store::{Extent, Store};
 pub use watched::{HostRequests, Latency, Requests, Watched};

@@ -1,7 +1,7 @@
 //! The status of a drive, for dashboards, metrics and `ftlab drive smart`.
 
 use crate::{HostRequests, Store};
-use ftlab_ftl::Counters;
+use ftlab_ftl::{Counters, colours};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,18 +14,37 @@ pub struct Status {
     pub drive: DriveStatus,
     /// Flash page programs per page that the host wrote, since the drive was created.
     pub waf: Option<f64>,
-    /// The same since serving began, for comparison with shadows.
-    pub serving_waf: Option<f64>,
+    /// Its flash counters since serving began, for comparison with shadows.
+    pub serving: FlashCounters,
     /// The requests of the host.
     pub host: HostRequests,
     /// The shadows: other FTLs on the same writes.
     pub shadows: Vec<ShadowStatus>,
+    /// How the FTL of the drive and those of the shadows are drawn, the same as in figures.
+    pub styles: Vec<LineStyle>,
     /// The recording in progress, if any.
     pub recording: Option<RecordingStatus>,
     /// The timing by which replies are delayed.
     pub emulated_latency: Option<String>,
     /// The sample of the last second.
     pub latest: Sample,
+}
+
+/// How an FTL is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LineStyle {
+    /// Which of the seven colours.
+    pub colour: usize,
+    /// 0 for a line, more for dashes where another FTL has the same colour.
+    pub dash: usize,
+}
+
+impl LineStyle {
+    /// Those of FTLs that are drawn together.
+    pub(crate) fn of(ftls: &[&str]) -> Vec<Self> {
+        let styles = colours::styles(ftls).into_iter();
+        styles.map(|colours::Style { colour, dash }| Self { colour, dash }).collect()
+    }
 }
 
 /// The sample of one second.

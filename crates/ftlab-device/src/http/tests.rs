@@ -121,7 +121,7 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
-    assert_eq!((status.waf, status.serving_waf), (Some(1.5), None));
+    assert_eq!((status.waf, status.serving.waf()), (Some(1.5), None));
     assert_eq!((status.host.writes.bytes, status.drive.free_blocks), (8192, 1));
     let history: Vec<Sample> = get_json(&url, "/api/history", None).unwrap();
     assert!(history.len() >= 2 && history.iter().all(|sample| sample.region_blocks == [2]));
