@@ -30,7 +30,7 @@ use std::time::Duration;
   ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
   ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard")]
 pub(crate) struct AdviseArgs {
-    /// A trace file, or a generator.
+    /// A trace file, a generator, or a job file of fio.
     workload: String,
     #[command(flatten)]
     target: TargetArgs,

@@ -11,15 +11,16 @@ use std::collections::BTreeMap;
 pub(crate) fn header(prepared: &Prepared) -> String {
     let config = prepared.config();
     let drive = &config.drive;
-    let mut lines = vec![
-        ("workload", workload(prepared) + on_empty_drive(config)),
+    let mut lines = vec![("workload", workload(prepared) + on_empty_drive(config))];
+    lines.extend(prepared.notes().iter().map(|(name, text)| (name.as_str(), text.clone())));
+    lines.extend([
         ("logical", logical(drive)),
         ("physical", physical(drive)),
         ("over-prov.", over_provisioning(drive)),
         ("collection", collection(config)),
         ("preparation", preparation(config)),
         ("counted", counted(config)),
-    ];
+    ]);
     lines.extend(wear(drive).map(|text| ("wear", text)));
     if let Some(streams) = &config.streams {
         lines.push(("streams", format!("{streams}; 0 elsewhere")));

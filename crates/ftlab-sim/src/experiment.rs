@@ -197,6 +197,7 @@ impl Experiment {
         let build = |fitted: &Spec| build_ftl(self, fitted, drive_config, timing.as_ref());
         let runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let requests = source.metadata().requests;
+        let notes = notes(&source.metadata().properties);
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
             page_bytes: config.drive.page_bytes,
@@ -227,7 +228,7 @@ impl Experiment {
             feeds.iter_mut().for_each(Feed::keep_streams);
         }
         let workload = self.workload.clone();
-        Ok(Prepared { workload, config, requests, memory_bytes, ahead, feeds, runs, pool })
+        Ok(Prepared { workload, config, requests, notes, memory_bytes, ahead, feeds, runs, pool })
     }
 
     /// The requests: of a trace that is repeated again and again.
@@ -448,6 +449,14 @@ impl Experiment {
             })
             .collect()
     }
+}
+
+/// What a job file told of its jobs.
+fn notes(properties: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let of_jobs = |(name, value): (&String, &String)| {
+        name.strip_prefix("fio ").map(|name| (name.to_owned(), value.clone()))
+    };
+    properties.iter().filter_map(of_jobs).collect()
 }
 
 fn no_writes() -> SimError {

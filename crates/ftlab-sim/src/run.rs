@@ -17,6 +17,7 @@ pub struct Prepared {
     pub(crate) workload: Workload,
     pub(crate) config: Config,
     pub(crate) requests: Option<u64>,
+    pub(crate) notes: Vec<(String, String)>,
     pub(crate) memory_bytes: u64,
     /// Fill and workload for the first pass; empty if there is none.
     pub(crate) ahead: Vec<Feed>,
@@ -40,6 +41,11 @@ impl Prepared {
     /// Requests in the trace, where it says so.
     pub fn requests(&self) -> Option<u64> {
         self.requests
+    }
+
+    /// What is worth knowing of fio's jobs, by name: which there are, and what was passed over.
+    pub fn notes(&self) -> &[(String, String)] {
+        &self.notes
     }
 
     /// Bytes of memory that all FTLs take together, about.
