@@ -5,6 +5,7 @@ use crate::drive::{Logical, Origin, Wanted};
 use crate::parameters::named;
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::Spec;
+use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::{GENERATORS, Space};
 use ftlab_trace::{
     AddressRange, Layout, OpenOptions, TraceError, TraceSource, address_range, address_range_of,
@@ -151,6 +152,12 @@ impl Workload {
         let Self::Generator(spec) = self else { return Ok(None) };
         let bytes = synthetic::drive_bytes(spec)?;
         Ok(bytes.map(|bytes| bytes.div_ceil(u64::from(page_bytes.max(1)))))
+    }
+
+    /// The jobs of fio that it is, if it is a job file.
+    pub(crate) fn jobs(&self) -> Result<Option<JobFile>, SimError> {
+        let Self::Generator(spec) = self else { return Ok(None) };
+        Ok(synthetic::fio::jobs(spec)?)
     }
 
     /// Whether it ends by itself.

@@ -20,13 +20,14 @@ impl Zones {
     /// Where the zone begins and ends that the number `drawn`, 1..=100, stands for.
     #[inline]
     pub(super) fn at(&self, drawn: u32) -> (u64, u64) {
-        let (mut accesses, mut start) = (0, 0);
+        let (mut accesses, mut start) = (0, 0_u64);
         for zone in &self.0 {
             accesses += zone.accesses;
+            let end = start.saturating_add(zone.size);
             if drawn <= accesses {
-                return (start, start + zone.size);
+                return (start, end);
             }
-            start += zone.size;
+            start = end;
         }
         (0, start)
     }

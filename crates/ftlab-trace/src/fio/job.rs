@@ -192,8 +192,8 @@ impl Job {
             total = total.max(options.io_size.unwrap_or(0));
         }
         if options.direction.is_trimwrite() {
-            total += self.plan.issue_bytes().saturating_mul(options.loops);
-            self.number_ios *= 2;
+            total = total.saturating_add(self.plan.issue_bytes().saturating_mul(options.loops));
+            self.number_ios = self.number_ios.saturating_mul(2);
         }
         self.pass = Some(Pass { issued: 0, total: Some(total).filter(|_| self.plan.queues) });
         Some(())
@@ -229,7 +229,8 @@ impl Job {
 
     fn has_issued_number(&self) -> bool {
         let loops = self.options().loops;
-        self.number_ios > 0 && self.issued.iter().sum::<u64>() >= self.number_ios * loops
+        self.number_ios > 0
+            && self.issued.iter().sum::<u64>() >= self.number_ios.saturating_mul(loops)
     }
 
     fn has_issued_all(&self) -> bool {
@@ -321,7 +322,7 @@ impl Job {
         }
         let (within, is_random, is_marked) = self.next_place(direction, is_due)?;
         let plan = &self.plan;
-        let offset = plan.offset + within;
+        let offset = plan.offset.checked_add(within)?;
         if within >= plan.io_bytes || offset >= plan.file_bytes {
             return None;
         }

@@ -11,13 +11,14 @@
 //! | `thread`, `targets`, `plan` | jobs that run by themselves, their files, and both on a drive of known size |
 //! | `seeds`, `random`, `lfsr` | random numbers |
 //! | `distribution`, `zipf`, `axmap`, `sizes` | what is made of them: offsets, the random map, sizes |
-//! | `job`, `turns` | requests, of one job and of all |
+//! | `job`, `turns`, `hosts` | requests: of one job, of all in turn, of all by a clock |
 //!
 //! fio is free software under the GPL, version 2. Nothing here is taken from its source but facts: constants,
 //! and the order in which numbers are drawn.
 
 mod axmap;
 mod distribution;
+mod hosts;
 mod job;
 mod job_file;
 mod lfsr;
@@ -35,6 +36,7 @@ pub(crate) mod zipf;
 
 use crate::synthetic::Space;
 use crate::{RequestBatch, TraceError};
+pub use hosts::Hosts;
 use job_file::{Section, Surroundings, sections};
 use plan::Plan;
 use std::collections::BTreeSet;
@@ -121,9 +123,7 @@ impl JobFile {
                 remedy: "add a section, such as [job], with rw=randwrite below it".into(),
             });
         }
-        let file = Self { targets: Targets::of(&threads)?, threads, passed_over };
-        file.check_ends()?;
-        Ok(file)
+        Ok(Self { targets: Targets::of(&threads)?, threads, passed_over })
     }
 
     /// Refuses jobs that wait for others that never end.
@@ -168,27 +168,43 @@ impl JobFile {
     /// The requests on a drive. Its seed counts where fio would take one from the system: with
     /// `randrepeat=0` and no `randseed`.
     pub fn requests(&self, space: &Space) -> Result<JobRequests, TraceError> {
+        self.check_ends()?;
+        let groups = self.plans(space)?;
+        let notes = self.notes(&groups, false);
+        Ok(JobRequests { turns: Turns::new(groups)?, notes })
+    }
+
+    /// The same for a clock: each job is a host of its own, with its own queue depth.
+    pub fn hosts(&self, space: &Space) -> Result<Hosts, TraceError> {
+        let groups = self.plans(space)?;
+        let notes = self.notes(&groups, true);
+        Hosts::new(groups, notes)
+    }
+
+    /// The jobs on a drive, group by group.
+    fn plans(&self, space: &Space) -> Result<Vec<Vec<Plan>>, TraceError> {
         let drive_bytes = space.logical_pages.saturating_mul(u64::from(space.page_bytes));
         let extents = self.targets.place(drive_bytes)?;
         let plan = |thread: &Thread| {
             Plan::new(thread, extents[self.targets.index_of(&thread.file)], space.seed)
         };
         let groups = self.groups().map(|(_, jobs)| jobs.iter().map(plan).collect());
-        let groups: Vec<Vec<Plan>> = groups.collect::<Result<_, _>>()?;
-        let notes = self.notes(&groups);
-        Ok(JobRequests { turns: Turns::new(groups)?, notes })
+        groups.collect()
     }
 
     /// What is worth knowing, by name.
-    fn notes(&self, groups: &[Vec<Plan>]) -> Vec<(&'static str, String)> {
+    fn notes(&self, groups: &[Vec<Plan>], has_clock: bool) -> Vec<(&'static str, String)> {
         let mut notes = vec![("fio jobs", describe(groups))];
-        if groups.iter().any(|group| group.len() > 1) {
+        if has_clock {
+            let hosts = "each job has its own iodepth on the clock, instead of the queue-depth of the timing";
+            notes.push(("fio hosts", hosts.to_owned()));
+        } else if groups.iter().any(|group| group.len() > 1) {
             let turns = "jobs at once take turns, each for as many requests as its iodepth";
             notes.push(("fio turns", turns.to_owned()));
         }
         let timed = self.threads.iter().flat_map(|thread| thread.options.timed.iter().copied());
         let timed: BTreeSet<_> = timed.collect();
-        if !timed.is_empty() {
+        if !timed.is_empty() && !has_clock {
             let names: Vec<_> = timed.into_iter().collect();
             notes.push(("fio ignored", format!("{} (there is no clock)", names.join(", "))));
         }

@@ -125,6 +125,13 @@ pub(super) struct Options {
     pub(super) time_based: bool,
     pub(super) runtime_us: u64,
     pub(super) startdelay_us: u64,
+    /// Bytes a second, of reads, writes and trims; 0 for any.
+    pub(super) rate: [u64; 3],
+    /// Requests a second.
+    pub(super) rate_iops: [u64; 3],
+    pub(super) thinktime_us: u64,
+    /// Requests after which it thinks.
+    pub(super) thinktime_blocks: u64,
     /// Options that are given and need a clock, by name.
     pub(super) timed: Vec<&'static str>,
     pub(super) placement: Placement,
@@ -174,6 +181,10 @@ impl Default for Options {
             time_based: false,
             runtime_us: 0,
             startdelay_us: 0,
+            rate: [0; 3],
+            rate_iops: [0; 3],
+            thinktime_us: 0,
+            thinktime_blocks: 1,
             timed: Vec::new(),
             placement: Placement {
                 is_on: false,
@@ -383,9 +394,20 @@ impl Options {
                 self.startdelay_us = time_us(value, SECOND_US)?;
                 self.note_timed("startdelay", self.startdelay_us > 0);
             }
-            "rate" => self.note_timed("rate", !number_lists_nothing(value)),
-            "rate_iops" => self.note_timed("rate_iops", !number_lists_nothing(value)),
-            "thinktime" => self.note_timed("thinktime", time_us(value, 1)? > 0),
+            "rate" => {
+                let base = self.kb_base;
+                three(value, &mut self.rate, |part| base.bytes(part))?;
+                self.note_timed("rate", self.rate != [0; 3]);
+            }
+            "rate_iops" => {
+                three(value, &mut self.rate_iops, number)?;
+                self.note_timed("rate_iops", self.rate_iops != [0; 3]);
+            }
+            "thinktime" => {
+                self.thinktime_us = time_us(value, 1)?;
+                self.note_timed("thinktime", self.thinktime_us > 0);
+            }
+            "thinktime_blocks" => self.thinktime_blocks = number(value)?.max(1),
             _ => return Ok(false),
         }
         Ok(true)
@@ -432,11 +454,6 @@ impl Options {
     pub(super) fn bs_of(&self, direction: usize) -> (u64, u64) {
         self.bs_range[direction].unwrap_or((self.bs[direction], self.bs[direction]))
     }
-}
-
-/// Whether a list of rates limits nothing.
-fn number_lists_nothing(value: &str) -> bool {
-    value.split(',').all(|part| matches!(part.trim(), "" | "0"))
 }
 
 /// A size above 0.

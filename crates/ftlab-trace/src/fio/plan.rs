@@ -85,6 +85,11 @@ impl Plan {
         Ok(plan)
     }
 
+    /// What an error of this job is.
+    pub(super) fn refuse(&self, reason: &str, remedy: &str) -> TraceError {
+        self.thread.refuse(reason, remedy)
+    }
+
     /// The least size of requests of some directions.
     pub(super) fn least<const N: usize>(&self, directions: [usize; N]) -> u64 {
         directions.map(|direction| self.options.bs_of(direction).0).into_iter().min().unwrap_or(1)

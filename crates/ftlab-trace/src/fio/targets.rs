@@ -86,7 +86,8 @@ impl Targets {
         let extents = self.0.iter().map(|target| {
             let bytes = target.bytes.unwrap_or(drive_bytes);
             let extent = Extent { start, bytes };
-            start += bytes.next_multiple_of(ALIGNMENT);
+            let room = bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX);
+            start = start.saturating_add(room);
             extent
         });
         Ok(extents.collect())

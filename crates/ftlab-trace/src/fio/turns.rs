@@ -30,15 +30,7 @@ pub(super) struct Turns {
 impl Turns {
     /// Groups of jobs, of which each begins when the one before has ended.
     pub(super) fn new(groups: Vec<Vec<Plan>>) -> Result<Self, TraceError> {
-        for group in &groups {
-            let maps = group.iter().filter(|plan| plan.keeps_map());
-            let bytes = maps.clone().map(|plan| RandomMap::bytes(plan.map_blocks())).sum();
-            check_memory(
-                format!("the random maps of {} fio jobs", maps.count()),
-                bytes,
-                "set norandommap, or make the files smaller",
-            )?;
-        }
+        check_maps(&groups)?;
         let has_streams = groups.iter().flatten().any(|plan| plan.placement.is_some());
         Ok(Self { waiting: groups.into(), running: VecDeque::new(), has_streams })
     }
@@ -83,9 +75,22 @@ impl Running {
     }
 }
 
+/// Refuses random maps that the memory has no room for.
+pub(super) fn check_maps(groups: &[Vec<Plan>]) -> Result<(), TraceError> {
+    groups.iter().try_for_each(|group| {
+        let maps = group.iter().filter(|plan| plan.keeps_map());
+        let bytes = maps.clone().map(|plan| RandomMap::bytes(plan.map_blocks())).sum();
+        check_memory(
+            format!("the random maps of {} fio jobs", maps.count()),
+            bytes,
+            "set norandommap, or make the files smaller",
+        )
+    })
+}
+
 /// Adds a request of a file that begins at byte `start` of the drive.
 #[inline]
-fn push(batch: &mut RequestBatch, request: Request, start: u64, has_streams: bool) {
+pub(super) fn push(batch: &mut RequestBatch, request: Request, start: u64, has_streams: bool) {
     let lba = if request.op == Op::Flush { 0 } else { (start + request.offset) / SECTOR_BYTES };
     batch.push(request.op, lba, (request.bytes / SECTOR_BYTES) as u32);
     if has_streams {

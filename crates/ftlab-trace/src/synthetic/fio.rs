@@ -102,6 +102,11 @@ pub(super) const RANDWRITE: GeneratorInfo = GeneratorInfo {
     },
 };
 
+/// The jobs of the job file that a spec names, if it names one.
+pub fn jobs(spec: &Spec) -> Result<Option<JobFile>, TraceError> {
+    if spec.name == GENERATOR.name { read(spec).map(Some) } else { Ok(None) }
+}
+
 /// The jobs that a spec names.
 fn read(spec: &Spec) -> Result<JobFile, TraceError> {
     let FioParameters { file } = FioParameters::from_spec(spec)?;
