@@ -89,9 +89,9 @@ pub(crate) fn generator_space(
     let pages = asked_pages.map_or_else(own_pages, |pages| Ok(Some(pages)))?;
     let missing = match (pages, writes.is_some() || workload.has_end()?) {
         (Some(logical_pages), true) => return Ok(Space { logical_pages, page_bytes, seed }),
-        (Some(_), false) => "no end; give one, as in --writes 1000000",
+        (Some(_), false) => "no end; give one, as in --writes 10000000",
         (None, true) => "no size of its own; give the drive's, as in --logical 8GiB",
-        (None, false) => "neither size nor end; give both, as in --logical 8GiB --writes 1000000",
+        (None, false) => "neither size nor end; give both, as in --logical 8GiB --writes 10000000",
     };
     Err(CliError::usage(format!("the generator {} has {missing}", workload.name())))
 }

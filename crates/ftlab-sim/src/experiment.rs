@@ -169,7 +169,7 @@ impl Experiment {
         };
         let jobs = self.jobs_on_a_clock()?;
         let source = match &jobs {
-            Some((jobs, spec)) => hosted::open(jobs, spec, &space)?.0,
+            Some(jobs) => hosted::open(jobs, &self.workload.name(), &space)?.0,
             None => self.source(trace, &space, open_loop)?,
         };
         let is_trace = !self.workload.is_generator();
@@ -203,7 +203,7 @@ impl Experiment {
         let build = |fitted: &Spec| build_ftl(self, fitted, drive_config, timing.as_ref());
         let runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let requests = source.metadata().requests;
-        let notes = notes(&source.metadata().properties);
+        let notes = hosted::notes(source.metadata());
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
             page_bytes: config.drive.page_bytes,
@@ -218,9 +218,8 @@ impl Experiment {
             Vec::new()
         };
         let mut hosted = Vec::new();
-        for (jobs, spec) in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len()))
-        {
-            let (source, clock) = hosted::open(jobs, spec, &space)?;
+        for jobs in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len())) {
+            let (source, clock) = hosted::open(jobs, &self.workload.name(), &space)?;
             let feed = self.feed(source, bounds, schedule.clone())?;
             hosted.push(Hosted::new(feed, clock));
         }
@@ -320,13 +319,9 @@ impl Experiment {
         Feed::new(source, bounds, schedule, self.batch_writes)
     }
 
-    /// The jobs of fio and the generator that they are, if they run on a clock: each is a host of its own.
-    fn jobs_on_a_clock(&self) -> Result<Option<(JobFile, Spec)>, SimError> {
-        if self.timing.is_none() {
-            return Ok(None);
-        }
-        let Workload::Generator(spec) = &self.workload else { return Ok(None) };
-        Ok(self.workload.jobs()?.map(|jobs| (jobs, spec.clone())))
+    /// The jobs of fio, if they run on a clock: each is a host of its own.
+    fn jobs_on_a_clock(&self) -> Result<Option<JobFile>, SimError> {
+        if self.timing.is_some() { self.workload.jobs() } else { Ok(None) }
     }
 
     /// Whether an FTL asks for these hints.
@@ -506,14 +501,6 @@ impl Experiment {
             })
             .collect()
     }
-}
-
-/// What a job file told of its jobs.
-fn notes(properties: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let of_jobs = |(name, value): (&String, &String)| {
-        name.strip_prefix("fio ").map(|name| (name.to_owned(), value.clone()))
-    };
-    properties.iter().filter_map(of_jobs).collect()
 }
 
 fn no_writes() -> SimError {

@@ -4,7 +4,6 @@
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
-use ftlab_spec::Spec;
 use ftlab_trace::fio::{Hosts, JobFile};
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
@@ -65,14 +64,22 @@ impl TraceSource for Source {
     }
 }
 
-/// The requests of the jobs that `spec` names, and the clock that they and an FTL share.
+/// What a job file tells of its jobs, by name.
+pub(crate) fn notes(metadata: &TraceMetadata) -> Vec<(String, String)> {
+    let of_jobs = |(name, value): (&String, &String)| {
+        name.strip_prefix("fio ").map(|name| (name.to_owned(), value.clone()))
+    };
+    metadata.properties.iter().filter_map(of_jobs).collect()
+}
+
+/// The requests of the jobs of the workload `name`, and the clock that they and an FTL share.
 pub(crate) fn open(
     jobs: &JobFile,
-    spec: &Spec,
+    name: &str,
     space: &Space,
 ) -> Result<(Box<dyn TraceSource>, Arc<Clock>), TraceError> {
     let hosts = jobs.hosts(space)?;
-    let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
+    let mut metadata = TraceMetadata { format: name.to_owned(), ..TraceMetadata::default() };
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
     let notes = hosts.notes().iter().map(|(name, text)| ((*name).to_owned(), text.clone()));
     metadata.properties.extend(notes);

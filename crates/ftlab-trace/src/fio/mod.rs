@@ -7,7 +7,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `job_file` | sections, comments, includes |
-//! | `options`, `other`, `values` | what each option means, and which are passed over or refused |
+//! | `options`, `direction`, `other`, `values` | what each option means, and which are passed over or refused |
 //! | `thread`, `targets`, `plan` | jobs that run by themselves, their files, and both on a drive of known size |
 //! | `seeds`, `random`, `lfsr` | random numbers |
 //! | `distribution`, `zipf`, `axmap`, `sizes` | what is made of them: offsets, the random map, sizes |
@@ -17,6 +17,7 @@
 //! and the order in which numbers are drawn.
 
 mod axmap;
+mod direction;
 mod distribution;
 mod hosts;
 mod job;
