@@ -29,7 +29,8 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         lines.push(("faults", self::faults(faults)));
     }
     if let Some(timing) = &config.timing {
-        lines.push(("time", time(timing)));
+        let has_hosts = prepared.notes().iter().any(|(name, _)| name == "hosts");
+        lines.push(("time", time(timing, has_hosts)));
     }
     lines.push(("FTLs", config.ftls.join(", ")));
     lines.push(("memory", format!("about {}", bytes(prepared.memory_bytes()))));
@@ -174,9 +175,11 @@ fn faults(parameters: &BTreeMap<String, String>) -> String {
     )
 }
 
-fn time(timing: &TimingSummary) -> String {
+fn time(timing: &TimingSummary, has_hosts: bool) -> String {
     let value = |name: &str| timing.parameters.get(name).map_or("", String::as_str);
-    let host = if timing.is_open_loop() {
+    let host = if has_hosts {
+        "each job with its own queue depth".to_owned()
+    } else if timing.is_open_loop() {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
         number_of(value("queue-depth"), "page write") + " outstanding"

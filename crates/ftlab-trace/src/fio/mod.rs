@@ -197,7 +197,7 @@ impl JobFile {
     fn notes(&self, groups: &[Vec<Plan>], has_clock: bool) -> Vec<(&'static str, String)> {
         let mut notes = vec![("fio jobs", describe(groups))];
         if has_clock {
-            let hosts = "each job has its own iodepth on the clock, instead of the queue-depth of the timing";
+            let hosts = "each job is a host of its own, with its iodepth";
             notes.push(("fio hosts", hosts.to_owned()));
         } else if groups.iter().any(|group| group.len() > 1) {
             let turns = "jobs at once take turns, each for as many requests as its iodepth";

@@ -26,8 +26,8 @@ ftlab_spec::parameters! {
 
 pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     name: "uniform",
-    summary: "every page equally likely, whatever was written before; fio's rw=randwrite is fio-randwrite, whose \
-              random map lowers write amplification by up to a half",
+    summary: "every page equally likely, whatever was written before; not fio's default, which has a random map \
+              and a lower write amplification: fio-randwrite",
     source: "all closed forms of write amplification",
     parameters: UniformParameters::describe,
     end: End::Never,
