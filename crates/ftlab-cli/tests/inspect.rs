@@ -86,7 +86,7 @@ fn the_log_window_is_a_share_a_size_or_pages() {
         .fails(2, &["is not a log window", "a share of the drive such as 10%"]);
 }
 
-#[cfg(feature = "png")]
+#[cfg(feature = "print")]
 #[test]
 fn figures_are_svg_and_png() {
     let place = Place::new();
@@ -140,7 +140,7 @@ fn what_cannot_be_inspected_or_drawn_is_refused_with_what_can() {
         ("t.csv --seed 2", ["--seed is for generators", "t.csv is a trace"]),
         ("t.csv --figure skew", ["is not NAME=FILE", "skew=skew.svg"]),
         ("t.csv --figure waf=x.svg", ["no figure \"waf\"", "skew, intervals"]),
-        ("t.csv --figure skew=x.pdf", ["x.pdf does not say which format", ".svg or .png"]),
+        ("t.csv --figure skew=x.gif", ["x.gif does not say which format", ".svg, .png or .pdf"]),
         ("t.csv --figure-kind png", ["--figures", "required"]),
         ("", ["WORKLOAD", "required"]),
     ] {

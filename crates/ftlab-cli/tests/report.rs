@@ -76,7 +76,7 @@ fn the_flash_of_an_earlier_run_can_be_drawn() {
     for part in ["2r-fifo", "dac-cb", "after 0", "cold pages"] {
         assert!(svg.contains(part), "{part}");
     }
-    place.ftlab("report results --flash flash.txt").fails(2, &["flash.txt", ".svg or .png"]);
+    place.ftlab("report results --flash flash.txt").fails(2, &["flash.txt", ".svg, .png or .pdf"]);
 }
 
 #[test]

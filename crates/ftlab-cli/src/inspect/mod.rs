@@ -5,7 +5,7 @@ mod moment;
 mod statistics;
 
 use crate::error::CliError;
-use crate::figure::{self, FIGURES, Figure, Kind};
+use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
 use crate::options::{ReadingArgs, generator_space, parse_page_size};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;
@@ -90,10 +90,12 @@ struct ReportArgs {
     /// Format of --figures.
     #[arg(long, value_name = "KIND", default_value = "svg", requires = "figures")]
     figure_kind: Kind,
-    /// Draws one figure to a file that ends in .svg or .png; may be repeated. Names: skew,
+    /// Draws one figure to a file that ends in .svg, .png or .pdf; may be repeated. Names: skew,
     /// intervals, temperature, frozen, footprint, sizes, updates and heat-map.
     #[arg(long, value_name = "NAME=FILE")]
     figure: Vec<String>,
+    #[command(flatten)]
+    size: FigureSize,
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
@@ -115,7 +117,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
     }
     let found = Inspections { version: env!("CARGO_PKG_VERSION").into(), workloads: found };
     for (figure, path) in &figures {
-        figure::write(path, |svg| figure.draw(&found.workloads, svg))?;
+        figure::write(path, |svg| figure.draw(&found.workloads, args.report.size, svg))?;
     }
     if args.report.json {
         return print_json(&found);
