@@ -5,7 +5,7 @@ mod common;
 
 use common::fixture;
 use ftlab_trace::fio::JobFile;
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{Op, RequestBatch, RequestHasher};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -119,6 +119,19 @@ fn batches_do_not_matter() {
             assert_eq!(made(&path, limit).lba, whole.lba, "{name} by {limit}");
         }
     }
+}
+
+#[test]
+fn the_generator_of_random_writes_is_the_job_with_its_seed() {
+    let logged = made(&fixture("fio/randwrite-seeded.fio"), 8192);
+    let space = Space { logical_pages: 1024, page_bytes: 4096, seed: 20_240_517 };
+    let mut source = build(&"fio-randwrite".parse().unwrap(), &space).unwrap();
+    let mut batch = RequestBatch::with_limit(1024);
+    assert!(source.next_batch(&mut batch).unwrap());
+    assert_eq!(batch.lba, logged.lba[..1024]);
+    let first = batch.lba.clone();
+    assert!(source.next_batch(&mut batch).unwrap());
+    assert_ne!(batch.lba, first, "a new order in every pass");
 }
 
 /// With `FTLAB_WRITE_GOLDEN`, the logs become the table.
