@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::browser::{browser, check};
 use common::{Place, shared};
 
 /// The lines of a text with single blanks.
@@ -115,6 +116,47 @@ fn figures_are_svg_and_png() {
         place.ftlab("inspect uniform --logical 4KiB --writes 1 --figures f --figure-kind png");
     assert_eq!(output.code, 0, "the least that there can be: {}", output.stderr);
     assert_eq!(std::fs::read_dir(place.path().join("f")).unwrap().count(), 8);
+}
+
+#[test]
+fn a_page_has_the_statistics_and_the_figures() {
+    let place = Place::new();
+    let output = place.ftlab(&format!("inspect zipf:theta=0.9 uniform {SMALL} --report page.html"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stderr.contains("wrote page.html\n"), "{}", output.stderr);
+    let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+    for part in [
+        "<h1 id=\"question\">What do the writes of zipf:theta=0.9 and uniform look like?</h1>",
+        "<th scope=\"row\">pages written once</th>",
+        "ftlab inspect zipf:theta=0.9 uniform --logical 16MiB --writes 20000 --report page.html</code>",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    // Every statistic of the terminal is on the page.
+    for line in output.stdout.lines().filter(|line| line.contains("  ") && line.contains('%')) {
+        let value = line.split_whitespace().last().unwrap();
+        assert!(page.contains(value), "{line}");
+    }
+    place
+        .ftlab(&format!("inspect uniform {SMALL} --report page.svg"))
+        .fails(2, &["page.svg", "an HTML page"]);
+}
+
+#[test]
+fn readers_can_use_the_page_of_one_workload_and_of_several() {
+    let Some(folder) = browser() else { return };
+    let place = Place::new();
+    place.write("reads.csv", "op,lba,sectors\nread,0,8\n");
+    for arguments in [
+        "zipf:theta=0.9 --logical 16MiB --writes 20000",
+        "zipf:theta=0.9 uniform hotcold:writes=0.9,pages=0.1 --logical 16MiB --writes 20000",
+        "uniform --logical 4KiB --writes 1",
+        "reads.csv",
+    ] {
+        let output = place.ftlab(&format!("inspect {arguments} --report page.html"));
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        check(&folder, "inspection.mjs", &place.path().join("page.html"));
+    }
 }
 
 #[test]
