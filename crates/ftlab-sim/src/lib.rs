@@ -39,6 +39,7 @@ mod feed;
 pub mod format;
 mod frames;
 mod ftl_run;
+mod hosted;
 pub mod lesson;
 mod lifetimes;
 mod memory;

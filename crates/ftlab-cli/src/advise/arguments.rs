@@ -20,7 +20,7 @@ use std::path::PathBuf;
   ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
   ftlab advise trace.parquet --endurance 3000 --daily-writes 1TiB --years 5 --price 0.08")]
 pub(crate) struct AdviseArgs {
-    /// A trace file, or a generator.
+    /// A trace file, a generator, or a job file of fio.
     pub(super) workload: String,
     #[command(flatten)]
     pub(super) target: TargetArgs,
