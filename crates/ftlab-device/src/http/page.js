@@ -19,7 +19,7 @@ function bytes(value) {
 
 const factor = (value) => (value === null || value === undefined ? '-' : value.toFixed(3));
 const grouped = (value) => Math.round(value).toLocaleString('en');
-const microseconds = (value) => (value >= 1e4 ? short(value / 1e3) + ' ms' : short(value) + ' µs');
+const microseconds = (value) => (value >= 1e3 ? short(value / 1e3) + ' ms' : short(value) + ' µs');
 
 function showNow() {
   const { drive, latest } = status;
