@@ -4,7 +4,7 @@
 //! its process and of the machine; `docs/drive-format.md` describes the medium, and proves that it
 //! suffices.
 //!
-//! Front ends serve it as a [`Store`]: [`nbd`] over sockets, [`FuseMount`] as a file. [`Ram`] is a
+//! Front ends serve it as a [`Store`]: [`nbd`] over [sockets](net), [`FuseMount`] as a file. [`Ram`] is a
 //! store in memory, for tests and measurements. The state that a drive reports ([`Observed`]) and
 //! the measurements of its requests ([`Watched`]) feed a dashboard and metrics ([`http`]).
 #![cfg(target_os = "linux")]
@@ -22,6 +22,7 @@ mod media;
 mod memory;
 mod monitor;
 pub mod nbd;
+pub mod net;
 mod observed;
 mod ram;
 mod serve_error;

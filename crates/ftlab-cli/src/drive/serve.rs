@@ -6,9 +6,11 @@ use crate::convert::allow_many_files;
 use crate::error::CliError;
 use crate::output::say;
 use clap::{Args, ValueEnum};
-use ftlab_device::nbd::{Address, Export, Server, ServerOptions, Tls};
+use ftlab_device::nbd::{self, Export, Nbd};
+use ftlab_device::net::{Address, Server, ServerOptions, Tls};
 use ftlab_device::{FuseMount, ServeError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Serves a drive as a block device until Ctrl-C: over NBD, as a file, or both.
 ///
@@ -141,9 +143,9 @@ impl Fronts {
         let mut fronts = Self { servers: Vec::new(), mount: None };
         for address in addresses {
             let report = Box::new(|text| say(&format!("nbd: {text}\n")));
-            let (export, store) = (export(&args.file), serving.store());
-            let server = Server::start(address, export, store, options.clone(), report)?;
-            let uri = server.address().uri();
+            let protocol = Arc::new(Nbd::new(serving.store(), export(&args.file)));
+            let server = Server::start(address, protocol, options.clone(), report)?;
+            let uri = nbd::uri(server.address());
             let uri = if args.tls.is_required() { uri.replacen("nbd", "nbds", 1) } else { uri };
             say(&format!("NBD at {uri}\n"));
             if !address.is_local() {
