@@ -128,6 +128,7 @@ impl Serving {
         let options = CompanionOptions {
             record: args.record.clone(),
             shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+            names_streams: false,
             emulated_latency: args.emulate_latency.as_ref().map(ToString::to_string),
         };
         let (prepared, observer) = options.prepare();
