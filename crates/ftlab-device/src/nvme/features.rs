@@ -28,7 +28,7 @@ mod feature {
 }
 
 /// All of them; those of flexible data placement exist if the drive has handles.
-pub(super) const ALL: [u8; 14] = [
+const ALL: [u8; 14] = [
     feature::ARBITRATION,
     feature::POWER,
     feature::TEMPERATURE,
@@ -44,6 +44,17 @@ pub(super) const ALL: [u8; 14] = [
     feature::PLACEMENT_EVENTS,
     feature::HOST_ID,
 ];
+
+/// The features that a subsystem has.
+pub(super) fn available(subsystem: &Subsystem) -> Vec<u8> {
+    let has_handles = subsystem.placements.is_enabled();
+    let is_there = |id: &u8| has_handles || !of_placement(*id);
+    ALL.into_iter().filter(is_there).collect()
+}
+
+fn of_placement(id: u8) -> bool {
+    matches!(id, feature::PLACEMENT | feature::PLACEMENT_EVENTS)
+}
 
 /// Bytes of the data of Host Behavior Support.
 const BEHAVIOR_BYTES: usize = 512;
@@ -110,10 +121,9 @@ impl<'a> Named<'a> {
         command: &'a Command,
     ) -> Result<Self, Status> {
         let id = command.dword(10) as u8;
-        let of_placement = [feature::PLACEMENT, feature::PLACEMENT_EVENTS].contains(&id);
         let of_discovery = [feature::EVENTS, feature::KEEP_ALIVE].contains(&id);
         let exists = ALL.contains(&id)
-            && (!of_placement || subsystem.placements.is_enabled())
+            && (!of_placement(id) || subsystem.placements.is_enabled())
             && (!controller.is_discovery || of_discovery);
         let value = command.dword(11);
         let named = Self { subsystem, controller, id, value, command };

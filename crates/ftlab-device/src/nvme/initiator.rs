@@ -68,6 +68,44 @@ pub struct Done {
     pub data: Vec<u8>,
 }
 
+/// The configuration of a controller, and one that enables it: entries of 64 and 16 bytes.
+const CONFIGURATION: u32 = 0x14;
+const ENABLED: u32 = 0x0046_0001;
+
+fn connect(queue: u16, entries: u16, controller: u16, subsystem: &str, host: &str) -> Request {
+    let (subsystem, host) = (subsystem.to_owned(), host.to_owned());
+    let data = ConnectData { host_id: 7, controller, subsystem, host };
+    let size = u32::from(entries - 1) | NO_FLOW_CONTROL << 16;
+    Request {
+        opcode: opcode::FABRICS,
+        namespace: opcode::fabrics::CONNECT.into(),
+        dwords: [u32::from(queue) << 16, size, 0, 0, 0, 0],
+        data: data.encode(),
+        room: 0,
+    }
+}
+
+/// Property Set.
+fn property(offset: u32, value: u64) -> Request {
+    let dwords = [0, offset, value as u32, (value >> 32) as u32, 0, 0];
+    let namespace = opcode::fabrics::PROPERTY_SET.into();
+    Request { opcode: opcode::FABRICS, namespace, dwords, ..Request::default() }
+}
+
+/// What a host sends until its queue is connected, and the controller of an admin queue enabled.
+pub(super) fn prologue(nqn: &str, queue: u16, controller: u16, digests: bool) -> Vec<u8> {
+    let mut host = Initiator::new(io::empty());
+    let bits = if digests { 3 } else { 0 };
+    let mut sent = InitRequest { digests: bits, ..InitRequest::default() }.encode().to_vec();
+    host.digests = digests;
+    host.submit(connect(queue, 32, controller, nqn, "nqn.2014-08.org.nvmexpress:fuzz"));
+    if queue == 0 {
+        host.submit(property(CONFIGURATION, ENABLED.into()));
+    }
+    sent.append(&mut host.output);
+    sent
+}
+
 /// A host's end of a queue.
 pub struct Initiator<S> {
     pub(super) stream: S,
@@ -77,7 +115,7 @@ pub struct Initiator<S> {
     pub(super) data_corrupted: bool,
     /// The most data of a unit, and of a capsule.
     data_bytes_max: usize,
-    in_capsule_bytes: usize,
+    pub(super) in_capsule_bytes: usize,
     /// Data of commands, in both directions.
     pending: HashMap<u16, Pending>,
     last: u16,
@@ -96,9 +134,8 @@ fn invalid(message: String) -> io::Error {
 }
 
 impl<S: Read + Write> Initiator<S> {
-    /// Agrees with the controller on how to talk.
-    pub fn begin(stream: S, digests: bool) -> io::Result<Self> {
-        let mut initiator = Self {
+    fn new(stream: S) -> Self {
+        Self {
             stream,
             digests: false,
             #[cfg(test)]
@@ -109,7 +146,12 @@ impl<S: Read + Write> Initiator<S> {
             last: 0,
             output: Vec::new(),
             unit: Vec::new(),
-        };
+        }
+    }
+
+    /// Agrees with the controller on how to talk.
+    pub fn begin(stream: S, digests: bool) -> io::Result<Self> {
+        let mut initiator = Self::new(stream);
         let bits = if digests { 3 } else { 0 };
         let request = InitRequest { digests: bits, ..InitRequest::default() };
         initiator.stream.write_all(&request.encode())?;
@@ -129,20 +171,7 @@ impl<S: Read + Write> Initiator<S> {
         subsystem: &str,
         host: &str,
     ) -> io::Result<u16> {
-        let data = ConnectData {
-            host_id: 7,
-            controller,
-            subsystem: subsystem.to_owned(),
-            host: host.to_owned(),
-        };
-        let size = u32::from(entries - 1) | NO_FLOW_CONTROL << 16;
-        let done = self.run(Request {
-            opcode: opcode::FABRICS,
-            namespace: opcode::fabrics::CONNECT.into(),
-            dwords: [u32::from(queue) << 16, size, 0, 0, 0, 0],
-            data: data.encode(),
-            room: 0,
-        })?;
+        let done = self.run(connect(queue, entries, controller, subsystem, host))?;
         if done.status != 0 {
             let Done { status, result, .. } = done;
             return Err(invalid(format!("Connect: status {status:#x}, parameter {result:#x}")));
@@ -155,15 +184,12 @@ impl<S: Read + Write> Initiator<S> {
 
     /// Enables the controller of the admin queue.
     pub fn enable(&mut self) -> io::Result<()> {
-        self.set_property(0x14, 0x0046_0001)
+        self.set_property(CONFIGURATION, ENABLED.into())
     }
 
     /// Sets a property.
     pub fn set_property(&mut self, offset: u32, value: u64) -> io::Result<()> {
-        let dwords = [0, offset, value as u32, (value >> 32) as u32, 0, 0];
-        let namespace = opcode::fabrics::PROPERTY_SET.into();
-        let request = Request { opcode: opcode::FABRICS, namespace, dwords, ..Request::default() };
-        let status = self.run(request)?.status;
+        let status = self.run(property(offset, value))?.status;
         if status == 0 { Ok(()) } else { Err(invalid(format!("Property Set: {status:#x}"))) }
     }
 

@@ -100,7 +100,7 @@ fn page(context: &Context, command: &Command, id: u8) -> Result<Vec<u8>, Status>
         log::CHANGED_NAMESPACES => vec![0; 4096],
         log::EFFECTS => effects(&admin::COMMANDS, &io::COMMANDS),
         log::ENDURANCE => EnduranceLog(&subsystem.smart()).encode(),
-        log::FEATURES => support(&features::ALL),
+        log::FEATURES => support(&features::available(subsystem)),
         log::PLACEMENT_CONFIGURATIONS => placements.configurations(),
         log::PLACEMENT_USAGE => placements.usage(),
         log::PLACEMENT_STATISTICS => {

@@ -26,6 +26,7 @@ mod controller;
 mod events;
 mod fabrics;
 mod features;
+pub(crate) mod fuzz;
 mod identify;
 #[doc(hidden)]
 pub mod initiator;
@@ -60,8 +61,11 @@ const ADMIN_IN_CAPSULE_BYTES: u32 = 8 << 10;
 /// The most data of one unit from the host (MAXH2CDATA).
 const UNIT_BYTES_MAX: u32 = 128 << 10;
 
-/// The most data of a command that is neither Write nor Compare.
-const BUFFERED_BYTES_MAX: u32 = 64 << 10;
+/// The most data of a command that is neither Write nor Compare: all that the standard has is shorter.
+const BUFFERED_BYTES_MAX: u32 = 8 << 10;
+
+/// The most data of all of these that a queue waits for at once.
+const BUFFERED_IN_ALL_BYTES_MAX: u32 = 128 << 10;
 
 /// Entries of an I/O queue, at most.
 const QUEUE_ENTRIES_MAX: u16 = 1024;

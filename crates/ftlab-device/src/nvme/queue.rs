@@ -115,7 +115,8 @@ impl<'a> Queue<'a> {
     fn unit(&mut self, input: &[u8], replies: &mut Replies) -> Step {
         let Some(header) = Header::decode(input) else { return Step::Starved };
         if let Err(error) = self.check_header(header) {
-            return Self::end(error, input, header, replies);
+            // The rest of the header may not be there yet.
+            return Self::end(error, &input[..Header::BYTES], header, replies);
         }
         let Some(bytes) = input.get(..header.bytes as usize) else { return Step::Starved };
         let unit = match self.open(header, bytes) {
@@ -142,8 +143,8 @@ impl<'a> Queue<'a> {
 
     /// Ends the connection because of an error in a unit.
     fn end(error: Termination, unit: &[u8], header: Header, replies: &mut Replies) -> Step {
-        let shown = unit.len().min(usize::from(header.length).max(Header::BYTES));
-        terminate(error, &unit[..shown], replies);
+        let shown = unit.len().min(header.length.into());
+        terminate(error, &unit[..shown.max(Header::BYTES)], replies);
         let Termination { status, information } = error;
         Step::Close(Some(format!(
             "a unit of type {:#04x} and {} bytes is not possible here: error {status}, information \
@@ -335,6 +336,9 @@ impl<'a> Queue<'a> {
             return Err(Status::ID_CONFLICT);
         }
         let transfer = Transfer { command: *command, received: 0, target, due: None };
+        if !self.transfers.has_room(&transfer) {
+            return Err(Status::INTERRUPTED);
+        }
         let tag = self.transfers.add(transfer);
         let ready = ReadyToTransfer { command: command.id, tag, offset: 0, bytes };
         self.wire.ask(&ready, replies);

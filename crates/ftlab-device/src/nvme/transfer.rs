@@ -1,5 +1,6 @@
 //! Data that commands have announced and the host has not sent yet.
 
+use super::BUFFERED_IN_ALL_BYTES_MAX;
 use super::io::Target;
 use super::layout::Command;
 use std::time::Instant;
@@ -14,11 +15,22 @@ pub(super) struct Transfer {
     pub(super) due: Option<Instant>,
 }
 
+impl Transfer {
+    fn buffered_bytes(&self) -> u32 {
+        match self.target {
+            Target::Blocks(_) => 0,
+            Target::Memory(_) => self.command.sgl.bytes,
+        }
+    }
+}
+
 /// All of a queue, by their tags.
 #[derive(Default)]
 pub(super) struct Transfers {
     slots: Vec<Option<Transfer>>,
     count: usize,
+    /// Bytes that go into memory, once they are there.
+    buffered: u32,
 }
 
 impl Transfers {
@@ -31,9 +43,15 @@ impl Transfers {
         self.slots.iter().flatten().any(|transfer| transfer.command.id == command)
     }
 
+    /// Whether another one is possible without taking too much memory.
+    pub(super) fn has_room(&self, transfer: &Transfer) -> bool {
+        self.buffered + transfer.buffered_bytes() <= BUFFERED_IN_ALL_BYTES_MAX
+    }
+
     /// Adds one, and returns its tag.
     pub(super) fn add(&mut self, transfer: Transfer) -> u16 {
         self.count += 1;
+        self.buffered += transfer.buffered_bytes();
         let free = self.slots.iter().position(Option::is_none);
         let slot = free.unwrap_or_else(|| {
             self.slots.push(None);
@@ -51,6 +69,7 @@ impl Transfers {
     pub(super) fn remove(&mut self, tag: u16) -> Option<Transfer> {
         let transfer = self.slots.get_mut(usize::from(tag))?.take()?;
         self.count -= 1;
+        self.buffered -= transfer.buffered_bytes();
         Some(transfer)
     }
 }

@@ -27,6 +27,8 @@ impl Status {
     pub(crate) const WRITE_PROTECTED: Self = Self::of(GENERIC, 0x20);
     /// A digest of the data did not match: the host may try again.
     pub(crate) const TRANSPORT: Self = Self(0x22);
+    /// There is no room for its data now: the host may try again.
+    pub(crate) const INTERRUPTED: Self = Self(0x21);
     pub(crate) const BEYOND: Self = Self::of(GENERIC, 0x80);
     pub(crate) const CAPACITY: Self = Self::of(GENERIC, 0x81);
     pub(crate) const AER_LIMIT: Self = Self::of(SPECIFIC, 0x05);

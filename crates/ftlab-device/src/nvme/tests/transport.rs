@@ -4,7 +4,7 @@ use super::bench::{BLOCK, Disk, HOST, Pipe, admin, io_queue, subsystem};
 use crate::Store;
 use crate::net::Conversation;
 use crate::nvme::initiator::{Initiator, Request};
-use crate::nvme::layout::{Header, InitRequest, Status, Termination, kind};
+use crate::nvme::layout::{Header, InitRequest, Status, Termination, kind, opcode};
 use crate::nvme::{IN_CAPSULE_BYTES, SubsystemOptions, UNIT_BYTES_MAX};
 use proptest::prelude::*;
 use std::io::Write;
@@ -164,6 +164,33 @@ fn more_commands_than_the_queue_has_entries_end_the_connection() {
     let told = host.stream.received();
     let error = Termination::decode(&told[told.len() - 24 - 72..]);
     assert_eq!((error.status, error.information), (5, 0));
+}
+
+#[test]
+fn data_that_are_kept_in_memory_are_limited() {
+    let disk = Arc::new(Disk::default());
+    let subsystem = subsystem(&disk, SubsystemOptions::default());
+    let (mut host, _) = admin(&subsystem);
+    // None of it fits into a capsule.
+    host.in_capsule_bytes = 0;
+    let behavior = || Request {
+        opcode: opcode::admin::SET_FEATURES,
+        dwords: [0x16, 0, 0, 0, 0, 0],
+        data: vec![0; 8192],
+        ..Request::default()
+    };
+    let too_long = Request { data: vec![0; 8193], ..behavior() };
+    assert_eq!(host.run(too_long).unwrap().status, Status::INVALID_FIELD.code());
+    for _ in 0..16 {
+        host.submit(behavior());
+    }
+    let last = host.submit(behavior());
+    let refused = host.wait().unwrap();
+    assert_eq!((refused.id, refused.status), (last, Status::INTERRUPTED.code()));
+    for _ in 0..16 {
+        assert_eq!(host.wait().unwrap().status, 0);
+    }
+    assert_eq!(host.run(behavior()).unwrap().status, 0);
 }
 
 #[test]
