@@ -209,7 +209,11 @@ impl Client for NvmeClient {
 
     fn wait(&mut self) -> io::Result<()> {
         let done = self.0.wait()?;
-        if done.status == 0 { Ok(()) } else { Err(io::Error::other(format!("{done:?}"))) }
+        if done.status != 0 {
+            return Err(io::Error::other(format!("{done:?}")));
+        }
+        self.0.reuse(done);
+        Ok(())
     }
 }
 

@@ -17,6 +17,10 @@ pub(super) enum Answer {
     DataAnd(Vec<u8>, u64),
     /// This range of the drive.
     Read(Range<u64>),
+    /// A completion: so many bytes have been written.
+    Written(u64),
+    /// A completion: so many bytes have been compared.
+    Compared(u64),
     /// An answer follows when there is something to tell.
     Later,
     /// The command with this number is aborted, and then a completion.

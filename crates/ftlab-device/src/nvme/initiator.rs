@@ -120,6 +120,9 @@ pub struct Initiator<S> {
     pending: HashMap<u16, Pending>,
     last: u16,
     output: Vec<u8>,
+    /// Memory of data that are not needed any more.
+    spare: Vec<Vec<u8>>,
+    /// The last unit; what is after it is free.
     unit: Vec<u8>,
 }
 
@@ -145,6 +148,7 @@ impl<S: Read + Write> Initiator<S> {
             pending: HashMap::new(),
             last: 0,
             output: Vec::new(),
+            spare: Vec::new(),
             unit: Vec::new(),
         }
     }
@@ -213,9 +217,15 @@ impl<S: Read + Write> Initiator<S> {
         let in_capsule = if is_in_capsule { &data[..] } else { &[] };
         self.put(kind::COMMAND, 0, &command.encode(), in_capsule);
         let to_controller = if is_in_capsule { Vec::new() } else { data };
-        let to_host = vec![0; if to_controller.is_empty() { room as usize } else { 0 }];
+        let mut to_host = self.spare.pop().unwrap_or_default();
+        to_host.resize(if to_controller.is_empty() { room as usize } else { 0 }, 0);
         self.pending.insert(id, Pending { to_controller, to_host });
         id
+    }
+
+    /// Takes back the memory of data, to be used again.
+    pub fn reuse(&mut self, done: Done) {
+        self.spare.push(done.data);
     }
 
     /// Adds a unit to what is sent next: the header after the common part, and data.
@@ -328,22 +338,27 @@ impl<S: Read + Write> Initiator<S> {
 
     /// Receives a unit, and verifies its digests.
     fn receive(&mut self) -> io::Result<Header> {
-        self.unit.resize(Header::BYTES, 0);
-        self.stream.read_exact(&mut self.unit)?;
-        let header = Header::decode(&self.unit).ok_or_else(|| invalid("a header".to_owned()))?;
-        self.unit.resize(header.bytes as usize, 0);
-        self.stream.read_exact(&mut self.unit[Header::BYTES..])?;
+        let mut common = [0; Header::BYTES];
+        self.stream.read_exact(&mut common)?;
+        let header = Header::decode(&common).ok_or_else(|| invalid("a header".to_owned()))?;
+        let bytes = (header.bytes as usize).max(Header::BYTES);
+        if self.unit.len() < bytes {
+            self.unit.resize(bytes, 0);
+        }
+        self.unit[..Header::BYTES].copy_from_slice(&common);
+        self.stream.read_exact(&mut self.unit[Header::BYTES..bytes])?;
+        let unit = &self.unit[..bytes];
         let digest_of = |covered: &[u8], digest: &[u8]| {
             let is_right = crc32c::crc32c(covered).to_le_bytes() == digest;
             if is_right { Ok(()) } else { Err(invalid("a digest is wrong".to_owned())) }
         };
         let header_bytes = usize::from(header.length);
         if header.flags & flag::HEADER_DIGEST != 0 && self.digests {
-            let (covered, rest) = self.unit.split_at(header_bytes);
+            let (covered, rest) = unit.split_at(header_bytes);
             digest_of(covered, &rest[..DIGEST_BYTES])?;
         }
         if header.flags & flag::DATA_DIGEST != 0 && self.digests {
-            let (covered, digest) = self.unit.split_at(self.unit.len() - DIGEST_BYTES);
+            let (covered, digest) = unit.split_at(bytes - DIGEST_BYTES);
             digest_of(&covered[header.data_offset.into()..], digest)?;
         }
         Ok(header)

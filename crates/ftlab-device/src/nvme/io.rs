@@ -139,7 +139,6 @@ impl Context<'_> {
             opcode::io::READ => {
                 let range = self.range_of_transfer(command)?;
                 self.subsystem.uncorrectable.check(&range)?;
-                self.subsystem.tallies.read(range.end - range.start);
                 return Ok(Answer::Read(range));
             }
             opcode::io::MANAGEMENT_RECEIVE => return self.receive(command),
@@ -331,13 +330,12 @@ impl Context<'_> {
         if let Some(status) = blocks.failed {
             return Err(status);
         }
+        let bytes = blocks.range.end - blocks.range.start;
         if blocks.compares {
-            self.subsystem.tallies.read(blocks.range.end - blocks.range.start);
-        } else {
-            self.subsystem.tallies.write(blocks.range.end - blocks.range.start);
-            self.subsystem.uncorrectable.clear(&blocks.range);
-            self.force(command)?;
+            return Ok(Answer::Compared(bytes));
         }
-        Ok(Answer::Done(0))
+        self.subsystem.uncorrectable.clear(&blocks.range);
+        self.force(command)?;
+        Ok(Answer::Written(bytes))
     }
 }

@@ -9,7 +9,7 @@ use super::layout::{
     SGL_IN_CAPSULE, SGL_TRANSPORT, Status, Termination, fatal, flag, kind, opcode,
 };
 use super::output::{DIGEST_BYTES, Wire, terminate};
-use super::subsystem::Subsystem;
+use super::subsystem::{Moved, Subsystem};
 use super::transfer::{Transfer, Transfers};
 use super::{ADMIN_IN_CAPSULE_BYTES, BUFFERED_BYTES_MAX, IN_CAPSULE_BYTES, UNIT_BYTES_MAX};
 use crate::latency::{set_due, take_due};
@@ -34,6 +34,8 @@ pub(super) struct Queue<'a> {
     phase: Phase,
     transfers: Transfers,
     reading: Option<Reading>,
+    /// What is not yet counted for all queues together: once for each batch of commands.
+    moved: Moved,
     /// When the host was last heard of, and when events are looked for next.
     heard: Instant,
     looks_at: Instant,
@@ -89,6 +91,7 @@ impl<'a> Queue<'a> {
             phase: Phase::Greeting,
             transfers: Transfers::default(),
             reading: None,
+            moved: Moved::default(),
             heard: now,
             looks_at: now,
         }
@@ -255,8 +258,11 @@ impl<'a> Queue<'a> {
     /// Takes a command.
     fn command(&mut self, unit: &Unit, replies: &mut Replies) -> Result<(), Termination> {
         let command = Command::decode(&unit.bytes[Header::BYTES..COMMAND_HEADER_BYTES]);
-        self.heard = Instant::now();
         if let Phase::Working(connected, head) = &mut self.phase {
+            // Only admin queues have a timer.
+            if connected.queue == 0 {
+                self.heard = Instant::now();
+            }
             *head = (*head + 1) % connected.entries;
             // A host that has more commands under way than its queue has entries keeps to no limit.
             if self.transfers.len() >= connected.entries.into() {
@@ -288,6 +294,7 @@ impl<'a> Queue<'a> {
             Err(refusal) => (refusal.result(), refusal.status),
         };
         if let Ok(connected) = connected {
+            self.heard = Instant::now();
             self.phase = Phase::Working(connected, 1);
         }
         self.respond(command.id, result, status, replies);
@@ -467,7 +474,16 @@ impl<'a> Queue<'a> {
             Ok(Answer::Done(result)) => self.respond(command.id, result, Status::SUCCESS, replies),
             Ok(Answer::Data(data)) => self.send(command, &data, 0, replies),
             Ok(Answer::DataAnd(data, result)) => self.send(command, &data, result, replies),
+            Ok(Answer::Written(bytes)) => {
+                self.moved.write(bytes);
+                self.respond(command.id, 0, Status::SUCCESS, replies);
+            }
+            Ok(Answer::Compared(bytes)) => {
+                self.moved.read(bytes);
+                self.respond(command.id, 0, Status::SUCCESS, replies);
+            }
             Ok(Answer::Read(range)) => {
+                self.moved.read(range.end - range.start);
                 let command = *command;
                 self.reading =
                     Some(Reading { command, at: range.start, end: range.end, sent: 0, due: None });
@@ -631,7 +647,8 @@ impl Conversation for Queue<'_> {
         let mut used = 0;
         while !replies.is_full() {
             if self.is_closed() {
-                return input.len();
+                used = input.len();
+                break;
             }
             if self.connected().is_some_and(|connected| connected.controller.is_over()) {
                 self.close(None);
@@ -654,6 +671,7 @@ impl Conversation for Queue<'_> {
                 Step::Close(problem) => self.close(problem),
             }
         }
+        self.subsystem.tallies.take(&mut self.moved);
         used
     }
 

@@ -60,37 +60,43 @@ struct Controllers {
 /// What hosts did since serving began.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
-    reads: Tally,
-    writes: Tally,
+    moved: Mutex<Moved>,
     errors: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct Tally {
-    commands: AtomicU64,
-    bytes: AtomicU64,
+/// Commands that moved data, and how much.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Moved {
+    pub(super) reads: u64,
+    pub(super) read_bytes: u64,
+    pub(super) writes: u64,
+    pub(super) written_bytes: u64,
 }
 
-impl Tally {
-    fn add(&self, bytes: u64) {
-        self.commands.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+impl Moved {
+    pub(super) fn read(&mut self, bytes: u64) {
+        self.reads += 1;
+        self.read_bytes += bytes;
     }
 
-    fn requests(&self, failed: u64) -> Requests {
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let (requests, bytes) = (of(&self.commands), of(&self.bytes));
-        Requests { requests, bytes, failed, ..Requests::default() }
+    pub(super) fn write(&mut self, bytes: u64) {
+        self.writes += 1;
+        self.written_bytes += bytes;
     }
 }
 
 impl Tallies {
-    pub(super) fn read(&self, bytes: u64) {
-        self.reads.add(bytes);
-    }
-
-    pub(super) fn write(&self, bytes: u64) {
-        self.writes.add(bytes);
+    /// Adds what a queue has counted, and lets it begin again.
+    pub(super) fn take(&self, of_queue: &mut Moved) {
+        if *of_queue == Moved::default() {
+            return;
+        }
+        let Moved { reads, read_bytes, writes, written_bytes } = std::mem::take(of_queue);
+        let mut all = lock(&self.moved);
+        all.reads += reads;
+        all.read_bytes += read_bytes;
+        all.writes += writes;
+        all.written_bytes += written_bytes;
     }
 }
 
@@ -240,9 +246,12 @@ impl Subsystem {
     /// The health of the drive, and what hosts did.
     pub(super) fn smart(&self) -> Smart {
         let errors = self.tallies.errors.load(Ordering::Relaxed);
+        let moved = *lock(&self.tallies.moved);
+        let requests =
+            |requests, bytes, failed| Requests { requests, bytes, failed, ..Requests::default() };
         let host = HostRequests {
-            reads: self.tallies.reads.requests(0),
-            writes: self.tallies.writes.requests(errors),
+            reads: requests(moved.reads, moved.read_bytes, 0),
+            writes: requests(moved.writes, moved.written_bytes, errors),
             ..HostRequests::default()
         };
         let status = Status { drive: self.drive.status(), host, ..Status::default() };

@@ -5,7 +5,11 @@
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
+    #[inline]
     fn array<const N: usize>(self, at: usize) -> [u8; N] {
+        if let Some(bytes) = self.0.get(at..).and_then(<[u8]>::first_chunk) {
+            return *bytes;
+        }
         let mut bytes = [0; N];
         for (to, from) in bytes.iter_mut().zip(self.0.get(at..).unwrap_or_default()) {
             *to = *from;
