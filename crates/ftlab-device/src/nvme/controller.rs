@@ -1,13 +1,14 @@
 //! A controller: what one host has of the subsystem, from the Connect of its admin queue to the end of that.
 
 use super::VERSION;
-use super::events::Pending;
-use super::features::Features;
+use super::events::{Event, Pending};
 use super::layout::Status;
-use super::subsystem::lock;
+use super::lock::lock;
+use super::settings::Features;
 use crate::net::Link;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 /// Properties, by their offsets (base 2.1, section 3.1.4).
 mod property {
@@ -181,6 +182,22 @@ impl Controller {
             self.close_queues();
         }
         Ok(configuration::is_shutdown(value) && !was_shut_down)
+    }
+
+    /// Tells the host of an event, unless it does not want to know.
+    pub(super) fn announce(&self, event: Event) {
+        let mut state = self.state();
+        let enabled_by = event.enabled_by();
+        let is_enabled = enabled_by == 0 || state.features.events & enabled_by != 0;
+        if is_enabled && !self.is_discovery {
+            state.events.add(event);
+        }
+    }
+
+    /// How long it may hear nothing from its host; `None` if for ever.
+    pub(super) fn keep_alive(&self) -> Option<Duration> {
+        let milliseconds = self.state().features.keep_alive_ms;
+        (milliseconds > 0).then(|| Duration::from_millis(milliseconds.into()))
     }
 
     /// The shutdown that the host wanted is complete.

@@ -1,6 +1,5 @@
 //! Asynchronous events (base 2.1, section 5.1.2): requests that are answered when something happens.
 
-use super::controller::{Controller, State};
 use super::layout::Status;
 use std::collections::VecDeque;
 
@@ -30,7 +29,7 @@ impl Event {
 
     /// The bit of the feature that enables it (base 2.1, section 5.1.25.1.5); those of I/O command sets
     /// are always enabled.
-    fn enabled_by(self) -> u32 {
+    pub(super) fn enabled_by(self) -> u32 {
         match self {
             Self::Unreliable => 1 << 2 | 1 << 3,
             Self::SpareIsLow => 1 << 0,
@@ -66,6 +65,13 @@ impl Pending {
         !self.requests.is_empty()
     }
 
+    /// Something has happened.
+    pub(super) fn add(&mut self, event: Event) {
+        if !self.events.contains(&event) {
+            self.events.push(event);
+        }
+    }
+
     /// Gives up a request; false if there is none of this command.
     pub(super) fn abort(&mut self, command: u16) -> bool {
         let before = self.requests.len();
@@ -86,16 +92,5 @@ impl Pending {
         let (kind, information, log) = self.events.remove(index).code();
         self.unread.push(log);
         Some((command, u64::from(kind | information << 8 | u32::from(log) << 16)))
-    }
-}
-
-/// Tells a controller of an event, unless its host does not want to know.
-pub(super) fn announce(controller: &Controller, event: Event) {
-    let mut state = controller.state();
-    let State { features, events, .. } = &mut *state;
-    let enabled_by = event.enabled_by();
-    let is_enabled = enabled_by == 0 || features.events & enabled_by != 0;
-    if is_enabled && !controller.is_discovery && !events.events.contains(&event) {
-        events.events.push(event);
     }
 }

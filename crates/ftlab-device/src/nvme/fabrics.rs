@@ -1,6 +1,6 @@
 //! Commands of fabrics: Connect, properties, Disconnect (base 2.1, section 6).
 
-use super::admin::Answer;
+use super::commands::Answer;
 use super::controller::Controller;
 use super::layout::{Command, ConnectData, DISCOVERY_NQN, Status, opcode};
 use super::subsystem::Subsystem;

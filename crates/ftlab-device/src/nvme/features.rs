@@ -1,13 +1,14 @@
 //! Get Features and Set Features (base 2.1, sections 5.1.11 and 5.1.25).
 
-use super::admin::Answer;
+use super::commands::Answer;
 use super::controller::Controller;
 use super::layout::{Command, Status, event_types};
 use super::namespace::Namespace;
+use super::settings::{BEHAVIOR_BYTES, Features};
 use super::subsystem::Subsystem;
 use super::{ENDURANCE_GROUP, QUEUES_MAX};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Identifiers of features.
 mod feature {
@@ -54,54 +55,6 @@ pub(super) fn available(subsystem: &Subsystem) -> Vec<u8> {
 
 fn of_placement(id: u8) -> bool {
     matches!(id, feature::PLACEMENT | feature::PLACEMENT_EVENTS)
-}
-
-/// Bytes of the data of Host Behavior Support.
-const BEHAVIOR_BYTES: usize = 512;
-
-/// The features of a controller that its host sets, as of its last reset.
-#[derive(Debug, Clone)]
-pub(super) struct Features {
-    /// KATO.
-    pub(super) keep_alive_ms: u32,
-    /// The events that the host wants.
-    pub(super) events: u32,
-    arbitration: u32,
-    error_recovery: u32,
-    atomicity: u32,
-    /// The thresholds above and below which the host is warned; nothing reaches them.
-    temperatures: [u16; 2],
-    behavior: Vec<u8>,
-    /// Milliseconds since 1970 that the host told, and when.
-    clock: Option<(u64, Instant)>,
-    begin: Instant,
-}
-
-impl Features {
-    pub(super) fn new(keep_alive_ms: u32) -> Self {
-        Self {
-            keep_alive_ms,
-            events: 0,
-            arbitration: 0,
-            error_recovery: 0,
-            atomicity: 0,
-            temperatures: [u16::MAX, 0],
-            behavior: vec![0; BEHAVIOR_BYTES],
-            clock: None,
-            begin: Instant::now(),
-        }
-    }
-
-    /// Milliseconds, and where they come from: 0 if they count from the reset, 2 if from what a host told.
-    fn timestamp(&self) -> u64 {
-        const FROM_HOST: u64 = 1 << 49;
-        const MILLISECONDS: u64 = (1 << 48) - 1;
-        let since = |begin: Instant| begin.elapsed().as_millis() as u64;
-        match self.clock {
-            None => since(self.begin) & MILLISECONDS,
-            Some((told, when)) => told.wrapping_add(since(when)) & MILLISECONDS | FROM_HOST,
-        }
-    }
 }
 
 /// A feature that a command names, and for what.
@@ -267,12 +220,4 @@ fn set_placement(named: &Named) -> Result<Answer, Status> {
         return Err(Status::INVALID_FIELD);
     }
     if configuration & 1 == 1 { Ok(Answer::Done(0)) } else { Err(Status::SEQUENCE) }
-}
-
-impl Controller {
-    /// How long it may hear nothing from its host; `None` if for ever.
-    pub(super) fn keep_alive(&self) -> Option<Duration> {
-        let milliseconds = self.state().features.keep_alive_ms;
-        (milliseconds > 0).then(|| Duration::from_millis(milliseconds.into()))
-    }
 }

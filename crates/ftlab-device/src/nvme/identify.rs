@@ -1,6 +1,6 @@
 //! Identify (base 2.1, section 5.1.13).
 
-use super::admin::Answer;
+use super::commands::Answer;
 use super::controller::Controller;
 use super::events::REQUESTS_MAX;
 use super::layout::{

@@ -1,6 +1,6 @@
 //! Commands of I/O queues (NVM command set 1.1, section 3).
 
-use super::admin::Answer;
+use super::commands::Answer;
 use super::controller::Controller;
 use super::identify::{COPY_BLOCKS_MAX, RANGES_MAX};
 use super::layout::{Command, Reader, Status, opcode};
@@ -12,21 +12,6 @@ use std::error::Error;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-
-/// Codes of the commands that there are, and whether they change data.
-pub(super) const COMMANDS: [(u8, bool); 11] = [
-    (opcode::io::FLUSH, false),
-    (opcode::io::WRITE, true),
-    (opcode::io::READ, false),
-    (opcode::io::WRITE_UNCORRECTABLE, true),
-    (opcode::io::COMPARE, false),
-    (opcode::io::WRITE_ZEROES, true),
-    (opcode::io::DATASET_MANAGEMENT, true),
-    (opcode::io::VERIFY, false),
-    (opcode::io::MANAGEMENT_RECEIVE, false),
-    (opcode::io::COPY, true),
-    (opcode::io::MANAGEMENT_SEND, false),
-];
 
 /// What is read at once to be verified, compared or copied.
 const PIECE_BYTES: u64 = 128 << 10;

@@ -1,15 +1,13 @@
 //! Get Log Page (base 2.1, section 5.1.12).
 
-use super::admin::{self, Answer, Context};
+use super::commands::{self, Answer, Context};
 use super::identify::firmware_revision;
 use super::layout::{
     Command, DISCOVERY_NQN, DiscoveryEntry, EnduranceLog, ErrorEntry, ExtendedSmart, SmartLog,
     Status, discovery_log, effects, firmware, sanitize_status, support,
 };
 use super::subsystem::{ERRORS_MAX, Subsystem};
-use super::{
-    ADMIN_QUEUE_ENTRIES, ALL_NAMESPACES, ENDURANCE_GROUP, TRANSFER_BYTES_MAX, features, io,
-};
+use super::{ADMIN_QUEUE_ENTRIES, ALL_NAMESPACES, ENDURANCE_GROUP, TRANSFER_BYTES_MAX, features};
 
 /// Identifiers of log pages.
 mod log {
@@ -98,7 +96,7 @@ fn page(context: &Context, command: &Command, id: u8) -> Result<Vec<u8>, Status>
         }
         log::FIRMWARE => firmware(firmware_revision()),
         log::CHANGED_NAMESPACES => vec![0; 4096],
-        log::EFFECTS => effects(&admin::COMMANDS, &io::COMMANDS),
+        log::EFFECTS => effects(&commands::ADMIN, &commands::IO),
         log::ENDURANCE => EnduranceLog(&subsystem.smart()).encode(),
         log::FEATURES => support(&features::available(subsystem)),
         log::PLACEMENT_CONFIGURATIONS => placements.configurations(),

@@ -2,7 +2,7 @@
 //! the drive are trimmed.
 
 use super::ALL_NAMESPACES;
-use super::admin::Answer;
+use super::commands::Answer;
 use super::events::Event;
 use super::io::failure;
 use super::layout::{Command, Status, Writer};

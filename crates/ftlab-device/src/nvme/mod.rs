@@ -22,6 +22,7 @@
 //! A large write is asked for, and written, in pieces, so that memory does not grow with it.
 
 mod admin;
+mod commands;
 mod controller;
 mod events;
 mod fabrics;
@@ -32,12 +33,14 @@ mod identify;
 pub mod initiator;
 mod io;
 mod layout;
+mod lock;
 mod logs;
 mod management;
 mod namespace;
 mod output;
 mod placement;
 mod queue;
+mod settings;
 mod subsystem;
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //! 8.1.10).
 
 use super::layout::{self, Event, RuhStatus, Status};
+use super::lock::lock;
 use super::namespace::Namespace;
-use super::subsystem::lock;
 use crate::{FlashCounters, Placement};
 use std::collections::VecDeque;
 use std::sync::Mutex;

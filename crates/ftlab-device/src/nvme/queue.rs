@@ -1,7 +1,8 @@
 //! One connection: a queue, from the first unit of its host to the last (NVMe/TCP 1.1, sections 3.3 to 3.6).
 
-use super::admin::{self, Answer};
-use super::events::{self, Event};
+use super::admin;
+use super::commands::{self, Answer};
+use super::events::Event;
 use super::fabrics::{self, Connected, Refusal};
 use super::io::{self, Target};
 use super::layout::{
@@ -13,7 +14,7 @@ use super::subsystem::{Moved, Subsystem};
 use super::transfer::{Transfer, Transfers};
 use super::{ADMIN_IN_CAPSULE_BYTES, BUFFERED_BYTES_MAX, IN_CAPSULE_BYTES, UNIT_BYTES_MAX};
 use crate::latency::{set_due, take_due};
-use crate::net::{Conversation, Link, Replies};
+use crate::net::{Conversation, Link, Protocol, Replies};
 use std::time::{Duration, Instant};
 
 /// A read is answered in pieces of this, which end at a multiple of it within the drive, so that memory does
@@ -365,7 +366,7 @@ impl<'a> Queue<'a> {
         if !self.is_admin() {
             return self.io_context().ok_or(Status::SEQUENCE)?.target(command);
         }
-        let is_known = admin::COMMANDS.iter().any(|(code, _)| *code == command.opcode);
+        let is_known = commands::ADMIN.iter().any(|(code, _)| *code == command.opcode);
         match (is_known, command.sgl.bytes <= BUFFERED_BYTES_MAX) {
             (false, _) => Err(Status::INVALID_OPCODE),
             (true, false) => Err(Status::INVALID_FIELD),
@@ -388,7 +389,7 @@ impl<'a> Queue<'a> {
             return self.abort(command);
         }
         let local = self.link.local();
-        admin::execute(&admin::Context { subsystem, controller, local }, command, data)
+        admin::execute(&commands::Context { subsystem, controller, local }, command, data)
     }
 
     /// Aborts a request to be told of events; all other commands are carried out as they come.
@@ -604,10 +605,10 @@ impl<'a> Queue<'a> {
         let known = std::mem::replace(&mut controller.state().events.warnings, warnings);
         let new = warnings & !known;
         if new & SPARE_IS_LOW != 0 {
-            events::announce(controller, Event::SpareIsLow);
+            controller.announce(Event::SpareIsLow);
         }
         if new & !SPARE_IS_LOW != 0 {
-            events::announce(controller, Event::Unreliable);
+            controller.announce(Event::Unreliable);
         }
     }
 
@@ -633,6 +634,16 @@ impl<'a> Queue<'a> {
         const GRACE: Duration = Duration::from_secs(1);
         let connected = self.connected().filter(|connected| connected.queue == 0)?;
         Some(self.heard + connected.controller.keep_alive()? + GRACE)
+    }
+}
+
+impl Protocol for Subsystem {
+    fn name(&self) -> &'static str {
+        "nvme"
+    }
+
+    fn begin<'a>(&'a self, link: Link, _replies: &mut Replies) -> Box<dyn Conversation + 'a> {
+        Box::new(Queue::new(self, link))
     }
 }
 

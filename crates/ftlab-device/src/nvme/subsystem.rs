@@ -1,17 +1,16 @@
 //! The subsystem that hosts connect to: its namespaces, its controllers, and what they share.
 
 use super::controller::Controller;
-use super::events::{self, Event};
+use super::events::Event;
 use super::layout::ErrorEntry;
+use super::lock::lock;
 use super::namespace::{Namespace, divide};
 use super::placement::Placements;
-use super::queue::Queue;
 use super::uncorrectable::Uncorrectable;
-use crate::net::{Conversation, Link, Protocol, Replies};
 use crate::{HostRequests, Observed, Requests, ServeError, Smart, Status, Store};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use uuid::Uuid;
 
@@ -213,7 +212,7 @@ impl Subsystem {
     /// Tells all controllers of an event.
     pub(super) fn announce(&self, event: Event) {
         for controller in self.controllers().all.values() {
-            events::announce(controller, event);
+            controller.announce(event);
         }
     }
 
@@ -261,18 +260,3 @@ impl Subsystem {
 
 /// The most namespaces.
 const NAMESPACES_MAX: u64 = 1024;
-
-impl Protocol for Subsystem {
-    fn name(&self) -> &'static str {
-        "nvme"
-    }
-
-    fn begin<'a>(&'a self, link: Link, _replies: &mut Replies) -> Box<dyn Conversation + 'a> {
-        Box::new(Queue::new(self, link))
-    }
-}
-
-/// What a lock protects, also after a panic.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -1,7 +1,7 @@
 //! Blocks that the host has marked as unreadable (Write Uncorrectable), until they are written.
 
 use super::layout::Status;
-use super::subsystem::lock;
+use super::lock::lock;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
