@@ -34,7 +34,8 @@ numpydoc_show_class_members = False
 # Links into the documentation of other packages would need the network.
 nitpick_ignore_regex = [(r"py:.*", r"matplotlib\..*")]
 
-exclude_patterns = ["_ext"]
+# Notebooks to download are files, not pages.
+exclude_patterns = ["_ext", "generated/notebooks"]
 
 # The pages can be read as plain Markdown too: links between them are links to files and headings.
 myst_heading_anchors = 4

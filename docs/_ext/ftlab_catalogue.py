@@ -1,17 +1,23 @@
 """Pages generated from the program itself: every FTL, every list, every command.
 
-Before Sphinx reads anything, this runs `ftlab list ... --json` and `ftlab COMMAND --help`, takes the doc
-comment of each FTL's file, and writes Markdown into `docs/generated/`. So no page can be out of date, and
+Before Sphinx reads anything, this runs `ftlab list ... --json`, `ftlab COMMAND --help` and the examples of
+`examples.toml`, has `ftlab advise` draw each FTL, takes the doc comment of each FTL's file, and writes Markdown
+into `docs/generated/`. The command is that of the Python package, which the site needs anyway. So no page can be out of date, and
 no registered name can be missing: an FTL without a doc comment stops the build.
 
 In all pages, `2r++` and `ftlab run ...` in inline code become links to the pages about them.
 """
 
 import json
+import os
 import re
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from catalogue_examples import example_pages, lines_of
+from catalogue_notebooks import add_download, write_notebooks
 from docutils import nodes
 from sphinx.errors import ExtensionError
 
@@ -50,38 +56,35 @@ AMBIGUOUS = {"page", "fifo"}
 def setup(app):
     app.connect("builder-inited", generate)
     app.connect("source-read", add_experiments)
+    app.connect("source-read", add_download)
     app.connect("doctree-resolved", link_names)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def generate(app):
     """Writes all pages."""
-    ftlab = build_ftlab()
-    pages = ftl_pages(listed(ftlab, "ftls"))
+    ftlab = Path(sys.executable).parent / "ftlab"
+    entries = listed(ftlab, "ftls")
+    pages = ftl_pages(entries)
     for what, title in LISTS.items():
         pages[f"{what}.md"] = list_page(what, title, listed(ftlab, what))
     commands = subcommands(ftlab, [])
+    # What takes a while is done again when the package has changed.
+    version = Path(app.config.nb_execution_cache_path).name
+    draw_ftls(ftlab, entries, version)
+    examples = example_pages(ftlab, commands, GENERATED, version)
     for command in commands:
-        pages[f"commands/{command}.md"] = command_page(ftlab, [command], "#")
+        pages[f"commands/{command}.md"] = command_page(ftlab, [command], "#", examples[command])
     pages["commands/index.md"] = commands_page(ftlab, commands)
     write_pages(pages)
+    write_notebooks(GENERATED)
     app.env.ftlab_pages = link_targets(pages)
-
-
-def build_ftlab():
-    """Builds the `ftlab` command, and returns its path."""
-    command = ["cargo", "build", "--locked", "--package", "ftlab-cli", "--message-format=json"]
-    built = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    if built.returncode:
-        raise ExtensionError("cargo could not build ftlab-cli; its messages are above")
-    messages = map(json.loads, built.stdout.splitlines())
-    return next(path for message in messages if (path := message.get("executable")))
 
 
 def run_ftlab(ftlab, *arguments):
     run = subprocess.run([ftlab, *arguments], capture_output=True, text=True)
     if run.returncode:
-        raise ExtensionError(f"ftlab {' '.join(arguments)}: {run.stderr}")
+        raise ExtensionError(f"ftlab {' '.join(map(str, arguments))}: {run.stderr}")
     return run.stdout
 
 
@@ -127,8 +130,7 @@ def doc_comments():
 
 
 def ftl_page(entry, comments):
-    kind, name = entry["kind"], entry["name"]
-    usage = {"ftl": name, "placement": f"{name}/greedy", "victim": f"sep-gc/{name}"}[kind]
+    kind, name, usage = entry["kind"], entry["name"], usage_of(entry)
     head = [f"# {name}", f"*{sentence(entry['summary'])}* Source: {entry['source']}."]
     use = f"```console\n$ ftlab run trace.parquet --ftl {usage}\n```"
     table = parameter_table(entry["parameters"])
@@ -143,7 +145,60 @@ def ftl_page(entry, comments):
         )
     else:
         raise ExtensionError(f"{kind} {name} is registered, but no file with a doc comment defines it")
-    return "\n\n".join([*head, use, body, "## Values", table]) + "\n"
+    return "\n\n".join([*head, use, body, "## At work", picture(entry), "## Values", table]) + "\n"
+
+
+def usage_of(entry):
+    """The FTL that shows a name at work: a placement or victim rule with its plainest partner."""
+    name = entry["name"]
+    return {"ftl": name, "placement": f"{name}/greedy", "victim": f"sep-gc/{name}"}[entry["kind"]]
+
+
+# The small workload that all FTLs are drawn on.
+DRAWN = ["hotcold:writes=0.9,pages=0.1", "--logical", "64MiB", "--once"]
+DRAWN_AT = ["--op", "7%,10%,15%,20%,28%,40%", "--target-waf", "1.5"]
+
+
+def rival(entry):
+    return "fifo" if usage_of(entry) == "1r-greedy" else "1r-greedy"
+
+
+def picture(entry):
+    """The figure of an FTL, and the command that draws it."""
+    usage, other = usage_of(entry), rival(entry)
+    text = (
+        f"Write amplification of `{usage}` and {other} over over-provisioning, on a drive of 64 MiB of which a tenth "
+        "of the pages takes nine tenths of the writes, over four drive writes; a dot is where it reaches 1.5:"
+    )
+    figure = (
+        f"![{usage} and {other}: write amplification falls as over-provisioning grows]({figure_path(entry)})"
+    )
+    command = " ".join(
+        ["ftlab advise", *DRAWN, f"--ftl {usage} --ftl {other}", *DRAWN_AT, "--figure curve.svg"]
+    )
+    return f"{text}\n\n{figure}\n\n```console\n$ {lines_of(command)}\n```"
+
+
+def figure_path(entry):
+    return f"../figures/{entry['kind']}-{entry['name']}.svg"
+
+
+def draw_ftls(ftlab, entries, version):
+    """Draws every FTL, unless this version of the package did."""
+    folder = GENERATED / "figures"
+    drawn = folder / "version"
+    if drawn.exists() and drawn.read_text() == version:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def draw(entry):
+        pair = ["--ftl", usage_of(entry), "--ftl", rival(entry)]
+        figure = folder / Path(figure_path(entry)).name
+        run_ftlab(ftlab, "advise", *DRAWN, *pair, *DRAWN_AT, "--figure", figure)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(draw, entries))
+    drawn.write_text(version)
 
 
 def markdown(comment):
@@ -205,9 +260,11 @@ def subcommands(ftlab, path):
     return [name for name in names if name != "help"]
 
 
-def command_page(ftlab, path, level):
+def command_page(ftlab, path, level, examples=""):
     help_text = run_ftlab(ftlab, *path, "--help").rstrip()
     parts = [f"{level} ftlab {' '.join(path)}", f"```text\n{help_text}\n```"]
+    if examples:
+        parts += [f"{level}# Examples", examples]
     parts += [command_page(ftlab, [*path, name], level + "#").rstrip() for name in subcommands(ftlab, path)]
     return "\n\n".join(parts) + "\n"
 
@@ -216,7 +273,7 @@ def commands_page(ftlab, commands):
     rows = [f"| [ftlab {name}]({name}.md) | {first_paragraph(ftlab, name)} |" for name in commands]
     parts = [
         "# Every command",
-        "What `ftlab COMMAND --help` prints. `ftlab man COMMAND` prints manual pages, and "
+        "What `ftlab COMMAND --help` prints, and examples with their output. `ftlab man COMMAND` prints manual pages, and "
         "`ftlab completions SHELL` completion scripts.",
         "\n".join(["| command | |", "|---|---|", *rows]),
         toctree(commands),

@@ -17,13 +17,15 @@ from ftlab._lazy import lazily
 
 if TYPE_CHECKING:
     from ftlab import errors, model, plot
+    from ftlab._advise import Advice, advise
+    from ftlab._compare import Scoreboard, compare
     from ftlab._core import DriveView, __version__
     from ftlab._drive import Drive
     from ftlab._policy import Policy, Stream
     from ftlab._progress import Status, SweepStatus, TuneStatus
     from ftlab._registry import Entry, Parameter, formats, ftls, generators, parts, timings
     from ftlab._requests import Inspection, generate, inspect
-    from ftlab._result import Result
+    from ftlab._result import Result, Run
     from ftlab._run import run
     from ftlab._sweep import Failure, Sweep, sweep
     from ftlab._tune import tune
@@ -34,13 +36,15 @@ else:
     __getattr__ = lazily(
         __name__,
         {
+            "_advise": ("Advice", "advise"),
+            "_compare": ("Scoreboard", "compare"),
             "_core": ("DriveView", "__version__"),
             "_drive": ("Drive",),
             "_policy": ("Policy", "Stream"),
             "_progress": ("Status", "SweepStatus", "TuneStatus"),
             "_registry": ("Entry", "Parameter", "formats", "ftls", "generators", "parts", "timings"),
             "_requests": ("Inspection", "generate", "inspect"),
-            "_result": ("Result",),
+            "_result": ("Result", "Run"),
             "_run": ("run",),
             "_sweep": ("Failure", "Sweep", "sweep"),
             "_tune": ("tune",),
@@ -53,6 +57,7 @@ else:
     )
 
 __all__ = [
+    "Advice",
     "Drive",
     "DriveView",
     "Entry",
@@ -62,6 +67,8 @@ __all__ = [
     "Parameter",
     "Policy",
     "Result",
+    "Run",
+    "Scoreboard",
     "Status",
     "Stream",
     "Sweep",
@@ -72,6 +79,8 @@ __all__ = [
     "Tuning",
     "Validation",
     "__version__",
+    "advise",
+    "compare",
     "errors",
     "formats",
     "ftls",

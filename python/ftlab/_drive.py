@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Literal
+
+from ftlab.errors import ParameterError
 
 __all__ = ["Drive"]
 
@@ -66,7 +69,7 @@ class Drive:
     gc: str | None = None
     gc_start: str | float | None = None
     gc_min_invalid: str | float | None = None
-    free_block: str | None = None
+    free_block: Literal["fifo", "least-worn"] | None = None
     wear_threshold: int | None = None
 
     @classmethod
@@ -80,6 +83,21 @@ class Drive:
         True
         """
         return drive if isinstance(drive, cls) else cls(logical=drive)  # type: ignore[arg-type]
+
+    def without_op(self) -> dict[str, str | int | float | None]:
+        """Its settings, where over-provisioning is an argument of its own.
+
+        Raises
+        ------
+        ParameterError
+            It has an over-provisioning.
+        """
+        for name in ("op", "blocks"):
+            if getattr(self, name) is not None:
+                raise ParameterError(
+                    f"the drive has {name}={getattr(self, name)!r}; give over-provisioning as the argument op"
+                )
+        return self._settings()
 
     def _settings(self) -> dict[str, str | int | float | None]:
         return asdict(self)

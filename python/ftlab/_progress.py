@@ -12,12 +12,14 @@ from typing import Any
 from tqdm.auto import tqdm
 
 __all__ = [
+    "CountProgress",
     "Progress",
     "Status",
     "SweepProgress",
     "SweepStatus",
     "TuneProgress",
     "TuneStatus",
+    "count_reporter",
     "reporter",
     "sweep_reporter",
     "tune_reporter",
@@ -98,6 +100,9 @@ SweepProgress = bool | Callable[[SweepStatus], object] | None
 
 TuneProgress = bool | Callable[[TuneStatus], object] | None
 """The same for a parameter search."""
+
+CountProgress = bool | Callable[[int, int | None], object] | None
+"""The same for a number of runs: how many are done, of how many if known."""
 
 Tell = Callable[[str, int, float | None, list[float | None]], None]
 
@@ -196,6 +201,35 @@ class _SweepBar(AbstractContextManager["_SweepBar"]):
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.close()
+
+
+class _CountBar(AbstractContextManager["_CountBar"]):
+    """A tqdm bar that counts runs."""
+
+    def __init__(self) -> None:
+        self.bar: tqdm[Any] | None = None
+
+    def __call__(self, done: int, runs: int | None) -> None:
+        if self.bar is None:
+            self.bar = tqdm(total=runs, unit="run", leave=False)
+        self.bar.total = runs
+        self.bar.n = done
+        self.bar.refresh()
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def count_reporter(
+    progress: CountProgress,
+) -> AbstractContextManager[Callable[[int, int | None], object] | None]:
+    """The reporter for a number of runs."""
+    if callable(progress):
+        return nullcontext(progress)
+    if progress is None:
+        progress = _is_interactive()
+    return _CountBar() if progress else nullcontext()
 
 
 TellOfSweep = Callable[[int, int, int, float, float | None], None]

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from ftlab import _core
 from ftlab._document import Document
 from ftlab._drive import Drive
+from ftlab._tables import data_frame
 from ftlab._text import texts
 from ftlab._workload import core_workload
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 __all__ = ["Inspection", "generate", "inspect"]
+
+InspectionTable = Literal["skew", "intervals", "frozen", "footprint", "sizes", "heat_map"]
+"""The tables of an inspection."""
 
 
 def generate(
@@ -71,6 +76,32 @@ class Inspection(Document):
         The document; its structure is that of ``inspection.schema.json``.
     """
 
+    def to_arrow(self, name: InspectionTable = "skew") -> pa.Table:
+        """A curve of the inspection as a table.
+
+        Parameters
+        ----------
+        name : {"skew", "intervals", "frozen", "footprint", "sizes", "heat_map"}
+            ``"skew"``: share of page writes by share of the pages written, the most-written first;
+            ``"intervals"``: quantiles of the page writes between two of the same page; ``"frozen"``: pages
+            that are not written again, over time; ``"footprint"``: pages written so far; ``"sizes"``: writes
+            by size; ``"heat_map"``: a row for each cell of addresses and time that has page writes.
+
+        Returns
+        -------
+        pyarrow.Table
+            The table; docs/inspect.md explains the columns.
+        """
+        import pyarrow as pa
+
+        if name not in _TABLES:
+            raise KeyError(f"there is no table {name!r}; the tables are {', '.join(_TABLES)}")
+        return pa.Table.from_pylist(_TABLES[name](self))
+
+    def to_pandas(self, name: InspectionTable = "skew") -> pd.DataFrame:
+        """The same table as a pandas data frame."""
+        return data_frame(self.to_arrow(name))
+
     def __repr__(self) -> str:
         """The workload and its writes."""
         return f"<ftlab.Inspection of {self['workload']}: {self['page_writes']:,} page writes>"
@@ -84,6 +115,32 @@ class Inspection(Document):
             for key, value in numbers.items()
         )
         return f"<table>{rows}</table>"
+
+
+def _heat_map(found: Inspection) -> list[dict[str, int]]:
+    cells = found["heat_map"]
+    return [
+        {
+            "from_write": column * cells["column_writes"],
+            "to_write": (column + 1) * cells["column_writes"],
+            "from_page": row * cells["row_pages"],
+            "to_page": (row + 1) * cells["row_pages"],
+            "page_writes": writes,
+        }
+        for column, rows in enumerate(cells["columns"])
+        for row, writes in enumerate(rows)
+        if writes
+    ]
+
+
+_TABLES: dict[str, Callable[[Inspection], list[dict[str, Any]]]] = {
+    "skew": lambda found: found["skew"]["curve"],
+    "intervals": lambda found: found["intervals"]["quantiles"],
+    "frozen": lambda found: found["frozen"],
+    "footprint": lambda found: found["footprint"],
+    "sizes": lambda found: found["write_sizes"]["buckets"],
+    "heat_map": _heat_map,
+}
 
 
 def inspect(

@@ -6,18 +6,88 @@ import json
 import os
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ftlab import _core
 from ftlab._document import Document
 from ftlab._files import replacing
-from ftlab._tables import data_frame, table
+from ftlab._tables import TableName, data_frame, table
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["Result"]
+__all__ = ["Result", "Run"]
+
+
+class Run(Document):
+    """The result of one FTL: a mapping whose parts are also attributes.
+
+    ``run.waf`` and ``run["waf"]`` are the same. The parts are those of ``RunResult`` in
+    ``run-result.schema.json``, which explains each.
+
+    Parameters
+    ----------
+    document : mapping
+        The parts by name.
+
+    Examples
+    --------
+    >>> import ftlab
+    >>> result = ftlab.run("uniform", ["1r-greedy", "2r++"], drive="64MiB")
+    >>> result["2r++"].host_writes
+    65536
+    """
+
+    ftl: str
+    parameters: dict[str, str]
+    waf: float
+    waf_last_tenth: float
+    cold_region_share: float | None
+    collections: int
+    config_hash: str
+    endurance: dict[str, Any] | None
+    erase_counts: dict[str, Any]
+    erases: int
+    faults: dict[str, Any] | None
+    fdp: dict[str, Any] | None
+    full_merges: int
+    host_writes: int
+    hurried_merges: int
+    last_tenth_host_writes: int
+    memory: dict[str, Any]
+    merge_copies: int
+    nanoseconds_per_host_write: float
+    nanoseconds_per_program: float
+    nanoseconds_per_relocation: float | None
+    observed: dict[str, Any] | None
+    partial_merges: int
+    progressive_merges: int
+    relocations: int
+    running_cold_region_share: list[float] | None
+    running_erases: list[int]
+    running_relocations: list[int]
+    running_waf: list[float]
+    seconds: float
+    settling: dict[str, Any]
+    streams: list[dict[str, Any]]
+    switch_merges: int
+    timing: dict[str, Any] | None
+    trims: int
+    victim_valid_share: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        """The part of that name."""
+        try:
+            return self.__dict__["_document"][name]
+        except KeyError:
+            raise AttributeError(
+                f"a run has no part {name!r}; the parts are {', '.join(type(self).__annotations__)}"
+            ) from None
+
+    def __repr__(self) -> str:
+        """The FTL and its write amplification."""
+        return f"<ftlab.Run of {self.ftl}: {self.waf:.4g}>"
 
 
 class Result(Document):
@@ -41,22 +111,39 @@ class Result(Document):
     """
 
     @property
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[Run]:
         """The results of each FTL, in the order in which they were given."""
-        runs: list[dict[str, Any]] = self._document["runs"]
-        return runs
+        return [Run(run) for run in self._document["runs"]]
+
+    @overload
+    def __getitem__(self, key: Literal["runs"]) -> list[dict[str, Any]]: ...
+    @overload
+    def __getitem__(self, key: Literal["config"]) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+    def __getitem__(self, key: str) -> Any:
+        """A part of the document, or the :class:`Run` of an FTL: ``result["2r++"]``."""
+        if key in self._document:
+            return self._document[key]
+        runs = {run["ftl"]: run for run in self._document["runs"]}
+        if key in runs:
+            return Run(runs[key])
+        raise KeyError(
+            f"there is neither a part nor an FTL {key!r}; the parts are {', '.join(self._document)}, the "
+            f"FTLs {', '.join(runs)}"
+        )
 
     @property
     def waf(self) -> dict[str, float]:
         """Write amplification by FTL: flash pages programmed per page that the host wrote."""
-        return {run["ftl"]: run["waf"] for run in self.runs}
+        return {run.ftl: run.waf for run in self.runs}
 
     @property
     def answer(self) -> str:
         """The outcome, in a sentence."""
         return _core.answer(self.to_json())
 
-    def to_arrow(self, name: str = "runs") -> pa.Table:
+    def to_arrow(self, name: TableName = "runs") -> pa.Table:
         """A table of the result.
 
         Parameters
@@ -75,7 +162,7 @@ class Result(Document):
         """
         return table(self, name)
 
-    def to_pandas(self, name: str = "runs") -> pd.DataFrame:
+    def to_pandas(self, name: TableName = "runs") -> pd.DataFrame:
         """The same table as a pandas data frame.
 
         Parameters
@@ -159,7 +246,7 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-_COLUMNS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
+_COLUMNS: tuple[tuple[str, Callable[[Run], str]], ...] = (
     ("write amplification", lambda run: f"{run['waf']:.4f}"),
     ("last tenth", lambda run: f"{run['waf_last_tenth']:.4f}"),
     ("relocations", lambda run: f"{run['relocations']:,}"),

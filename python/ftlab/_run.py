@@ -53,12 +53,12 @@ def run(
     workload : str, path, Trace, array, table or iterator
         A generator such as ``"zipf:theta=0.9"`` (:func:`ftlab.generators` lists them), or a trace. A
         string that names an existing file, or contains a path separator, is a trace. An array of
-        integers is a sequence of page numbers, each one a page write. A table is anything with Arrow's
-        interface (pyarrow, Polars, pandas, DuckDB) or a dict of columns, and has the column ``lpn``
-        (page numbers) and optionally ``pages``, or ``lba`` and ``sectors`` of 512 bytes; and optionally
-        ``op`` (``"write"``, ``"trim"``, ``"flush"``, ``"read"``, or 0 to 3), ``t_us`` and ``stream``.
-        Neither is copied. An iterator of either is consumed as the run proceeds, and requires the size
-        of the drive.
+        integers, or a Series of pandas or Polars, is a sequence of page numbers, each one a page write. A
+        table is anything with Arrow's interface (pyarrow, Polars, pandas, DuckDB) or a dict of columns, and
+        has the column ``lpn`` (page numbers) and optionally ``pages``; or ``lba`` and ``sectors`` of 512
+        bytes; or ``offset`` and ``size`` in bytes, multiples of 512; and optionally ``op`` (``"write"``,
+        ``"trim"``, ``"flush"``, ``"read"``, or 0 to 3), ``t_us`` and ``stream``. Neither is copied. An
+        iterator of either is consumed as the run proceeds, and requires the size of the drive.
     ftls : str, Policy or iterable of them
         FTLs with their parameters, such as ``"2r++"`` and ``"2r-fifo:blk-util=0.4"``
         (:func:`ftlab.ftls` lists them), or your own policies.

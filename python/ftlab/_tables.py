@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,13 @@ from ftlab._lazy import needs
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLES", "cell_bytes", "data_frame", "frames", "table"]
+__all__ = ["TABLES", "TableName", "cell_bytes", "data_frame", "frames", "table"]
 
 Document = Mapping[str, Any]
+TableName = Literal[
+    "runs", "series", "streams", "victims", "responses", "moves", "utilisation", "spread", "cells"
+]
+"""The tables of a result."""
 Row = dict[str, Any]
 
 FREE = 254

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ftlab import _core
 from ftlab._text import texts
+from ftlab.errors import ParameterError
 
 __all__ = ["Trace", "core_workload"]
 
@@ -89,6 +90,8 @@ def _trace(trace: Trace) -> _core.Workload:
 
 def _table(rows: Any) -> Any:
     """An object with Arrow's stream interface, sharing memory where possible."""
+    if _is_column(rows):
+        return _page_numbers(np.asarray(rows))
     if hasattr(rows, "__arrow_c_stream__"):
         return rows
     if hasattr(rows, "__arrow_c_array__"):
@@ -99,15 +102,21 @@ def _table(rows: Any) -> Any:
         return _page_numbers(np.asarray(rows))
     if isinstance(rows, Mapping):
         return pa.table(dict(rows))
-    raise TypeError(
+    raise ParameterError(
         f"{type(rows).__name__} is not a workload; give a generator's name, a path, a Trace, an array of "
         "page numbers, an Arrow table, or an iterator of either"
     )
 
 
+def _is_column(rows: Any) -> bool:
+    """Whether this is one column: a Series of pandas or Polars, or an array of pyarrow."""
+    has_columns = hasattr(rows, "columns") or hasattr(rows, "column_names")
+    return hasattr(rows, "to_numpy") and not has_columns and not isinstance(rows, np.ndarray)
+
+
 def _page_numbers(pages: np.ndarray[Any, Any]) -> pa.Table:
     if pages.ndim != 1 or pages.dtype.kind not in "iu":
-        raise TypeError(
+        raise ParameterError(
             f"an array of {pages.ndim} dimensions and type {pages.dtype} is not a workload; give page "
             "numbers, a one-dimensional array of integers, or a structured array or dict with lba, sectors"
         )

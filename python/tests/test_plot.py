@@ -10,7 +10,18 @@ import ftlab.plot
 from ftlab.plot import altair
 from ftlab.plot._colours import region_colours
 
+OF_INSPECTIONS = ["footprint", "heat_map", "intervals", "skew"]
 NAMES = ftlab.plot.__all__
+
+
+@pytest.fixture(scope="module")
+def inspected():
+    return ftlab.inspect("zipf:theta=0.9", drive="64MiB", writes=50_000)
+
+
+@pytest.fixture
+def subject(name, observed, inspected):
+    return inspected if name in OF_INSPECTIONS else observed
 
 
 def test_both_ways_draw_the_same_plots():
@@ -19,15 +30,15 @@ def test_both_ways_draw_the_same_plots():
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
-def test_matplotlib_draws(name, kind, observed, tmp_path):
+def test_matplotlib_draws(name, kind, subject, tmp_path):
     path = tmp_path / f"plot.{kind}"
-    getattr(ftlab.plot, name)(observed).savefig(path)
+    getattr(ftlab.plot, name)(subject).savefig(path)
     assert path.stat().st_size > 2000
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_altair_draws(name, observed):
-    chart = getattr(altair, name)(observed).to_dict()
+def test_altair_draws(name, subject):
+    chart = getattr(altair, name)(subject).to_dict()
     assert chart["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
     assert any(chart["datasets"].values())
 
@@ -85,3 +96,19 @@ def test_every_region_has_a_colour_of_its_own(ftl, small):
     colours = region_colours(run["streams"])
     assert list(colours) == [stream["name"] for stream in run["streams"]]
     assert len(set(colours.values())) == len(colours)
+
+
+@pytest.mark.parametrize("name", OF_INSPECTIONS)
+@pytest.mark.parametrize("module", [ftlab.plot, altair])
+def test_a_workload_without_writes_is_an_error_that_says_so(name, module):
+    found = ftlab.inspect({"lpn": [1], "op": ["trim"]}, drive="64MiB")
+    with pytest.raises(ftlab.errors.ParameterError, match="nothing to draw"):
+        getattr(module, name)(found)
+
+
+def test_a_coarse_heat_map_has_all_writes(inspected):
+    from ftlab.plot._data import coarse_heat_map
+
+    cells = coarse_heat_map(inspected)
+    assert cells.num_rows <= 64 * 64
+    assert sum(cells["page_writes"].to_pylist()) == inspected["page_writes"]

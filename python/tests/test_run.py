@@ -16,6 +16,7 @@ import pytest
 
 import ftlab
 
+SCHEMA = Path(__file__).parents[2] / "crates/ftlab-sim/schema/run-result.schema.json"
 PAGES = np.random.default_rng(7).integers(0, 5000, 60_000)
 
 
@@ -44,11 +45,16 @@ def tables():
     yield "chunks", pa.concat_tables([pa.table({"lpn": part}) for part in np.array_split(PAGES, 7)])
     yield "batch", pa.record_batch({"lpn": PAGES})
     yield "sectors", sectors
+    yield "bytes", {"offset": PAGES * 4096, "size": np.full(len(PAGES), 4096)}
     yield "structured", structured
     yield "op names", pa.table({"lpn": PAGES, "op": names})
     yield "op codes", pa.table({"lpn": PAGES, "op": np.zeros(len(PAGES), "u1")})
     yield "polars", polars.DataFrame({"lpn": PAGES, "op": names})
     yield "pandas", pandas.DataFrame(sectors)
+    yield "pandas series", pandas.Series(PAGES)
+    yield "polars series", polars.Series(PAGES)
+    yield "arrow array", pa.array(PAGES)
+    yield "chunked array", pa.chunked_array(np.array_split(PAGES, 3))
     yield "iterator", iter(np.array_split(PAGES, 5))
     yield "reader", pa.table({"lpn": PAGES}).to_reader()
 
@@ -84,6 +90,10 @@ def test_requests_come_in_tables_of_the_size_asked_for(small):
         ({"x": [1]}, "give lpn"),
         ({"lba": [1]}, "lba without sectors"),
         ({"lpn": [1], "lba": [1], "sectors": [8]}, "both lpn and lba"),
+        ({"offset": [4096]}, "offset without size"),
+        (pandas.Series([0.5]), "type float64 is not a workload"),
+        (polars.Series(["a"]), "is not a workload"),
+        (object(), "object is not a workload"),
         ({"lpn": [1.5]}, "lpn is Float64, not whole numbers"),
         ({"lpn": [1], "volume": [0]}, "keep one volume"),
     ],
@@ -100,6 +110,7 @@ def test_a_table_with_wrong_columns_says_which_are_right(table, message, small):
         ({"lpn": [1, None]}, "row 2: lpn is negative or missing"),
         ({"lpn": [1], "op": ["wrote"]}, "row 1: op is none of write"),
         ({"lpn": [1, 2, 9000]}, "beyond the drive"),
+        ({"offset": [0, 100], "size": [512, 512]}, "row 2: offset is 100 bytes, not a multiple of 512"),
     ],
 )
 def test_a_wrong_row_is_named(table, message, small):
@@ -126,6 +137,7 @@ def test_an_iterator_needs_the_size_of_the_drive():
     [
         ("ParameterError", {"ftls": "2r-fifi"}, "did you mean"),
         ("ParameterError", {"fill": "full"}, "fill=full is not one of"),
+        ("ParameterError", {"drive": ftlab.Drive("64MiB", op=28)}, "op=28 is not a share.*did you mean 28%"),
         ("ParameterError", {"workload": "unifrom"}, "uniform"),
         ("DriveError", {"drive": ftlab.Drive("64MiB", op="0.1%")}, "raise op or blocks"),
         ("FileError", {"workload": "./absent.txt"}, "absent.txt"),
@@ -151,6 +163,29 @@ def test_a_result_is_a_document_and_tables(observed, tmp_path):
     observed.report(tmp_path / "page.html")
     assert "2r++" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert dict(pickle.loads(pickle.dumps(observed))) == dict(observed)
+
+
+def test_the_run_of_an_ftl_has_typed_parts(observed):
+    run = observed["2r++"]
+    assert run.ftl == "2r++"
+    assert run.waf == run["waf"] == observed.waf["2r++"]
+    assert dict(run) == observed["runs"][1]
+    with pytest.raises(AttributeError, match="no part 'wav'; the parts are ftl"):
+        run.wav  # noqa: B018
+    with pytest.raises(KeyError, match=r"neither a part nor an FTL '2r\+'.*1r-greedy, 2r\+\+"):
+        observed["2r+"]
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    parts = schema["$defs"]["RunResult"]["properties"]
+    assert set(ftlab.Run.__annotations__) == set(parts)
+
+
+def test_inspections_are_tables():
+    found = ftlab.inspect("zipf:theta=0.9", drive="64MiB", writes=50_000)
+    for name, column in {"skew": "writes", "sizes": "requests", "heat_map": "page_writes"}.items():
+        assert column in found.to_arrow(name).column_names
+    assert sum(found.to_arrow("heat_map")["page_writes"].to_pylist()) == 50_000
+    with pytest.raises(KeyError, match="there is no table 'heat'"):
+        found.to_arrow("heat")
 
 
 def test_notebooks_show_a_table(observed):

@@ -16,7 +16,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-machine", "ftlab-trace"]),
     ("ftlab-lab", &["ftlab-flash", "ftlab-ftl", "ftlab-sim", "ftlab-trace"]),
     ("ftlab-record", &["ftlab-trace"]),
-    ("ftlab-report", &["ftlab-sim"]),
+    ("ftlab-report", &["ftlab-sim", "ftlab-trace"]),
     ("ftlab-device", &["ftlab-flash", "ftlab-ftl", "ftlab-trace"]),
     (
         "ftlab-cli",

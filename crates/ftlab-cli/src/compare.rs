@@ -5,6 +5,7 @@ use crate::figure::{check, write_scoreboard};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use clap::Args;
+use ftlab_lab::Stop;
 use ftlab_lab::compare::{
     CellStore, Comparison, Outcome, Scoreboard, csv, markdown, standard_ftls,
 };
@@ -168,6 +169,7 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
         } else {
             drives.pages_per_block.iter().copied().map(Some).collect()
         },
+        stop: Stop::default(),
     })
 }
 

@@ -6,6 +6,7 @@
 #[cfg_attr(feature = "full", allow(dead_code, reason = "nothing is absent"))]
 mod absent;
 mod advise;
+mod cite;
 mod compare;
 #[cfg(feature = "completions")]
 mod completions;
@@ -74,6 +75,7 @@ enum Command {
     #[command(hide = true, disable_help_flag = true)]
     Drive(absent::AbsentArgs),
     Model(model::ModelArgs),
+    Cite(cite::CiteArgs),
     Report(report::ReportArgs),
     Teach(teach::TeachArgs),
     #[cfg(feature = "completions")]
@@ -128,6 +130,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         },
         Command::Run(args) => run::run(&args, &typed),
         Command::Compare(args) => compare::compare(&args),
+        Command::Cite(args) => cite::cite(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         // It takes the arguments as typed, to pass them on.
@@ -137,7 +140,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         },
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args),
-        Command::Inspect(args) => inspect::inspect(&args),
+        Command::Inspect(args) => inspect::inspect(&args, &typed),
         Command::Convert(args) => convert::convert(&args),
         #[cfg(not(feature = "record"))]
         Command::Record(_) => Err(absent::absent("ftlab record", "record")),

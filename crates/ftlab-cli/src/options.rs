@@ -63,6 +63,27 @@ impl ReadingArgs {
         }
     }
 
+    /// The options as they are typed.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut option = |name: &str, value: Option<String>| {
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        option("--format", self.format.clone());
+        option("--map", self.map.clone());
+        option("--skip-bad", (self.skip_bad > 0.0).then(|| format!("{}%", self.skip_bad)));
+        for volume in &self.volume {
+            option("--volume", Some(volume.clone()));
+        }
+        words.extend(self.assume_write.then(|| "--assume-write".to_owned()));
+        words.extend(self.side_by_side.map(|size| format!("--side-by-side={size}")));
+        words.extend(self.compact.map(|piece| match piece {
+            Piece::Page => "--compact".to_owned(),
+            Piece::Bytes(bytes) => format!("--compact={}", ByteSize(bytes)),
+        }));
+        words
+    }
+
     fn layout(&self, page_bytes: u32) -> Layout {
         match (self.compact, self.side_by_side) {
             (Some(Piece::Page), _) => Layout::Pieces(u64::from(page_bytes)),
@@ -98,4 +119,10 @@ pub(crate) fn parse_page_size(text: &str) -> Result<u32, String> {
         .ok_or_else(|| {
             format!("{size} is not a multiple of 512 bytes below 4GiB; 4KiB and 16KiB are usual")
         })
+}
+
+/// A number above 0.
+pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("{text:?} is not a positive number"))
 }

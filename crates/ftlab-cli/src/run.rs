@@ -1,7 +1,7 @@
 //! `ftlab run`: FTLs on a workload.
 
 use crate::error::CliError;
-use crate::figure::{check_figure, write_figure};
+use crate::figure::{FigureSize, check_figure, write_figure};
 use crate::header::{header, parsed};
 use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
@@ -164,9 +164,11 @@ struct ReportArgs {
     /// observes pages and blocks.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Plots the running write amplification to this file, which ends in .svg or .png.
+    /// Plots the running write amplification to this file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    size: FigureSize,
     /// Writes JSON to standard output; everything else goes to standard error.
     #[arg(long)]
     json: bool,
@@ -197,9 +199,6 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
             print(text)
         }
     };
-    if !args.report.quiet {
-        show(&header(&prepared))?;
-    }
     if let Some(directory) = &args.report.out {
         check_results(directory)?;
     }
@@ -208,6 +207,9 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     }
     if let Some(path) = &args.report.report {
         check_report(args.ftl.len(), path)?;
+    }
+    if !args.report.quiet {
+        show(&header(&prepared))?;
     }
     let mut bar = if args.report.quiet { Bar::hidden() } else { Bar::new(&prepared) };
     let mut result = prepared.run(&mut bar)?;
@@ -234,7 +236,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
         }
     }
     if let Some(path) = &args.report.figure {
-        write_figure(&result, path)?;
+        write_figure(&result, args.report.size, path)?;
     }
     if let Some(path) = &args.report.report {
         write_report(&result, path)?;

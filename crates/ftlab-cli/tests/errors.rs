@@ -251,7 +251,7 @@ fn wrong_numbers_are_found_before_the_trace_is_read() {
         ("--writes 0", "a run of no writes"),
         ("--pages-per-block 1", "pages per block is 1"),
         ("--blocks 0", "the number of erase blocks is 0"),
-        ("--gc-start 2", "--gc-start 200% is more than the whole"),
+        ("--gc-start 200%", "--gc-start 200% is more than the whole"),
         ("--logical 100", "has no whole page"),
     ] {
         place.ftlab(&format!("run ./absent --ftl fifo {arguments}")).fails(2, &[part]);

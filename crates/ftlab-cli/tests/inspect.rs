@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::browser::{browser, check};
 use common::{Place, shared};
 
 /// The lines of a text with single blanks.
@@ -86,7 +87,7 @@ fn the_log_window_is_a_share_a_size_or_pages() {
         .fails(2, &["is not a log window", "a share of the drive such as 10%"]);
 }
 
-#[cfg(feature = "png")]
+#[cfg(feature = "print")]
 #[test]
 fn figures_are_svg_and_png() {
     let place = Place::new();
@@ -118,6 +119,47 @@ fn figures_are_svg_and_png() {
 }
 
 #[test]
+fn a_page_has_the_statistics_and_the_figures() {
+    let place = Place::new();
+    let output = place.ftlab(&format!("inspect zipf:theta=0.9 uniform {SMALL} --report page.html"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stderr.contains("wrote page.html\n"), "{}", output.stderr);
+    let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+    for part in [
+        "<h1 id=\"question\">What do the writes of zipf:theta=0.9 and uniform look like?</h1>",
+        "<th scope=\"row\">pages written once</th>",
+        "ftlab inspect zipf:theta=0.9 uniform --logical 16MiB --writes 20000 --report page.html</code>",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    // Every statistic of the terminal is on the page.
+    for line in output.stdout.lines().filter(|line| line.contains("  ") && line.contains('%')) {
+        let value = line.split_whitespace().last().unwrap();
+        assert!(page.contains(value), "{line}");
+    }
+    place
+        .ftlab(&format!("inspect uniform {SMALL} --report page.svg"))
+        .fails(2, &["page.svg", "an HTML page"]);
+}
+
+#[test]
+fn readers_can_use_the_page_of_one_workload_and_of_several() {
+    let Some(folder) = browser() else { return };
+    let place = Place::new();
+    place.write("reads.csv", "op,lba,sectors\nread,0,8\n");
+    for arguments in [
+        "zipf:theta=0.9 --logical 16MiB --writes 20000",
+        "zipf:theta=0.9 uniform hotcold:writes=0.9,pages=0.1 --logical 16MiB --writes 20000",
+        "uniform --logical 4KiB --writes 1",
+        "reads.csv",
+    ] {
+        let output = place.ftlab(&format!("inspect {arguments} --report page.html"));
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        check(&folder, "inspection.mjs", &place.path().join("page.html"));
+    }
+}
+
+#[test]
 fn a_workload_without_writes_has_figures_too() {
     let place = Place::new();
     place.write("t.csv", "op,lba,sectors\nread,0,8\n");
@@ -139,7 +181,7 @@ fn what_cannot_be_inspected_or_drawn_is_refused_with_what_can() {
         ("t.csv --seed 2", ["--seed is for generators", "t.csv is a trace"]),
         ("t.csv --figure skew", ["is not NAME=FILE", "skew=skew.svg"]),
         ("t.csv --figure waf=x.svg", ["no figure \"waf\"", "skew, intervals"]),
-        ("t.csv --figure skew=x.pdf", ["x.pdf does not say which format", ".svg or .png"]),
+        ("t.csv --figure skew=x.gif", ["x.gif does not say which format", ".svg, .png or .pdf"]),
         ("t.csv --figure-kind png", ["--figures", "required"]),
         ("", ["WORKLOAD", "required"]),
     ] {

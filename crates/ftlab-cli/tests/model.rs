@@ -117,6 +117,8 @@ fn wrong_questions_say_what_is_right() {
     place
         .ftlab("model curve --op 1%..50% --step 0.0001%")
         .fails(2, &["490001 points", "10000 are allowed", "larger step"]);
-    place.ftlab("model hotcold --op 7% --writes 2").fails(2, &["--writes 200% is more than 100%"]);
+    place
+        .ftlab("model hotcold --op 7% --writes 200%")
+        .fails(2, &["--writes 200% is more than 100%"]);
     place.ftlab("model hotcold --op 7% --pages 1").fails(2, &["--pages 100% leaves"]);
 }

@@ -176,7 +176,32 @@ fn completions_and_manual_pages_are_made() {
     assert!(place.ftlab("completions bash").stdout.contains("ftlab"));
     assert!(place.ftlab("man").stdout.contains(".TH ftlab 1"));
     assert!(place.ftlab("man run").stdout.contains("drive\\-writes"));
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.ftlab(&format!("completions {shell}")).stdout;
+        for name in ["2r++", "nvme-fdp", "sequential", "garbage", "oracle-general"] {
+            assert!(script.contains(name), "{shell} does not complete {name}");
+        }
+    }
+    assert_eq!(place.ftlab("man --out pages").code, 0);
+    let page = |name: &str| std::fs::read_to_string(place.path().join("pages").join(name)).unwrap();
+    assert!(page("ftlab-advise.1").contains(".SH EXAMPLES\n.nf\n  ftlab advise trace.parquet"));
+    assert!(page("ftlab.1").contains(".SH EXAMPLES"));
+    #[cfg(feature = "live")]
+    assert!(page("ftlab-drive-create.1").contains(".TH"));
     place
         .ftlab("man swep")
         .fails(2, &["no command \"swep\"; the commands are run, compare, advise"]);
+}
+
+#[test]
+fn cite_prints_bibtex_of_ftlab_and_of_what_was_compared() {
+    let place = Place::new();
+    let own = place.ftlab("cite").stdout;
+    assert!(own.starts_with("@software{ftlab,"), "{own}");
+    let works = place.ftlab("cite 2r++ sepbit:segments=4 dac-cb hazard").stdout;
+    assert_eq!(works.matches("\n@").count(), 3, "{works}");
+    for key in ["@article{2rpp,", "@inproceedings{sepbit,", "@article{dac,"] {
+        assert!(works.contains(key), "{key} is not in {works}");
+    }
+    place.ftlab("cite sepbti").fails(2, &["unknown FTL \"sepbti\"", "sepbit"]);
 }

@@ -76,7 +76,7 @@ fn the_flash_of_an_earlier_run_can_be_drawn() {
     for part in ["2r-fifo", "dac-cb", "after 0", "cold pages"] {
         assert!(svg.contains(part), "{part}");
     }
-    place.ftlab("report results --flash flash.txt").fails(2, &["flash.txt", ".svg or .png"]);
+    place.ftlab("report results --flash flash.txt").fails(2, &["flash.txt", ".svg, .png or .pdf"]);
 }
 
 #[test]
@@ -161,4 +161,39 @@ fn readers_can_use_the_page_with_mouse_keys_and_screen_reader() {
         "uniform --logical 16MiB --pages-per-block 64 --op 20% --writes 300 --ftl fifo --ftl 1r-greedy \
          --faults bad=3",
     );
+}
+
+#[test]
+fn readers_can_use_the_page_of_one_ftl_and_that_of_twelve() {
+    let Some(folder) = browser() else { return };
+    reads_well(&folder, &format!("zipf:theta=0.9 {SMALL} --ftl 2r++ --timing slc"));
+    let many = "1r-greedy 2r-greedy 2r-fifo 2r++ sepbit fifo dac-cb faster multilog/greedy midas wolf lfs-cb";
+    let many = many.replace(' ', " --ftl ");
+    reads_well(
+        &folder,
+        &format!(
+            "hotcold:writes=0.9,pages=0.1 --logical 16MiB --pages-per-block 32 --op 20% --ftl {many}"
+        ),
+    );
+}
+
+#[test]
+fn the_page_has_a_picture_of_the_workload_and_other_runs_do_not_take_it() {
+    let place = Place::new();
+    let arguments = format!("hotcold:writes=0.9,pages=0.1 {SMALL} --ftl 1r-greedy");
+    let plain = place.ftlab(&format!("run {arguments} --json --quiet")).json();
+    assert!(plain["workload"]["observed"].is_null());
+    let page = report(&place, &arguments);
+    assert!(page.contains("<h2 id=\"workload-title\">"));
+    // It is what `ftlab inspect` finds in the same writes.
+    let inspect =
+        "inspect hotcold:writes=0.9,pages=0.1 --logical 16MiB --writes 16384 --report i.html";
+    assert_eq!(place.ftlab(inspect).code, 0);
+    let inspected = std::fs::read_to_string(place.path().join("i.html")).unwrap();
+    let (workload, inspected) = (&data(&page)["workload"], &data(&inspected)["runs"][0]);
+    for part in ["map", "skew"] {
+        assert!(!workload[part].is_null() && workload[part] == inspected[part], "{part}");
+    }
+    let erases = data(&page)["runs"][0]["erases"].as_array().unwrap().len();
+    assert_eq!(erases, 101);
 }

@@ -84,7 +84,7 @@ fn an_experiment_becomes_a_page_with_its_table_figures_and_numbers() {
     assert_eq!(read("mine.csv").lines().count(), 5);
     for figure in ["mine", "mine-running", "mine-bars"] {
         assert!(read(&format!("{figure}.svg")).contains("<svg"));
-        if cfg!(feature = "png") {
+        if cfg!(feature = "print") {
             let png = std::fs::read(place.path().join(format!("pages/{figure}.png"))).unwrap();
             assert!(png.starts_with(b"\x89PNG"));
         }

@@ -136,6 +136,60 @@ fn advise_weighs_a_short_trace_and_answers_with_a_range() {
 }
 
 #[test]
+fn the_command_of_an_answer_runs_the_drive_that_it_rests_on() {
+    let place = Place::new();
+    let long = short_trace(false).repeat(3);
+    for (trace, options, run_options) in [
+        (short_trace(true), "--fill random --seed 3 --reserve 5", "--until steady"),
+        (long, "", "--warmup-writes 4500 --writes 4500 --repeat"),
+        (short_trace(true), "--once --compact", ""),
+    ] {
+        place.write("t.csv", trace);
+        let mut short = SHORT.to_owned();
+        if options.contains("--compact") {
+            short = short.replace("--logical 8MiB", "--pages-per-block 16");
+        }
+        let arguments = format!("advise t.csv {short} {options} --json");
+        let output = place.ftlab(&arguments);
+        let mut lines = output.stderr.lines();
+        let command = lines.find_map(|line| line.strip_prefix("See it at work: ftlab "));
+        let command = command.unwrap_or_else(|| panic!("{}", output.stderr));
+        let command = command.replace('\'', "");
+        for word in options.split_whitespace().filter(|word| *word != "--once") {
+            assert!(command.contains(word), "{word} is not in {command}");
+        }
+        assert!(command.contains(run_options), "{command}");
+        let needs = &output.json()["curves"][0]["needs"];
+        let result = place.ftlab(&format!("{command} --json")).json();
+        let run = &result["runs"][0];
+        let waf = match result["config"]["until_steady"].as_bool() {
+            Some(true) => &run["settling"]["window_waf"],
+            _ => &run["waf"],
+        };
+        assert_eq!(waf, &needs["waf"], "{command}");
+        assert_eq!(result["config"]["drive"]["op_ratio"], needs["op_ratio"], "{command}");
+    }
+}
+
+#[test]
+fn advise_counts_flash_over_the_years() {
+    let place = Place::new();
+    let years = "--endurance 3000 --daily-writes 4GiB --years 5 --price 0.1";
+    let output = place.ftlab(&format!("{ADVISE} {years} --json"));
+    let lifelong = &output.json()["lifelong"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (point, life) = (&lifelong["point"], &lifelong["life"]);
+    let worn = number(&point["tbw"]) * 1e12 / (365.0 * 4.0 * f64::from(1 << 30));
+    assert!((number(&life["worn_years"]) / worn - 1.0).abs() < 1e-9);
+    assert!((number(&life["drives"]) / (5.0 / worn) - 1.0).abs() < 1e-9);
+    let gigabytes = number(&point["physical_bytes"]) / 1e9 * number(&life["drives"]);
+    assert!((number(&life["price"]) / (0.1 * gigabytes) - 1.0).abs() < 1e-9);
+    assert!(
+        output.stderr.contains("Over 5 years of 4 GiB a day, the least flash is used by sepbit")
+    );
+}
+
+#[test]
 fn advise_refuses_a_trace_that_rewrites_nothing() {
     let place = Place::new();
     let lines: Vec<_> = (0..500).map(|n| format!("{n},W,{},4096\n", n * 4096)).collect();
@@ -150,7 +204,9 @@ fn advise_refuses_targets_that_make_no_sense() {
     for (arguments, part) in [
         ("--target-waf 1", "not a number above 1, such as 1.3"),
         ("--tbw 100", "--endurance"),
-        ("--endurance 3000", "add --tbw or --dwpd"),
+        ("--endurance 3000", "add --tbw, --dwpd or --daily-writes"),
+        ("--daily-writes 1GiB", "--endurance"),
+        ("--endurance 10 --daily-writes 1GiB --price 0", "not a positive number"),
         ("--target-waf 1.5 --op 10%,7%", "--op is not ascending"),
     ] {
         place.ftlab(&format!("advise uniform --logical 8MiB {arguments}")).fails(2, &[part]);

@@ -17,3 +17,4 @@ pub mod sweep;
 
 pub use error::LabError;
 pub use output::{check_results, read_results, write_results};
+pub use parallel::Stop;

@@ -1,7 +1,25 @@
 //! Work on many items at a time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use ftlab_sim::{Progress, Status};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Set from elsewhere, ends what runs under it with [`SimError::Stopped`](ftlab_sim::SimError::Stopped).
+pub type Stop = Arc<AtomicBool>;
+
+/// Ends a run soon after its [`Stop`] is set.
+pub(crate) struct Until<'a>(pub(crate) &'a Stop);
+
+impl Progress for Until<'_> {
+    fn update(&mut self, _: &Status) -> ControlFlow<()> {
+        if self.0.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
 
 /// What `work` makes of every item, in order; threads take the next item as they become free.
 pub(crate) fn parallel<T: Sync, R: Send>(

@@ -15,8 +15,8 @@ use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Op, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 use std::sync::Arc;
 
-const KNOWN: &str = "give lpn (page numbers) and optionally pages, or lba and sectors (of 512 bytes); \
-                     and optionally op (write, trim, flush, read, or 0 to 3), t_us and stream";
+const KNOWN: &str = "give lpn (page numbers) and optionally pages, or lba and sectors (of 512 bytes), or \
+                     offset and size (in bytes, multiples of 512); and optionally op (write, trim, flush, read, or 0 to 3), t_us and stream";
 
 /// A stream of tables.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, TraceError>> + Send>;
@@ -84,15 +84,23 @@ impl Rows {
         let op = columns.op.as_ref().map_or(Some(Op::Write), |op| op.get(row));
         let op =
             op.ok_or_else(|| self.refuse("op is none of write, trim, flush, read (0 to 3)"))?;
-        let sectors = |units: u64, bytes: u64| {
-            let too_large = || self.refuse("an address or length is beyond 2^64 bytes");
-            units.checked_mul(bytes / SECTOR_BYTES).ok_or_else(too_large)
+        let unit = columns.unit.bytes(self.page_bytes);
+        let sectors = |name: &str, units: u64| {
+            let bytes = u128::from(units) * u128::from(unit);
+            if !bytes.is_multiple_of(u128::from(SECTOR_BYTES)) {
+                return Err(self.refuse(&format!(
+                    "{name} is {units} bytes, not a multiple of {SECTOR_BYTES}"
+                )));
+            }
+            u64::try_from(bytes)
+                .map(|bytes| bytes / SECTOR_BYTES)
+                .map_err(|_| self.refuse("an address or length is beyond 2^64 bytes"))
         };
-        let (name, unit) =
-            if columns.counts_pages { ("lpn", self.page_bytes) } else { ("lba", SECTOR_BYTES) };
-        let first = sectors(number(&columns.first, name)?, unit)?;
+        let (name, length_name) = columns.unit.names();
+        let first = sectors(name, number(&columns.first, name)?)?;
         let length = columns.length.as_ref();
-        let length = sectors(length.map_or(Ok(1), |length| number(length, "a length"))?, unit)?;
+        let length = length.map_or(Ok(1), |length| number(length, length_name))?;
+        let length = sectors(length_name, length)?;
         let length = u32::try_from(length)
             .map_err(|_| self.refuse("a request is longer than 2^32 sectors"))?;
         if let Some(time_us) = &columns.time_us {
@@ -131,11 +139,40 @@ impl TraceSource for Rows {
     }
 }
 
+/// What addresses and lengths are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Pages,
+    Sectors,
+    Bytes,
+}
+
+impl Unit {
+    const ALL: [Self; 3] = [Self::Pages, Self::Sectors, Self::Bytes];
+
+    /// The columns of addresses and lengths.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pages => ("lpn", "pages"),
+            Self::Sectors => ("lba", "sectors"),
+            Self::Bytes => ("offset", "size"),
+        }
+    }
+
+    const fn bytes(self, page_bytes: u64) -> u64 {
+        match self {
+            Self::Pages => page_bytes,
+            Self::Sectors => SECTOR_BYTES,
+            Self::Bytes => 1,
+        }
+    }
+}
+
 /// The columns of one table, as references.
 struct Columns {
     rows: usize,
     next: usize,
-    counts_pages: bool,
+    unit: Unit,
     first: Numbers,
     length: Option<Numbers>,
     op: Option<Ops>,
@@ -160,22 +197,28 @@ impl Columns {
                 "there is a column volume: keep one volume and drop the column".into(),
             ));
         }
-        let (pages, sectors) = (numbers("lpn")?, numbers("lba")?);
-        let counts_pages = pages.is_some();
-        let (first, length) = match (pages, sectors) {
-            (Some(first), None) => (first, numbers("pages")?),
-            (None, Some(first)) => match numbers("sectors")? {
-                None => return Err(wrong("there is lba without sectors".into())),
-                length => (first, length),
-            },
-            (Some(_), Some(_)) => return Err(wrong("there is both lpn and lba".into())),
-            (None, None) => {
+        let mut found = Vec::new();
+        for unit in Unit::ALL {
+            found.extend(numbers(unit.names().0)?.map(|first| (unit, first)));
+        }
+        let (unit, first) = match <[_; 1]>::try_from(found) {
+            Ok([found]) => found,
+            Err(found) if found.is_empty() => {
                 let found = batch.schema();
                 let names: Vec<_> =
                     found.fields().iter().map(|field| field.name().as_str()).collect();
                 return Err(wrong(format!("the columns are {}", names.join(", "))));
             }
+            Err(found) => {
+                let names: Vec<_> = found.iter().map(|(unit, _)| unit.names().0).collect();
+                return Err(wrong(format!("there is both {}", names.join(" and "))));
+            }
         };
+        let (name, length_name) = unit.names();
+        let length = numbers(length_name)?;
+        if length.is_none() && unit != Unit::Pages {
+            return Err(wrong(format!("there is {name} without {length_name}")));
+        }
         let op = match batch.column_by_name("op") {
             None => None,
             Some(column) => {
@@ -186,7 +229,7 @@ impl Columns {
         };
         let (time_us, stream) = (numbers("t_us")?, numbers("stream")?);
         let rows = batch.num_rows();
-        Ok(Self { rows, next: 0, counts_pages, first, length, op, time_us, stream })
+        Ok(Self { rows, next: 0, unit, first, length, op, time_us, stream })
     }
 }
 

@@ -7,10 +7,12 @@
 // Python hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
+mod advise;
 mod arrow;
 mod capsule;
 mod colours;
 mod command;
+mod compare;
 mod drive_view;
 mod error;
 mod experiment;
@@ -29,9 +31,13 @@ mod workload;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
+    use super::advise::advise;
+    #[pymodule_export]
     use super::colours::{palette, styles};
     #[pymodule_export]
     use super::command::command;
+    #[pymodule_export]
+    use super::compare::compare;
     #[pymodule_export]
     use super::drive_view::DriveView;
     #[pymodule_export]

@@ -46,6 +46,14 @@ impl Settings {
         }
     }
 
+    /// A number above 0.
+    pub(crate) fn number(&mut self, name: &str) -> Result<Option<f64>> {
+        self.by(name, |text| {
+            let number = text.parse().ok().filter(|number: &f64| *number > 0.0);
+            number.filter(|number| number.is_finite()).ok_or("a number above 0")
+        })
+    }
+
     /// A flag, off by default.
     pub(crate) fn flag(&mut self, name: &str) -> Result<bool> {
         Ok(self.value(name)?.unwrap_or_default())

@@ -1,10 +1,12 @@
 //! Serves the interpreter while an experiment runs with the GIL released.
 
 use crate::workload::{Raised, keep, take};
+use ftlab_lab::Stop;
 use ftlab_sim::{Phase, Progress, Status};
 use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often Python is asked whether Ctrl-C was pressed, and notified of progress.
@@ -53,6 +55,59 @@ impl Progress for Watch {
                 ControlFlow::Break(())
             }
         }
+    }
+}
+
+/// What `work` returns, on a thread of its own with the GIL released; this thread tells `callback` how many runs
+/// are done, of how many if known. Ctrl-C, or an exception of the callback, sets `stop`, waits, and is raised.
+pub(crate) fn stoppable<T: Send>(
+    py: Python<'_>,
+    stop: &Stop,
+    callback: Option<&Py<PyAny>>,
+    work: impl FnOnce(&RunCount) -> T + Send,
+) -> PyResult<T> {
+    let count = RunCount::default();
+    let mut raised = None;
+    let done = py.detach(|| {
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| work(&count));
+            while !worker.is_finished() {
+                std::thread::sleep(PERIOD);
+                if raised.is_none()
+                    && let Err(error) = count.tell(callback)
+                {
+                    raised = Some(error);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            worker.join()
+        })
+    });
+    match (raised, done) {
+        (Some(error), _) => Err(error),
+        (None, Ok(done)) => Ok(done),
+        (None, Err(panic)) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Runs that are done, and all of them, if that is known.
+#[derive(Default)]
+pub(crate) struct RunCount {
+    pub(crate) done: AtomicUsize,
+    /// 0 if it is not known.
+    pub(crate) all: AtomicUsize,
+}
+
+impl RunCount {
+    fn tell(&self, callback: Option<&Py<PyAny>>) -> PyResult<()> {
+        let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(callback) = callback {
+                callback.call1(py, (done, (all > 0).then_some(all)))?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -58,17 +58,48 @@ ftlab.frameText = (run, frame) => {
   return frame.cold_percentiles.length ? `${valids} ${ftlab.coldText(frame)}.` : valids;
 };
 
+/** Draws all cells onto a canvas; the one that is chosen has a border. */
 ftlab.drawCells = (canvas, run, frame, order, chosen) => {
   const width = canvas.clientWidth;
   const grid = ftlab.grid(order.length, width);
-  const { columns, size, row, rows } = grid;
-  const height = Math.ceil(rows * row);
+  const height = Math.ceil(grid.rows * grid.row);
   const scale = devicePixelRatio || 1;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
+  ftlab.penCells(pen, grid, run, frame, order, chosen);
+  return grid;
+};
+
+/** All cells as a drawing of its own. */
+ftlab.cellsSvg = (run, width) => {
+  const frame = ftlab.frameAt(run, ftlab.moment);
+  const order = ftlab.cellOrder(run, frame);
+  const grid = ftlab.grid(order.length, width);
+  const svg = ftlab.element("svg", { width, height: Math.ceil(grid.rows * grid.row) });
+  ftlab.penCells(ftlab.svgPen(svg), grid, run, frame, order, null);
+  return svg;
+};
+
+ftlab.setUpCells = () => {
+  const rows = () => [
+    ["FTL", "host writes", "first block", "region", "valid share", "cold share"],
+    ...ftlab.watched().flatMap((run) => {
+      const frame = ftlab.frameAt(run, ftlab.moment);
+      const name = (region) => ({ [ftlab.FREE]: "erased", [ftlab.RETIRED]: "retired" })[region] ?? run.streams[region].name;
+      const share = (byte) => (byte / 255).toFixed(4);
+      return Array.from(frame.region, (region, cell) => [run.ftl, frame.host_writes, cell * run.flash.blocks_per_cell, name(region), share(frame.valid[cell]), share(frame.cold[cell])]);
+    }),
+  ];
+  const kinds = () => ["cold", "young", "invalid"].map((kind) => ({ name: kind === "invalid" ? "invalid pages" : `${kind} pages`, colour: ftlab.css(kind) }));
+  const keys = (run) => [...kinds(), ...ftlab.streamLegend(run).map(({ name, colour }) => ({ name: `region ${name}`, colour }))];
+  ftlab.savePanels("flash", "the picture of the flash", (run) => ftlab.cellsSvg(run, 380), keys, rows);
+};
+
+/** Draws all cells with a pen that fills and outlines rectangles. */
+ftlab.penCells = (pen, { columns, size, row }, run, frame, order, chosen) => {
   const colours = Object.fromEntries(["cold", "young", "invalid", "edge", "text"].map((name) => [name, ftlab.css(name)]));
   const streams = run.streams.map((_, stream) => ftlab.streamColour(run, stream));
   const gap = size >= 8 ? 2 : size >= 5 ? 1 : 0.5;
@@ -106,7 +137,6 @@ ftlab.drawCells = (canvas, run, frame, order, chosen) => {
       pen.strokeRect(x, y, side, side);
     }
   });
-  return grid;
 };
 
 /** The panel of one run; returns the function that draws it. */

@@ -34,6 +34,9 @@ ftlab.onKey = (plot, event, say) => {
   event.preventDefault();
 };
 
+/** The ends of an axis that begins at `low`. */
+ftlab.from = (low) => (_, __, max) => [low, max > low ? low + 1.05 * (max - low) : low + 1];
+
 /** Points of several lines, each with its own x values, as uPlot expects them: at all x values, null where a line has none. */
 ftlab.join = (lines) => {
   const xs = [...new Set(lines.flatMap((line) => line.xs))].sort((a, b) => a - b);
@@ -48,19 +51,32 @@ ftlab.join = (lines) => {
 
 /**
  * Draws `lines(run) -> {xs, ys}` of every FTL shown into the element `id`.
- * `axes` has labels, texts of values, and scales: `{x: {label, text, title}, y: {label, text, isLogarithmic, range}}`.
+ * `axes` has labels, texts of values, and scales: `{x: {label, text, title}, y: {label, text, isLogarithmic, range}}`; and
+ * other `runs` than those of the page, if they are others.
  */
-ftlab.lineChart = (id, name, line, { x, y }) => {
+ftlab.lineChart = (id, name, line, { x, y, runs: all = ftlab.runs }) => {
   const place = document.getElementById(id);
   if (!place) return;
-  const runs = ftlab.runs.filter((run) => line(run));
+  const runs = all.filter((run) => line(run));
+  if (runs.length === 0) {
+    place.append(ftlab.nothing());
+    return;
+  }
   const drawn = ftlab.element("div", { class: "plot", tabindex: "0", role: "group" });
   const spoken = ftlab.element("span", { "aria-live": "polite" });
-  const all = ftlab.element("button", { type: "button" }, "Show all");
-  const help = ftlab.element("p", { class: "help" }, all, "Drag or +/− to zoom, arrows to read.", spoken);
-  place.append(drawn, help);
+  const whole = ftlab.element("button", { type: "button" }, "Show all");
+  const help = ftlab.element("div", { class: "help" }, whole, "Drag or +/− to zoom, arrows to read.", spoken);
   const joined = ftlab.join(runs.map(line));
   let plot = null;
+  const shown = () => runs.filter((run) => run.isShown);
+  const svg = () => {
+    const lines = shown().map((run) => ({ name: run.ftl, colour: ftlab.css(run.colour), dash: run.dash, ...line(run) }));
+    const ends = (of, scale) => ({ ...of, min: scale.min, max: scale.max });
+    return ftlab.linesSvg(lines, { x: ends(x, plot.scales.x), y: ends(y, plot.scales.y) });
+  };
+  const rows = () => [["name", x.label, y.label], ...shown().flatMap((run) => line(run).xs.map((at, index) => [run.ftl, at, line(run).ys[index]]))];
+  help.append(ftlab.saveMenu(id, name, { svg, rows }));
+  place.append(drawn, help);
 
   // Between two of its points, a line is read at the one before.
   const read = joined.slice(1).map((column) => {
@@ -82,12 +98,14 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
     const { x: offsetX, y: offsetY } = plot.over.getBoundingClientRect();
     const lines = values(idx)
       .sort((a, b) => b.value - a.value)
-      .map(({ run, value }) => ({ colour: ftlab.css(run.colour), name: run.ftl, value: y.text(value) }));
+      .map(({ run, value }) => ({ run, name: run.ftl, value: y.text(value) }));
     ftlab.tooltip({ x: offsetX + left, y: offsetY + top }, x.title(joined[0][idx]), lines);
   };
   // On a logarithmic axis, only powers of ten have lines and labels.
   const isPower = (number) => Math.abs(Math.log10(number) - Math.round(Math.log10(number))) < 1e-9;
   const filter = (of) => (_, ticks) => ticks.map((tick) => (!of.isLogarithmic || isPower(tick) ? tick : null));
+  // Labels keep clear of the widest tick.
+  const sizeOf = (_, texts) => 22 + Math.max(14, ...(texts ?? []).map((text) => ftlab.textWidth(text)));
   const axis = (of, size) => ({
     label: of.label,
     labelSize: 22,
@@ -103,18 +121,19 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
   const draw = () => {
     const seen = plot ? { ...plot.scales.x } : null;
     plot?.destroy();
-    const shown = runs.filter((run) => run.isShown);
     plot = new uPlot(
       {
         width: Math.max(drawn.clientWidth, 200),
         height: Math.max(220, Math.min(340, drawn.clientWidth * 0.45)),
+        // Half of the last label lies beyond the end of the axis.
+        padding: [null, 32, null, null],
         legend: { show: false },
         cursor: { drag: { x: true, y: false }, points: { size: 7 } },
         scales: {
           x: { time: false, distr: x.isLogarithmic ? 3 : 1 },
           y: { distr: y.isLogarithmic ? 3 : 1, range: y.range },
         },
-        axes: [axis(x, 38), axis(y, 56)],
+        axes: [axis(x, 38), axis(y, sizeOf)],
         series: [
           {},
           ...runs.map((run) => ({
@@ -134,11 +153,11 @@ ftlab.lineChart = (id, name, line, { x, y }) => {
     );
     plot.ends = [joined[0][0], joined[0][joined[0].length - 1]];
     if (seen?.min !== undefined && seen.max > seen.min) plot.setScale("x", seen);
-    drawn.setAttribute("aria-label", `${name}: ${shown.map((run) => `${run.ftl} ends at ${y.text(line(run).ys.at(-1))}`).join(", ")}`);
+    drawn.setAttribute("aria-label", `${name}: ${shown().map((run) => `${run.ftl} ends at ${y.text(line(run).ys.at(-1))}`).join(", ")}`);
   };
   drawn.addEventListener("keydown", (event) => ftlab.onKey(plot, event, say));
   drawn.addEventListener("blur", () => ftlab.tooltip(null));
-  all.addEventListener("click", () => ftlab.zoom(plot, ...plot.ends));
+  whole.addEventListener("click", () => ftlab.zoom(plot, ...plot.ends));
   let width = drawn.clientWidth;
   new ResizeObserver(() => {
     if (drawn.clientWidth === width) return;

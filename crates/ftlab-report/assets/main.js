@@ -8,17 +8,16 @@
     const ys = run.series[name];
     return ys?.length ? { xs: run.series.drive_writes, ys } : null;
   };
-  const from = (low) => (_, __, max) => [low, max > low ? low + 1.05 * (max - low) : low + 1];
 
   ftlab.setUpTables();
   ftlab.setUpChips();
   ftlab.lineChart("waf", "Write amplification over host writes", series("waf"), {
     x: drives,
-    y: { label: "write amplification", text: (y) => digits(y, 4), range: from(1) },
+    y: { label: "write amplification", text: (y) => digits(y, 4), range: ftlab.from(1) },
   });
   ftlab.lineChart("region", "Share of blocks in the cold region over host writes", series("cold_region"), {
     x: drives,
-    y: { label: "blocks in the cold region", text: (y) => `${(100 * y).toFixed(1)}%`, tick: (y) => `${digits(100 * y, 3)}%`, range: from(0) },
+    y: { label: "blocks in the cold region", text: (y) => `${(100 * y).toFixed(1)}%`, tick: (y) => `${digits(100 * y, 3)}%`, range: ftlab.from(0) },
   });
   const tail = (run) => {
     const points = (run.tail ?? []).filter(([, longer]) => longer > 0);
@@ -28,15 +27,24 @@
     x: { label: "response time, ms", text: (x) => digits(x, 3), title: (x) => `${digits(x, 3)} ms`, isLogarithmic: true },
     y: { label: "share of writes that take longer", text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
   });
-
   ftlab.lineChart("response", "Mean response time over host writes", series("response"), {
     x: drives,
-    y: { label: "mean response time, ms", text: (y) => `${digits(y, 4)} ms`, tick: (y) => digits(y, 3), range: from(0) },
+    y: { label: "mean response time, ms", text: (y) => `${digits(y, 4)} ms`, tick: (y) => digits(y, 3), range: ftlab.from(0) },
+  });
+  const erases = (run) => (run.erases?.length ? { xs: run.erases.map((_, percent) => percent / 100), ys: run.erases } : null);
+  ftlab.lineChart("erases", "Erases of blocks, in ascending order", erases, {
+    x: { label: "erase blocks, in ascending order", text: (x) => `${digits(100 * x, 3)}%`, title: (x) => `${digits(100 * x, 3)}% of the blocks have no more erases than` },
+    y: { label: "erases of a block", text: (y) => ftlab.grouped(y), range: ftlab.from(0) },
   });
 
   const panels = ftlab.runs.filter((run) => run.flash).map(ftlab.blockPanel);
+  ftlab.setUpCells();
+  ftlab.setUpSpread();
+  ftlab.setUpHistograms();
+  ftlab.setUpMoves();
   ftlab.showMoment = () => {
     panels.forEach((draw) => draw());
+    ftlab.drawFullness();
     ftlab.drawHistograms();
   };
   ftlab.setUpMoments();
@@ -44,7 +52,12 @@
   const perCell = ftlab.runs.find((run) => run.flash)?.flash.blocks_per_cell ?? 1;
   if (perCell > 1) document.getElementById("per-cell").textContent = ` (here for each ${perCell} neighbours)`;
 
-  ftlab.drawings.push(ftlab.drawSpread, ftlab.drawMoves);
+  const { workload } = ftlab.data;
+  const workloads = workload ? [{ ...workload, colour: "accent", dash: [], isShown: true }] : [];
+  ftlab.heatMaps(workloads);
+  ftlab.skewChart(workloads);
+
+  ftlab.drawings.push(ftlab.drawSpread);
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;
@@ -53,17 +66,6 @@
     ftlab.drawHistograms();
   });
   ftlab.setUpTheme();
-
-  const copy = document.getElementById("copy");
-  copy?.addEventListener("click", async () => {
-    const command = document.getElementById("command");
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-      copy.textContent = "Copied";
-    } catch {
-      // Pages from files may not use the clipboard: select it, so that it can be copied by hand.
-      getSelection().selectAllChildren(command);
-      copy.textContent = "Selected";
-    }
-  });
+  ftlab.setUpCopy();
+  ftlab.setUpContents();
 }

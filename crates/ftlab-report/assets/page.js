@@ -27,7 +27,7 @@ ftlab.css = (name) =>
 
 /** An element with attributes and children; texts are never taken as HTML. */
 ftlab.element = (name, attributes = {}, ...children) => {
-  const isDrawing = ["svg", "g", "rect", "line", "path", "text", "title"].includes(name);
+  const isDrawing = ["svg", "g", "image", "rect", "line", "path", "text", "title"].includes(name);
   const made = isDrawing
     ? document.createElementNS("http://www.w3.org/2000/svg", name)
     : document.createElement(name);
@@ -38,6 +38,18 @@ ftlab.element = (name, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
+
+/** The colour of an FTL, for a style. */
+ftlab.colourOf = (run) => (run.colour.startsWith("#") ? run.colour : `var(--${run.colour})`);
+
+/** A piece of the line of an FTL, in its colour and with its dashes. */
+ftlab.mark = (run) => {
+  const line = { x1: 0, x2: 26, y1: 5, y2: 5, style: `stroke:${ftlab.colourOf(run)}`, "stroke-width": 3, "stroke-dasharray": run.dash.join(" ") || "none" };
+  return ftlab.element("svg", { class: "mark", width: 26, height: 10, viewBox: "0 0 26 10", "aria-hidden": "true" }, ftlab.element("line", line));
+};
+
+/** What stands in place of a chart without numbers. */
+ftlab.nothing = () => ftlab.element("p", { class: "help" }, "Nothing to draw.");
 
 ftlab.swatch = (colour) => ftlab.element("span", { class: "swatch", "aria-hidden": "true", colour });
 
@@ -53,13 +65,13 @@ ftlab.percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.0995 
 /** The bytes of a base64 text. */
 ftlab.bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
-/** Shows lines of a swatch, a name and a value next to a point of the window; hides the tooltip if there is no point. */
+/** Shows lines of a mark or swatch, a name and a value next to a point of the window; hides the tooltip if there is no point. */
 ftlab.tooltip = (place, title, lines) => {
   const tooltip = document.getElementById("tooltip");
   tooltip.hidden = !place;
   if (!place) return;
-  const rows = lines.map(({ colour, name, value }) =>
-    ftlab.element("div", {}, ...(colour ? [ftlab.swatch(colour)] : []), name, ftlab.element("b", {}, value)),
+  const rows = lines.map(({ colour, run, name, value }) =>
+    ftlab.element("div", {}, ...(colour ? [ftlab.swatch(colour)] : run ? [ftlab.mark(run)] : []), name, ftlab.element("b", {}, value)),
   );
   tooltip.replaceChildren(ftlab.element("strong", {}, title), ...rows);
   const { width, height } = tooltip.getBoundingClientRect();
@@ -101,7 +113,7 @@ ftlab.setUpTheme = () => {
 ftlab.setUpChips = () => {
   const { runs } = ftlab;
   const buttons = runs.map((run) => {
-    const button = ftlab.element("button", { type: "button", "aria-pressed": "true" }, ftlab.swatch(""), run.ftl);
+    const button = ftlab.element("button", { type: "button", "aria-pressed": "true" }, ftlab.mark(run), run.ftl);
     button.addEventListener("click", () => {
       const isLast = run.isShown && runs.filter((other) => other.isShown).length === 1;
       run.isShown = isLast || !run.isShown;
@@ -111,13 +123,49 @@ ftlab.setUpChips = () => {
     return button;
   });
   if (runs.length > 1) document.getElementById("ftls").replaceChildren(ftlab.element("span", {}, "Shown"), ...buttons);
-  ftlab.drawings.push(() => {
-    runs.forEach((run, index) => {
-      const colour = ftlab.css(run.colour);
-      buttons[index].firstChild.style.setProperty("--swatch", colour);
-      for (const row of document.querySelectorAll("tr[data-ftl]")) {
-        if (row.dataset.ftl === run.ftl) row.querySelector(".swatch").style.setProperty("--swatch", colour);
-      }
-    });
+  const named = new Map(runs.map((run) => [run.ftl, run]));
+  for (const row of document.querySelectorAll("tr[data-ftl]")) {
+    const run = named.get(row.dataset.ftl);
+    if (run) row.cells[0].prepend(ftlab.mark(run));
+  }
+};
+
+/** Copies the command at the end of the page. */
+ftlab.setUpCopy = () => {
+  const copy = document.getElementById("copy");
+  copy?.addEventListener("click", async () => {
+    const command = document.getElementById("command");
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      copy.textContent = "Copied";
+    } catch {
+      // Pages from files may not use the clipboard: select it, so that it can be copied by hand.
+      getSelection().selectAllChildren(command);
+      copy.textContent = "Selected";
+    }
   });
+};
+
+/** Marks the entry of the section that is read in the list of contents, and keeps it in view. */
+ftlab.setUpContents = () => {
+  const links = [...document.querySelectorAll(".contents a")];
+  if (links.length === 0) return;
+  const list = links[0].closest("ul");
+  const titles = links.map((link) => document.getElementById(link.hash.slice(1)));
+  let here = null;
+  const mark = () => {
+    const isAtEnd = scrollY > 0 && innerHeight + scrollY >= document.documentElement.scrollHeight - 4;
+    const passed = titles.findLastIndex((title) => title.getBoundingClientRect().top < 0.3 * innerHeight);
+    const link = links[isAtEnd ? links.length - 1 : passed];
+    if (link === here) return;
+    here?.classList.remove("here");
+    here?.removeAttribute("aria-current");
+    here = link ?? null;
+    if (!here) return;
+    here.classList.add("here");
+    here.setAttribute("aria-current", "true");
+    list.scrollLeft = here.offsetLeft - list.offsetLeft - (list.clientWidth - here.offsetWidth) / 2;
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
 };

@@ -2,7 +2,7 @@
 //
 //   node check.mjs PAGE.html [DIRECTORY FOR SCREENSHOTS]
 
-import { expect, isAccessible, read } from "./reader.mjs";
+import { expect, isAccessible, listsContents, read, saves } from "./reader.mjs";
 
 async function isDrawn(page, name) {
   const blank = await page.evaluate(() =>
@@ -30,6 +30,7 @@ async function shows(page) {
   const panels = page.locator("#flash .panel:not([hidden])");
   const before = await panels.count();
   const chip = page.locator("#ftls button").first();
+  if ((await chip.count()) === 0) return;
   await chip.focus();
   await page.keyboard.press("Space");
   expect((await chip.getAttribute("aria-pressed")) === "false", "the button of an FTL does not tell that it is off");
@@ -67,7 +68,24 @@ async function zooms(page) {
   await page.keyboard.press("+");
   await page.waitForTimeout(100);
   expect((await picture()) !== before, "the chart does not zoom");
-  await page.locator("#waf .help button").click();
+  await page.locator("#waf .help > button").click();
+}
+
+/** Blocks by valid share change with the moment, and each bar is as wide as all others. */
+async function tellsHowFull(page) {
+  const ends = () =>
+    page.locator("#fullness svg").evaluate((svg) => {
+      const parts = [...svg.querySelectorAll("rect.part")].map((part) => part.getBBox());
+      return [...new Set(parts.map(({ y }) => y))].map((y) => Math.max(...parts.filter((part) => part.y === y).map((part) => part.x + part.width)));
+    });
+  const all = await ends();
+  const shown = await page.locator("#ftls button").count();
+  expect(all.length === Math.max(shown, 1), `${all.length} bars for ${shown} FTLs`);
+  expect(Math.max(...all) - Math.min(...all) < 1, `the bars of shares end at ${all}`);
+  const before = await page.locator("#fullness svg").innerHTML();
+  await page.locator("#moment").press("Home");
+  expect((await page.locator("#fullness svg").innerHTML()) !== before, "the bars do not follow the slider");
+  await page.locator("#moment").press("End");
 }
 
 async function turnsDark(page) {
@@ -82,6 +100,9 @@ await read(isDrawn, async (page) => {
   await shows(page);
   await slides(page);
   await zooms(page);
+  await tellsHowFull(page);
+  await listsContents(page);
+  await saves(page);
   await turnsDark(page);
   await isAccessible(page, "after all");
 });

@@ -28,16 +28,19 @@ pub struct AdvicePage {
 #[template(path = "advice.html")]
 struct Page<'a> {
     version: &'static str,
+    question: &'a str,
     advice: &'a AdvicePage,
 }
 
 impl Page<'_> {
     const STYLE: &'static str = include_str!("../assets/style.css");
+
+    const SCRIPTS: [&'static str; 0] = [];
 }
 
 /// The page that shows `advice`; it has no scripts.
 pub fn advice_page(advice: &AdvicePage) -> Result<String, ReportError> {
-    Ok(Page { version: env!("CARGO_PKG_VERSION"), advice }.render()?)
+    Ok(Page { version: env!("CARGO_PKG_VERSION"), question: &advice.question, advice }.render()?)
 }
 
 #[cfg(test)]

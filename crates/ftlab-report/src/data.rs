@@ -1,8 +1,10 @@
 //! The data drawn by the scripts of the page, reduced so that the page stays small.
 
+use crate::text::{name_of, script_json, short};
+use crate::workload::Picture;
+use ftlab_sim::ExperimentResult;
 use ftlab_sim::colours::{Style, styles};
 use ftlab_sim::result::{Bytes, FREE, Frame, Moves, Observed, RETIRED, RunResult, TimingResult};
-use ftlab_sim::{ExperimentResult, format::significant};
 use serde::Serialize;
 
 /// Approximate size of all frames together, in bytes.
@@ -24,6 +26,7 @@ pub(crate) struct Data<'a> {
     pages_per_block: u32,
     blocks: u32,
     runs: Vec<Run<'a>>,
+    workload: Option<Picture<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -38,6 +41,8 @@ struct Run<'a> {
     series: Series,
     moves: Option<Moves>,
     flash: Option<Flash>,
+    /// Of the block at each percentile.
+    erases: Option<&'a [u32]>,
     /// Milliseconds, and the share of response times that were longer.
     tail: Option<Vec<(f64, f64)>>,
 }
@@ -85,9 +90,16 @@ impl<'a> Data<'a> {
             series: series(result, run, (POINTS / runs).min(LINE_POINTS)),
             moves: run.observed.as_ref().map(|observed| observed.moves),
             flash: run.observed.as_ref().map(|observed| flash(observed, FRAMES_BYTES / runs)),
+            erases: run.observed.as_ref().map(|observed| observed.erase_percentiles.as_slice()),
             tail: run.timing.as_ref().map(tail),
         };
+        let observed = result.workload.observed.as_ref();
+        let picture = observed.map(|observed| {
+            let name = name_of(&result.config);
+            Picture::new(name, &observed.heat_map, &observed.skew, drive.page_bytes)
+        });
         Self {
+            workload: picture,
             logical_pages: drive.logical_pages,
             pages_per_block: drive.pages_per_block,
             blocks: drive.blocks,
@@ -97,14 +109,8 @@ impl<'a> Data<'a> {
 
     /// As JSON that can be embedded in a script element.
     pub(crate) fn to_json(&self) -> Result<String, serde_json::Error> {
-        // Nothing else could end the script element.
-        serde_json::to_string(self).map(|text| text.replace('<', "\\u003c"))
+        script_json(self)
     }
-}
-
-/// Rounds to five digits: less than a pixel.
-fn short(number: f64) -> f64 {
-    significant(number, 5).parse().unwrap_or(number)
 }
 
 fn milliseconds(nanoseconds: f64) -> f64 {
@@ -218,7 +224,7 @@ mod tests {
         let cells = vec![(0, 9, 9); 4096];
         let frames: Vec<Frame> =
             (0..61).map(|host_writes| Frame { host_writes, ..frame(&cells) }).collect();
-        let observed = Observed { moves: Moves::default(), blocks_per_cell: 3, frames };
+        let observed = Observed { blocks_per_cell: 3, frames, ..Observed::default() };
         for bytes in [2_000_000, 400_000, 16_000] {
             let kept = flash(&observed, bytes);
             assert!(serde_json::to_string(&kept).unwrap().len() <= bytes, "{bytes}");
@@ -227,11 +233,5 @@ mod tests {
             let cells = kept.frames[0].region.0.len() as u32;
             assert_eq!(cells * kept.blocks_per_cell, 3 * 4096);
         }
-    }
-
-    #[test]
-    fn numbers_have_five_digits() {
-        let texts = [1.234_567_8, 0.0, 0.012_345_678].map(|number| short(number).to_string());
-        assert_eq!(texts, ["1.2346", "0", "0.012346"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The page of a lesson: what FTLs do on a small drive, step by step.
 
-use crate::page::name_of;
+use crate::text::{name_of, script_json};
 use crate::{BYTES_MAX, ReportError};
 use askama::Template;
 use ftlab_sim::ExperimentResult;
@@ -21,6 +21,7 @@ pub fn lesson_page(lesson: &Lesson) -> Result<String, ReportError> {
 #[derive(Template)]
 #[template(path = "lesson.html")]
 struct Page<'a> {
+    version: &'a str,
     result: &'a ExperimentResult,
     question: String,
     drive: String,
@@ -40,6 +41,7 @@ impl<'a> Page<'a> {
         };
         let reserve = result.config.drive.reserve_blocks;
         Ok(Self {
+            version: &result.version,
             result,
             question: format!("How {verb} {names} collect garbage?"),
             drive: drive(&result.config),
@@ -144,7 +146,7 @@ impl<'a> Data<'a> {
 
     /// As JSON that can stand in a script element.
     fn to_json(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string(self)?.replace('<', "\\u003c"))
+        script_json(self)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Results as one self-contained HTML page; and lessons, which show FTLs on a small drive step by step
-//! ([`lesson_page`]).
+//! ([`lesson_page`]), advice ([`advice_page`]) and what is in a workload ([`inspection_page`]).
 //!
 //! ```
 //! use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Workload};
@@ -22,11 +22,15 @@
 
 mod advice;
 mod data;
+mod inspection;
 mod lesson;
 mod page;
 mod tables;
+mod text;
+mod workload;
 
 pub use advice::{AdvicePage, advice_page};
+pub use inspection::{InspectionPage, inspection_page};
 pub use lesson::lesson_page;
 pub use page::page;
 
@@ -34,6 +38,19 @@ use thiserror::Error;
 
 /// Maximum size of a page in bytes.
 pub const BYTES_MAX: usize = 1_500_000;
+
+/// The licence of the library among the scripts, which every copy must include.
+const UPLOT_LICENCE: &str = include_str!("../assets/vendor/LICENSE-uPlot");
+
+/// The style of pages with charts.
+const CHART_STYLE: &str =
+    concat!(include_str!("../assets/vendor/uPlot.min.css"), include_str!("../assets/style.css"));
+
+/// An entry of the list of contents.
+struct Link {
+    id: &'static str,
+    text: &'static str,
+}
 
 /// Maximum number of FTLs on a page.
 pub const FTLS_MAX: usize = 64;

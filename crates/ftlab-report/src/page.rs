@@ -2,14 +2,13 @@
 
 use crate::data::Data;
 use crate::tables::{self, Table};
-use crate::{BYTES_MAX, ReportError, check};
+use crate::text::name_of;
+use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::result::{Config, DriveSummary, RunResult, WorkloadSummary};
 use ftlab_sim::{ExperimentResult, summary};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::path::Path;
 
 /// The page that shows `result`.
 pub fn page(result: &ExperimentResult) -> Result<String, ReportError> {
@@ -24,6 +23,8 @@ pub fn page(result: &ExperimentResult) -> Result<String, ReportError> {
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
+    version: &'a str,
+    contents: Vec<Link>,
     result: &'a ExperimentResult,
     question: String,
     answer: String,
@@ -60,14 +61,17 @@ impl<'a> Page<'a> {
         let runs = &result.runs;
         let window =
             runs.iter().find_map(|run| run.observed.as_ref()).map(|o| o.moves.window_writes);
+        let responses = tables::responses(result);
         Ok(Self {
+            version: &result.version,
+            contents: contents(result, !responses.headings.is_empty()),
             result,
             question: question(result),
             answer: summary::sentence(result),
             facts: facts(result),
             results: tables::results(result),
             moves: tables::moves(result),
-            responses: tables::responses(result),
+            responses,
             speed: tables::speed(result),
             wear: tables::wear(result),
             faults: tables::faults(result),
@@ -89,12 +93,9 @@ impl<'a> Page<'a> {
         self.any(|run| run.observed.is_some())
     }
 
-    fn has_series(&self) -> bool {
-        self.any(|run| !run.running_waf.is_empty())
-    }
-
-    fn has_cold_region(&self) -> bool {
-        self.any(|run| run.running_cold_region_share.is_some())
+    /// Whether the section of this title is there.
+    fn has(&self, id: &str) -> bool {
+        self.contents.iter().any(|link| link.id == id)
     }
 
     fn has_merges(&self) -> bool {
@@ -105,24 +106,42 @@ impl<'a> Page<'a> {
         parameters(&run.parameters)
     }
 
-    const STYLE: &'static str = concat!(
-        include_str!("../assets/vendor/uPlot.min.css"),
-        include_str!("../assets/style.css")
-    );
+    const STYLE: &'static str = CHART_STYLE;
 
-    /// The licence of the library among the scripts, which every copy must include.
-    const LICENCE: &'static str = include_str!("../assets/vendor/LICENSE-uPlot");
-
-    const SCRIPTS: [&'static str; 8] = [
+    const SCRIPTS: [&'static str; 11] = [
         include_str!("../assets/vendor/uPlot.iife.min.js"),
         include_str!("../assets/page.js"),
         include_str!("../assets/table.js"),
+        include_str!("../assets/export.js"),
+        include_str!("../assets/drawn.js"),
         include_str!("../assets/lines.js"),
         include_str!("../assets/bars.js"),
         include_str!("../assets/flash.js"),
         include_str!("../assets/blocks.js"),
+        include_str!("../assets/workload.js"),
         include_str!("../assets/main.js"),
     ];
+}
+
+/// The sections that there is something for, in order.
+fn contents(result: &ExperimentResult, has_times: bool) -> Vec<Link> {
+    let any = |has: fn(&RunResult) -> bool| result.runs.iter().any(has);
+    let is_watched = any(|run| run.observed.is_some());
+    let sections = [
+        ("results-title", "Results", true),
+        ("waf-title", "Over time", any(|run| !run.running_waf.is_empty())),
+        ("flash-title", "The flash", is_watched),
+        ("cold-title", "Cold pages", is_watched),
+        ("utilisation-title", "How full", is_watched),
+        ("region-title", "Cold region", any(|run| run.running_cold_region_share.is_some())),
+        ("moves-title", "Moves", is_watched),
+        ("time-title", "Response times", has_times),
+        ("wear-title", "Wear", true),
+        ("workload-title", "Workload", result.workload.observed.is_some()),
+        ("repeat-title", "Run it again", true),
+    ];
+    let there = sections.into_iter().filter(|(_, _, is_there)| *is_there);
+    there.map(|(id, text, _)| Link { id, text }).collect()
 }
 
 fn question(result: &ExperimentResult) -> String {
@@ -136,12 +155,6 @@ fn question(result: &ExperimentResult) -> String {
             format!("How much do {rest} and {last} amplify the writes of {workload}?")
         }
     }
-}
-
-/// A generator as the user gave it, or the file name of a trace.
-pub(crate) fn name_of(config: &Config) -> &str {
-    let name = Path::new(&config.workload).file_name().and_then(OsStr::to_str);
-    name.filter(|_| config.format.is_some()).unwrap_or(&config.workload)
 }
 
 /// The facts needed to interpret the answer.

@@ -29,6 +29,14 @@ impl EraseCounts {
     }
 }
 
+/// The erases at each percentile from 0 to 100 of the blocks, in ascending order; empty without blocks.
+pub(crate) fn percentiles(erases: &[u32]) -> Vec<u32> {
+    let mut sorted = erases.to_vec();
+    sorted.sort_unstable();
+    let Some(last) = sorted.len().checked_sub(1) else { return Vec::new() };
+    (0..=100).map(|percent| sorted[(percent * last + 50) / 100]).collect()
+}
+
 /// The Gini coefficient: with x sorted ascending and i from 1, sum (2 i - n - 1) x / (n sum x).
 fn gini(counts: &[u32]) -> f64 {
     let mut sorted = counts.to_vec();
@@ -56,6 +64,13 @@ mod tests {
             assert!((gini(counts) - naive(counts)).abs() < 1e-12, "{counts:?}");
         }
         assert_eq!((gini(&[0, 0]), gini(&[])), (0.0, 0.0));
+    }
+
+    #[test]
+    fn percentiles_are_in_order_and_have_both_ends() {
+        let found = percentiles(&[9, 0, 4]);
+        assert_eq!((found.len(), found[0], found[50], found[100]), (101, 0, 4, 9));
+        assert!(found.is_sorted() && percentiles(&[]).is_empty());
     }
 
     #[test]

@@ -223,6 +223,9 @@ impl Experiment {
             // A fill has no times: its writes come one after the other.
             feeds.last_mut().into_iter().for_each(Feed::keep_times);
         }
+        if self.observe {
+            feeds.last_mut().into_iter().for_each(|feed| feed.watch(bounds.logical_pages));
+        }
         if self.asks_for(Hints::Streams)? {
             feeds.iter_mut().for_each(Feed::keep_streams);
         }

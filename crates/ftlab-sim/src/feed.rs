@@ -3,6 +3,7 @@
 use crate::SimError;
 use crate::expander::{Bounds, Expander, Segment};
 use crate::lifetimes::Lifetimes;
+use crate::observed_workload::{ObservedWorkload, WorkloadWatch};
 use crate::schedule::Schedule;
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
@@ -58,6 +59,8 @@ pub(crate) struct Feed {
     has_streams: bool,
     /// Of all page writes, if they are known.
     lifetimes: Option<Lifetimes>,
+    /// Where page writes go, if that is watched.
+    watch: Option<WorkloadWatch>,
 }
 
 impl Feed {
@@ -80,6 +83,7 @@ impl Feed {
             wants_streams: false,
             has_streams: false,
             lifetimes: None,
+            watch: None,
         })
     }
 
@@ -96,6 +100,16 @@ impl Feed {
     /// Tells of each page write how long it lives.
     pub(crate) fn tell_lifetimes(&mut self, lifetimes: Lifetimes) {
         self.lifetimes = Some(lifetimes);
+    }
+
+    /// Watches where the page writes go, on a drive of so many pages.
+    pub(crate) fn watch(&mut self, logical_pages: u32) {
+        self.watch = Some(WorkloadWatch::new(logical_pages));
+    }
+
+    /// Where they went, if that was watched.
+    pub(crate) fn observed(&mut self) -> Option<ObservedWorkload> {
+        self.watch.take().map(WorkloadWatch::finish)
     }
 
     /// Fills `chunk`; false, and an empty chunk, at the end.
@@ -133,6 +147,9 @@ impl Feed {
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
         if let Some(lifetimes) = &mut self.lifetimes {
             lifetimes.tell(&mut segment.batch);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.add(&segment.batch.writes);
         }
         Ok(is_full)
     }

@@ -27,6 +27,8 @@ pub const RETIRED: u8 = 255;
 pub struct Observed {
     /// Which pages were moved.
     pub moves: Moves,
+    /// Erases since counting began of the block at each percentile, from 0 to 100, of all blocks.
+    pub erase_percentiles: Vec<u32>,
     /// Erase blocks that a cell of a frame stands for; the last one may stand for fewer.
     pub blocks_per_cell: u32,
     /// The flash at evenly spaced moments, from the one when counting begins to the end.

@@ -1,6 +1,7 @@
 //! One FTL on its way through the workload.
 
 use crate::SimError;
+use crate::erase_counts;
 use crate::expander::Segment;
 use crate::feed::Chunk;
 use crate::frames::{self, blocks_per_cell};
@@ -292,14 +293,20 @@ impl FtlRun {
     }
 
     /// What was watched of pages and blocks, if it was.
-    fn observed(&mut self) -> Option<Observed> {
+    fn observed(&mut self, erases: &[u32]) -> Option<Observed> {
         let moves = self.ftl.moves()?.into();
+        let erase_percentiles = erase_counts::percentiles(erases);
         let host_writes = self.totals().host_writes;
         let mut frames = std::mem::take(&mut self.frames);
         if frames.last().is_none_or(|last| last.host_writes < host_writes) {
             frames.extend(self.frame(host_writes));
         }
-        Some(Observed { moves, blocks_per_cell: blocks_per_cell(&self.geometry), frames })
+        Some(Observed {
+            moves,
+            erase_percentiles,
+            blocks_per_cell: blocks_per_cell(&self.geometry),
+            frames,
+        })
     }
 
     /// The result.
@@ -327,7 +334,7 @@ impl FtlRun {
         let page_bytes = self.geometry.page_bytes();
         let fdp = self.fdp_statistics(totals);
         let faults = self.faults();
-        let observed = self.observed();
+        let observed = self.observed(seen.erases());
         let timing = self.ftl.measured();
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
         let timing = timing

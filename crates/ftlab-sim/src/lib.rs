@@ -44,6 +44,7 @@ pub mod lesson;
 mod lifetimes;
 mod memory;
 mod moves;
+mod observed_workload;
 mod parameters;
 mod precondition;
 mod progress;

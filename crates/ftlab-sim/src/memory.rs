@@ -1,6 +1,7 @@
 //! How much memory a drive takes.
 
 use crate::SimError;
+use crate::observed_workload::WorkloadWatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_machine::AnyFtl;
 use ftlab_trace::available_bytes;
@@ -33,15 +34,18 @@ pub(crate) fn check(
 ) -> Result<u64, SimError> {
     let watch_bytes = if watches_pages { watch_bytes(config) } else { 0 };
     let each_bytes = needed_bytes(config) + watch_bytes;
-    check_against(each_bytes, ftls, available_bytes())
+    let shared_bytes =
+        if watches_pages { u64::from(config.logical_pages) * WorkloadWatch::PAGE_BYTES } else { 0 };
+    check_against(each_bytes, shared_bytes, ftls, available_bytes())
 }
 
 fn check_against(
     each_bytes: u64,
+    shared_bytes: u64,
     ftls: usize,
     available_bytes: Option<u64>,
 ) -> Result<u64, SimError> {
-    let needed_bytes = each_bytes.saturating_mul(ftls as u64);
+    let needed_bytes = each_bytes.saturating_mul(ftls as u64).saturating_add(shared_bytes);
     match available_bytes {
         Some(available_bytes) if needed_bytes > available_bytes => {
             Err(SimError::Memory { ftls, needed_bytes, available_bytes })
@@ -71,10 +75,10 @@ mod tests {
 
     #[test]
     fn a_drive_beyond_the_memory_is_refused_with_the_numbers() {
-        assert!(check_against(needed_bytes(&config()), 100, Some(1 << 30)).is_ok());
-        assert!(check_against(needed_bytes(&config()), 100_000, None).is_ok());
+        assert!(check_against(needed_bytes(&config()), 0, 100, Some(1 << 30)).is_ok());
+        assert!(check_against(needed_bytes(&config()), 0, 100_000, None).is_ok());
         let error =
-            check_against(needed_bytes(&config()), 1000, Some(1 << 30)).unwrap_err().to_string();
+            check_against(needed_bytes(&config()), 0, 1000, Some(1 << 30)).unwrap_err().to_string();
         assert!(
             error.starts_with("1000 FTLs on this drive need 8.4 GiB of memory, and 1.0 GiB"),
             "{error}"

@@ -6,6 +6,7 @@
 pub use crate::erase_counts::EraseCounts;
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::moves::Moves;
+pub use crate::observed_workload::ObservedWorkload;
 pub use crate::steady::Settling;
 pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
 
@@ -133,6 +134,8 @@ pub struct WorkloadSummary {
     pub skipped_lines: u64,
     /// The same by reason.
     pub skipped: Vec<SkippedSummary>,
+    /// Where its writes go; none unless pages and blocks are watched.
+    pub observed: Option<ObservedWorkload>,
 }
 
 /// Lines that were passed over for one reason.

@@ -108,7 +108,7 @@ impl Prepared {
             });
         }
         let seen = read(&runs);
-        Ok((finish(config, &feed, runs, &pool)?, seen))
+        Ok((finish(config, &mut feed, runs, &pool)?, seen))
     }
 }
 
@@ -176,11 +176,12 @@ fn pump(
 /// Checks every FTL, which takes a pass over its tables, and collects the results.
 fn finish(
     config: Config,
-    feed: &Feed,
+    feed: &mut Feed,
     runs: Vec<FtlRun>,
     pool: &Threads,
 ) -> Result<ExperimentResult, SimError> {
     let requests = Op::ALL.into_iter().zip(feed.operations());
+    let observed = feed.observed();
     let skipped = feed.source().skipped();
     let workload = WorkloadSummary {
         requests: requests.map(|(op, count)| (op.name().to_owned(), count)).collect(),
@@ -196,6 +197,7 @@ fn finish(
                 first_text: lines.first_text.clone(),
             })
             .collect(),
+        observed,
     };
     let runs = pool.install(|| {
         runs.into_par_iter().map(|run| run.finish(&config)).collect::<Result<_, _>>()

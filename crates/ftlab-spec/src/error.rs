@@ -64,6 +64,14 @@ pub enum SpecError {
         /// What would be right.
         expects: String,
     },
+    /// A share above 1 that is not a percentage.
+    #[error(
+        "{text:?} is not a share: above 1, shares are typed as percentages; did you mean {text}%?"
+    )]
+    Percent {
+        /// What was typed.
+        text: String,
+    },
     /// A size, share or count that does not parse.
     #[error("{text:?} is not {expects}")]
     Quantity {

@@ -53,7 +53,7 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// A share of something, typed as `10%` or `0.1`, at least 0 and below `1000%`.
+/// A share of something, typed as `10%` or `0.1`, at least 0 and below `1000%`; above 1 as a percentage only.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
@@ -61,20 +61,20 @@ impl FromStr for Share {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let (number, scale) = match text.strip_suffix('%') {
-            Some(number) => (number, 100.0),
-            None => (text, 1.0),
-        };
-        number
-            .parse::<f64>()
-            .ok()
-            .map(|number| number / scale)
-            .filter(|share| (0.0..10.0).contains(share))
-            .map(Self)
-            .ok_or_else(|| SpecError::Quantity {
+        let percent = text.strip_suffix('%');
+        let number: Option<f64> = percent.unwrap_or(text).parse().ok();
+        match (number, percent) {
+            (Some(number), Some(_)) if (0.0..1000.0).contains(&number) => Ok(Self(number / 100.0)),
+            (Some(number), None) if (0.0..=1.0).contains(&number) => Ok(Self(number)),
+            // 28 is meant as 28%, and would be 2800%.
+            (Some(number), None) if (1.0..1000.0).contains(&number) => {
+                Err(SpecError::Percent { text: text.into() })
+            }
+            _ => Err(SpecError::Quantity {
                 text: text.into(),
                 expects: "a share such as 10% or 0.1, at least 0 and below 1000%",
-            })
+            }),
+        }
     }
 }
 
@@ -120,7 +120,9 @@ mod tests {
         assert!((("10%".parse::<Share>().unwrap().0) - 0.1).abs() < 1e-15);
         assert_eq!("0.125".parse::<Share>().unwrap().to_string(), "12.5%");
         assert_eq!("7%".parse::<Share>().unwrap().to_string(), "7%");
-        assert!("10".parse::<Share>().is_err());
+        assert_eq!("150%".parse::<Share>().unwrap().to_string(), "150%");
+        let error = "28".parse::<Share>().unwrap_err().to_string();
+        assert!(error.ends_with("did you mean 28%?"), "{error}");
         assert!("-1%".parse::<Share>().is_err());
     }
 }

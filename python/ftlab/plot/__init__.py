@@ -1,4 +1,4 @@
-"""Plots of results: every chart of the HTML report.
+"""Plots of results and of inspections: every chart of the HTML report.
 
 These functions draw with matplotlib, in the style of a paper, and return a
 :class:`~matplotlib.figure.Figure`; :mod:`ftlab.plot.altair` has the same functions and returns interactive
@@ -15,6 +15,10 @@ function               what it shows                                            
 :func:`spread`         whether cold pages spread                                       ``observe=True``
 :func:`utilisation`    how full blocks are, by region                                  ``observe=True``
 :func:`moves`          what is moved, by how long it lasts                             ``observe=True``
+:func:`skew`           how much of the writes goes to how many pages                   an inspection
+:func:`intervals`      how long until a page is written again                          an inspection
+:func:`footprint`      pages written so far                                            an inspection
+:func:`heat_map`       where writes go over time                                       an inspection
 =====================  ==============================================================  ================
 """
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from ftlab.plot import altair as altair
     from ftlab.plot._bars import moves, utilisation, wear
     from ftlab.plot._flash import flash
+    from ftlab.plot._inspection import footprint, heat_map, intervals, skew
     from ftlab.plot._lines import cold_region, response, spread, waf
 else:
     __getattr__ = lazily(
@@ -35,12 +40,26 @@ else:
         {
             "_bars": ("moves", "utilisation", "wear"),
             "_flash": ("flash",),
+            "_inspection": ("footprint", "heat_map", "intervals", "skew"),
             "_lines": ("cold_region", "response", "spread", "waf"),
             "altair": ("altair",),
         },
     )
 
-__all__ = ["cold_region", "flash", "moves", "response", "spread", "utilisation", "waf", "wear"]
+__all__ = [
+    "cold_region",
+    "flash",
+    "footprint",
+    "heat_map",
+    "intervals",
+    "moves",
+    "response",
+    "skew",
+    "spread",
+    "utilisation",
+    "waf",
+    "wear",
+]
 
 
 def __dir__() -> list[str]:

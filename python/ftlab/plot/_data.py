@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ftlab._tables import frames, table
 from ftlab.errors import ParameterError
 
-__all__ = ["at_moment", "drawn", "nearest_frame", "observed_ftls"]
+if TYPE_CHECKING:
+    from ftlab._requests import Inspection, InspectionTable
+
+Numbers = npt.NDArray[np.float64]
+
+__all__ = ["at_moment", "coarse_heat_map", "curve", "drawn", "nearest_frame", "observed_ftls"]
 
 
 def drawn(result: Mapping[str, Any], name: str, column: str, remedy: str) -> pa.Table:
@@ -22,6 +29,40 @@ def drawn(result: Mapping[str, Any], name: str, column: str, remedy: str) -> pa.
         if rows.num_rows:
             return rows
     raise ParameterError(f"there is nothing to draw: no FTL of this result has {column}; {remedy}")
+
+
+def curve(found: Inspection, name: InspectionTable, x: str, y: str) -> tuple[Numbers, Numbers]:
+    """Two columns of a table of an inspection; if it is empty, an error with a remedy."""
+    rows = found.to_arrow(name)
+    if not rows.num_rows:
+        raise ParameterError(
+            f"there is nothing to draw: {found['workload']} has no {name}; inspect more writes"
+        )
+    return rows[x].to_numpy(), rows[y].to_numpy()
+
+
+_SIDE = 64
+"""Rows and columns of a coarse heat map."""
+
+
+def coarse_heat_map(found: Inspection) -> pa.Table:
+    """The heat map with at most 64 rows and columns: charts that are data become slow with more cells."""
+    cells = found["heat_map"]
+    writes = np.array(cells["columns"], np.int64)
+    steps = [-(-length // _SIDE) for length in writes.shape]
+    for axis, step in enumerate(steps):
+        writes = np.add.reduceat(writes, range(0, writes.shape[axis], step), axis=axis)
+    columns, rows = np.nonzero(writes)
+    column_writes, row_pages = steps[0] * cells["column_writes"], steps[1] * cells["row_pages"]
+    return pa.table(
+        {
+            "from_write": columns * column_writes,
+            "to_write": (columns + 1) * column_writes,
+            "from_page": rows * row_pages,
+            "to_page": (rows + 1) * row_pages,
+            "page_writes": writes[columns, rows],
+        }
+    )
 
 
 _OBSERVE = "run with observe=True"

@@ -22,7 +22,7 @@ from ftlab import _core
 from ftlab._lazy import needs
 from ftlab._tables import table
 from ftlab.plot._colours import COLD, KINDS, PALETTE, region_colours
-from ftlab.plot._data import at_moment, drawn, observed_ftls
+from ftlab.plot._data import at_moment, coarse_heat_map, curve, drawn, observed_ftls
 
 try:
     import altair as alt
@@ -30,9 +30,23 @@ except ImportError as error:
     raise needs("ftlab.plot.altair", "Altair", "altair", error) from None
 
 if TYPE_CHECKING:
+    from ftlab._requests import Inspection
     from ftlab._result import Result
 
-__all__ = ["cold_region", "flash", "moves", "response", "spread", "utilisation", "waf", "wear"]
+__all__ = [
+    "cold_region",
+    "flash",
+    "footprint",
+    "heat_map",
+    "intervals",
+    "moves",
+    "response",
+    "skew",
+    "spread",
+    "utilisation",
+    "waf",
+    "wear",
+]
 
 _WIDTH, _HEIGHT = 460, 260
 _PANEL = 220
@@ -309,4 +323,114 @@ def flash(result: Result, at: float | None = None) -> alt.Chart:
         )
     )
     made: alt.Chart = squares.properties(width=_PANEL, height=_PANEL)
+    return made
+
+
+def _workload_line(rows: pa.Table, x: alt.X, y: alt.Y, **encoding: Any) -> alt.Chart:
+    chart = alt.Chart(rows).mark_line().encode(x=x, y=y, **encoding)
+    made: alt.Chart = chart.properties(width=_WIDTH, height=_HEIGHT).interactive()
+    return made
+
+
+def skew(found: Inspection) -> alt.Chart:
+    """Draw the skew of a workload: the share of page writes that goes to the most-written pages.
+
+    Parameters
+    ----------
+    found : Inspection
+        What :func:`ftlab.inspect` found.
+
+    Returns
+    -------
+    altair.Chart
+        The chart.
+    """
+    curve(found, "skew", "pages", "writes")
+    percent = alt.Axis(format="%")
+    return _workload_line(
+        found.to_arrow("skew"),
+        alt.X("pages:Q", title="pages, the most-written first", axis=percent),
+        alt.Y("writes:Q", title="page writes", axis=percent),
+    )
+
+
+def intervals(found: Inspection) -> alt.Chart:
+    """Draw write intervals: the share of page writes whose page was written within so many before.
+
+    Parameters
+    ----------
+    found : Inspection
+        What :func:`ftlab.inspect` found.
+
+    Returns
+    -------
+    altair.Chart
+        The chart.
+    """
+    curve(found, "intervals", "page_writes", "share")
+    scale = alt.Scale(type="log")
+    return _workload_line(
+        found.to_arrow("intervals"),
+        alt.X("page_writes:Q", title="page writes since the last of that page", scale=scale),
+        alt.Y("share:Q", title="write intervals up to this", axis=alt.Axis(format="%")),
+    )
+
+
+def footprint(found: Inspection) -> alt.Chart:
+    """Draw the footprint: pages written so far, and those that hold data, by page writes.
+
+    Parameters
+    ----------
+    found : Inspection
+        What :func:`ftlab.inspect` found.
+
+    Returns
+    -------
+    altair.Chart
+        The chart.
+    """
+    columns = {"written so far": "written_pages", "hold data": "holding_pages"}
+    rows = []
+    for label, column in columns.items():
+        writes, pages = curve(found, "footprint", "page_writes", column)
+        rows += [
+            {"page_writes": float(x), "pages": float(y), "which": label}
+            for x, y in zip(writes, pages, strict=True)
+        ]
+    return _workload_line(
+        pa.Table.from_pylist(rows),
+        alt.X("page_writes:Q", title="page writes"),
+        alt.Y("pages:Q", title="pages"),
+        strokeDash=alt.StrokeDash("which:N", title=None),
+    )
+
+
+def heat_map(found: Inspection) -> alt.Chart:
+    """Draw where writes go over time: page writes by address and moment.
+
+    Parameters
+    ----------
+    found : Inspection
+        What :func:`ftlab.inspect` found.
+
+    Returns
+    -------
+    altair.Chart
+        The chart; cells without writes are white.
+    """
+    curve(found, "heat_map", "from_page", "page_writes")
+    colour = alt.Scale(scheme="cividis", type="log")
+    chart = (
+        alt.Chart(coarse_heat_map(found))
+        .mark_rect()
+        .encode(
+            x=alt.X("from_write:Q", title="page writes"),
+            x2="to_write:Q",
+            y=alt.Y("from_page:Q", title="page"),
+            y2="to_page:Q",
+            color=alt.Color("page_writes:Q", title="page writes", scale=colour),
+            tooltip=["from_write", "from_page", "page_writes"],
+        )
+    )
+    made: alt.Chart = chart.properties(width=_WIDTH, height=_HEIGHT)
     return made

@@ -16,6 +16,13 @@ pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Tic
 /// The drawing area of charts.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
+/// Width of a letter of 14 pixels, with which few texts are wider.
+const LETTER: f64 = 8.0;
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
+}
+
 /// Approximate number of ticks of an axis.
 const TICKS: f64 = 6.0;
 
@@ -84,6 +91,42 @@ impl Axis {
         let end = max.max(10.0).log10();
         let ticks = steps(1.0, end).map(|power| (power, count_text(10_f64.powf(power))));
         Self::new(label, start..end, ticks.collect())
+    }
+
+    /// Without numbers that would lie over those before them, where the axis is so many pixels long.
+    fn with_ticks_that_fit(&self, length: u32) -> Self {
+        let names = self.ticks.iter().filter(|(_, text)| !is_number(text)).count();
+        let mut ticks = self.ticks.clone();
+        if 2 * names <= ticks.len() {
+            let mut end = f64::NEG_INFINITY;
+            ticks.retain(|(place, text)| {
+                let (middle, half) =
+                    (self.pixel(*place, length), LETTER * text.chars().count() as f64 / 2.0);
+                let fits = middle - half > end + LETTER;
+                if fits {
+                    end = middle + half;
+                }
+                fits
+            });
+        }
+        Self { label: self.label.clone(), range: self.range.clone(), ticks }
+    }
+
+    /// The size of letters, at most 14, at which names do not lie over each other.
+    fn letters(&self, length: u32) -> f64 {
+        let room = |pair: &[(f64, String)]| {
+            let apart = (self.pixel(pair[1].0, length) - self.pixel(pair[0].0, length)).abs();
+            let letters =
+                (pair[0].1.chars().count() + pair[1].1.chars().count()) as f64 / 2.0 + 1.0;
+            14.0 * apart / (LETTER * letters)
+        };
+        self.ticks.windows(2).map(room).fold(14.0, f64::min).max(6.0)
+    }
+
+    /// Where a value is on an axis of so many pixels.
+    fn pixel(&self, value: f64, length: u32) -> f64 {
+        (value - self.range.start) / (self.range.end - self.range.start).max(1e-300)
+            * f64::from(length)
     }
 
     fn coordinates(&self) -> Ticks {
@@ -182,6 +225,7 @@ pub(super) fn chart_with_labels<'a, 'b>(
     if !caption.is_empty() {
         builder.caption(caption, ("sans-serif", 18));
     }
+    let x = &x.with_ticks_that_fit(area.dim_in_pixel().0.saturating_sub(labels + 40));
     let mut chart = builder.build_cartesian_2d(x.coordinates(), y.coordinates())?;
     chart
         .configure_mesh()
@@ -191,8 +235,20 @@ pub(super) fn chart_with_labels<'a, 'b>(
         .x_desc(&x.label)
         .y_desc(&y.label)
         .label_style(("sans-serif", 14))
+        .x_label_style(("sans-serif", x.letters(area.dim_in_pixel().0.saturating_sub(labels + 40))))
+        .axis_desc_style(("sans-serif", fitting([&x.label, &y.label], area.dim_in_pixel(), labels)))
         .draw()?;
     Ok(chart)
+}
+
+/// The size of letters at which both texts fit the axes that they describe: 14, less on small charts.
+fn fitting([x, y]: [&String; 2], (width, height): (u32, u32), labels: u32) -> f64 {
+    let size = |text: &String, room: u32| {
+        // Letters are half as wide as they are high on average, and some texts a tenth wider.
+        f64::from(room) / (0.55 * text.chars().count().max(1) as f64)
+    };
+    let room = (width.saturating_sub(labels + 24), height.saturating_sub(44 + 16));
+    14.0_f64.min(size(x, room.0)).min(size(y, room.1)).max(7.0)
 }
 
 /// A line of a chart.
@@ -201,7 +257,12 @@ pub(super) struct Line {
     pub(super) colour: RGBColor,
     pub(super) is_dashed: bool,
     pub(super) points: Vec<(f64, f64)>,
+    /// Where points stand for several values: x, the lowest and the highest.
+    pub(super) extents: Vec<Extent>,
 }
+
+/// Where, the lowest and the highest of several values.
+pub(super) type Extent = (f64, f64, f64);
 
 /// A key of a legend: what a line or a bar stands for.
 pub(super) struct Key {
@@ -245,25 +306,37 @@ const KEYS_LINE: i32 = 20;
 /// Where a legend begins, so that it is below the chart and not below its labels.
 const KEYS_LEFT: i32 = 72;
 
-/// Draws a legend at the bottom of `area`, in as many lines as it takes; returns what is left for the chart.
+/// Where the keys of a legend are that is so wide: pixels from the left, and the line.
+fn places(width: u32, keys: &[Key]) -> Vec<(i32, i32)> {
+    let right = width.cast_signed() - 16;
+    let left = KEYS_LEFT.min(width.cast_signed() / 8);
+    let (mut x, mut line) = (left, 0);
+    let mut places = Vec::new();
+    for key in keys {
+        if x > left && x + key.width() > right {
+            (x, line) = (left, line + 1);
+        }
+        places.push((x, line));
+        x += key.width();
+    }
+    places
+}
+
+/// Pixels of a legend that is so wide, in as many lines as it takes.
+pub(super) fn keys_height(width: u32, keys: &[Key]) -> u32 {
+    let last = places(width, keys).last().map(|(_, line)| line.cast_unsigned());
+    last.map_or(0, |line| (line + 1) * KEYS_LINE.cast_unsigned() + 8)
+}
+
+/// Draws a legend at the bottom of `area`; returns what is left for the chart.
 pub(super) fn with_keys<'a>(area: &Area<'a>, keys: &[Key]) -> Result<Area<'a>, Box<dyn Error>> {
     if keys.is_empty() {
         return Ok(area.clone());
     }
     let (width, height) = area.dim_in_pixel();
-    let right = width.cast_signed() - 16;
-    let (mut x, mut line) = (KEYS_LEFT, 0);
-    let mut places = Vec::new();
-    for key in keys {
-        if x > KEYS_LEFT && x + key.width() > right {
-            (x, line) = (KEYS_LEFT, line + 1);
-        }
-        places.push((x, line));
-        x += key.width();
-    }
-    let keys_height = (line + 1) * KEYS_LINE + 8;
-    let (above, below) = area.split_vertically(height.cast_signed() - keys_height);
-    for (key, (x, line)) in keys.iter().zip(places) {
+    let above = height.cast_signed() - keys_height(width, keys).cast_signed();
+    let (above, below) = area.split_vertically(above);
+    for (key, (x, line)) in keys.iter().zip(places(width, keys)) {
         let y = line * KEYS_LINE + KEYS_LINE / 2;
         match key.mark {
             Mark::Line(colour) => {
@@ -291,12 +364,26 @@ pub(super) fn with_keys<'a>(area: &Area<'a>, keys: &[Key]) -> Result<Area<'a>, B
 pub(super) fn lines(chart: &mut Chart<'_, '_>, lines: Vec<Line>) -> Drawn {
     for line in lines {
         let style = line.colour.stroke_width(2);
+        extents(chart, &line.extents, line.colour)?;
         if line.is_dashed {
             chart.draw_series(DashedLineSeries::new(line.points, 6, 4, style))?;
         } else {
             chart.draw_series(LineSeries::new(line.points, style))?;
         }
     }
+    Ok(())
+}
+
+/// Error bars: lines from the lowest to the highest value, with ends of 9 pixels.
+pub(super) fn extents(chart: &mut Chart<'_, '_>, extents: &[Extent], colour: RGBColor) -> Drawn {
+    let style = colour.stroke_width(1);
+    chart.draw_series(
+        extents.iter().map(|(x, low, high)| PathElement::new([(*x, *low), (*x, *high)], style)),
+    )?;
+    let ends = extents.iter().flat_map(|(x, low, high)| [(*x, *low), (*x, *high)]);
+    chart.draw_series(
+        ends.map(|end| EmptyElement::at(end) + PathElement::new([(-4, 0), (4, 0)], style)),
+    )?;
     Ok(())
 }
 
@@ -309,13 +396,18 @@ pub(super) fn mark(chart: &mut Chart<'_, '_>, x: f64, y: f64, label: &str) -> Dr
     Ok(())
 }
 
+/// The middle of the bar of kind `place` of `kinds` in a slot.
+pub(super) fn bar_middle(slot: usize, place: usize, kinds: usize) -> f64 {
+    slot as f64 + 0.1 + (place as f64 + 0.5) * 0.8 / kinds as f64
+}
+
 /// Bars side by side in each slot: slot `n` of every kind of bar is between `n` and `n + 1`.
 pub(super) fn bars(chart: &mut Chart<'_, '_>, kinds: &[(RGBAColor, Vec<f64>)]) -> Drawn {
     let width = 0.8 / kinds.len() as f64;
     for (place, (colour, heights)) in kinds.iter().enumerate() {
         let style = colour.filled();
         let bar = |(slot, height): (usize, &f64)| {
-            let left = slot as f64 + 0.1 + place as f64 * width;
+            let left = bar_middle(slot, place, kinds.len()) - width / 2.0;
             Rectangle::new([(left, 0.0), (left + width, *height)], style)
         };
         let high = heights.iter().enumerate().filter(|(_, height)| **height > 0.0);
@@ -339,10 +431,10 @@ mod tests {
             area.present().unwrap();
             left
         };
-        assert_eq!(left, (400, 300 - 3 * 20 - 8));
+        assert_eq!(left, (400, 300 - 2 * 20 - 8));
         let texts: Vec<&str> = svg.matches("series").collect();
         assert_eq!(texts.len(), 5);
-        assert_eq!(svg.matches(&format!("x=\"{}\"", KEYS_LEFT + MARK + 8)).count(), 3);
+        assert_eq!(svg.matches(&format!("x=\"{}\"", 50 + MARK + 8)).count(), 2);
     }
 
     #[test]

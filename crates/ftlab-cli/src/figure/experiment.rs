@@ -1,10 +1,12 @@
 //! The figures of experiments: lines over a grid, bars, and curves of runs.
 
-use super::chart::{Area, Axis, Key, Line, bars, chart, lines, with_keys};
-use super::{COLOURS, Drawn, styles};
+use super::chart::{
+    Area, Axis, Extent, Key, Line, bar_middle, bars, chart, extents, keys_height, lines, with_keys,
+};
+use super::{COLOURS, Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::sweep::{
-    AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, measured, places,
+    AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, extent, measured, places,
 };
 use plotters::prelude::*;
 
@@ -25,14 +27,22 @@ struct Panel {
 enum Content {
     /// Lines, and the labelled positions on the x axis; round numbers if there are none.
     Lines(Vec<Line>, Vec<(f64, String)>),
-    /// Names of groups; bars by their labels.
-    Bars(Vec<String>, Vec<(String, Vec<f64>)>),
+    /// Names of groups, and the bars in them.
+    Bars(Vec<String>, Vec<Bars>),
+}
+
+/// Bars of one kind: one in each group.
+struct Bars {
+    label: String,
+    heights: Vec<f64>,
+    /// The lowest and the highest value over the seeds, if there are several.
+    extents: Vec<Option<(f64, f64)>>,
 }
 
 /// The axis of figures whose lines are several metrics.
 const BY_METRIC: &str = "metric";
 
-const PANEL: (u32, u32) = (640, 420);
+const PANEL: (u32, u32) = (640, 390);
 
 /// Maximum number of points of a line: more would not be visible.
 const POINTS_MAX: usize = 400;
@@ -55,16 +65,17 @@ pub(crate) fn picture(
             .into_iter()
             .filter(|point| value.is_empty() || point.label(&spec.panels) == Some(&value))
             .collect();
-        let title = [spec.title.as_str(), &value].into_iter().find(|text| !text.is_empty());
-        let title = if value.is_empty() { title } else { Some(value.as_str()) };
+        let title = if value.is_empty() {
+            spec.title.clone()
+        } else {
+            filled(&named(&spec.panels, &value), &places)
+        };
         let panel = match spec.kind {
             FigureKind::Lines => of.over_axis(&places)?,
             FigureKind::Bars => of.bars(&places)?,
             FigureKind::Curves => of.curves(&places)?,
         };
-        panels.extend(
-            panel.map(|panel| Panel { title: title.unwrap_or_default().to_owned(), ..panel }),
-        );
+        panels.extend(panel.map(|panel| Panel { title: title.clone(), ..panel.filled(&places) }));
     }
     Ok(if panels.is_empty() { None } else { Some(Picture { panels }) })
 }
@@ -105,12 +116,26 @@ impl Of<'_> {
         values.map(|value| (value, self.spec.y.as_written())).collect()
     }
 
-    fn number(&self, places: &[&Point], x: &str, (by, metric): &(String, &str)) -> Option<f64> {
-        let place = places.iter().find(|place| {
-            let is_by = self.by() == BY_METRIC || place.label(self.by()) == Some(by.as_str());
+    fn place<'p>(&self, places: &[&'p Point], x: &str, by: &str) -> Option<&'p Point> {
+        let mut places = places.iter().copied();
+        places.find(|place| {
+            let is_by = self.by() == BY_METRIC || place.label(self.by()) == Some(by);
             place.label(&self.spec.x) == Some(x) && is_by
-        })?;
-        measured(self.plan, self.numbers, metric, place)
+        })
+    }
+
+    fn number(&self, places: &[&Point], x: &str, (by, metric): &(String, &str)) -> Option<f64> {
+        measured(self.plan, self.numbers, metric, self.place(places, x, by)?)
+    }
+
+    /// Its lowest and its highest value over the seeds, if there are several.
+    fn extent(
+        &self,
+        places: &[&Point],
+        x: &str,
+        (by, metric): &(String, &str),
+    ) -> Option<(f64, f64)> {
+        extent(self.plan, self.numbers, metric, self.place(places, x, by)?)
     }
 
     fn over_axis(&self, places: &[&Point]) -> Result<Option<Panel>, CliError> {
@@ -130,10 +155,16 @@ impl Of<'_> {
             if points.is_empty() {
                 continue;
             }
-            shown.push(Line { label: by.clone(), colour, is_dashed, points });
+            let extents = positions.iter().zip(&xs).filter_map(|(position, x)| {
+                let (low, high) = self.extent(places, x, kind)?;
+                Some((*position, low, high))
+            });
+            let extents = extents.collect();
+            shown.push(Line { label: by.clone(), colour, is_dashed, points, extents });
             shown.extend(self.published(by, places).into_iter().map(|values| {
                 let points = positions.iter().copied().zip(values).collect();
-                Line { label: format!("{by}, published"), colour, is_dashed: true, points }
+                let label = format!("{by}, published");
+                Line { label, colour, is_dashed: true, points, extents: Vec::new() }
             }));
         }
         if shown.is_empty() {
@@ -165,16 +196,13 @@ impl Of<'_> {
     fn bars(&self, places: &[&Point]) -> Result<Option<Panel>, CliError> {
         self.check()?;
         let groups = self.values(&self.spec.x, places);
-        let kinds: Vec<(String, Vec<f64>)> = self
-            .kinds(places)
-            .into_iter()
-            .map(|kind| {
-                let heights = groups.iter().map(|x| self.number(places, x, &kind).unwrap_or(0.0));
-                let heights = heights.collect();
-                (kind.0, heights)
-            })
-            .collect();
-        if kinds.iter().flat_map(|(_, heights)| heights).all(|height| *height == 0.0) {
+        let bars_of = |kind: (String, &str)| {
+            let heights = groups.iter().map(|x| self.number(places, x, &kind).unwrap_or(0.0));
+            let extents = groups.iter().map(|x| self.extent(places, x, &kind));
+            Bars { heights: heights.collect(), extents: extents.collect(), label: kind.0 }
+        };
+        let kinds: Vec<Bars> = self.kinds(places).into_iter().map(bars_of).collect();
+        if kinds.iter().flat_map(|bars| &bars.heights).all(|height| *height == 0.0) {
             return Ok(None);
         }
         Ok(Some(Panel {
@@ -204,7 +232,7 @@ impl Of<'_> {
                 }
                 axes = Some((curve.x, curve.y));
                 let points = thinned(curve.points);
-                shown.push(Line { label, colour, is_dashed: false, points });
+                shown.push(Line { label, colour, is_dashed: false, points, extents: Vec::new() });
             }
         }
         let Some((x, y)) = axes else { return Ok(None) };
@@ -218,9 +246,38 @@ impl Of<'_> {
     }
 }
 
-/// The label of an axis.
+/// A value of an axis as a title: a number says of what it is.
+fn named(axis: &str, value: &str) -> String {
+    let is_number = value.trim_end_matches('%').parse::<f64>().is_ok();
+    if is_number { format!("{axis} {value}") } else { value.to_owned() }
+}
+
+/// A name with its placeholders filled in: with the value that all places have, or without the parameter if they
+/// differ in it.
+fn filled(name: &str, places: &[&Point]) -> String {
+    let mut text = name.to_owned();
+    while let Some(start) = text.find('{') {
+        let Some(end) = text[start..].find('}').map(|end| start + end) else { break };
+        let axis = &text[start + 1..end];
+        let mut values: Vec<_> = places.iter().filter_map(|place| place.label(axis)).collect();
+        values.dedup();
+        if let [value] = values[..] {
+            text.replace_range(start..=end, &value.replace(['{', '}'], ""));
+        } else {
+            let key = text[..start].rfind([':', ',', ' ']).unwrap_or(0);
+            text.replace_range(key..=end, "");
+        }
+    }
+    text
+}
+
+/// The label of an axis; metrics are spelled out.
 fn label(given: &str, default: &str) -> String {
-    if given.is_empty() { default.to_owned() } else { given.to_owned() }
+    match (given, default) {
+        ("", "waf") => "write amplification".to_owned(),
+        ("", _) => default.to_owned(),
+        _ => given.to_owned(),
+    }
 }
 
 /// The positions of the values of an axis: at their numbers if all are numbers, else one after the
@@ -243,10 +300,13 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 /// Draws the charts, two in a row.
-pub(crate) fn draw(picture: &Picture, svg: &mut String) -> Drawn {
+pub(crate) fn draw(picture: &Picture, panel: FigureSize, svg: &mut String) -> Drawn {
     let columns = picture.panels.len().min(2);
     let rows = picture.panels.len().div_ceil(columns);
-    let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+    let (width, height) = panel.or(PANEL);
+    let legends = picture.panels.iter().map(|panel| keys_height(width, &panel.keys()));
+    let height = height + legends.max().unwrap_or(0);
+    let size = (width * columns as u32, height * rows as u32);
     let area = SVGBackend::with_string(svg, size).into_drawing_area();
     area.fill(&WHITE)?;
     for (area, panel) in area.split_evenly((rows, columns)).iter().zip(&picture.panels) {
@@ -256,7 +316,41 @@ pub(crate) fn draw(picture: &Picture, svg: &mut String) -> Drawn {
     Ok(())
 }
 
+/// The colours of bars; they have no dashes: those that would have are lighter.
+fn bar_colours(kinds: &[Bars]) -> Vec<RGBAColor> {
+    let names: Vec<_> = kinds.iter().map(|bars| bars.label.as_str()).collect();
+    let styles = styles(&names).into_iter();
+    styles.map(|(colour, is_dashed)| colour.mix(if is_dashed { 0.45 } else { 1.0 })).collect()
+}
+
 impl Panel {
+    /// Its names with their placeholders filled in.
+    fn filled(mut self, places: &[&Point]) -> Self {
+        let names: Vec<&mut String> = match &mut self.content {
+            Content::Lines(shown, named) => {
+                let ticks = named.iter_mut().map(|(_, name)| name);
+                shown.iter_mut().map(|line| &mut line.label).chain(ticks).collect()
+            }
+            Content::Bars(groups, kinds) => {
+                groups.iter_mut().chain(kinds.iter_mut().map(|bars| &mut bars.label)).collect()
+            }
+        };
+        for name in names {
+            *name = filled(name, places);
+        }
+        self
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        match &self.content {
+            Content::Lines(shown, _) => Key::of(shown),
+            Content::Bars(_, kinds) => {
+                let colours = bar_colours(kinds).into_iter();
+                kinds.iter().zip(colours).map(|(bars, of)| Key::bar(&bars.label, of)).collect()
+            }
+        }
+    }
+
     fn draw(&self, area: &Area<'_>) -> Drawn {
         match &self.content {
             Content::Lines(shown, named) => self.draw_lines(area, shown, named),
@@ -265,8 +359,13 @@ impl Panel {
     }
 
     fn draw_lines(&self, area: &Area<'_>, shown: &[Line], named: &[(f64, String)]) -> Drawn {
-        let all = || shown.iter().flat_map(|line| &line.points);
-        let range = |of: fn(&(f64, f64)) -> f64| {
+        let ends = |&(x, low, high): &Extent| [(x, low), (x, high)];
+        let all = || {
+            shown.iter().flat_map(move |line| {
+                line.points.iter().copied().chain(line.extents.iter().flat_map(ends))
+            })
+        };
+        let range = |of: fn((f64, f64)) -> f64| {
             let values = all().map(of);
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
                 (low.min(v), high.max(v))
@@ -287,8 +386,13 @@ impl Panel {
             colour: line.colour,
             is_dashed: line.is_dashed,
             points: line.points.iter().map(|(x, y)| (*x, y.min(top))).collect(),
+            extents: line
+                .extents
+                .iter()
+                .map(|(x, low, high)| (*x, low.min(top), high.min(top)))
+                .collect(),
         });
-        let area = with_keys(area, &Key::of(shown))?;
+        let area = with_keys(area, &self.keys())?;
         let mut chart = chart(&area, &self.title, &x, &y)?;
         lines(&mut chart, copies.collect())
     }
@@ -298,26 +402,29 @@ impl Panel {
         if self.y.0.contains("write amplification") { 1.0 } else { 0.0 }
     }
 
-    fn draw_bars(&self, area: &Area<'_>, groups: &[String], kinds: &[(String, Vec<f64>)]) -> Drawn {
-        let high = kinds.iter().flat_map(|(_, heights)| heights).fold(0.0_f64, |a, b| a.max(*b));
+    fn draw_bars(&self, area: &Area<'_>, groups: &[String], kinds: &[Bars]) -> Drawn {
+        let heights = kinds.iter().flat_map(|bars| bars.heights.iter().copied());
+        let tops = kinds.iter().flat_map(|bars| bars.extents.iter().flatten().map(|of| of.1));
+        let high = heights.chain(tops).fold(0.0_f64, f64::max);
         let top = self.y_max.unwrap_or(high);
         let ticks = groups.iter().enumerate().map(|(slot, name)| (slot as f64 + 0.5, name.clone()));
         let x = Axis::new(&self.x.0, 0.0..groups.len() as f64, ticks.collect());
         let y = axis(&self.y, 0.0, top);
-        let names: Vec<_> = kinds.iter().map(|kind| kind.0.as_str()).collect();
-        // Bars have no dashes: those that would have are lighter.
-        let colours: Vec<_> = styles(&names)
-            .into_iter()
-            .map(|(colour, is_dashed)| colour.mix(if is_dashed { 0.45 } else { 1.0 }))
-            .collect();
-        let keys = names.iter().zip(&colours).map(|(name, colour)| Key::bar(name, *colour));
-        let area = with_keys(area, &keys.collect::<Vec<_>>())?;
+        let area = with_keys(area, &self.keys())?;
         let mut chart = chart(&area, &self.title, &x, &y)?;
-        let heights = |(_, heights): &(String, Vec<f64>)| -> Vec<f64> {
-            heights.iter().map(|height| height.min(top)).collect()
+        let heights = |bars: &Bars| -> Vec<f64> {
+            bars.heights.iter().map(|height| height.min(top)).collect()
         };
-        let coloured: Vec<_> = colours.iter().copied().zip(kinds.iter().map(heights)).collect();
-        bars(&mut chart, &coloured)
+        let coloured = bar_colours(kinds).into_iter().zip(kinds.iter().map(heights));
+        let coloured: Vec<_> = coloured.collect();
+        bars(&mut chart, &coloured)?;
+        let errors = kinds.iter().enumerate().flat_map(|(place, bars)| {
+            bars.extents.iter().enumerate().filter_map(move |(slot, extent)| {
+                let (low, high) = (*extent)?;
+                Some((bar_middle(slot, place, kinds.len()), low.min(top), high.min(top)))
+            })
+        });
+        extents(&mut chart, &errors.collect::<Vec<_>>(), BLACK)
     }
 }
 

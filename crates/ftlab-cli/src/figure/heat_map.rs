@@ -10,15 +10,20 @@ use plotters::style::colors::colormaps::ViridisRGB;
 /// Number of colours, not counting that of no writes; few, so that neighbours often share one.
 const LEVELS: u64 = 12;
 
-/// Share of the width that the legend takes.
+/// Share of the width that the legend takes, and the pixels that its texts need.
 const LEGEND: f64 = 0.12;
+const LEGEND_MIN: f64 = 100.0;
+
+/// Lines of its texts, and the height of a colour where there is room.
+const LINE: i32 = 16;
+const COLOUR_MAX: i32 = 22;
 
 /// Draws one map: addresses upwards, time to the right, the logarithm of the writes as colour.
 pub(super) fn heat_map(area: &Area<'_>, workload: &Named<'_>) -> Drawn {
     let map = &workload.found.heat_map;
     let page_bytes = f64::from(workload.found.page_bytes);
     let width = f64::from(area.dim_in_pixel().0);
-    let (left, right) = area.split_horizontally(width * (1.0 - LEGEND));
+    let (left, right) = area.split_horizontally(width - (LEGEND * width).max(LEGEND_MIN));
     let writes = workload.found.page_writes as f64;
     let drive = workload.found.drive_pages.max(u64::from(map.rows)) as f64 * page_bytes;
     let used = (f64::from(map.rows) * map.row_pages as f64 * page_bytes).min(drive);
@@ -84,16 +89,19 @@ fn legend(area: &Area<'_>, map: &HeatMap, most: u64) -> Drawn {
     }
     let text = ("sans-serif", 14).into_font();
     for (line, label) in (0..).zip(["page writes", "to a cell"]) {
-        area.draw(&Text::new(label, (0, 24 + 16 * line), text.clone()))?;
+        area.draw(&Text::new(label, (0, 24 + LINE * line), text.clone()))?;
     }
-    let mut above = String::new();
+    let (mut above, mut free) = (String::new(), 0);
+    let room = area.dim_in_pixel().1.cast_signed() - 64 - 4 * LINE - 24;
+    let high = (room / LEVELS as i32).clamp(2, COLOUR_MAX);
     for (place, level) in (0..).zip((1..=LEVELS).rev()) {
-        let top = 64 + 22 * place;
-        area.draw(&Rectangle::new([(0, top), (20, top + 22)], colour(level).filled()))?;
+        let top = 64 + high * place;
+        area.draw(&Rectangle::new([(0, top), (20, top + high)], colour(level).filled()))?;
         let label = count_text(writes_of(level, most).round());
-        if (level % 2 == 1 || level == LEVELS) && label != above {
-            area.draw(&Text::new(label.clone(), (28, top + 4), text.clone()))?;
-            above = label;
+        let is_named = level % 2 == 1 || level == LEVELS;
+        if is_named && label != above && top >= free {
+            area.draw(&Text::new(label.clone(), (28, top + high / 2 - 7), text.clone()))?;
+            (above, free) = (label, top + LINE);
         }
     }
     let cells = [
@@ -102,7 +110,8 @@ fn legend(area: &Area<'_>, map: &HeatMap, most: u64) -> Drawn {
         format!("{} writes", count_text(map.column_writes as f64)),
     ];
     for (line, label) in (0..).zip(cells) {
-        area.draw(&Text::new(label, (0, 350 + 16 * line), text.clone()))?;
+        let top = 64 + high * LEVELS as i32 + 22 + LINE * line;
+        area.draw(&Text::new(label, (0, top), text.clone()))?;
     }
     Ok(())
 }

@@ -3,15 +3,14 @@
 use super::chart::{Area, Axis, Key, Line, bars, chart, count_text, lines, mark, with_keys};
 use super::heat_map::heat_map;
 use super::named::Named;
-use super::{COLOURS, Drawn};
+use super::{COLOURS, Drawn, FigureSize};
 use crate::error::CliError;
 use ftlab_sim::format::{bytes, percent_tenths};
 use ftlab_trace::analyze::{FootprintPoint, Inspection, SizeBucket, TemperatureBin};
 use plotters::prelude::*;
 
-const WIDTH: u32 = 960;
 /// Size of a figure that shows all workloads together, and of each workload in the others.
-const HEIGHT: u32 = 480;
+const SIZE: (u32, u32) = (960, 480);
 
 /// A figure of inspections.
 pub(crate) struct Figure {
@@ -49,15 +48,21 @@ pub(crate) fn find(name: &str) -> Result<&'static Figure, CliError> {
 
 impl Figure {
     /// Draws it as SVG.
-    pub(crate) fn draw(&self, workloads: &[Inspection], svg: &mut String) -> Drawn {
+    pub(crate) fn draw(
+        &self,
+        workloads: &[Inspection],
+        size: FigureSize,
+        svg: &mut String,
+    ) -> Drawn {
         let named: Vec<_> =
             workloads.iter().map(|found| Named { name: short_name(found), found }).collect();
         let charts = match self.draw {
             Draw::Together(_) => 1,
             Draw::Apart(_) => named.len(),
         };
-        let area =
-            SVGBackend::with_string(svg, (WIDTH, HEIGHT * charts as u32)).into_drawing_area();
+        let (width, height) = size.or(SIZE);
+        let size = (width, height * charts as u32);
+        let area = SVGBackend::with_string(svg, size).into_drawing_area();
         area.fill(&WHITE)?;
         match self.draw {
             Draw::Together(draw) => draw(&area, &named)?,
@@ -97,6 +102,7 @@ fn series(workloads: &[Named<'_>], points: impl Fn(&Inspection) -> Vec<(f64, f64
         colour,
         is_dashed: false,
         points: points(workload.found),
+        extents: Vec::new(),
     };
     workloads.iter().zip(colours()).map(line).collect()
 }

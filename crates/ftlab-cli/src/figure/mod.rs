@@ -1,4 +1,4 @@
-//! Figures, drawn as SVG and written as SVG or PNG.
+//! Figures, drawn as SVG and written as SVG, PNG or PDF.
 
 mod chart;
 pub(crate) mod experiment;
@@ -6,19 +6,21 @@ mod flash;
 mod heat_map;
 mod inspection;
 mod named;
-#[cfg(feature = "png")]
-mod png;
+#[cfg(feature = "print")]
+mod print;
 mod scoreboard;
+mod size;
 mod trade_off;
 mod waf;
 
 pub(crate) use flash::write_flash;
 pub(crate) use inspection::{FIGURES, Figure, find};
 pub(crate) use scoreboard::write_scoreboard;
+pub(crate) use size::FigureSize;
 pub(crate) use trade_off::{trade_off_svg, write_trade_off};
 pub(crate) use waf::{check_figure, write_figure};
 
-#[cfg(not(feature = "png"))]
+#[cfg(not(feature = "print"))]
 use crate::absent::absent;
 use crate::error::CliError;
 use ftlab_sim::colours::{self, PALETTE};
@@ -48,7 +50,8 @@ fn styles(names: &[&str]) -> Vec<(RGBColor, bool)> {
 }
 
 /// The file extensions of the formats that this binary can draw.
-pub(crate) const ENDINGS: &[&str] = if cfg!(feature = "png") { &["svg", "png"] } else { &["svg"] };
+pub(crate) const ENDINGS: &[&str] =
+    if cfg!(feature = "print") { &["svg", "png", "pdf"] } else { &["svg"] };
 
 type Drawn = Result<(), Box<dyn Error>>;
 
@@ -67,10 +70,12 @@ pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Res
     draw(&mut svg).map_err(|error| cannot(&error))?;
     let bytes = match kind(path)? {
         Kind::Svg => svg.into_bytes(),
-        #[cfg(feature = "png")]
-        Kind::Png => png::render(&svg).map_err(|error| cannot(&error))?,
-        #[cfg(not(feature = "png"))]
-        Kind::Png => return Err(absent("drawing PNG", "png")),
+        #[cfg(feature = "print")]
+        Kind::Png => print::png(&svg).map_err(|error| cannot(&error))?,
+        #[cfg(feature = "print")]
+        Kind::Pdf => print::pdf(&svg).map_err(|error| cannot(&error))?,
+        #[cfg(not(feature = "print"))]
+        Kind::Png | Kind::Pdf => return Err(absent("drawing PNG and PDF", "print")),
     };
     Ok(replace_file(path, |file| file.write_all(&bytes))?)
 }
@@ -80,6 +85,7 @@ pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Res
 pub(crate) enum Kind {
     Svg,
     Png,
+    Pdf,
 }
 
 impl Kind {
@@ -87,6 +93,7 @@ impl Kind {
         match self {
             Self::Svg => "svg",
             Self::Png => "png",
+            Self::Pdf => "pdf",
         }
     }
 }
@@ -95,12 +102,16 @@ fn kind(path: &Path) -> Result<Kind, CliError> {
     let extension = path.extension().map(|text| text.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("svg") => Ok(Kind::Svg),
-        #[cfg(feature = "png")]
+        #[cfg(feature = "print")]
         Some("png") => Ok(Kind::Png),
-        #[cfg(not(feature = "png"))]
-        Some("png") => Err(absent("drawing PNG (end the name in .svg for SVG)", "png")),
+        #[cfg(feature = "print")]
+        Some("pdf") => Ok(Kind::Pdf),
+        #[cfg(not(feature = "print"))]
+        Some("png" | "pdf") => {
+            Err(absent("drawing PNG and PDF (end the name in .svg for SVG)", "print"))
+        }
         _ => Err(CliError::usage(format!(
-            "{} does not say which format the figure has; end it in .svg or .png",
+            "{} does not say which format the figure has; end it in .svg, .png or .pdf",
             path.display()
         ))),
     }

@@ -1,29 +1,33 @@
 //! The effect of more flash, as a figure.
 
-use super::chart::{Axis, Key, Line, chart, lines, with_keys};
-use super::{Drawn, styles};
+use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
+use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::advise::{Advice, Point, Target};
 use ftlab_sim::format::percent;
 use plotters::prelude::*;
 use std::path::Path;
 
-const SIZE: (u32, u32) = (960, 480);
+const SIZE: (u32, u32) = (960, 440);
 
 /// Draws write amplification, or terabytes written, against over-provisioning.
-pub(crate) fn write_trade_off(advice: &Advice, path: &Path) -> Result<(), CliError> {
-    super::write(path, |svg| draw(advice, svg))
+pub(crate) fn write_trade_off(
+    advice: &Advice,
+    size: FigureSize,
+    path: &Path,
+) -> Result<(), CliError> {
+    super::write(path, |svg| draw(advice, size.or(SIZE), svg))
 }
 
 /// The same as SVG.
 pub(crate) fn trade_off_svg(advice: &Advice) -> Result<String, CliError> {
     let mut svg = String::new();
-    draw(advice, &mut svg)
+    draw(advice, SIZE, &mut svg)
         .map_err(|error| CliError::failure(format!("cannot draw the curves: {error}")))?;
     Ok(svg)
 }
 
-fn draw(advice: &Advice, svg: &mut String) -> Drawn {
+fn draw(advice: &Advice, size: (u32, u32), svg: &mut String) -> Drawn {
     let value = |point: &Point| point.tbw.unwrap_or(point.waf);
     let all = || advice.curves.iter().flat_map(|curve| &curve.points);
     let op_max = all().map(|point| point.op_ratio).fold(0.0, f64::max);
@@ -35,8 +39,6 @@ fn draw(advice: &Advice, svg: &mut String) -> Drawn {
     let is_waf = all().all(|point| point.tbw.is_none());
     let bottom = if is_waf { 1.0 } else { 0.0 };
     let label = if is_waf { "write amplification" } else { "terabytes written" };
-    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    area.fill(&WHITE)?;
     let x = Axis::shares_of_another("over-provisioning, (physical - logical) / logical", op_max);
     let y = Axis::numbers(label, bottom..bottom + 1.05 * (top - bottom).max(1e-9));
     let names: Vec<_> = advice.curves.iter().map(|curve| curve.ftl.as_str()).collect();
@@ -51,6 +53,7 @@ fn draw(advice: &Advice, svg: &mut String) -> Drawn {
             colour,
             is_dashed,
             points: curve.points.iter().map(|point| (point.op_ratio, value(point))).collect(),
+            extents: Vec::new(),
         })
         .collect();
     drawn.extend(wanted.map(|wanted| Line {
@@ -58,8 +61,13 @@ fn draw(advice: &Advice, svg: &mut String) -> Drawn {
         colour: BLACK,
         is_dashed: true,
         points: vec![(0.0, wanted), (op_max, wanted)],
+        extents: Vec::new(),
     }));
-    let plot = with_keys(&area, &Key::of(&drawn))?;
+    let keys = Key::of(&drawn);
+    let size = (size.0, size.1 + keys_height(size.0, &keys));
+    let area = SVGBackend::with_string(svg, size).into_drawing_area();
+    area.fill(&WHITE)?;
+    let plot = with_keys(&area, &keys)?;
     let mut chart = chart(&plot, "", &x, &y)?;
     lines(&mut chart, drawn)?;
     for (curve, (colour, _)) in curves {

@@ -1,7 +1,7 @@
 //! The running write amplification as a figure.
 
-use super::chart::{Axis, Key, Line, chart, lines, with_keys};
-use super::{Drawn, styles};
+use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
+use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_sim::format::grouped;
 use ftlab_sim::result::Config;
@@ -9,7 +9,7 @@ use ftlab_sim::{ExperimentResult, Prepared};
 use plotters::prelude::*;
 use std::path::Path;
 
-const SIZE: (u32, u32) = (960, 480);
+const SIZE: (u32, u32) = (960, 440);
 
 /// Checks before a run whether its figure can be drawn and written.
 pub(crate) fn check_figure(prepared: &Prepared, path: &Path) -> Result<(), CliError> {
@@ -21,12 +21,16 @@ pub(crate) fn check_figure(prepared: &Prepared, path: &Path) -> Result<(), CliEr
 }
 
 /// Draws the running write amplification of every FTL against host writes, in drive writes.
-pub(crate) fn write_figure(result: &ExperimentResult, path: &Path) -> Result<(), CliError> {
+pub(crate) fn write_figure(
+    result: &ExperimentResult,
+    size: FigureSize,
+    path: &Path,
+) -> Result<(), CliError> {
     if result.runs.iter().all(|run| run.running_waf.is_empty()) {
         let writes = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
         return Err(CliError::failure(no_interval(writes, result.config.interval_writes)));
     }
-    super::write(path, |svg| draw(result, svg))
+    super::write(path, |svg| draw(result, size.or(SIZE), svg))
 }
 
 fn no_interval(writes: u64, interval_writes: u64) -> String {
@@ -38,12 +42,10 @@ fn no_interval(writes: u64, interval_writes: u64) -> String {
     )
 }
 
-fn draw(result: &ExperimentResult, svg: &mut String) -> Drawn {
+fn draw(result: &ExperimentResult, size: (u32, u32), svg: &mut String) -> Drawn {
     let drive_writes = |writes: u64| writes as f64 / f64::from(result.config.drive.logical_pages);
     let longest = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
     let top = result.runs.iter().flat_map(|run| &run.running_waf).fold(1.0_f64, |a, &b| a.max(b));
-    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    area.fill(&WHITE)?;
     let x =
         Axis::numbers("host writes, in sizes of the drive", 0.0..drive_writes(longest).max(1e-9));
     let y = Axis::numbers("write amplification", 1.0..1.0 + (top - 1.0).max(0.1) * 1.05);
@@ -52,10 +54,20 @@ fn draw(result: &ExperimentResult, svg: &mut String) -> Drawn {
         let points = (1..)
             .zip(&run.running_waf)
             .map(|(interval, waf)| (drive_writes(interval * result.config.interval_writes), *waf));
-        Line { label: run.ftl.clone(), colour, is_dashed, points: points.collect() }
+        Line {
+            label: run.ftl.clone(),
+            colour,
+            is_dashed,
+            points: points.collect(),
+            extents: Vec::new(),
+        }
     });
     let runs: Vec<_> = runs.collect();
-    let plot = with_keys(&area, &Key::of(&runs))?;
+    let keys = Key::of(&runs);
+    let size = (size.0, size.1 + keys_height(size.0, &keys));
+    let area = SVGBackend::with_string(svg, size).into_drawing_area();
+    area.fill(&WHITE)?;
+    let plot = with_keys(&area, &keys)?;
     let mut chart = chart(&plot, &result.config.workload, &x, &y)?;
     lines(&mut chart, runs)?;
     area.present()?;

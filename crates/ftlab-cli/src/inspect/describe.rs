@@ -19,6 +19,11 @@ pub(super) fn provenance(properties: &BTreeMap<String, String>) -> String {
 
 /// What was parsed.
 pub(super) fn describe(found: &Inspection) -> String {
+    aligned(&facts(found))
+}
+
+/// The same as names and values.
+pub(super) fn facts(found: &Inspection) -> Vec<(&'static str, String)> {
     let name = if found.workload == found.format {
         found.workload.clone()
     } else {
@@ -46,7 +51,7 @@ pub(super) fn describe(found: &Inspection) -> String {
     if found.part.is_none() && found.workload != found.format {
         lines.extend(too_short(found.drive_writes()));
     }
-    aligned(&lines)
+    lines
 }
 
 fn describe_part(found: &Inspection, part: PartSummary) -> String {

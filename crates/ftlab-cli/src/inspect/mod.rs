@@ -2,13 +2,15 @@
 
 mod describe;
 mod moment;
+mod page;
 mod statistics;
 
 use crate::error::CliError;
-use crate::figure::{self, FIGURES, Figure, Kind};
+use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
 use crate::options::{ReadingArgs, parse_page_size};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
+use crate::report::{check_report, command};
 use clap::Args;
 use describe::{describe, provenance};
 use ftlab_sim::Workload;
@@ -18,6 +20,7 @@ use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{TraceSource, open};
 use moment::Moment;
 use statistics::statistics;
+use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +30,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   ftlab inspect trace.parquet --from run
   ftlab inspect a.parquet b.parquet --figures figures
+  ftlab inspect trace.parquet --report workload.html
   ftlab inspect zipf:theta=0.9 --logical 8GiB --writes 10000000 --figure skew=skew.png
 
 docs/inspect.md explains each statistic.")]
@@ -89,16 +93,23 @@ struct ReportArgs {
     /// Format of --figures.
     #[arg(long, value_name = "KIND", default_value = "svg", requires = "figures")]
     figure_kind: Kind,
-    /// Draws one figure to a file that ends in .svg or .png; may be repeated. Names: skew,
+    /// Draws one figure to a file that ends in .svg, .png or .pdf; may be repeated. Names: skew,
     /// intervals, temperature, frozen, footprint, sizes, updates and heat-map.
     #[arg(long, value_name = "NAME=FILE")]
     figure: Vec<String>,
+    #[command(flatten)]
+    size: FigureSize,
+    /// Writes an HTML page with the statistics and all figures to this file.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Writes JSON to standard output.
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
+pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliError> {
+    let report = args.report.report.as_deref();
+    report.map(|path| check_report(args.workloads.len(), path)).transpose()?;
     let figures = figures(&args.report)?;
     for (_, path) in &figures {
         figure::check(path)?;
@@ -114,7 +125,11 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), CliError> {
     }
     let found = Inspections { version: env!("CARGO_PKG_VERSION").into(), workloads: found };
     for (figure, path) in &figures {
-        figure::write(path, |svg| figure.draw(&found.workloads, svg))?;
+        figure::write(path, |svg| figure.draw(&found.workloads, args.report.size, svg))?;
+    }
+    if let Some(path) = report {
+        page::write(&found.workloads, command(typed), path)?;
+        say(&format!("wrote {}\n", path.display()));
     }
     if args.report.json {
         return print_json(&found);

@@ -52,17 +52,23 @@ static ROWS: &[Row] = &[
 
 /// The table.
 pub(super) fn statistics(workloads: &[Inspection]) -> String {
-    let name = |found: &Inspection| {
-        let short = found.workload.rsplit('/').next().unwrap_or(&found.workload);
-        if found.workload == found.format { found.workload.clone() } else { short.to_owned() }
-    };
     let headings: Vec<_> =
         std::iter::once(String::new()).chain(workloads.iter().map(name)).collect();
-    let row = |(label, value): &Row| {
+    ruled(&headings, rows(workloads))
+}
+
+/// A generator as it was named, or the file name of a trace.
+pub(super) fn name(found: &Inspection) -> String {
+    let short = found.workload.rsplit('/').next().unwrap_or(&found.workload);
+    if found.workload == found.format { found.workload.clone() } else { short.to_owned() }
+}
+
+/// Each statistic, and its value for each workload.
+pub(super) fn rows(workloads: &[Inspection]) -> impl Iterator<Item = Vec<String>> {
+    ROWS.iter().map(|(label, value)| {
         let values = workloads.iter().map(value);
-        std::iter::once((*label).to_owned()).chain(values).collect::<Vec<_>>()
-    };
-    ruled(&headings, ROWS.iter().map(row))
+        std::iter::once((*label).to_owned()).chain(values).collect()
+    })
 }
 
 fn share(part: u64, all: u64) -> String {

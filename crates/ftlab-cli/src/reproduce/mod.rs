@@ -6,6 +6,7 @@ mod page;
 mod splits;
 
 use crate::error::CliError;
+use crate::figure::FigureSize;
 use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
@@ -40,6 +41,8 @@ pub(crate) struct ReproduceArgs {
     /// Directory for the results of runs, which are not repeated; by default OUT/runs.
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+    #[command(flatten)]
+    size: FigureSize,
     /// Number of threads; by default one per processor.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -109,7 +112,7 @@ fn one(
         Some(seconds) => Took::InFtls(seconds),
         None => Took::InAll(start.elapsed().as_secs_f64()),
     };
-    page.draw(&plan, numbers.as_ref(), &args.out)?;
+    page.draw(&plan, numbers.as_ref(), args.size, &args.out)?;
     page.write(&plan, numbers.as_ref(), &args.out)?;
     print(&page.table())?;
     Ok(page)

@@ -1,7 +1,7 @@
 //! The page of an experiment: text, table, figures, numbers.
 
 use crate::error::CliError;
-use crate::figure::{self, experiment};
+use crate::figure::{self, FigureSize, experiment};
 use crate::sweep::line;
 use crate::table::ruled;
 use ftlab_lab::sweep::{Comparison, Kind, METRICS, Numbers, Plan};
@@ -82,6 +82,7 @@ impl Page {
         &mut self,
         plan: &Plan,
         numbers: &dyn Numbers,
+        size: FigureSize,
         out: &Path,
     ) -> Result<(), CliError> {
         for spec in &plan.file.figure {
@@ -90,7 +91,7 @@ impl Page {
             make_parent(&stem)?;
             for ending in figure::ENDINGS {
                 let path = with_ending(&stem, ending);
-                figure::write(&path, |svg| experiment::draw(&picture, svg))?;
+                figure::write(&path, |svg| experiment::draw(&picture, size, svg))?;
             }
             let file = file_name(&with_ending(&stem, "svg"));
             self.figures.push((file, alternative(spec, plan)));

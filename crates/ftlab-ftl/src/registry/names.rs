@@ -27,7 +27,8 @@ fn preset_entry(preset: &Preset) -> Entry {
             "{}; collects {} (= {}/{})",
             placement.summary, victim.summary, placement.name, victim.name
         ),
-        source: victim.source,
+        // What is new in a preset is its placement, unless that separates nothing.
+        source: if placement.name == "single" { victim.source } else { placement.source },
         parameters: preset_parameters(parameters, arguments),
     }
 }

@@ -8,23 +8,24 @@
 //! An answer is as good as its evidence: a trace is read first for how much it says, runs last until write
 //! amplification is steady, and the drive that is recommended is held against other circumstances.
 
+mod answer;
 mod circumstance;
 mod evidence;
+mod life;
 
 pub use circumstance::Circumstance;
 pub use evidence::{ENOUGH_DRIVE_WRITES, Evidence};
+pub use life::{Life, Lifelong, Service};
 
 use circumstance::circumstances;
 
-use crate::parallel::parallel;
+use crate::parallel::{Stop, Until, parallel};
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
-use ftlab_sim::format::{bytes, percent, significant};
-use ftlab_sim::{Experiment, Fill, Length, SimError, Verdict};
+use ftlab_sim::{Experiment, Length, SimError, Verdict, Workload};
 use ftlab_spec::{Share, Spec};
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
@@ -44,6 +45,30 @@ pub struct Question {
     pub op_ratios: Vec<Share>,
     /// What is to be reached, if anything is.
     pub target: Option<Target>,
+    /// What the drive is for, if its flash over the years is asked for; needs the endurance of a block.
+    pub service: Option<Service>,
+    /// Ends all runs when it is set.
+    pub stop: Stop,
+}
+
+/// From FTLs without statistics to those whose statistics are worth their memory.
+pub const USUAL_FTLS: [&str; 7] =
+    ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
+
+/// Over-provisioning for which the curve is drawn, if nothing else is asked for.
+pub const USUAL_OP_RATIOS: &str = "4%,7%,10%,15%,20%,28%,40%,60%";
+
+/// Drive writes after which a run ends that has not become steady.
+const DRIVE_WRITES_MAX: f64 = 30.0;
+
+/// How long every run lasts, unless the number of its writes is given: a trace that says enough twice, other
+/// workloads until write amplification is steady; or, `once`, all of the workload, steady or not.
+pub fn usual_length(workload: &Workload, once: bool) -> Length {
+    if once || workload.is_read_once() {
+        Length::OfWorkload
+    } else {
+        Length::UntilSteady(DRIVE_WRITES_MAX)
+    }
 }
 
 /// What is to be reached.
@@ -65,6 +90,8 @@ pub enum Target {
 /// The answer, and what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
+    /// The answer in words.
+    pub answer: String,
     /// What was asked for.
     pub target: Option<Target>,
     /// Bytes that the host can address.
@@ -73,8 +100,13 @@ pub struct Advice {
     pub evidence: Option<Evidence>,
     /// What the best FTL needs under other circumstances.
     pub otherwise: Vec<Otherwise>,
+    /// The drive that uses the least flash over the years, if they were asked for.
+    pub lifelong: Option<Lifelong>,
     /// What to keep in mind.
     pub caveats: Vec<String>,
+    /// How every drive was run.
+    #[serde(skip)]
+    pub base: Experiment,
     /// A curve for each FTL; those that meet the target come first, the cheapest of them on top.
     pub curves: Vec<Curve>,
 }
@@ -207,9 +239,11 @@ impl Question {
             .collect();
         let points =
             parallel(threads, &drives, |(ftl, op)| point(ftl, Physical::OverProvisioning(*op)));
+        self.check_stop()?;
         let rows: Vec<_> = self.ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
         let mut curves = parallel(threads, &rows, |(ftl, found)| self.curve(ftl, found, &point));
         curves.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal));
+        self.check_stop()?;
         let points = curves.iter().flat_map(|curve| &curve.points);
         let logical_bytes = points.map(|point| point.logical_bytes).next().unwrap_or(0);
         if logical_bytes == 0 {
@@ -223,18 +257,28 @@ impl Question {
         let mut advice = Advice {
             target: self.target,
             logical_bytes,
+            answer: String::new(),
             evidence,
             otherwise: Vec::new(),
+            lifelong: None,
             caveats: Vec::new(),
+            base: self.base.clone(),
             curves,
         };
         if advice.best().is_some() {
             let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
             let others = circumstances(&self.base, evidence.as_ref());
             advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count)?;
+            self.check_stop()?;
         }
+        advice.lifelong = self.service.and_then(|service| service.least_flash(&advice.curves));
         advice.caveats = advice.caveats_of(&self.base);
+        advice.answer = advice.sentence();
         Ok(advice)
+    }
+
+    fn check_stop(&self) -> Result<(), SimError> {
+        if self.stop.load(Relaxed) { Err(SimError::Stopped) } else { Ok(()) }
     }
 
     /// What an FTL needs under other circumstances.
@@ -270,7 +314,7 @@ impl Question {
     fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
         let mut experiment = Experiment {
             ftls: vec![ftl.clone()],
-            endurance_cycles: self.target.and_then(Target::cycles),
+            endurance_cycles: self.target.and_then(Target::cycles).or(self.base.endurance_cycles),
             threads: Some(1),
             ..self.base.clone()
         };
@@ -279,7 +323,7 @@ impl Question {
     }
 
     fn point(&self, ftl: &Spec, physical: Physical) -> Result<Point, SimError> {
-        let result = self.experiment(ftl, physical).run(&mut ())?;
+        let result = self.experiment(ftl, physical).run(&mut Until(&self.stop))?;
         let (drive, run) = (&result.config.drive, &result.runs[0]);
         let lately = run.settling.window_waf.filter(|_| result.config.until_steady);
         let waf = lately.unwrap_or(run.waf);
@@ -343,161 +387,6 @@ impl Curve {
     }
 }
 
-impl Advice {
-    /// Points on the drives that were asked for, which most FTLs have in common.
-    pub fn grid(&self) -> impl Iterator<Item = &Point> {
-        let points = self.curves.iter().flat_map(|curve| &curve.points);
-        points.filter(|point| point.is_of_grid)
-    }
-
-    /// The FTL and the smallest drive that meet the target at the lowest cost.
-    pub fn best(&self) -> Option<(&str, Point)> {
-        self.curves.first().and_then(|curve| Some((curve.ftl.as_str(), curve.needs?)))
-    }
-
-    /// Over-provisioning that the best FTL needs under the circumstances that were looked at: least and most;
-    /// no most where it does not suffice under one of them.
-    pub fn range(&self) -> Option<(f64, Option<f64>)> {
-        let (_, best) = self.best()?;
-        let needs = || self.otherwise.iter().map(|other| other.needs.map(|point| point.op_ratio));
-        let least = needs().flatten().fold(best.op_ratio, f64::min);
-        let most = needs().try_fold(best.op_ratio, |most, op| Some(most.max(op?)));
-        Some((least, most))
-    }
-
-    fn caveats_of(&self, base: &Experiment) -> Vec<String> {
-        let is_repeated = matches!(base.length, Length::UntilSteady(_));
-        let evidence = self.evidence.as_ref();
-        let mut caveats =
-            evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes, is_repeated));
-        let unsettled: Vec<&str> = self
-            .curves
-            .iter()
-            .filter(|curve| curve.points.iter().any(|point| !point.has_settled()))
-            .map(|curve| curve.ftl.as_str())
-            .collect();
-        if !unsettled.is_empty() {
-            caveats.push(format!(
-                "Write amplification had not settled on every drive (marked with * in the table): {}.",
-                unsettled.join(", ")
-            ));
-        }
-        if base.fill == Fill::None {
-            caveats.push(
-                "The drive is empty at first: a drive in use is full, at least of what was deleted \
-                 without its knowing, and amplifies more."
-                    .to_owned(),
-            );
-        }
-        caveats
-    }
-
-    /// The answer in one sentence.
-    pub fn sentence(&self) -> String {
-        let Some(target) = self.target else { return self.overview() };
-        let wanted = match target {
-            Target::Waf(waf) => format!("a write amplification of {waf}"),
-            Target::Endurance { tbw, cycles } => {
-                format!("{tbw} terabytes written at {cycles} cycles")
-            }
-        };
-        let met: Vec<(&str, Point)> = self
-            .curves
-            .iter()
-            .filter_map(|curve| Some((curve.ftl.as_str(), curve.needs?)))
-            .collect();
-        let Some((best, point)) = met.first() else { return self.missed(&wanted) };
-        let more = point.physical_bytes.saturating_sub(self.logical_bytes);
-        let mut text = format!(
-            "{best} reaches {wanted} with {} of over-provisioning: {} of flash for {}, {} more than the \
-             host can use, and {} of metadata",
-            percent(point.op_ratio),
-            bytes(point.physical_bytes),
-            bytes(self.logical_bytes),
-            bytes(more),
-            bytes(point.metadata_bytes)
-        );
-        if let Some((second, point)) = met.get(1) {
-            let _ = write!(
-                text,
-                "; next is {second} with {} and {}",
-                percent(point.op_ratio),
-                bytes(point.metadata_bytes)
-            );
-        }
-        let missed: Vec<_> = self
-            .curves
-            .iter()
-            .filter(|curve| curve.needs.is_none())
-            .map(|c| c.ftl.as_str())
-            .collect();
-        if !missed.is_empty() {
-            let most = self.most().map_or(0.0, |point| point.op_ratio);
-            let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
-        }
-        text + "." + &self.otherwise_text()
-    }
-
-    /// What the best FTL needs under other circumstances.
-    fn otherwise_text(&self) -> String {
-        let others = self.otherwise.iter().map(|other| match other.needs {
-            Some(point) => {
-                format!(" {}, it needs {}.", other.circumstance, percent(point.op_ratio))
-            }
-            None => {
-                format!(" {}, not even the largest of these drives suffices.", other.circumstance)
-            }
-        });
-        let others: String = others.collect();
-        match self.range() {
-            Some((least, most)) if !others.is_empty() => {
-                let most = most.map_or_else(|| "more than was tried".to_owned(), percent);
-                format!("{others} So plan with {} to {most}.", percent(least))
-            }
-            _ => others,
-        }
-    }
-
-    /// The largest drive of all.
-    fn most(&self) -> Option<Point> {
-        let points = self.curves.iter().flat_map(|curve| &curve.points);
-        points.copied().max_by_key(|point| point.blocks)
-    }
-
-    fn missed(&self, wanted: &str) -> String {
-        let last = |curve: &Curve| curve.points.last().copied();
-        let best = self.curves.iter().find_map(|curve| Some((&curve.ftl, last(curve)?)));
-        best.map_or_else(String::new, |(ftl, point)| {
-            let tbw = point.tbw.map_or_else(String::new, |tbw| {
-                format!(", {} terabytes written", significant(tbw, 4))
-            });
-            format!(
-                "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest (write \
-                 amplification {}{tbw}): allow more (--op), or another FTL (--ftl).",
-                percent(point.op_ratio),
-                significant(point.waf, 4)
-            )
-        })
-    }
-
-    fn overview(&self) -> String {
-        let best = self
-            .curves
-            .iter()
-            .find_map(|curve| Some((&curve.ftl, curve.points.first()?, curve.points.last()?)));
-        best.map_or_else(String::new, |(ftl, first, last)| {
-            format!(
-                "With {} of over-provisioning {ftl} amplifies least, {}; with {} it writes {}. Name a target \
-                 (--target-waf, --tbw) for how much is enough.",
-                percent(last.op_ratio),
-                significant(last.waf, 4),
-                percent(first.op_ratio),
-                significant(first.waf, 4)
-            )
-        })
-    }
-}
-
 /// Terabytes that a drive of `logical_bytes` takes at `dwpd` drive writes a day for five years.
 pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
     dwpd * logical_bytes as f64 * 365.0 * 5.0 / TERABYTE
@@ -506,7 +395,7 @@ pub fn tbw_of_dwpd(dwpd: f64, logical_bytes: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_sim::{DriveOptions, Logical, Workload};
+    use ftlab_sim::{DriveOptions, Fill, Logical};
 
     fn question(target: Option<Target>) -> Question {
         let workload = Workload::parse("hotcold", ftlab_trace::OpenOptions::default()).unwrap();
@@ -525,6 +414,8 @@ mod tests {
             ftls: ["1r-greedy", "sepbit"].map(|ftl| ftl.parse().unwrap()).to_vec(),
             op_ratios: [0.05, 0.1, 0.2, 0.4, 0.8].map(Share).to_vec(),
             target,
+            service: None,
+            stop: Stop::default(),
         }
     }
 
@@ -536,7 +427,7 @@ mod tests {
     fn the_smallest_drive_meets_the_target_and_a_step_smaller_misses_it() {
         let question = question(Some(Target::Waf(1.8)));
         let advice = answer(&question);
-        assert_eq!(advice.curves[0].ftl, "sepbit", "{}", advice.sentence());
+        assert_eq!(advice.curves[0].ftl, "sepbit", "{}", advice.answer);
         for curve in &advice.curves {
             let needs = curve.needs.unwrap();
             assert!(needs.waf <= 1.8);
@@ -547,7 +438,7 @@ mod tests {
             assert!(below.waf > 1.79, "{}: {}", curve.ftl, below.waf);
             assert!(curve.points.is_sorted_by(|a, b| a.blocks < b.blocks));
         }
-        assert!(advice.sentence().starts_with("sepbit reaches a write amplification of 1.8 with "));
+        assert!(advice.answer.starts_with("sepbit reaches a write amplification of 1.8 with "));
     }
 
     #[test]
@@ -565,12 +456,12 @@ mod tests {
     #[test]
     fn what_no_drive_reaches_is_said_with_what_comes_nearest() {
         let advice = answer(&question(Some(Target::Waf(1.000_1))));
-        let sentence = advice.sentence();
+        let sentence = advice.answer;
         assert!(
             sentence.starts_with("No FTL reaches a write amplification of 1.0001"),
             "{sentence}"
         );
         assert!(sentence.contains("sepbit comes nearest"), "{sentence}");
-        assert!(answer(&question(None)).sentence().contains("Name a target"));
+        assert!(answer(&question(None)).answer.contains("Name a target"));
     }
 }

@@ -3,7 +3,7 @@
 use super::cell::{Cell, Outcome};
 use super::store::CellStore;
 use crate::error::LabError;
-use crate::parallel::{lock, parallel};
+use crate::parallel::{Stop, Until, lock, parallel};
 use ftlab_ftl::registry::{Kind, entries};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload};
@@ -31,6 +31,8 @@ pub struct Comparison {
     pub op_ratios: Vec<Share>,
     /// Pages per erase block of the drives; the usual number for their size if `None`.
     pub pages_per_block: Vec<Option<u32>>,
+    /// Ends all runs when it is set.
+    pub stop: Stop,
 }
 
 /// Is told of every cell that is finished: how many there are by now, of how many, and the cell.
@@ -143,8 +145,9 @@ impl Comparison {
         if let Some(run) = lock(store).get(&key) {
             return Ok(of(Ok(run)));
         }
-        let mut result = match prepared.run(&mut ()) {
+        let mut result = match prepared.run(&mut Until(&self.stop)) {
             Ok(result) => result,
+            Err(SimError::Stopped) => return Err(SimError::Stopped.into()),
             Err(error) => return Ok(of(Err(error.to_string()))),
         };
         let mut run = result.runs.remove(0);
@@ -206,6 +209,7 @@ mod tests {
             fills: vec![Fill::Sequential],
             op_ratios: vec![Share(0.2), Share(0.3)],
             pages_per_block: vec![Some(16)],
+            stop: Stop::default(),
         }
     }
 

@@ -74,12 +74,35 @@ pub fn compare(plan: &Plan, numbers: &dyn Numbers) -> Result<Vec<Comparison>, La
     lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.into_iter().flatten().collect())
 }
 
-/// A number of the runs that `labels` names, all seeds together: their mean, if there are any.
+/// A number of the runs at `place`, all seeds together: their mean, if there are any.
 pub fn measured(plan: &Plan, numbers: &dyn Numbers, metric: &str, place: &Point) -> Option<f64> {
-    let same = plan.points.iter().filter(|point| without_seed(point).eq(without_seed(place)));
-    let found = same.filter_map(|point| numbers.number(metric, point));
+    let found = of_seeds(plan, numbers, metric, place);
     let (sum, count) = found.fold((0.0, 0_u32), |(sum, n), number| (sum + number, n + 1));
     (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Its lowest and its highest value over the seeds; none if there is only one.
+pub fn extent(
+    plan: &Plan,
+    numbers: &dyn Numbers,
+    metric: &str,
+    place: &Point,
+) -> Option<(f64, f64)> {
+    let found: Vec<f64> = of_seeds(plan, numbers, metric, place).collect();
+    let low = found.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = found.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (found.len() > 1).then_some((low, high))
+}
+
+/// A number of every run at `place`, one for each seed.
+fn of_seeds(
+    plan: &Plan,
+    numbers: &dyn Numbers,
+    metric: &str,
+    place: &Point,
+) -> impl Iterator<Item = f64> {
+    let same = plan.points.iter().filter(|point| without_seed(point).eq(without_seed(place)));
+    same.filter_map(|point| numbers.number(metric, point))
 }
 
 fn without_seed(point: &Point) -> impl Iterator<Item = &(String, String)> {

@@ -60,7 +60,7 @@ mod store;
 mod variables;
 
 pub use columns::StoredRun;
-pub use compare::{Comparison, Numbers, Results, compare, measured, places};
+pub use compare::{Comparison, Numbers, Results, compare, extent, measured, places};
 pub use file::{Case, DriveTable, ExperimentFile, Kind, RunTable, schema};
 pub use file_error::FileError;
 pub use inspection::Inspected;

@@ -45,18 +45,31 @@ impl Analysis for HeatMapCounter {
 
     fn page_writes(&mut self, writes: &[PageWrite]) {
         for write in writes {
-            if write.index >= self.end {
-                self.add_column();
-            }
-            let row = write.page >> self.row_shift;
-            let row = if row < ROWS as u64 { row } else { self.add_rows(write.page) };
-            if let Some(column) = self.columns.last_mut() {
-                column[row as usize] += 1;
-            }
+            self.add(write.page, write.index);
         }
     }
 
     fn finish(self) -> HeatMap {
+        self.map()
+    }
+}
+
+impl HeatMapCounter {
+    /// Counts a write of `page`, after `index` others.
+    #[inline]
+    pub fn add(&mut self, page: u64, index: u64) {
+        if index >= self.end {
+            self.add_column();
+        }
+        let row = page >> self.row_shift;
+        let row = if row < ROWS as u64 { row } else { self.add_rows(page) };
+        if let Some(column) = self.columns.last_mut() {
+            column[row as usize] += 1;
+        }
+    }
+
+    /// The map of all writes counted.
+    pub fn map(&self) -> HeatMap {
         let used = |column: &[u64; ROWS]| column.iter().rposition(|writes| *writes > 0);
         let Some(last) = self.columns.iter().filter_map(used).max() else {
             return HeatMap::default();
@@ -68,9 +81,7 @@ impl Analysis for HeatMapCounter {
             columns: self.columns.iter().map(|column| column[..=last].to_vec()).collect(),
         }
     }
-}
 
-impl HeatMapCounter {
     /// Begins a column, in place of two old ones if there are too many.
     #[cold]
     fn add_column(&mut self) {

@@ -28,12 +28,17 @@ const BINNED: f64 = 0.99;
 impl WriteCounts {
     /// Those of the pages of a table.
     pub fn of(table: &PageTable) -> Self {
+        Self::of_pages(table.pages().map(|page| page.writes))
+    }
+
+    /// Those of pages that are written so often each; 0 for one that was written before the part only.
+    pub fn of_pages(pages: impl Iterator<Item = u32>) -> Self {
         let mut dense = [0_u64; DENSE];
         let mut sparse = FxHashMap::<u32, u64>::default();
-        for page in table.pages() {
-            match dense.get_mut(page.writes as usize) {
+        for writes in pages {
+            match dense.get_mut(writes as usize) {
                 Some(pages) => *pages += 1,
-                None => *sparse.entry(page.writes).or_default() += 1,
+                None => *sparse.entry(writes).or_default() += 1,
             }
         }
         let never = std::mem::take(&mut dense[0]);

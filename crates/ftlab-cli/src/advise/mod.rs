@@ -1,14 +1,22 @@
 //! `ftlab advise`: which FTL, and how much over-provisioning.
 
+mod command;
+
+use command::command;
+
 use crate::compare::processors;
 use crate::error::CliError;
-use crate::figure::{check, trade_off_svg, write_trade_off};
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::figure::{FigureSize, check, trade_off_svg, write_trade_off};
+use crate::options::{ReadingArgs, parse_page_size, parse_positive};
 use crate::output::{aligned, print, print_json, say};
 use crate::report::check_report;
 use crate::table::ruled;
 use clap::Args;
-use ftlab_lab::advise::{Advice, Point, Question, Target, tbw_of_dwpd};
+use ftlab_lab::Stop;
+use ftlab_lab::advise::{
+    Advice, Point, Question, Service, Target, USUAL_FTLS, USUAL_OP_RATIOS, tbw_of_dwpd,
+    usual_length,
+};
 use ftlab_report::{AdvicePage, advice_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
@@ -28,22 +36,27 @@ use std::time::Duration;
 #[command(after_help = "Examples:
   ftlab advise trace.parquet --target-waf 1.3
   ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
-  ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard")]
+  ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
+  ftlab advise trace.parquet --endurance 3000 --daily-writes 1TiB --years 5 --price 0.08")]
 pub(crate) struct AdviseArgs {
     /// A trace file, or a generator.
     workload: String,
     #[command(flatten)]
     target: TargetArgs,
     /// An FTL to choose from; may be repeated.
-    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = FTLS)]
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = USUAL_FTLS)]
     ftl: Vec<Spec>,
+    #[command(flatten)]
+    service: ServiceArgs,
     #[command(flatten)]
     drive: DriveArgs,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Plots the trade-off curves to this file, which ends in .svg or .png.
+    /// Plots the trade-off curves to this file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    #[command(flatten)]
+    size: FigureSize,
     /// Writes evidence, curves, answer and caveats to this HTML page.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -57,12 +70,6 @@ pub(crate) struct AdviseArgs {
     #[arg(long, short)]
     quiet: bool,
 }
-
-/// Drive writes after which a run ends that has not become steady.
-const DRIVE_WRITES_MAX: f64 = 30.0;
-
-/// From FTLs without statistics to those whose statistics are worth their memory.
-const FTLS: [&str; 7] = ["1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard"];
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target")]
@@ -82,6 +89,26 @@ struct TargetArgs {
     endurance: Option<NonZeroU32>,
 }
 
+/// What the drive is for: adds the one that uses the least flash over the years.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Years of service")]
+struct ServiceArgs {
+    /// Bytes that the host writes a day: adds which drive uses the least flash over the years, each replaced when it
+    /// is worn out; requires --endurance.
+    #[arg(long, value_name = "SIZE", requires = "endurance")]
+    daily_writes: Option<ByteSize>,
+    /// Years of service.
+    #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = parse_positive)]
+    years: f64,
+    /// Price of a gigabyte (10^9 bytes) of flash, in any currency.
+    #[arg(long, value_name = "PRICE", requires = "daily_writes", value_parser = parse_positive)]
+    price: Option<f64>,
+    /// Kilograms of CO2 equivalent to make a gigabyte of flash; the default is from Tannu and Nair, The Dirty Secret
+    /// of SSDs (2023).
+    #[arg(long, value_name = "KG", default_value_t = Service::CARBON_PER_GB, value_parser = parse_positive)]
+    carbon: f64,
+}
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Drive")]
 struct DriveArgs {
@@ -90,7 +117,7 @@ struct DriveArgs {
         long,
         value_name = "SHARE,...",
         value_delimiter = ',',
-        default_value = "4%,7%,10%,15%,20%,28%,40%,60%"
+        default_value = USUAL_OP_RATIOS
     )]
     op: Vec<Share>,
     /// Logical capacity; by default that of the trace's device, or up to its highest address.
@@ -139,7 +166,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let text = text_of(&evidence(&advice))
         + &ruled(&headings, rows.clone())
         + &refused(&advice)
-        + &advice.sentence()
+        + &advice.answer
         + "\n"
         + &caveats(&advice)
         + &command.as_ref().map_or_else(String::new, |line| format!("\nSee it at work: {line}\n"));
@@ -150,12 +177,12 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         print(&text)?;
     }
     if let Some(path) = &args.figure {
-        write_trade_off(&advice, path)?;
+        write_trade_off(&advice, args.size, path)?;
     }
     if let Some(path) = &args.report {
         let page = AdvicePage {
             question: title(args, &advice),
-            answer: advice.sentence(),
+            answer: advice.answer.clone(),
             evidence: evidence(&advice),
             figure: trade_off_svg(&advice)?,
             headings: headings.iter().map(|heading| heading.replace('\n', " ")).collect(),
@@ -204,30 +231,47 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
         fill: drive.fill,
         length: match drive.writes {
             Some(writes) => Length::Writes(writes),
-            None if drive.once || workload.is_read_once() => Length::OfWorkload,
-            None => Length::UntilSteady(DRIVE_WRITES_MAX),
+            None => usual_length(&workload, drive.once),
         },
         seed: drive.seed,
+        endurance_cycles: args.target.endurance.map(NonZeroU32::get),
         ignore_trims: drive.ignore_trims,
         ..Experiment::new(workload, args.ftl.clone())
     };
-    let target = target(&args.target, &base)?;
-    Ok(Question { base, ftls: args.ftl.clone(), op_ratios: drive.op.clone(), target })
+    let target = target(args, &base)?;
+    let of = &args.service;
+    let service = of.daily_writes.map(|daily| Service {
+        daily,
+        years: of.years,
+        price_per_gb: of.price,
+        carbon_per_gb: of.carbon,
+    });
+    Ok(Question {
+        base,
+        ftls: args.ftl.clone(),
+        op_ratios: drive.op.clone(),
+        target,
+        service,
+        stop: Stop::default(),
+    })
 }
 
-fn target(args: &TargetArgs, base: &Experiment) -> Result<Option<Target>, CliError> {
-    if let Some(waf) = args.target_waf {
+fn target(args: &AdviseArgs, base: &Experiment) -> Result<Option<Target>, CliError> {
+    let asked = &args.target;
+    if let Some(waf) = asked.target_waf {
         return Ok(Some(Target::Waf(waf)));
     }
-    let Some(cycles) = args.endurance.map(NonZeroU32::get) else { return Ok(None) };
-    let tbw = match (args.tbw, args.dwpd) {
+    let Some(cycles) = base.endurance_cycles else { return Ok(None) };
+    let tbw = match (asked.tbw, asked.dwpd) {
         (Some(tbw), _) => tbw,
         (None, Some(dwpd)) => {
             let logical_bytes = base.prepare()?.config().drive.logical_bytes;
             tbw_of_dwpd(dwpd, logical_bytes)
         }
+        (None, None) if args.service.daily_writes.is_some() => return Ok(None),
         (None, None) => {
-            let remedy = "--endurance limits the erases of a block; add --tbw or --dwpd";
+            let remedy =
+                "--endurance limits the erases of a block; add --tbw, --dwpd or --daily-writes";
             return Err(CliError::usage(remedy));
         }
     };
@@ -307,35 +351,6 @@ fn caveats(advice: &Advice) -> String {
     if lines.is_empty() { lines } else { format!("\nTo keep in mind:\n{lines}") }
 }
 
-/// How to see the recommended drive at work.
-fn command(args: &AdviseArgs, advice: &Advice) -> Option<String> {
-    let (ftl, point) = advice.best()?;
-    let drive = &args.drive;
-    let mut words = vec!["ftlab".to_owned(), "run".to_owned(), args.workload.clone()];
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    option("--ftl", ftl.to_owned());
-    option("--blocks", point.blocks.to_string());
-    if let Some(logical) = drive.logical {
-        option("--logical", logical.to_string());
-    }
-    if let Some(pages) = drive.pages_per_block {
-        option("--pages-per-block", pages.to_string());
-    }
-    if drive.page_size != DriveOptions::default().page_bytes {
-        option("--page-size", drive.page_size.to_string());
-    }
-    match drive.writes {
-        Some(writes) => option("--writes", writes.to_string()),
-        None if drive.once => {}
-        None => option("--until", "steady".to_owned()),
-    }
-    if drive.ignore_trims {
-        words.push("--ignore-trims".to_owned());
-    }
-    words.extend(["--report".to_owned(), "report.html".to_owned()]);
-    shlex::try_join(words.iter().map(String::as_str)).ok()
-}
-
 /// Why some drives are too small for some FTLs, each once.
 fn refused(advice: &Advice) -> String {
     let reasons = advice.curves.iter().filter_map(|curve| curve.refused.as_deref());
@@ -354,9 +369,4 @@ fn spinner(quiet: bool) -> ProgressBar {
 fn parse_waf(text: &str) -> Result<f64, String> {
     let waf = text.parse().ok().filter(|waf: &f64| *waf > 1.0 && waf.is_finite());
     waf.ok_or_else(|| format!("{text:?} is not a number above 1, such as 1.3"))
-}
-
-fn parse_positive(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| format!("{text:?} is not a positive number"))
 }

@@ -1,0 +1,167 @@
+//! The answer in words.
+
+use super::{Advice, Curve, Point, Target};
+use ftlab_sim::format::{bytes, percent, significant};
+use ftlab_sim::{Experiment, Fill, Length};
+use std::fmt::Write;
+
+impl Advice {
+    /// Points on the drives that were asked for, which most FTLs have in common.
+    pub fn grid(&self) -> impl Iterator<Item = &Point> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        points.filter(|point| point.is_of_grid)
+    }
+
+    /// The FTL and the smallest drive that meet the target at the lowest cost.
+    pub fn best(&self) -> Option<(&str, Point)> {
+        self.curves.first().and_then(|curve| Some((curve.ftl.as_str(), curve.needs?)))
+    }
+
+    /// Over-provisioning that the best FTL needs under the circumstances that were looked at: least and most;
+    /// no most where it does not suffice under one of them.
+    pub fn range(&self) -> Option<(f64, Option<f64>)> {
+        let (_, best) = self.best()?;
+        let needs = || self.otherwise.iter().map(|other| other.needs.map(|point| point.op_ratio));
+        let least = needs().flatten().fold(best.op_ratio, f64::min);
+        let most = needs().try_fold(best.op_ratio, |most, op| Some(most.max(op?)));
+        Some((least, most))
+    }
+
+    pub(super) fn caveats_of(&self, base: &Experiment) -> Vec<String> {
+        let is_repeated = matches!(base.length, Length::UntilSteady(_));
+        let evidence = self.evidence.as_ref();
+        let mut caveats =
+            evidence.map_or_else(Vec::new, |all| all.caveats(self.logical_bytes, is_repeated));
+        let unsettled: Vec<&str> = self
+            .curves
+            .iter()
+            .filter(|curve| curve.points.iter().any(|point| !point.has_settled()))
+            .map(|curve| curve.ftl.as_str())
+            .collect();
+        if !unsettled.is_empty() {
+            caveats.push(format!(
+                "Write amplification had not settled on every drive (marked with * in the table): {}.",
+                unsettled.join(", ")
+            ));
+        }
+        if base.fill == Fill::None {
+            caveats.push(
+                "The drive is empty at first: a drive in use is full, at least of what was deleted \
+                 without its knowing, and amplifies more."
+                    .to_owned(),
+            );
+        }
+        caveats
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        let Some(target) = self.target else { return self.overview() + &self.lifelong_text() };
+        let wanted = match target {
+            Target::Waf(waf) => format!("a write amplification of {waf}"),
+            Target::Endurance { tbw, cycles } => {
+                format!("{tbw} terabytes written at {cycles} cycles")
+            }
+        };
+        let met: Vec<(&str, Point)> = self
+            .curves
+            .iter()
+            .filter_map(|curve| Some((curve.ftl.as_str(), curve.needs?)))
+            .collect();
+        let Some((best, point)) = met.first() else {
+            return self.missed(&wanted) + &self.lifelong_text();
+        };
+        let more = point.physical_bytes.saturating_sub(self.logical_bytes);
+        let mut text = format!(
+            "{best} reaches {wanted} with {} of over-provisioning: {} of flash for {}, {} more than the \
+             host can use, and {} of metadata",
+            percent(point.op_ratio),
+            bytes(point.physical_bytes),
+            bytes(self.logical_bytes),
+            bytes(more),
+            bytes(point.metadata_bytes)
+        );
+        if let Some((second, point)) = met.get(1) {
+            let _ = write!(
+                text,
+                "; next is {second} with {} and {}",
+                percent(point.op_ratio),
+                bytes(point.metadata_bytes)
+            );
+        }
+        let missed: Vec<_> = self
+            .curves
+            .iter()
+            .filter(|curve| curve.needs.is_none())
+            .map(|c| c.ftl.as_str())
+            .collect();
+        if !missed.is_empty() {
+            let most = self.most().map_or(0.0, |point| point.op_ratio);
+            let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
+        }
+        text + "." + &self.otherwise_text() + &self.lifelong_text()
+    }
+
+    /// What uses the least flash over the years.
+    fn lifelong_text(&self) -> String {
+        self.lifelong.as_ref().map_or_else(String::new, |lifelong| format!(" {lifelong}"))
+    }
+
+    /// What the best FTL needs under other circumstances.
+    fn otherwise_text(&self) -> String {
+        let others = self.otherwise.iter().map(|other| match other.needs {
+            Some(point) => {
+                format!(" {}, it needs {}.", other.circumstance, percent(point.op_ratio))
+            }
+            None => {
+                format!(" {}, not even the largest of these drives suffices.", other.circumstance)
+            }
+        });
+        let others: String = others.collect();
+        match self.range() {
+            Some((least, most)) if !others.is_empty() => {
+                let most = most.map_or_else(|| "more than was tried".to_owned(), percent);
+                format!("{others} So plan with {} to {most}.", percent(least))
+            }
+            _ => others,
+        }
+    }
+
+    /// The largest drive of all.
+    fn most(&self) -> Option<Point> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        points.copied().max_by_key(|point| point.blocks)
+    }
+
+    fn missed(&self, wanted: &str) -> String {
+        let last = |curve: &Curve| curve.points.last().copied();
+        let best = self.curves.iter().find_map(|curve| Some((&curve.ftl, last(curve)?)));
+        best.map_or_else(String::new, |(ftl, point)| {
+            let tbw = point.tbw.map_or_else(String::new, |tbw| {
+                format!(", {} terabytes written", significant(tbw, 4))
+            });
+            format!(
+                "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest (write \
+                 amplification {}{tbw}): allow more (--op), or another FTL (--ftl).",
+                percent(point.op_ratio),
+                significant(point.waf, 4)
+            )
+        })
+    }
+
+    fn overview(&self) -> String {
+        let best = self
+            .curves
+            .iter()
+            .find_map(|curve| Some((&curve.ftl, curve.points.first()?, curve.points.last()?)));
+        best.map_or_else(String::new, |(ftl, first, last)| {
+            format!(
+                "With {} of over-provisioning {ftl} amplifies least, {}; with {} it writes {}. Name a target \
+                 (--target-waf, --tbw) for how much is enough.",
+                percent(last.op_ratio),
+                significant(last.waf, 4),
+                percent(first.op_ratio),
+                significant(first.waf, 4)
+            )
+        })
+    }
+}

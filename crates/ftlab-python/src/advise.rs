@@ -1,0 +1,117 @@
+//! `ftlab.advise`.
+
+use crate::error::{Error, Result};
+use crate::experiment::experiment;
+use crate::parse::{Settings, bad};
+use crate::progress::stoppable;
+use crate::workload::Workload;
+use ftlab_lab::Stop;
+use ftlab_lab::advise::{Question, Service, Target, tbw_of_dwpd, usual_length};
+use ftlab_sim::{Experiment, Length};
+use ftlab_spec::{ByteSize, Share, SpecError};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::Ordering;
+
+/// Which FTL, and how much over-provisioning: the advice as JSON.
+#[pyfunction]
+pub(crate) fn advise(
+    py: Python<'_>,
+    workload: &Workload,
+    ftls: Vec<String>,
+    op_ratios: Vec<String>,
+    settings: BTreeMap<String, String>,
+    progress: Option<Py<PyAny>>,
+) -> Result<String> {
+    let mut settings = Settings::new(settings);
+    let question = question(workload, &ftls, &op_ratios, &mut settings)?;
+    let threads = question.base.threads.unwrap_or_else(processors);
+    let advice = stoppable(py, &question.stop, progress.as_ref(), |count| {
+        question.answer(threads, &|runs| count.done.store(runs, Ordering::Relaxed))
+    })?;
+    let advice = advice.map_err(|error| workload.raised_or(error))?;
+    serde_json::to_string(&advice)
+        .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
+}
+
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+fn question(
+    workload: &Workload,
+    ftls: &[String],
+    op_ratios: &[String],
+    settings: &mut Settings,
+) -> Result<Question> {
+    let ftls = ftls.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<Vec<_>, _>>()?;
+    let once = settings.flag("once")?;
+    let (target_waf, tbw, dwpd) =
+        (settings.number("target_waf")?, settings.number("tbw")?, settings.number("dwpd")?);
+    let daily: Option<ByteSize> = settings.parsed("daily_writes")?;
+    let (years, price_per_gb) = (settings.number("years")?, settings.number("price")?);
+    let carbon = settings.number("carbon")?;
+    let mut base = experiment(workload.inner.clone(), ftls.clone(), settings)?;
+    if base.length == Length::OfWorkload {
+        base.length = usual_length(&base.workload, once);
+    }
+    let target = target(&base, target_waf, tbw, dwpd)?;
+    let service = daily.map(|daily| Service {
+        daily,
+        years: years.unwrap_or(5.0),
+        price_per_gb,
+        carbon_per_gb: carbon.unwrap_or(Service::CARBON_PER_GB),
+    });
+    if (service.is_some() || tbw.is_some() || dwpd.is_some()) && base.endurance_cycles.is_none() {
+        let what = "None, and tbw, dwpd and daily_writes need it";
+        return Err(bad("endurance", "None", &format!("given: it is {what}")).into());
+    }
+    let op_ratios_given = op_ratios.join(", ");
+    let op_ratios = shares(op_ratios)?;
+    if !op_ratios.is_sorted_by(|a, b| a < b) {
+        let expects = "in ascending order, such as [\"7%\", \"10%\"]";
+        return Err(bad("op", &op_ratios_given, expects).into());
+    }
+    Ok(Question { base, ftls, op_ratios, target, service, stop: Stop::default() })
+}
+
+/// Shares of over-provisioning, one or more.
+pub(crate) fn shares(op_ratios: &[String]) -> Result<Vec<Share>> {
+    if op_ratios.is_empty() {
+        return Err(bad("op", "[]", "one share or more, such as [\"7%\", \"28%\"]").into());
+    }
+    let parse = |text: &String| {
+        text.parse().map_err(|error: SpecError| bad("op", text, &error.to_string()))
+    };
+    Ok(op_ratios.iter().map(parse).collect::<std::result::Result<_, _>>()?)
+}
+
+fn target(
+    base: &Experiment,
+    waf: Option<f64>,
+    tbw: Option<f64>,
+    dwpd: Option<f64>,
+) -> Result<Option<Target>> {
+    let given = [("target_waf", waf), ("tbw", tbw), ("dwpd", dwpd)];
+    let given: Vec<_> = given.iter().filter_map(|(name, value)| Some((*name, (*value)?))).collect();
+    let [(name, value)] = given[..] else {
+        let Some((name, value)) = given.get(1) else { return Ok(None) };
+        let expects = "a second target; give one of target_waf, tbw and dwpd";
+        return Err(bad(name, &value.to_string(), expects).into());
+    };
+    if value <= if name == "target_waf" { 1.0 } else { 0.0 } {
+        let least = if name == "target_waf" { "a number above 1" } else { "a number above 0" };
+        return Err(bad(name, &value.to_string(), least).into());
+    }
+    let cycles = base.endurance_cycles.unwrap_or(0);
+    Ok(Some(match name {
+        "target_waf" => Target::Waf(value),
+        "tbw" => Target::Endurance { tbw: value, cycles },
+        _ => {
+            let logical_bytes = base.prepare()?.config().drive.logical_bytes;
+            Target::Endurance { tbw: tbw_of_dwpd(value, logical_bytes), cycles }
+        }
+    }))
+}

@@ -1,0 +1,105 @@
+//! `ftlab.compare`.
+
+use crate::advise::{processors, shares};
+use crate::error::{Error, Result};
+use crate::experiment::experiment;
+use crate::parse::{Settings, bad};
+use crate::progress::stoppable;
+use crate::workload::Workload;
+use ftlab_lab::Stop;
+use ftlab_lab::compare::{CellStore, Comparison, Outcome, Scoreboard, markdown, standard_ftls};
+use ftlab_sim::Workload as SimWorkload;
+use ftlab_spec::Spec;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+/// What is compared: workloads, FTLs (all if there are none), baselines, fills, shares of over-provisioning and
+/// pages per block (the usual number if there are none).
+type Axes = (Vec<Py<Workload>>, Vec<String>, Vec<String>, Vec<String>, Vec<String>, Vec<u32>);
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    board: &'a Scoreboard,
+    cells: &'a [Outcome],
+    markdown: String,
+}
+
+/// The scoreboard as JSON; finished cells are kept in `directory`.
+#[pyfunction]
+pub(crate) fn compare(
+    py: Python<'_>,
+    axes: Axes,
+    directory: PathBuf,
+    settings: BTreeMap<String, String>,
+    progress: Option<Py<PyAny>>,
+) -> Result<String> {
+    let (workloads, ftls, baseline, fills, op_ratios, pages_per_block) = axes;
+    let workloads: Vec<_> = workloads.iter().map(|of| of.get().inner.clone()).collect();
+    if workloads.is_empty() {
+        return Err(bad("workloads", "[]", "one workload or more").into());
+    }
+    if let Some(SimWorkload::Requests(of)) =
+        workloads.iter().find(|of| matches!(of, SimWorkload::Requests(_)))
+    {
+        let expects = "a trace file or a generator, which finished cells can be kept for";
+        return Err(bad("workloads", &SimWorkload::Requests(of.clone()).name(), expects).into());
+    }
+    let (ftls, baseline) = contestants(&ftls, &baseline)?;
+    let base = experiment(workloads[0].clone(), Vec::new(), &mut Settings::new(settings))?;
+    let fills = fills.iter().map(|fill| {
+        fill.parse().map_err(|error: ftlab_spec::SpecError| bad("fill", fill, &error.to_string()))
+    });
+    let comparison = Comparison {
+        workloads,
+        ftls,
+        fills: fills.collect::<std::result::Result<_, _>>()?,
+        op_ratios: shares(&op_ratios)?,
+        pages_per_block: if pages_per_block.is_empty() {
+            vec![None]
+        } else {
+            pages_per_block.into_iter().map(Some).collect()
+        },
+        stop: Stop::default(),
+        base,
+    };
+    let store = CellStore::open(&directory)?;
+    let threads = comparison.base.threads.unwrap_or_else(processors);
+    let outcomes = stoppable(py, &comparison.stop, progress.as_ref(), |count| {
+        comparison.run(store, threads, &|done, of, _| {
+            count.done.store(done, Ordering::Relaxed);
+            count.all.store(of, Ordering::Relaxed);
+        })
+    })??;
+    let board = Scoreboard::new(&outcomes, &baseline);
+    if board.scores.is_empty() {
+        let reason = board.missing.iter().find(|(cell, _)| baseline.contains(&cell.ftl));
+        let reason = reason.map_or("", |(_, reason)| reason.as_str());
+        let expects = format!("an FTL with a result in any cell: {reason}");
+        return Err(bad("baseline", &baseline.join(", "), &expects).into());
+    }
+    let document = Document { board: &board, cells: &outcomes, markdown: markdown(&board) };
+    serde_json::to_string(&document)
+        .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
+}
+
+/// The FTLs with the baselines among them, each once.
+fn contestants(ftls: &[String], baseline: &[String]) -> Result<(Vec<Spec>, Vec<String>)> {
+    let parse = |all: &[String]| {
+        all.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<Vec<Spec>, _>>()
+    };
+    let mut chosen = if ftls.is_empty() { standard_ftls() } else { parse(ftls)? };
+    let baseline = parse(baseline)?;
+    chosen.extend(baseline.iter().filter(|ftl| !chosen.contains(ftl)).cloned().collect::<Vec<_>>());
+    for (index, ftl) in chosen.iter().enumerate() {
+        ftlab_ftl::registry::resolve(ftl)?;
+        if chosen[..index].contains(ftl) {
+            return Err(bad("ftls", &ftl.to_string(), "named once").into());
+        }
+    }
+    Ok((chosen, baseline.iter().map(Spec::to_string).collect()))
+}

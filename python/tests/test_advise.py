@@ -1,0 +1,115 @@
+"""`ftlab.advise` and `ftlab.compare`: the same answers as the commands give."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import ftlab
+
+DRIVE = ftlab.Drive("32MiB", pages_per_block=32)
+
+
+def command(*arguments):
+    typed = [sys.executable, "-m", "ftlab", *arguments, "--json"]
+    return json.loads(subprocess.run(typed, check=True, capture_output=True, timeout=300).stdout)
+
+
+def test_advice_is_that_of_the_command():
+    op = ["7%", "10%", "20%", "40%"]
+    ftls = ["1r-greedy", "sepbit"]
+    counted = []
+    advice = ftlab.advise(
+        "hotcold",
+        target_waf=1.8,
+        ftls=ftls,
+        op=op,
+        drive=DRIVE,
+        endurance=3000,
+        daily_writes="1GiB",
+        progress=lambda done, of: counted.append((done, of)),
+    )
+    typed = ["advise", "hotcold", "--logical", "32MiB", "--pages-per-block", "32", "--target-waf", "1.8"]
+    typed += ["--op", ",".join(op), "--ftl", ftls[0], "--ftl", ftls[1]]
+    typed += ["--endurance", "3000", "--daily-writes", "1GiB"]
+    assert dict(advice) == command(*typed)
+    assert advice.answer.startswith("sepbit reaches a write amplification of 1.8 with ")
+    assert list(advice.needs) == ["sepbit", "1r-greedy"]
+    rows = advice.to_arrow()
+    assert {"ftl", "op_ratio", "waf", "verdict"} <= set(rows.column_names)
+    assert rows.num_rows == sum(len(curve["points"]) for curve in advice["curves"])
+    assert counted
+    assert "sepbit" in repr(advice)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target_waf": 0.9}, "target_waf=0.9 is not a number above 1"),
+        ({"target_waf": 1.5, "dwpd": 1, "endurance": 3000}, "one of target_waf, tbw and dwpd"),
+        ({"tbw": 100}, "endurance"),
+        ({"target_waf": 1.5, "op": ["10%", "7%"]}, "in ascending order"),
+        ({"target_waf": 1.5, "op": [28]}, "did you mean 28%"),
+        ({"target_waf": 1.5, "drive": ftlab.Drive("32MiB", op="7%")}, "as the argument op"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(arguments, message):
+    with pytest.raises(ftlab.errors.ParameterError, match=message):
+        ftlab.advise("hotcold", **{"drive": DRIVE} | arguments)
+
+
+def test_a_table_is_advised_on_too():
+    pages = [n % 900 if n % 4 == 0 else n * 7919 % 300 for n in range(1500)]
+    advice = ftlab.advise(pages, target_waf=1.5, drive="8MiB", ftls="1r-greedy", op=["20%", "40%"])
+    assert advice["evidence"]["page_writes"] == 1500
+    assert any("trace is short" in caveat for caveat in advice.caveats)
+
+
+def test_a_scoreboard_is_that_of_the_command(tmp_path):
+    ftls = ["1r-greedy", "2r++", "sepbit"]
+    told = []
+    board = ftlab.compare(
+        "hotcold",
+        ftls,
+        drive="32MiB",
+        op=["10%", "28%"],
+        out=tmp_path,
+        progress=lambda *done: told.append(done),
+    )
+    typed = ["compare", "hotcold", "--logical", "32MiB", "--op", "10%,28%", "--out", str(tmp_path)]
+    of_command = command(*typed, *(word for ftl in ftls for word in ("--ftl", ftl)))
+    assert {key: board[key] for key in of_command} == of_command
+    assert set(board.relative) == set(ftls)
+    assert board.relative["sepbit"] == pytest.approx(1)
+    cells = board.to_arrow()
+    assert cells.num_rows == 6
+    alone = ftlab.run("hotcold", "2r++", drive=ftlab.Drive("32MiB", op="28%"))
+    rows = [row for row in cells.to_pylist() if row["ftl"] == "2r++" and row["op_ratio"] == 0.28]
+    assert rows[0]["waf"] == alone["2r++"].waf
+    assert board.to_arrow("scores").num_rows == 3
+    assert board.to_arrow("workloads").num_rows == 3
+    assert told[-1] == (6, 6) or told[-1][1] in (6, None)
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(ftlab.errors.ParameterError, match="a trace file or a generator"):
+        ftlab._core.compare(([ftlab._workload.core_workload([1, 2])], [], [], [], ["7%"], []), ".", {}, None)
+    with pytest.raises(ftlab.errors.ParameterError, match="did you mean"):
+        ftlab.compare("uniform", "hazrd", drive="8MiB")
+
+
+def test_ctrl_c_stops_advice():
+    def interrupt():
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ftlab.advise("zipf:theta=0.9", target_waf=1.2, drive="8GiB")
+    assert time.monotonic() - begun < 30
