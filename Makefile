@@ -123,6 +123,7 @@ reproduce: build ## reproduces every table and figure of the papers, scaled to a
 
 bench-drive: build ## measures page writes to a drive, and serving it compared with nbdkit (make setup-drive; loop devices need root)
 	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
+	$(CARGO) run --release --locked --package ftlab-device --example front_ends
 	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
