@@ -8,7 +8,8 @@
 //! [server](crate::net::Server) gives each a thread.
 //!
 //! ```text
-//! queue.rs        units of the transport: order, digests, what is in them      NVMe/TCP 1.1
+//! queue.rs        what each unit of the host leads to                          NVMe/TCP 1.1
+//!   unit.rs         what units must look like, and their digests
 //!   transfer.rs     data that a command announces and the host sends later
 //!   output.rs       units for the host
 //! fabrics.rs      Connect, properties, Disconnect                              base 2.1, section 6
@@ -24,6 +25,7 @@
 mod admin;
 mod commands;
 mod controller;
+mod conversation;
 mod events;
 mod fabrics;
 mod features;
@@ -46,6 +48,7 @@ mod subsystem;
 mod tests;
 mod transfer;
 mod uncorrectable;
+mod unit;
 
 pub use subsystem::{Subsystem, SubsystemOptions};
 

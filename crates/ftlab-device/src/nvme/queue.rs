@@ -9,40 +9,35 @@ use super::layout::{
     Command, Completion, ConnectData, Data, ErrorEntry, Header, InitRequest, ReadyToTransfer,
     SGL_IN_CAPSULE, SGL_TRANSPORT, Status, Termination, fatal, flag, kind, opcode,
 };
-use super::output::{DIGEST_BYTES, Wire, terminate};
+use super::output::{Wire, terminate};
 use super::subsystem::{Moved, Subsystem};
 use super::transfer::{Transfer, Transfers};
-use super::{ADMIN_IN_CAPSULE_BYTES, BUFFERED_BYTES_MAX, IN_CAPSULE_BYTES, UNIT_BYTES_MAX};
+use super::unit::{COMMAND_HEADER_BYTES, Expected, Unit};
+use super::{ADMIN_IN_CAPSULE_BYTES, BUFFERED_BYTES_MAX, IN_CAPSULE_BYTES};
 use crate::latency::{set_due, take_due};
-use crate::net::{Conversation, Link, Protocol, Replies};
+use crate::net::{Link, Replies};
 use std::time::{Duration, Instant};
 
 /// A read is answered in pieces of this, which end at a multiple of it within the drive, so that memory does
 /// not grow with it.
 const READ_PIECE_BYTES: u64 = 128 << 10;
 
-/// How often it is looked whether there is an event to tell.
-const EVENT_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Bytes of the header of a unit with a command.
-const COMMAND_HEADER_BYTES: usize = Header::BYTES + Command::BYTES;
-
 /// A queue of a host.
 pub(super) struct Queue<'a> {
-    subsystem: &'a Subsystem,
+    pub(super) subsystem: &'a Subsystem,
     link: Link,
     wire: Wire,
-    phase: Phase,
-    transfers: Transfers,
-    reading: Option<Reading>,
+    pub(super) phase: Phase,
+    pub(super) transfers: Transfers,
+    pub(super) reading: Option<Reading>,
     /// What is not yet counted for all queues together: once for each batch of commands.
-    moved: Moved,
+    pub(super) moved: Moved,
     /// When the host was last heard of, and when events are looked for next.
     heard: Instant,
-    looks_at: Instant,
+    pub(super) looks_at: Instant,
 }
 
-enum Phase {
+pub(super) enum Phase {
     /// The host has to begin.
     Greeting,
     /// The host has to connect.
@@ -54,7 +49,7 @@ enum Phase {
 }
 
 /// A read, of which a part has been sent.
-struct Reading {
+pub(super) struct Reading {
     command: Command,
     at: u64,
     end: u64,
@@ -64,22 +59,13 @@ struct Reading {
 }
 
 /// The result of processing received bytes.
-enum Step {
+pub(super) enum Step {
     /// More bytes are needed.
     Starved,
     /// This many have been processed.
     Used(usize),
     /// The connection ends.
     Close(Option<String>),
-}
-
-/// A unit that is complete.
-struct Unit<'a> {
-    header: Header,
-    bytes: &'a [u8],
-    data: &'a [u8],
-    /// Whether the digest of the data is that of the data.
-    is_intact: bool,
 }
 
 impl<'a> Queue<'a> {
@@ -98,7 +84,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    fn connected(&self) -> Option<&Connected> {
+    pub(super) fn connected(&self) -> Option<&Connected> {
         match &self.phase {
             Phase::Working(connected, _) => Some(connected),
             _ => None,
@@ -116,14 +102,19 @@ impl<'a> Queue<'a> {
     }
 
     /// Processes a unit, if all of it is there.
-    fn unit(&mut self, input: &[u8], replies: &mut Replies) -> Step {
+    pub(super) fn unit(&mut self, input: &[u8], replies: &mut Replies) -> Step {
         let Some(header) = Header::decode(input) else { return Step::Starved };
-        if let Err(error) = self.check_header(header) {
+        let expected = Expected {
+            wire: self.wire,
+            is_greeting: matches!(self.phase, Phase::Greeting),
+            in_capsule_bytes: self.in_capsule_bytes(),
+        };
+        if let Err(error) = expected.check(header) {
             // The rest of the header may not be there yet.
             return Self::end(error, &input[..Header::BYTES], header, replies);
         }
         let Some(bytes) = input.get(..header.bytes as usize) else { return Step::Starved };
-        let unit = match self.open(header, bytes) {
+        let unit = match expected.open(header, bytes) {
             Ok(unit) => unit,
             Err(error) => return Self::end(error, bytes, header, replies),
         };
@@ -155,85 +146,6 @@ impl<'a> Queue<'a> {
              {information:#x}",
             header.kind, header.bytes
         )))
-    }
-
-    /// What can be said of a unit by its common header.
-    fn check_header(&self, header: Header) -> Result<(), Termination> {
-        const KIND_AT: u32 = 0;
-        const FLAGS_AT: u32 = 1;
-        const HEADER_BYTES_AT: u32 = 2;
-        const DATA_OFFSET_AT: u32 = 3;
-        const BYTES_AT: u32 = 4;
-        let wrong = |information| Err(Termination { status: fatal::HEADER_FIELD, information });
-        let is_greeting = matches!(self.phase, Phase::Greeting);
-        let (header_bytes, data_max) = match header.kind {
-            kind::INIT_REQUEST => (InitRequest::BYTES, 0),
-            kind::HOST_TERMINATION => (Termination::BYTES, Termination::ERROR_BYTES_MAX),
-            kind::COMMAND => (COMMAND_HEADER_BYTES, self.in_capsule_bytes()),
-            kind::HOST_DATA => (Data::BYTES, UNIT_BYTES_MAX as usize),
-            _ => return wrong(KIND_AT),
-        };
-        let is_in_order = match header.kind {
-            kind::INIT_REQUEST => is_greeting,
-            kind::HOST_TERMINATION => true,
-            _ => !is_greeting,
-        };
-        if !is_in_order {
-            return Err(Termination { status: fatal::SEQUENCE, information: 0 });
-        }
-        if usize::from(header.length) != header_bytes {
-            return wrong(HEADER_BYTES_AT);
-        }
-        let has_digests = matches!(header.kind, kind::COMMAND | kind::HOST_DATA);
-        let has_header_digest = has_digests && self.wire.header_digest;
-        if (header.flags & flag::HEADER_DIGEST != 0) != has_header_digest {
-            return wrong(FLAGS_AT);
-        }
-        let header_end = header_bytes + if has_header_digest { DIGEST_BYTES } else { 0 };
-        let bytes = header.bytes as usize;
-        // The data of a termination follow its header without being announced.
-        let has_data = bytes > header_end && header.kind != kind::HOST_TERMINATION;
-        let start = if has_data { usize::from(header.data_offset) } else { header_end };
-        if start < header_end || start > bytes {
-            return wrong(DATA_OFFSET_AT);
-        }
-        let has_data_digest = has_data && self.wire.data_digest;
-        if has_data && (header.flags & flag::DATA_DIGEST != 0) != has_data_digest {
-            return wrong(FLAGS_AT);
-        }
-        let overhead = start + if has_data_digest { DIGEST_BYTES } else { 0 };
-        if bytes < overhead || bytes - overhead > data_max {
-            return wrong(BYTES_AT);
-        }
-        Ok(())
-    }
-
-    /// Verifies the digests of a unit, whose header is possible.
-    fn open<'b>(&self, header: Header, bytes: &'b [u8]) -> Result<Unit<'b>, Termination> {
-        let has_digests = matches!(header.kind, kind::COMMAND | kind::HOST_DATA);
-        let header_bytes = usize::from(header.length);
-        let mut header_end = header_bytes;
-        if has_digests && self.wire.header_digest {
-            header_end += DIGEST_BYTES;
-            let (covered, digest) = bytes[..header_end].split_at(header_bytes);
-            let expected = crc32c::crc32c(covered);
-            if digest != expected.to_le_bytes() {
-                let status = fatal::HEADER_DIGEST;
-                let found = digest.first_chunk().map_or(0, |digest| u32::from_le_bytes(*digest));
-                return Err(Termination { status, information: found });
-            }
-        }
-        let has_data = has_digests && bytes.len() > header_end;
-        let mut data = if has_data { &bytes[header.data_offset.into()..] } else { &[] };
-        let mut is_intact = true;
-        if has_data
-            && self.wire.data_digest
-            && let Some((covered, digest)) = data.split_last_chunk::<DIGEST_BYTES>()
-        {
-            is_intact = crc32c::crc32c(covered).to_le_bytes() == *digest;
-            data = covered;
-        }
-        Ok(Unit { header, bytes, data, is_intact })
     }
 
     /// Agrees with the host on how to go on.
@@ -535,7 +447,7 @@ impl<'a> Queue<'a> {
     }
 
     /// Sends the next piece of a read.
-    fn read_piece(&mut self, replies: &mut Replies) -> Step {
+    pub(super) fn read_piece(&mut self, replies: &mut Replies) -> Step {
         let omits_response = self.may_omit_response();
         let Some(reading) = &mut self.reading else { return Step::Used(0) };
         let (command, at) = (reading.command, reading.at);
@@ -583,7 +495,7 @@ impl<'a> Queue<'a> {
     }
 
     /// Tells the host of events, if it wants to know.
-    fn tell_events(&mut self, replies: &mut Replies) {
+    pub(super) fn tell_events(&mut self, replies: &mut Replies) {
         if !self.is_admin() {
             return;
         }
@@ -598,7 +510,7 @@ impl<'a> Queue<'a> {
     }
 
     /// Looks for events of the drive.
-    fn look(&mut self) {
+    pub(super) fn look(&mut self) {
         const SPARE_IS_LOW: u8 = 1 << 0;
         let warnings = crate::Smart::warnings(&self.subsystem.drive.status());
         let Some(Connected { controller, .. }) = self.connected() else { return };
@@ -612,13 +524,13 @@ impl<'a> Queue<'a> {
         }
     }
 
-    fn close(&mut self, problem: Option<String>) {
+    pub(super) fn close(&mut self, problem: Option<String>) {
         self.leave();
         self.phase = Phase::Closed(problem);
     }
 
     /// The queue ends, and with an admin queue its controller.
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         if let Phase::Working(connected, _) = &self.phase {
             if connected.queue == 0 {
                 self.subsystem.end_controller(&connected.controller);
@@ -629,104 +541,10 @@ impl<'a> Queue<'a> {
     }
 
     /// When the host must have been heard of.
-    fn silent_until(&self) -> Option<Instant> {
+    pub(super) fn silent_until(&self) -> Option<Instant> {
         /// Hosts send a sign of life every half of the time; this is what it may take to get here.
         const GRACE: Duration = Duration::from_secs(1);
         let connected = self.connected().filter(|connected| connected.queue == 0)?;
         Some(self.heard + connected.controller.keep_alive()? + GRACE)
-    }
-}
-
-impl Protocol for Subsystem {
-    fn name(&self) -> &'static str {
-        "nvme"
-    }
-
-    fn begin<'a>(&'a self, link: Link, _replies: &mut Replies) -> Box<dyn Conversation + 'a> {
-        Box::new(Queue::new(self, link))
-    }
-}
-
-impl Drop for Queue<'_> {
-    fn drop(&mut self) {
-        self.leave();
-    }
-}
-
-impl Conversation for Queue<'_> {
-    fn feed(&mut self, input: &[u8], replies: &mut Replies) -> usize {
-        let mut used = 0;
-        while !replies.is_full() {
-            if self.is_closed() {
-                used = input.len();
-                break;
-            }
-            if self.connected().is_some_and(|connected| connected.controller.is_over()) {
-                self.close(None);
-                continue;
-            }
-            let start = replies.bytes().len();
-            let step = if self.reading.is_some() {
-                self.read_piece(replies)
-            } else {
-                self.unit(&input[used..], replies)
-            };
-            if replies.bytes().len() > start
-                && let Some(due) = take_due()
-            {
-                replies.hold(start, due);
-            }
-            match step {
-                Step::Starved => break,
-                Step::Used(bytes) => used += bytes,
-                Step::Close(problem) => self.close(problem),
-            }
-        }
-        self.subsystem.tallies.take(&mut self.moved);
-        used
-    }
-
-    fn input_bytes(&self) -> usize {
-        // A header, a digest, data after up to 255 bytes, and another digest.
-        256 + UNIT_BYTES_MAX as usize + DIGEST_BYTES
-    }
-
-    fn is_handshake(&self) -> bool {
-        matches!(self.phase, Phase::Greeting | Phase::Connecting)
-    }
-
-    fn is_within_request(&self) -> bool {
-        self.transfers.len() > 0
-    }
-
-    fn is_closed(&self) -> bool {
-        matches!(self.phase, Phase::Closed(_))
-    }
-
-    fn problem(&self) -> Option<&str> {
-        match &self.phase {
-            Phase::Closed(problem) => problem.as_deref(),
-            _ => None,
-        }
-    }
-
-    fn wakes_at(&self) -> Option<Instant> {
-        let connected = self.connected().filter(|connected| connected.queue == 0)?;
-        let is_waiting = connected.controller.state().events.is_waiting();
-        let looks_at = is_waiting.then_some(self.looks_at);
-        self.silent_until().into_iter().chain(looks_at).min()
-    }
-
-    fn wake(&mut self, replies: &mut Replies) {
-        let now = Instant::now();
-        if self.silent_until().is_some_and(|until| until <= now) {
-            let problem = "the host's keep alive timer has expired";
-            return self.close(Some(problem.to_owned()));
-        }
-        if self.looks_at <= now {
-            self.looks_at = now + EVENT_INTERVAL;
-            self.look();
-            self.tell_events(replies);
-        }
     }
 }

@@ -105,7 +105,7 @@ fn when_the_admin_queue_ends_all_others_do() {
     drop(admin);
     served.wait_until_alone();
     assert_eq!(io.stream.read(&mut [0; 8]).unwrap_or(0), 0);
-    // A reset ends them too, and the host begins anew.
+    // A reset ends them too, and the host connects again.
     let (mut admin, controller) = served.admin();
     let mut io = served.connect(1, controller, &served.nqn);
     admin.set_property(0x14, 0).unwrap();
