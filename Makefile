@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
+.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -133,6 +133,7 @@ reproduce: build ## reproduces every table and figure of the papers, scaled to a
 
 bench-drive: build ## measures page writes to a drive, and serving it compared with nbdkit (make setup-drive; loop devices need root)
 	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
+	$(CARGO) run --release --locked --package ftlab-device --example front_ends
 	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
@@ -150,6 +151,9 @@ setup-drive: ## installs the programs for the tests of the live drive and `make 
 	apt-get update && apt-get install --yes --no-install-recommends \
 		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs \
 		gnutls-bin postgresql mariadb-server mariadb-client sysbench rocksdb-tools
+
+setup-guest: ## makes the guest in which the kernel's NVMe/TCP is tested: target/guest; as root
+	scripts/guest.sh make target/guest
 
 setup-report: ## installs the programs for the tests of the report page: Chromium, Playwright, axe; as root
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm

@@ -106,6 +106,28 @@ pub trait Observed: Store {
     fn status(&self) -> DriveStatus;
     /// The current state of every erase block.
     fn block_map(&self) -> BlockMap;
+    /// Its placement handles, if its FTL keeps apart what the host names apart.
+    fn placement(&self) -> Option<Placement> {
+        None
+    }
+}
+
+/// The placement handles of a drive, by number: the streams that a host may name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Bytes of a reclaim unit, which is an erase block.
+    pub unit_bytes: u64,
+    /// The handles.
+    pub handles: Vec<PlacementHandle>,
+}
+
+/// A placement handle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlacementHandle {
+    /// Whether its pages stay apart when they are moved.
+    pub is_persistent: bool,
+    /// Bytes that can still be written to its reclaim unit.
+    pub left_bytes: u64,
 }
 
 /// The state of a drive. Counters start at its creation and survive restarts.
@@ -123,6 +145,8 @@ pub struct DriveStatus {
     pub blocks: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
+    /// Pages that hold data.
+    pub mapped_pages: u32,
     /// Free blocks: erased, or ready to be.
     pub free_blocks: u32,
     /// Retired blocks.

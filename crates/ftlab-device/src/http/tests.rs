@@ -1,7 +1,8 @@
 //! A dashboard of a fake drive, queried by a client.
 
 use super::DashboardOptions;
-use super::{Dashboard, Smart, get, get_json};
+use super::{Dashboard, get, get_json};
+use crate::Smart;
 use crate::{
     BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample, ServeError,
     Status, Store, Watched,

@@ -2,13 +2,13 @@
 
 use super::address::Address;
 use super::connection::Connection;
+use super::limits::Limits;
+use super::protocol::{Link, Protocol};
 use super::replies::Replies;
-use super::session::Session;
 use super::slots::{Slot, Slots};
 use super::socket::{Listener, Socket};
 use super::tls::Tls;
-use super::{Export, Limits};
-use crate::{AllowList, ServeError, Store};
+use crate::{AllowList, ServeError};
 use rustix::io::Errno;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,8 +42,7 @@ pub struct Server {
 
 struct Shared {
     listener: Listener,
-    store: Arc<dyn Store>,
-    export: Export,
+    protocol: Arc<dyn Protocol>,
     options: ServerOptions,
     report: Box<Report>,
     is_stopping: AtomicBool,
@@ -54,19 +53,17 @@ struct Shared {
 }
 
 impl Server {
-    /// Listens at `address`, and serves `store` from now on.
+    /// Listens at `address`, and speaks `protocol` from now on.
     pub fn start(
         address: &Address,
-        export: Export,
-        store: Arc<dyn Store>,
+        protocol: Arc<dyn Protocol>,
         options: ServerOptions,
         report: Box<Report>,
     ) -> Result<Self, ServeError> {
         let (listener, address) = Listener::bind(address)?;
         let shared = Arc::new(Shared {
             listener,
-            store,
-            export,
+            protocol,
             slots: Slots::new(options.limits.connections),
             options,
             report,
@@ -78,7 +75,7 @@ impl Server {
             let shared = Arc::clone(&shared);
             move || accept(&shared)
         };
-        let accepting = std::thread::Builder::new().name("nbd".to_owned()).spawn(accept);
+        let accepting = thread_named(shared.protocol.name().to_owned()).spawn(accept);
         let accepting = accepting.map_err(|error| ServeError::io("starting a thread", error))?;
         Ok(Self { shared, address, accepting: Some(accepting) })
     }
@@ -120,9 +117,12 @@ impl Shared {
         let tls = self.options.tls.as_ref();
         let limits = &self.options.limits;
         let mut replies = Replies::new(limits.delayed_bytes, Arc::clone(&self.delayed));
-        let session = Session::begin(self.store.as_ref(), &self.export, &mut replies);
-        let session = session.with_tls(tls.map(|tls| tls.is_required));
-        Connection::new(slot, session, replies, limits, tls).run()
+        let link = Link {
+            socket: Some(Arc::clone(&slot.socket)),
+            requires_tls: tls.map(|tls| tls.is_required),
+        };
+        let conversation = self.protocol.begin(link, &mut replies);
+        Connection::new(slot, conversation, replies, limits, tls).run()
     }
 }
 
@@ -168,7 +168,7 @@ fn begin(shared: &Arc<Shared>, id: u64, socket: Socket) -> io::Result<()> {
         }
         shared.slots.remove(id);
     };
-    match std::thread::Builder::new().name(format!("nbd-{id}")).spawn(run) {
+    match thread_named(format!("{}-{id}", shared.protocol.name())).spawn(run) {
         Ok(thread) => {
             let mut threads = shared.threads();
             threads.retain(|thread| !thread.is_finished());
@@ -180,6 +180,10 @@ fn begin(shared: &Arc<Shared>, id: u64, socket: Socket) -> io::Result<()> {
             Err(error)
         }
     }
+}
+
+fn thread_named(name: String) -> std::thread::Builder {
+    std::thread::Builder::new().name(name)
 }
 
 /// Whether the client simply disconnected.

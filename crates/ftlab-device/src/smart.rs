@@ -1,6 +1,6 @@
 //! Health, with the names of nvme-cli.
 
-use crate::{BlockMap, Monitor, Status};
+use crate::{BlockMap, DriveStatus, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,30 +54,16 @@ pub struct Smart {
 }
 
 impl Smart {
-    pub(super) fn of(monitor: &Monitor) -> Self {
-        Self::new(&monitor.latest(), &monitor.block_map())
-    }
-
-    fn new(status: &Status, blocks: &BlockMap) -> Self {
+    /// The health of a drive and the requests to it in `status`, and its blocks.
+    pub(crate) fn new(status: &Status, blocks: &BlockMap) -> Self {
         let (drive, host) = (&status.drive, &status.host);
         let page_bytes = u64::from(drive.page_bytes);
-        let data_blocks = drive.logical_pages.div_ceil(drive.pages_per_block.max(1));
-        let spare = u64::from(drive.blocks.saturating_sub(data_blocks)).max(1);
-        let retired = u64::from(drive.retired_blocks);
-        let avail_spare = 100 * spare.saturating_sub(retired) / spare;
-        let mut critical_warning = 0;
-        if avail_spare < SPARE_THRESHOLD {
-            critical_warning |= SPARE_IS_LOW;
-        }
-        if drive.health.read_only.is_some() {
-            critical_warning |= IS_READ_ONLY;
-        }
         let failed = [&host.reads, &host.writes, &host.trims, &host.flushes].map(|r| r.failed);
         let written_bytes = drive.flash.host_pages * page_bytes;
         let programmed_bytes = drive.flash.programmed_pages() * page_bytes;
         Self {
-            critical_warning,
-            avail_spare,
+            critical_warning: Self::warnings(drive),
+            avail_spare: spare_percent(drive),
             spare_thresh: SPARE_THRESHOLD,
             data_units_read: host.reads.bytes.div_ceil(DATA_UNIT_BYTES),
             data_units_written: written_bytes.div_ceil(DATA_UNIT_BYTES),
@@ -87,13 +73,25 @@ impl Smart {
             media_errors: drive.health.media_errors,
             num_err_log_entries: failed.iter().sum(),
             physical_media_units_written: programmed_bytes + drive.flash.metadata_bytes,
-            bad_user_nand_blocks: retired,
+            bad_user_nand_blocks: drive.retired_blocks.into(),
             uncorrectable_read_error_count: drive.health.media_errors,
             percent_free_blocks: 100 * u64::from(drive.free_blocks)
                 / u64::from(drive.blocks.max(1)),
             max_user_data_erase_count: blocks.erases.iter().max().copied().unwrap_or(0).into(),
             min_user_data_erase_count: blocks.erases.iter().min().copied().unwrap_or(0).into(),
         }
+    }
+
+    /// The bits of the critical warning.
+    pub(crate) fn warnings(drive: &DriveStatus) -> u8 {
+        let mut warnings = 0;
+        if spare_percent(drive) < SPARE_THRESHOLD {
+            warnings |= SPARE_IS_LOW;
+        }
+        if drive.health.read_only.is_some() {
+            warnings |= IS_READ_ONLY;
+        }
+        warnings
     }
 
     /// Names and values, in the order and wording of nvme-cli's text output.
@@ -120,10 +118,17 @@ impl Smart {
     }
 }
 
+/// Spare blocks that are not retired, in percent.
+fn spare_percent(drive: &DriveStatus) -> u64 {
+    let data_blocks = drive.logical_pages.div_ceil(drive.pages_per_block.max(1));
+    let spare = u64::from(drive.blocks.saturating_sub(data_blocks)).max(1);
+    100 * spare.saturating_sub(drive.retired_blocks.into()) / spare
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DriveStatus, FlashCounters, Health};
+    use crate::{FlashCounters, Health};
 
     #[test]
     fn units_percentages_and_warnings_are_those_of_the_standard() {

@@ -1,6 +1,6 @@
 //! Sockets of both kinds, and the encrypted stream over one.
 
-use super::Address;
+use super::address::Address;
 use super::tls::Tls;
 use crate::ServeError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,7 +11,7 @@ use rustix::net::sockopt::{
 use rustix::net::{RecvFlags, SendFlags, Shutdown as SocketShutdown, recv, send, shutdown};
 use rustls::{ServerConnection, StreamOwned};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -99,6 +99,14 @@ impl Socket {
         match self {
             Self::Unix(_) => None,
             Self::Tcp(stream) => stream.peer_addr().ok().map(|address| address.ip().to_canonical()),
+        }
+    }
+
+    /// The address that the client has connected to, if that is TCP.
+    pub(super) fn local(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(stream) => stream.local_addr().ok(),
         }
     }
 
@@ -225,7 +233,7 @@ impl Read for Stream {
         match &mut self.kind {
             Kind::Plain(socket) => socket.read(buffer),
             Kind::Encrypted(stream) => match stream.read(buffer) {
-                // Clients of NBD say that they leave before they do.
+                // Clients say in their protocol that they leave.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 result => result,
             },

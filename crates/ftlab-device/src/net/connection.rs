@@ -1,8 +1,8 @@
-//! One connection: bytes between its socket and its session.
+//! One connection: bytes between its socket and its conversation.
 
 use super::limits::Limits;
+use super::protocol::Conversation;
 use super::replies::Replies;
-use super::session::Session;
 use super::slots::{Phase, Slot};
 use super::socket::{Stream, Wait};
 use super::tls::Tls;
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Size of the receive buffer, at least what the session needs; a queue of 32 requests of 4 KiB
+/// Size of the receive buffer, at least what the conversation needs; a queue of 32 requests of 4 KiB
 /// fits.
 const INPUT_BYTES: usize = 256 << 10;
 
 /// One client's connection.
 pub(super) struct Connection<'a> {
     stream: Stream,
-    session: Session<'a>,
+    conversation: Box<dyn Conversation + 'a>,
     replies: Replies,
     input: Input,
     slot: &'a Slot,
@@ -31,18 +31,18 @@ pub(super) struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    /// Serves the client of `slot`, to which the session has put its greeting into `replies`.
+    /// Serves the client of `slot`, for which the conversation has put its greeting into `replies`.
     pub(super) fn new(
         slot: &'a Slot,
-        session: Session<'a>,
+        conversation: Box<dyn Conversation + 'a>,
         replies: Replies,
         limits: &'a Limits,
         tls: Option<&'a Tls>,
     ) -> Self {
         Self {
             stream: Stream::new(Arc::clone(&slot.socket)),
-            input: Input::new(INPUT_BYTES.max(session.input_bytes())),
-            session,
+            input: Input::new(INPUT_BYTES.max(conversation.input_bytes())),
+            conversation,
             replies,
             slot,
             limits,
@@ -62,7 +62,7 @@ impl<'a> Connection<'a> {
 
     fn converse(&mut self) -> io::Result<()> {
         loop {
-            let used = self.session.feed(self.input.bytes(), &mut self.replies);
+            let used = self.conversation.feed(self.input.bytes(), &mut self.replies);
             self.input.used(used);
             if used > 0 {
                 self.request_until = None;
@@ -71,12 +71,12 @@ impl<'a> Connection<'a> {
             let was_full = self.replies.is_full();
             let next_due = self.replies.release();
             self.send()?;
-            if self.session.is_closed() {
+            if self.conversation.is_closed() {
                 self.drain()?;
-                let problem = self.session.problem();
+                let problem = self.conversation.problem();
                 return problem.map_or(Ok(()), |problem| Err(io::Error::other(problem)));
             }
-            if self.session.wants_tls() {
+            if self.conversation.wants_tls() {
                 self.start_tls()?;
             }
             if self.replies.is_full() {
@@ -91,7 +91,7 @@ impl<'a> Connection<'a> {
 
     /// Says what the connection does now; before the end of the handshake, that is the handshake.
     fn enter(&self, phase: Phase) {
-        if !self.session.is_handshake() {
+        if !self.conversation.is_handshake() {
             self.slot.enter(phase);
         }
     }
@@ -101,7 +101,7 @@ impl<'a> Connection<'a> {
         if !self.input.bytes().is_empty() {
             return Err(io::Error::other("the client sent plain data after asking for TLS"));
         }
-        self.session.continue_encrypted();
+        self.conversation.continue_encrypted();
         self.tls.map_or(Ok(()), |tls| self.stream.encrypt(tls))
     }
 
@@ -110,19 +110,25 @@ impl<'a> Connection<'a> {
         loop {
             let limit = self.receiving_until();
             self.enter(if limit.is_some() { Phase::Stalled } else { Phase::Idle });
-            let may_block = limit.is_none() && next_due.is_none();
+            let wakes_at = self.conversation.wakes_at();
+            let may_block = limit.is_none() && next_due.is_none() && wakes_at.is_none();
             match self.input.receive(&mut self.stream, may_block) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 received => return received.map(|bytes| bytes > 0),
             }
-            let until = next_due.into_iter().chain(limit).min();
+            let until = next_due.into_iter().chain(limit).chain(wakes_at).min();
             if self.stream.wait(Wait::ToReceive, until)? {
                 continue;
             }
-            if next_due.is_some_and(|due| due <= Instant::now()) {
+            let is_past = |time: Instant| time <= Instant::now();
+            if wakes_at.is_some_and(is_past) {
+                self.conversation.wake(&mut self.replies);
                 return Ok(true);
             }
-            if self.session.is_handshake() {
+            if next_due.is_some_and(is_past) {
+                return Ok(true);
+            }
+            if self.conversation.is_handshake() {
                 return Err(late("the handshake takes", self.limits.handshake));
             }
             return Err(late("receiving a request takes", self.limits.request));
@@ -131,10 +137,10 @@ impl<'a> Connection<'a> {
 
     /// When the client must have sent more; there is no such time between requests.
     fn receiving_until(&mut self) -> Option<Instant> {
-        if self.session.is_handshake() {
+        if self.conversation.is_handshake() {
             return Some(self.handshake_until);
         }
-        if self.input.bytes().is_empty() && !self.session.is_within_request() {
+        if self.input.bytes().is_empty() && !self.conversation.is_within_request() {
             return None;
         }
         let limit = self.limits.request;
@@ -172,7 +178,7 @@ impl<'a> Connection<'a> {
         let limit = self.limits.reply;
         let until = *until.get_or_insert_with(|| {
             let until = Instant::now() + limit;
-            if self.session.is_handshake() { until.min(self.handshake_until) } else { until }
+            if self.conversation.is_handshake() { until.min(self.handshake_until) } else { until }
         });
         self.enter(Phase::Stalled);
         if self.stream.wait(Wait::ToSend, Some(until))? {

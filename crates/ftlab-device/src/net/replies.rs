@@ -48,7 +48,7 @@ impl Drop for Replies {
 
 impl Replies {
     /// No replies yet; those that are delayed share a limit with others that count in `held_in_all`.
-    pub(super) fn new(held_max_bytes: usize, held_in_all: Arc<AtomicUsize>) -> Self {
+    pub(crate) fn new(held_max_bytes: usize, held_in_all: Arc<AtomicUsize>) -> Self {
         Self {
             bytes: Vec::new(),
             used: 0,
@@ -75,12 +75,12 @@ impl Replies {
     }
 
     /// Whether replies are delayed.
-    pub(super) fn is_holding(&self) -> bool {
+    pub(crate) fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
 
     /// Adds nothing before all delayed replies have been sent.
-    pub(super) fn bar(&mut self) {
+    pub(crate) fn bar(&mut self) {
         self.is_barred = true;
     }
 
@@ -94,7 +94,7 @@ impl Replies {
     }
 
     /// Delays everything after the first `start` bytes until `due`.
-    pub(super) fn hold(&mut self, start: usize, due: Instant) {
+    pub(crate) fn hold(&mut self, start: usize, due: Instant) {
         let reply = self.bytes[start..self.used].to_vec();
         self.used = start;
         self.holds += 1;
@@ -105,7 +105,7 @@ impl Replies {
 
     /// Adds replies that are due to the bytes to be sent, and returns when the next one is due, if
     /// there is any.
-    pub(super) fn release(&mut self) -> Option<Instant> {
+    pub(crate) fn release(&mut self) -> Option<Instant> {
         let now = self.held.peek().map(|_| Instant::now())?;
         while let Some(Reverse((due, ..))) = self.held.peek() {
             if *due > now {
@@ -123,7 +123,7 @@ impl Replies {
 
     /// Memory after the bytes to be sent, with arbitrary content; [`take`](Self::take) adds it to
     /// them.
-    pub(super) fn room(&mut self, bytes: usize) -> &mut [u8] {
+    pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
         let end = self.used + bytes;
         if end > self.bytes.len() {
             self.bytes.resize(end, 0);
@@ -132,25 +132,25 @@ impl Replies {
     }
 
     /// Adds the next `bytes` bytes of that memory to the bytes to be sent.
-    pub(super) fn take(&mut self, bytes: usize) {
+    pub(crate) fn take(&mut self, bytes: usize) {
         self.used += bytes;
         debug_assert!(self.used <= self.bytes.len());
     }
 
-    pub(super) fn put(&mut self, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
         self.room(bytes.len()).copy_from_slice(bytes);
         self.take(bytes.len());
     }
 
-    pub(super) fn put_u16(&mut self, value: u16) {
+    pub(crate) fn put_u16(&mut self, value: u16) {
         self.put(&value.to_be_bytes());
     }
 
-    pub(super) fn put_u32(&mut self, value: u32) {
+    pub(crate) fn put_u32(&mut self, value: u32) {
         self.put(&value.to_be_bytes());
     }
 
-    pub(super) fn put_u64(&mut self, value: u64) {
+    pub(crate) fn put_u64(&mut self, value: u64) {
         self.put(&value.to_be_bytes());
     }
 }

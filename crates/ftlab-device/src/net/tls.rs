@@ -1,4 +1,4 @@
-//! TLS, which a client asks for with an option of the handshake (`STARTTLS`).
+//! TLS, which a client asks for in the handshake of its protocol.
 
 use crate::ServeError;
 use rustls::crypto::ring;

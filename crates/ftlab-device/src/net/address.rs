@@ -9,13 +9,12 @@ use std::str::FromStr;
 /// The address of a server: a unix socket, or TCP.
 ///
 /// ```
-/// use ftlab_device::nbd::Address;
+/// use ftlab_device::net::Address;
 ///
 /// let socket: Address = "/run/drive.sock".parse()?;
 /// let tcp: Address = "127.0.0.1:10809".parse()?;
 /// assert!(socket.is_local() && tcp.is_local());
 /// assert!(!"0.0.0.0:10809".parse::<Address>()?.is_local());
-/// assert_eq!(socket.uri(), "nbd+unix:///?socket=/run/drive.sock");
 /// # Ok::<(), ftlab_device::ServeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,14 +50,6 @@ impl Address {
         match self {
             Self::Unix(_) => true,
             Self::Tcp(address) => address.ip().is_loopback(),
-        }
-    }
-
-    /// The URI for clients such as `nbdinfo` and fio.
-    pub fn uri(&self) -> String {
-        match self {
-            Self::Unix(path) => format!("nbd+unix:///?socket={}", path.display()),
-            Self::Tcp(address) => format!("nbd://{address}"),
         }
     }
 }
