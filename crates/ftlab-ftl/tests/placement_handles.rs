@@ -2,7 +2,10 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload, Ppn};
 use ftlab_ftl::page::{DriveConfig, StreamId};
-use ftlab_ftl::{Observer, PageBatch, registry};
+use ftlab_ftl::registry::DynFtl;
+use ftlab_ftl::{
+    HandleEvent, HandleEventKind, HandleUse, Isolation, NO_HANDLE, Observer, PageBatch, registry,
+};
 use std::collections::BTreeSet;
 
 const PAGES_PER_BLOCK: u32 = 16;
@@ -105,4 +108,93 @@ fn a_handle_that_the_drive_does_not_have_is_refused_and_a_stream_without_one_goe
     };
     assert!(contents.iter().any(shared));
     assert!(!contents.iter().any(|c| c.contains(&(1, false)) && c.len() > 1));
+}
+
+/// A drive of two handles, the second of which stays isolated; a page written by each, and one by neither.
+fn small() -> DynFtl<NoPayload, ()> {
+    let spec = "nvme-fdp/greedy:handles=2,persistent=1".parse().unwrap();
+    let config = DriveConfig::new(Geometry::new(24, 8, 4096).unwrap(), 64, 4);
+    registry::build(&spec, config, NoPayload, ()).unwrap()
+}
+
+fn write(ftl: &mut DynFtl<NoPayload, ()>, pages: std::ops::Range<u32>, handle: u16) {
+    let streams = vec![handle; pages.len()];
+    let writes = pages.map(Lpn).collect();
+    ftl.apply(&PageBatch { writes, streams, ..PageBatch::default() }).unwrap();
+}
+
+#[test]
+fn a_write_without_a_valid_handle_goes_to_the_default_one_and_is_counted() {
+    let mut ftl = small();
+    write(&mut ftl, 0..3, 1);
+    write(&mut ftl, 3..5, 7);
+    write(&mut ftl, 5..6, NO_HANDLE);
+    ftl.write(Lpn(6), &[]).unwrap();
+    let told = ftl.placement_handles().unwrap();
+    assert_eq!(told.handles.iter().map(|h| h.counters.host_writes).collect::<Vec<_>>(), [4, 3]);
+    assert_eq!(told.unnamed_writes, 2);
+    assert_eq!(told.count(HandleEventKind::InvalidPlacement), 2);
+    let kind = HandleEventKind::InvalidPlacement;
+    let event = |write_clock| HandleEvent { kind, write_clock, handle: 0, named: 7, pages: 1 };
+    assert_eq!(told.latest, [event(3), event(4)]);
+    let later = told.since(&told, 4);
+    assert_eq!((later.unnamed_writes, later.count(kind)), (0, 0));
+    assert_eq!(later.latest, [event(0)]);
+    ftl.check().unwrap();
+}
+
+#[test]
+fn the_host_moves_a_handle_to_a_fresh_unit() {
+    let mut ftl = small();
+    write(&mut ftl, 0..3, 1);
+    let remaining = |ftl: &DynFtl<NoPayload, ()>| {
+        let told = ftl.placement_handles().unwrap();
+        told.handles.iter().map(|handle| handle.remaining_pages).collect::<Vec<_>>()
+    };
+    assert_eq!(remaining(&ftl), [8, 5]);
+    assert!(ftl.renew_handle(1).unwrap());
+    assert_eq!(remaining(&ftl), [8, 8]);
+    // An empty unit is a fresh one.
+    assert!(ftl.renew_handle(1).unwrap() && ftl.renew_handle(0).unwrap());
+    assert!(!ftl.renew_handle(2).unwrap());
+    write(&mut ftl, 3..4, 1);
+    let (before, after) = (ftl.flash_page(Lpn(2)).unwrap(), ftl.flash_page(Lpn(3)).unwrap());
+    assert_ne!(before.0 / 8, after.0 / 8);
+    let told = ftl.placement_handles().unwrap();
+    let kind = HandleEventKind::NotFullyWritten;
+    assert_eq!(told.count(kind), 1);
+    assert_eq!(told.latest, [HandleEvent { kind, write_clock: 3, handle: 1, named: 1, pages: 5 }]);
+    assert_eq!(told.handles[1].units, 2);
+    ftl.check().unwrap();
+    // What was given up is collected in the end.
+    for _ in 0..20 {
+        write(&mut ftl, 0..64, 1);
+        ftl.renew_handle(1).unwrap();
+    }
+    ftl.check().unwrap();
+}
+
+#[test]
+fn counters_of_handles_add_up_to_those_of_the_drive() {
+    let mut ftl = small();
+    let mut state = 5_u32;
+    for _ in 0..3000 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let page = (state >> 20) % 64;
+        write(&mut ftl, page..page + 1, u16::from(page >= 32));
+    }
+    let (told, counters) = (ftl.placement_handles().unwrap(), ftl.counters());
+    let sum = |of: fn(&HandleUse) -> u64| told.handles.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|handle| handle.counters.host_writes), counters.host_writes);
+    assert_eq!(sum(|handle| handle.counters.relocations), counters.relocations());
+    assert_eq!(sum(|handle| handle.counters.erases) + told.shared_erases, counters.erases());
+    let blocks: u32 = ftl.streams().iter().map(|stream| stream.blocks).sum();
+    assert_eq!(sum(|handle| handle.units.into()) + u64::from(told.shared_units), blocks.into());
+    // Only the first handle's pages may be mixed with others when they are moved.
+    let moved: u32 = told.latest.iter().map(|event| event.pages).sum();
+    assert!(told.latest.iter().all(|event| event.kind == HandleEventKind::MediaReallocated));
+    assert!(told.latest.iter().all(|event| event.handle == 0) && moved > 0);
+    assert_eq!(told.handles[0].isolation, Isolation::Initial);
+    assert_eq!(told.handles[1].isolation, Isolation::Persistent);
+    assert!(small().placement_handles().is_some_and(|told| told.latest.is_empty()));
 }

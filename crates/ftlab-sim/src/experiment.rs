@@ -444,10 +444,8 @@ impl Experiment {
                 let ftl = build(&fitted)?;
                 let parameters = named(policies.resolve(&fitted)?);
                 let config_hash = config_hash(config, &spec.name, &parameters);
-                let takes_streams = policies.hints(spec)? == Hints::Streams;
-                let run =
-                    FtlRun::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults);
-                Ok(if takes_streams { run.with_fdp_statistics() } else { run })
+                let name = spec.to_string();
+                Ok(FtlRun::new(name, parameters, config_hash, drive, ftl, self.faults))
             })
             .collect()
     }

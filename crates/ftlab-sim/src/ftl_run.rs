@@ -3,6 +3,7 @@
 use crate::SimError;
 use crate::erase_counts;
 use crate::expander::Segment;
+use crate::fdp::FdpRecord;
 use crate::feed::Chunk;
 use crate::frames::{self, blocks_per_cell};
 use crate::result::{
@@ -29,7 +30,8 @@ pub(crate) struct FtlRun {
     logical_pages: u32,
     ftl: AnyFtl,
     faults: Option<Faults>,
-    has_fdp_statistics: bool,
+    /// Of placement handles, if it has some, since counting began.
+    fdp: Option<FdpRecord>,
     /// Why the drive became read-only, if it did: it takes no more writes.
     read_only: Option<String>,
     /// As it was when counting began.
@@ -102,7 +104,7 @@ impl FtlRun {
             logical_pages: drive.logical_pages,
             ftl,
             faults,
-            has_fdp_statistics: false,
+            fdp: None,
             read_only: None,
             base: None,
             series: Series::default(),
@@ -119,14 +121,12 @@ impl FtlRun {
         &self.config_hash
     }
 
-    /// The same with the statistics of flexible data placement in its result.
-    pub(crate) fn with_fdp_statistics(self) -> Self {
-        Self { has_fdp_statistics: true, ..self }
-    }
-
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
-        self.base = Some((self.ftl.counters(), self.ftl.watch().clone()));
+        let counters = self.ftl.counters();
+        let handles = self.ftl.placement_handles();
+        self.fdp = handles.map(|handles| FdpRecord::new(handles, counters.host_writes));
+        self.base = Some((counters, self.ftl.watch().clone()));
         self.first_step = self.ftl.steps().len();
         self.ftl.measure();
         self.ftl.count_moves();
@@ -184,6 +184,9 @@ impl FtlRun {
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
             self.series.times.extend(self.ftl.end_interval());
+            if let (Some(record), Some(handles)) = (&mut self.fdp, self.ftl.placement_handles()) {
+                record.end_interval(handles, &self.geometry);
+            }
         }
         if marks.round {
             let round = totals.since(self.round_start);
@@ -269,13 +272,10 @@ impl FtlRun {
         }
     }
 
-    fn fdp_statistics(&self, totals: Totals) -> Option<FdpStatistics> {
-        let page_bytes = u64::from(self.geometry.page_bytes());
-        self.has_fdp_statistics.then(|| FdpStatistics {
-            hbmw: totals.host_writes * page_bytes,
-            mbmw: totals.programs() * page_bytes,
-            mbe: totals.erases * u64::from(self.geometry.pages_per_block()) * page_bytes,
-        })
+    /// The logs of placement handles, if it has some.
+    fn fdp_statistics(&mut self) -> Option<FdpStatistics> {
+        let handles = self.ftl.placement_handles()?;
+        Some(self.fdp.take()?.finish(&handles, &self.geometry))
     }
 
     /// What failed, if anything may.
@@ -332,7 +332,7 @@ impl FtlRun {
         let cold_region_share = self.cold_region_share();
         let merges = counters.merges;
         let page_bytes = self.geometry.page_bytes();
-        let fdp = self.fdp_statistics(totals);
+        let fdp = self.fdp_statistics();
         let faults = self.faults();
         let observed = self.observed(seen.erases());
         let timing = self.ftl.measured();

@@ -36,6 +36,7 @@ mod erase_counts;
 mod error;
 mod expander;
 mod experiment;
+mod fdp;
 mod feed;
 pub mod format;
 mod frames;

@@ -282,6 +282,20 @@ impl NaiveFtl {
         }
     }
 
+    /// Closes the open blocks of these streams as they are.
+    fn renew(&mut self, streams: &[StreamId]) {
+        self.advance(u32::MAX);
+        let pages_per_block = self.config.geometry.pages_per_block() as usize;
+        for &stream in streams {
+            let Some(block) = self.open[stream.index()] else { continue };
+            let pages = &mut self.blocks[block.index()].pages;
+            let lost = pages_per_block - pages.len();
+            pages.resize(pages_per_block, None);
+            self.policy.on_pages_lost(block, lost as u32, &self.drive());
+            self.seal(stream);
+        }
+    }
+
     fn invalidate(&mut self, lpn: Lpn) {
         if let Some((block, page)) = self.mapping.remove(&lpn) {
             self.blocks[block.index()].pages[page] = None;

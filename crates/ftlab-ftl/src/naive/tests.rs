@@ -75,6 +75,8 @@ enum Operation {
     Write(Lpn),
     Trim(Lpn),
     Read(Lpn),
+    /// The host moves a placement handle to a fresh unit.
+    Renew(u16),
 }
 
 #[derive(Debug, Clone)]
@@ -135,6 +137,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 match kind {
                     0 => vec![Operation::Trim(lpn), Operation::Trim(next)],
                     1 => vec![Operation::Read(lpn)],
+                    19 => vec![Operation::Write(lpn), Operation::Renew((number % 9) as u16)],
                     2..=4 => (0..(pages_per_block * 2).min(40))
                         .map(|ahead| {
                             Operation::Write(Lpn((number % logical_pages + ahead) % logical_pages))
@@ -234,6 +237,16 @@ impl PolicyVisitor for AgainstTwin<'_> {
                     prop_assert_eq!(found, written[lpn.index()], "page {}, step {}", lpn, step);
                     prop_assert_eq!(fast.drive().flash_page(lpn), naive.flash_page(lpn));
                 }
+                Operation::Renew(handle) => {
+                    let handles = fast.placement_handles();
+                    let is_known = handles.is_some_and(|all| all.handles.len() > handle.into());
+                    let streams = fast.host_streams(handle);
+                    prop_assert_eq!(streams.is_some(), is_known);
+                    prop_assert_eq!(fast.renew_handle(handle).unwrap(), is_known);
+                    if let Some(streams) = streams {
+                        naive.renew(&streams);
+                    }
+                }
             }
             compare(step, &fast, &naive)?;
             prop_assert_eq!(fast.check(), Ok(()), "step {}", step);
@@ -328,6 +341,7 @@ proptest! {
                     batched.apply(&batch).unwrap();
                     batch.clear();
                 }
+                Operation::Renew(_) => {}
             }
         }
         batched.apply(&batch).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::page::Drive;
 use crate::page::entry::{Hinted, PlacementEntry};
+use crate::page::handles::Handles;
 use crate::page::policy::{
     BlockScore, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
 };
@@ -79,6 +80,14 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
         self.placement.on_trim(lpn, drive);
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        self.placement.handles()
+    }
+
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        self.placement.handles_mut()
     }
 
     fn metadata(&self) -> Metadata {

@@ -11,6 +11,7 @@ pub(crate) mod drive;
 pub(crate) mod engine;
 pub mod entry;
 pub(crate) mod gc_schedule;
+pub(crate) mod handles;
 pub mod policy;
 
 pub use crate::stream::{Stream, StreamId};
@@ -19,6 +20,7 @@ pub use config::{ConfigError, DriveConfig};
 pub use drive::{Drive, FreeBlock, Phase, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
+pub use handles::Handles;
 pub use policy::{
     BlockScore, Hint, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
 };

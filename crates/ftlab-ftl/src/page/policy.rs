@@ -1,7 +1,9 @@
 //! What the engine knows of an algorithm.
 
 use crate::boxable::boxable;
+use crate::handles::NO_HANDLE;
 use crate::page::Drive;
+use crate::page::handles::Handles;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, State};
@@ -24,13 +26,13 @@ pub struct Hint {
     /// Host writes until the page is written again or trimmed; [`u32::MAX`] if that comes later, never,
     /// or is not known.
     pub lifetime: u32,
-    /// The stream that the host names; 0 if it names none.
+    /// The stream that the host names, or [`NO_HANDLE`].
     pub stream: u16,
 }
 
 impl Hint {
     /// Nothing is known.
-    pub const NONE: Self = Self { lifetime: u32::MAX, stream: 0 };
+    pub const NONE: Self = Self { lifetime: u32::MAX, stream: NO_HANDLE };
 }
 
 /// The hints that a policy asks for.
@@ -238,6 +240,16 @@ boxable! {
         /// Bytes of memory that the policy takes here beside the drive's own tables.
         fn memory_bytes(&self) -> usize;
 
+        /// The placement handles whose streams it chooses among, if it has some.
+        fn handles(&self) -> Option<&Handles> {
+            None
+        }
+
+        /// The same, to tell them something.
+        fn handles_mut(&mut self) -> Option<&mut Handles> {
+            None
+        }
+
         /// Verifies the policy's own invariants; the message says what is broken.
         fn check(&self, _drive: &Drive) -> Result<(), String> {
             Ok(())
@@ -291,6 +303,16 @@ pub trait Placement: State + Send {
     /// Bytes of memory that the placement takes here.
     fn memory_bytes(&self) -> usize {
         0
+    }
+
+    /// The placement handles whose streams it chooses among, if it has some.
+    fn handles(&self) -> Option<&Handles> {
+        None
+    }
+
+    /// The same, to tell them something.
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        None
     }
 
     /// Verifies the placement's own invariants.

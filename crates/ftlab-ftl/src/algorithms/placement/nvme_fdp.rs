@@ -24,16 +24,18 @@
 
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
+use crate::page::handles::{Handles, InnerStream};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, bits_for};
+use crate::{Isolation, Metadata, bits_for};
+use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::{SpecError, Value};
 use std::fmt;
 
 /// A set of placement handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handles {
+pub enum HandleSet {
     /// None of them.
     None,
     /// Every one.
@@ -42,7 +44,7 @@ pub enum Handles {
     Some(Vec<u32>),
 }
 
-impl Handles {
+impl HandleSet {
     fn contains(&self, handle: u32) -> bool {
         match self {
             Self::None => false,
@@ -52,7 +54,7 @@ impl Handles {
     }
 }
 
-impl Value for Handles {
+impl Value for HandleSet {
     fn expects() -> String {
         "none, all, or rising numbers of handles such as 0 or 0+3".into()
     }
@@ -68,7 +70,7 @@ impl Value for Handles {
     }
 }
 
-impl fmt::Display for Handles {
+impl fmt::Display for HandleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
@@ -87,46 +89,35 @@ ftlab_spec::parameters! {
         /// Placement handles.
         handles: u32 = 8, "handles" in 1..=HANDLES_MAX as u32, from "public descriptions of drives with FDP";
         /// Handles whose pages stay apart when they are moved.
-        persistent: Handles = Handles::None, "persistent", from "NVMe TP 4146: initially isolated is the weaker promise";
+        persistent: HandleSet = HandleSet::None, "persistent", from "NVMe TP 4146: initially isolated is the weaker promise";
     }
 }
 
 /// The most placement handles that there can be.
 const HANDLES_MAX: usize = 16;
 
-const HOST_NAMES: [&str; HANDLES_MAX] = [
-    "handle 0",
-    "handle 1",
-    "handle 2",
-    "handle 3",
-    "handle 4",
-    "handle 5",
-    "handle 6",
-    "handle 7",
-    "handle 8",
-    "handle 9",
-    "handle 10",
-    "handle 11",
-    "handle 12",
-    "handle 13",
-    "handle 14",
-    "handle 15",
-];
-
-const MOVED_NAMES: [&str; HANDLES_MAX] = [
-    "moved 0", "moved 1", "moved 2", "moved 3", "moved 4", "moved 5", "moved 6", "moved 7",
-    "moved 8", "moved 9", "moved 10", "moved 11", "moved 12", "moved 13", "moved 14", "moved 15",
-];
+/// Where pages of a handle go that the host writes.
+const HOST: StreamId = StreamId(0);
+/// And those that collection moves.
+const MOVED: StreamId = StreamId(1);
 
 /// Placement handles, and where their pages go when they are moved.
 pub struct NvmeFdp {
-    handles: u8,
-    streams: Vec<Stream>,
-    /// Stream -> the stream of pages that are moved out of its blocks.
-    moved_to: Vec<StreamId>,
+    handles: Handles,
 }
 
-state!(NvmeFdp {} constant handles, streams, moved_to);
+state!(NvmeFdp { handles });
+
+impl NvmeFdpParameters {
+    /// How each handle is isolated.
+    fn isolation(&self) -> Vec<Isolation> {
+        let of = |handle| {
+            let stays = self.persistent.contains(handle);
+            if stays { Isolation::Persistent } else { Isolation::Initial }
+        };
+        (0..self.handles).map(of).collect()
+    }
+}
 
 impl PlacementEntry for NvmeFdp {
     type Parameters = NvmeFdpParameters;
@@ -137,7 +128,7 @@ impl PlacementEntry for NvmeFdp {
     const HINTS: Hints = Hints::Streams;
 
     fn fit(parameters: &mut NvmeFdpParameters, context: &FitContext) -> Result<(), SpecError> {
-        if let Handles::Some(numbers) = &parameters.persistent
+        if let HandleSet::Some(numbers) = &parameters.persistent
             && numbers.last() >= Some(&parameters.handles)
         {
             let expects = format!("of handles 0 to {}, as handles says", parameters.handles - 1);
@@ -146,51 +137,57 @@ impl PlacementEntry for NvmeFdp {
         Ok(())
     }
 
-    fn new(parameters: &NvmeFdpParameters, _shape: DriveShape) -> Self {
-        let handles = parameters.handles;
-        let host = HOST_NAMES.iter().take(handles as usize);
-        let mut streams: Vec<_> =
-            host.map(|&name| Stream { name, takes_relocations: false, cold: false }).collect();
-        let mut moved_to = vec![StreamId(0); handles as usize];
-        let mut add = |name, sources: Vec<u32>| {
-            let stream = StreamId(streams.len() as u8);
-            streams.push(Stream { name, takes_relocations: true, cold: true });
-            for source in sources {
-                moved_to[source as usize] = stream;
-            }
-            moved_to.push(stream);
+    fn new(parameters: &NvmeFdpParameters, shape: DriveShape) -> Self {
+        let inner = |takes_relocations| InnerStream {
+            stream: Stream { name: "", takes_relocations, cold: takes_relocations },
+            takes_host_writes: !takes_relocations,
         };
-        let (apart, mixed): (Vec<u32>, Vec<u32>) =
-            (0..handles).partition(|&handle| parameters.persistent.contains(handle));
-        if !mixed.is_empty() {
-            add("moved", mixed);
-        }
-        for handle in apart {
-            add(MOVED_NAMES[handle as usize], vec![handle]);
-        }
-        Self { handles: handles as u8, streams, moved_to }
+        let isolation = parameters.isolation();
+        let handles = Handles::new(isolation, &[inner(false), inner(true)], shape.logical_pages);
+        Self { handles: handles.expect("two streams of each of 16 handles") }
     }
 }
 
 impl Placement for NvmeFdp {
     fn streams(&self) -> Vec<Stream> {
-        self.streams.clone()
+        self.handles.streams().to_vec()
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, _drive: &Drive) -> StreamId {
-        let handle = write.hint.stream;
-        StreamId(if handle < u16::from(self.handles) { handle as u8 } else { 0 })
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
+        self.handles.fetch_ahead(lpn);
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
-        self.moved_to[page.from.index()]
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        self.handles.place_host(write.lpn, write.hint.stream, HOST, drive)
+    }
+
+    #[inline]
+    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+        self.handles.place_relocation(page.lpn, page.victim, page.from, MOVED, drive)
+    }
+
+    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.handles.on_block_erased(block, drive);
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        Some(&self.handles)
+    }
+
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        Some(&mut self.handles)
     }
 
     /// The handle of every block, and whether its pages were moved.
     fn metadata(&self) -> Metadata {
-        Metadata::per_block(bits_for(self.streams.len() as u32))
+        Metadata::per_block(bits_for(self.handles.streams().len() as u32))
+    }
+
+    /// Statistics.
+    fn memory_bytes(&self) -> usize {
+        self.handles.bytes()
     }
 }
 
@@ -201,28 +198,27 @@ mod tests {
     const SHAPE: DriveShape =
         DriveShape { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
 
-    fn moved(handles: u32, persistent: &str) -> Vec<u8> {
-        let persistent = Handles::parse(persistent).unwrap();
+    fn streams(handles: u32, persistent: &str) -> Vec<&'static str> {
+        let persistent = HandleSet::parse(persistent).unwrap();
         let fdp = NvmeFdp::new(&NvmeFdpParameters { handles, persistent }, SHAPE);
-        assert_eq!(fdp.streams.len(), fdp.moved_to.len());
-        fdp.moved_to.iter().map(|stream| stream.0).collect()
+        fdp.streams().iter().map(|stream| stream.name).collect()
     }
 
     #[test]
-    fn moved_pages_are_mixed_unless_their_handle_stays_isolated() {
-        assert_eq!(moved(3, "none"), [3, 3, 3, 3]);
-        assert_eq!(moved(3, "all"), [3, 4, 5, 3, 4, 5]);
-        assert_eq!(moved(3, "1"), [3, 4, 3, 3, 4]);
-        assert_eq!(moved(1, "none"), [1, 1]);
+    fn moved_pages_share_streams_unless_their_handle_stays_isolated() {
+        assert_eq!(streams(2, "none"), ["handle 0", "handle 1", "moved"]);
+        assert_eq!(streams(2, "all"), ["handle 0", "handle 1", "moved 0", "moved 1"]);
+        assert_eq!(streams(2, "1"), ["handle 0", "handle 1", "moved", "moved 1"]);
+        assert_eq!(streams(1, "none"), ["handle 0", "moved"]);
     }
 
     #[test]
     fn sets_of_handles_parse_and_print() {
         for text in ["none", "all", "0", "0+3"] {
-            assert_eq!(Handles::parse(text).unwrap().to_string(), text);
+            assert_eq!(HandleSet::parse(text).unwrap().to_string(), text);
         }
         for wrong in ["", "3+0", "1+1", "x"] {
-            assert_eq!(Handles::parse(wrong), None, "{wrong}");
+            assert_eq!(HandleSet::parse(wrong), None, "{wrong}");
         }
     }
 }

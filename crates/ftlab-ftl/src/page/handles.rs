@@ -1,0 +1,348 @@
+//! Placement handles as streams: which open block takes the pages of a handle, and what is counted of it.
+//!
+//! Within each handle, pages may be kept apart further, by the *inner* streams of a placement. A stream of
+//! the drive is then a handle and an inner stream. Pages that collection moves stay with a handle that is
+//! isolated persistently; those of the others share streams.
+//!
+//! ```text
+//! streams, in order:
+//!     for each handle: every inner stream that takes host writes
+//!     if a handle is initially isolated: every inner stream that takes moved pages, shared
+//!     for each persistently isolated handle: those that take moved pages only
+//! ```
+
+use crate::handles::{
+    EventLog, HandleCounters, HandleEvent, HandleEventKind, HandleUse, Isolation, NO_HANDLE,
+    PlacementHandles,
+};
+use crate::hardware;
+use crate::page::Drive;
+use crate::state::state;
+use crate::stream::{Stream, StreamId};
+use ftlab_flash::{BlockId, Lpn};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// The most streams that there can be: a [`StreamId`] is a byte.
+pub(crate) const STREAMS_MAX: usize = 255;
+
+/// The handle of streams that are shared.
+const SHARED: u8 = u8::MAX;
+
+/// No stream goes by this number.
+const NO_STREAM: StreamId = StreamId(u8::MAX);
+
+/// What the placement within a handle keeps apart.
+#[derive(Debug, Clone)]
+pub(crate) struct InnerStream {
+    /// Its name is that of the handle if it is empty.
+    pub(crate) stream: Stream,
+    /// True if host writes may go to it.
+    pub(crate) takes_host_writes: bool,
+}
+
+/// Placement handles, their streams and their logs.
+pub struct Handles {
+    isolation: Vec<Isolation>,
+    /// Inner streams.
+    inner: usize,
+    streams: Vec<Stream>,
+    /// Handle x inner stream -> the stream of its host writes.
+    host: Vec<StreamId>,
+    /// Handle x inner stream -> the stream of pages of that handle that are moved.
+    moved: Vec<StreamId>,
+    /// Stream -> its handle, or [`SHARED`].
+    handle_of: Vec<u8>,
+    /// Stream -> its inner stream.
+    inner_of: Vec<StreamId>,
+    /// Logical page -> the handle by which the host last wrote it.
+    written_by: Vec<u8>,
+    /// Handle -> the stream that its last host write went to.
+    last: Vec<StreamId>,
+    counters: Vec<HandleCounters>,
+    shared_erases: u64,
+    unnamed_writes: u64,
+    /// The victim of which moved pages were logged last.
+    victim: Option<BlockId>,
+    log: EventLog,
+}
+
+state!(Handles {
+    written_by, last, counters, shared_erases, unnamed_writes, victim, log
+} constant isolation, inner, streams, host, moved, handle_of, inner_of);
+
+impl Handles {
+    /// Handles that are isolated like this, with these streams in each, on a drive of so many logical
+    /// pages; none if that is too many streams.
+    pub(crate) fn new(
+        isolation: Vec<Isolation>,
+        inner: &[InnerStream],
+        logical_pages: u32,
+    ) -> Option<Self> {
+        let handles = isolation.len();
+        let mut made = Self {
+            inner: inner.len(),
+            streams: Vec::new(),
+            host: vec![NO_STREAM; handles * inner.len()],
+            moved: vec![NO_STREAM; handles * inner.len()],
+            handle_of: Vec::new(),
+            inner_of: Vec::new(),
+            written_by: hardware::table(logical_pages as usize, 0),
+            last: vec![NO_STREAM; handles],
+            counters: vec![HandleCounters::default(); handles],
+            shared_erases: 0,
+            unnamed_writes: 0,
+            victim: None,
+            log: EventLog::new(),
+            isolation,
+        };
+        made.add_streams(inner);
+        (made.streams.len() <= STREAMS_MAX).then_some(made)
+    }
+
+    fn add_streams(&mut self, inner: &[InnerStream]) {
+        let isolation = self.isolation.clone();
+        for (handle, isolation) in isolation.iter().enumerate() {
+            self.add_host_streams(handle, *isolation == Isolation::Persistent, inner);
+        }
+        let are = |wanted: Isolation| {
+            let all = isolation.iter().enumerate();
+            all.filter(move |(_, of)| **of == wanted).map(|(handle, _)| handle)
+        };
+        let sharing: Vec<usize> = are(Isolation::Initial).collect();
+        self.add_moved_streams(SHARED, "moved", &sharing, inner);
+        for handle in are(Isolation::Persistent) {
+            self.add_moved_streams(handle as u8, &format!("moved {handle}"), &[handle], inner);
+        }
+    }
+
+    fn add_host_streams(&mut self, handle: usize, stays: bool, inner: &[InnerStream]) {
+        for (index, of) in inner.iter().enumerate().filter(|(_, of)| of.takes_host_writes) {
+            let takes_relocations = stays && of.stream.takes_relocations;
+            let name = format!("handle {handle} {}", of.stream.name);
+            let stream = self.add(handle as u8, index, &name, takes_relocations, &of.stream);
+            self.host[handle * inner.len() + index] = stream;
+            if takes_relocations {
+                self.moved[handle * inner.len() + index] = stream;
+            }
+        }
+    }
+
+    /// Streams for pages of `members` that are moved and that have none yet.
+    fn add_moved_streams(
+        &mut self,
+        owner: u8,
+        name: &str,
+        members: &[usize],
+        inner: &[InnerStream],
+    ) {
+        for (index, of) in inner.iter().enumerate().filter(|(_, of)| of.stream.takes_relocations) {
+            let places = members.iter().map(|handle| handle * inner.len() + index);
+            let lacking: Vec<usize> =
+                places.filter(|&place| self.moved[place] == NO_STREAM).collect();
+            if !lacking.is_empty() {
+                let name = format!("{name} {}", of.stream.name);
+                let stream = self.add(owner, index, &name, true, &of.stream);
+                for place in lacking {
+                    self.moved[place] = stream;
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        handle: u8,
+        inner: usize,
+        name: &str,
+        takes_relocations: bool,
+        of: &Stream,
+    ) -> StreamId {
+        let id = StreamId(self.streams.len() as u8);
+        self.streams.push(Stream { name: lasting(name.trim()), takes_relocations, cold: of.cold });
+        self.handle_of.push(handle);
+        self.inner_of.push(StreamId(inner as u8));
+        id
+    }
+
+    /// The streams of the drive.
+    pub(crate) fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// Fetches what is kept of a page that is moved soon.
+    #[inline]
+    pub(crate) fn fetch_ahead(&self, lpn: Lpn) {
+        hardware::prefetch(&self.written_by, lpn.index());
+    }
+
+    /// The stream of a host write of `lpn` by the handle `named`, of which the inner stream is known.
+    #[inline]
+    pub(crate) fn place_host(
+        &mut self,
+        lpn: Lpn,
+        named: u16,
+        inner: StreamId,
+        drive: &Drive,
+    ) -> StreamId {
+        let mut handle = usize::from(named);
+        if handle >= self.isolation.len() {
+            self.take_note_of_invalid(named, drive);
+            handle = 0;
+        }
+        self.written_by[lpn.index()] = handle as u8;
+        self.counters[handle].host_writes += 1;
+        let stream = self.host[handle * self.inner + inner.index()];
+        debug_assert_ne!(stream, NO_STREAM, "{inner:?} takes no host writes");
+        self.last[handle] = stream;
+        stream
+    }
+
+    fn take_note_of_invalid(&mut self, named: u16, drive: &Drive) {
+        if named == NO_HANDLE {
+            self.unnamed_writes += 1;
+            return;
+        }
+        let kind = HandleEventKind::InvalidPlacement;
+        // The clock has counted this write already.
+        let write_clock = drive.write_clock() - 1;
+        self.log.add(HandleEvent { kind, write_clock, handle: 0, named, pages: 1 });
+    }
+
+    /// The stream of a page that is moved out of a block of stream `from`, of which the inner stream is
+    /// known.
+    #[inline]
+    pub(crate) fn place_relocation(
+        &mut self,
+        lpn: Lpn,
+        victim: BlockId,
+        from: StreamId,
+        inner: StreamId,
+        drive: &Drive,
+    ) -> StreamId {
+        let writer = self.written_by[lpn.index()];
+        self.counters[usize::from(writer)].relocations += 1;
+        let of_block = self.handle_of[from.index()];
+        // A block may hold pages of another handle if no block was free for them: they stay where they came.
+        let handle = usize::from(if of_block == SHARED { self.sharing(writer) } else { of_block });
+        if self.isolation[usize::from(writer)] == Isolation::Initial {
+            self.take_note_of_move(writer, victim, drive);
+        }
+        let stream = self.moved[handle * self.inner + inner.index()];
+        debug_assert_ne!(stream, NO_STREAM, "{inner:?} takes no moved pages");
+        stream
+    }
+
+    /// A handle that shares streams: `handle`, if it does.
+    fn sharing(&self, handle: u8) -> u8 {
+        if self.isolation[usize::from(handle)] == Isolation::Initial {
+            return handle;
+        }
+        let shares = |isolation: &Isolation| *isolation == Isolation::Initial;
+        self.isolation.iter().position(shares).map_or(handle, |first| first as u8)
+    }
+
+    fn take_note_of_move(&mut self, handle: u8, victim: BlockId, drive: &Drive) {
+        if self.victim == Some(victim) {
+            self.log.add_page();
+            return;
+        }
+        self.victim = Some(victim);
+        let (kind, handle) = (HandleEventKind::MediaReallocated, u16::from(handle));
+        let write_clock = drive.write_clock();
+        self.log.add(HandleEvent { kind, write_clock, handle, named: handle, pages: 1 });
+    }
+
+    /// `block` has been collected and erased.
+    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.victim = None;
+        match self.handle_of[drive.stream_of(block).index()] {
+            SHARED => self.shared_erases += 1,
+            handle => self.counters[usize::from(handle)].erases += 1,
+        }
+    }
+
+    /// The open block of `stream` was closed with `pages` pages unwritten; by the host, or else by the
+    /// drive.
+    pub(crate) fn on_closed_early(
+        &mut self,
+        stream: StreamId,
+        pages: u32,
+        by_host: bool,
+        drive: &Drive,
+    ) {
+        let handle = self.handle_of[stream.index()];
+        if handle == SHARED {
+            return;
+        }
+        let kind = if by_host {
+            HandleEventKind::NotFullyWritten
+        } else {
+            HandleEventKind::ImplicitlyModified
+        };
+        // Pages that were moved meanwhile belong to events of their own.
+        self.victim = None;
+        let (write_clock, handle) = (drive.write_clock(), u16::from(handle));
+        self.log.add(HandleEvent { kind, write_clock, handle, named: handle, pages });
+    }
+
+    /// The streams that take host writes by `handle`; none if there is no such handle.
+    pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
+        let first = usize::from(handle) * self.inner;
+        let streams = self.host.get(first..first + self.inner)?;
+        Some(streams.iter().copied().filter(|&stream| stream != NO_STREAM).collect())
+    }
+
+    /// What is known of every handle.
+    pub(crate) fn report(&self, drive: &Drive) -> PlacementHandles {
+        let units_of = |owner: u8| {
+            let streams = (0..self.streams.len() as u8).map(StreamId);
+            let own = streams.filter(|stream| self.handle_of[stream.index()] == owner);
+            own.map(|stream| drive.stream_blocks(stream)).sum()
+        };
+        let handle = |handle: usize| HandleUse {
+            isolation: self.isolation[handle],
+            counters: self.counters[handle],
+            units: units_of(handle as u8),
+            remaining_pages: match self.last[handle] {
+                stream if stream != NO_STREAM && drive.has_room(stream) => drive.room(stream),
+                _ => drive.pages_per_block(),
+            },
+        };
+        let (events, latest) = self.log.report();
+        PlacementHandles {
+            handles: (0..self.isolation.len()).map(handle).collect(),
+            shared_units: units_of(SHARED),
+            shared_erases: self.shared_erases,
+            unnamed_writes: self.unnamed_writes,
+            events,
+            latest,
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.written_by[..])
+    }
+
+    /// Verifies that every host write was counted once, and every erase.
+    pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
+        let written: u64 = self.counters.iter().map(|counters| counters.host_writes).sum();
+        if written == drive.write_clock() {
+            return Ok(());
+        }
+        Err(format!("handles took {written} host writes of {}", drive.write_clock()))
+    }
+}
+
+/// A name for the rest of the program: there are few of them.
+fn lasting(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let known: &'static str = Box::leak(name.into());
+    names.insert(known);
+    known
+}
