@@ -49,8 +49,9 @@ impl Observer for Contents {
 
 /// The contents of every block that was erased, streams being drawn at random.
 fn contents(ftl: &str) -> Vec<BTreeSet<(u16, bool)>> {
+    let blocks = 220;
     let config =
-        DriveConfig::new(Geometry::new(160, PAGES_PER_BLOCK, 4096).unwrap(), LOGICAL_PAGES, 6);
+        DriveConfig::new(Geometry::new(blocks, PAGES_PER_BLOCK, 4096).unwrap(), LOGICAL_PAGES, 24);
     let mut state = 7_u64;
     let mut random = |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -61,20 +62,25 @@ fn contents(ftl: &str) -> Vec<BTreeSet<(u16, bool)>> {
     let observer = Contents {
         handles: vec![0; LOGICAL_PAGES as usize],
         coming: streams.iter().rev().copied().collect(),
-        blocks: vec![BTreeSet::new(); 160],
+        blocks: vec![BTreeSet::new(); blocks as usize],
         seen: Vec::new(),
     };
     let mut ftl =
         registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, observer).unwrap();
     ftl.apply(&PageBatch { writes: pages, streams, ..PageBatch::default() }).unwrap();
     ftl.check().unwrap();
-    assert!(ftl.counters().relocations() > 10_000);
+    assert!(ftl.counters().relocations() > 5_000);
     ftl.observer().seen.clone()
 }
 
 #[test]
 fn host_writes_of_two_handles_never_share_a_reclaim_unit() {
-    for ftl in ["nvme-fdp/greedy:handles=3", "nvme-fdp:handles=3,persistent=all"] {
+    for ftl in [
+        "nvme-fdp/greedy:handles=3",
+        "nvme-fdp:handles=3,persistent=all",
+        "nvme-fdp:handles=3,inner=2r++",
+        "nvme-fdp/greedy:handles=3,inner=single",
+    ] {
         for content in contents(ftl) {
             let written: BTreeSet<_> = content.iter().filter(|(_, moved)| !moved).collect();
             assert!(written.len() <= 1, "{ftl}: {content:?}");
@@ -87,10 +93,17 @@ fn host_writes_of_two_handles_never_share_a_reclaim_unit() {
 fn moved_pages_of_initially_isolated_handles_mix_and_of_persistently_isolated_ones_do_not() {
     let mixed = |ftl: &str, handle: u16| {
         let has = |content: &&BTreeSet<(u16, bool)>| content.iter().any(|(h, _)| *h == handle);
-        contents(ftl).iter().filter(has).any(|content| content.len() > 1)
+        let others = |content: &BTreeSet<(u16, bool)>| content.iter().any(|(h, _)| *h != handle);
+        contents(ftl).iter().filter(has).any(others)
     };
     assert!((0..HANDLES).all(|handle| mixed("nvme-fdp:handles=3", handle)));
     assert!(!(0..HANDLES).any(|handle| mixed("nvme-fdp:handles=3,persistent=all", handle)));
+    // What is within the handles changes nothing of that.
+    for inner in ["2r++", "hazard", "dac-cb", "sepbit"] {
+        let shared = format!("nvme-fdp:handles=3,inner={inner}");
+        assert!((0..HANDLES).all(|handle| mixed(&shared, handle)), "{inner}");
+        assert!(!(0..HANDLES).any(|handle| mixed(&format!("{shared},persistent=all"), handle)));
+    }
     let one = "nvme-fdp:handles=3,persistent=1";
     assert_eq!([0, 1, 2].map(|handle| mixed(one, handle)), [true, false, true]);
 }
@@ -197,4 +210,31 @@ fn counters_of_handles_add_up_to_those_of_the_drive() {
     assert_eq!(told.handles[0].isolation, Isolation::Initial);
     assert_eq!(told.handles[1].isolation, Isolation::Persistent);
     assert!(small().placement_handles().is_some_and(|told| told.latest.is_empty()));
+}
+
+#[test]
+fn with_one_handle_the_policy_within_does_what_it_does_alone() {
+    let config = DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), LOGICAL_PAGES, 6);
+    let counters = |name: &str| {
+        let mut ftl = registry::build(&name.parse().unwrap(), config, NoPayload, ()).unwrap();
+        let mut state = 3_u32;
+        for _ in 0..30_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let hot = state >> 30 != 0;
+            let page = (state >> 8) % LOGICAL_PAGES / if hot { 8 } else { 1 };
+            ftl.write(Lpn(page), &[]).unwrap();
+        }
+        ftl.check().unwrap();
+        ftl.counters()
+    };
+    for name in ["2r++", "hazard", "sepbit", "dac-cb", "midas", "wolf", "1r-greedy", "sfs/greedy"] {
+        let alone = counters(name);
+        let within = counters(&format!("nvme-fdp:handles=1,persistent=all,inner={name}"));
+        assert_eq!(within.relocations(), alone.relocations(), "{name}");
+        assert_eq!(within.erases(), alone.erases(), "{name}");
+    }
+    // The default is sep-gc within.
+    let [plain, within] = ["", ",inner=sep-gc"]
+        .map(|inner| counters(&format!("nvme-fdp:handles=1,persistent=all{inner}")).relocations());
+    assert_eq!(plain, within);
 }

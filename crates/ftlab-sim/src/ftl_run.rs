@@ -26,7 +26,10 @@ pub(crate) struct FtlRun {
     name: String,
     parameters: BTreeMap<String, String>,
     config_hash: String,
+    /// Its erase blocks are reclaim units, if the FTL has some.
     geometry: Geometry,
+    /// Erase blocks in a reclaim unit.
+    unit_blocks: u32,
     logical_pages: u32,
     ftl: AnyFtl,
     faults: Option<Faults>,
@@ -101,6 +104,7 @@ impl FtlRun {
             parameters,
             config_hash,
             geometry: drive.geometry,
+            unit_blocks: 1,
             logical_pages: drive.logical_pages,
             ftl,
             faults,
@@ -119,6 +123,11 @@ impl FtlRun {
 
     pub(crate) fn config_hash(&self) -> &str {
         &self.config_hash
+    }
+
+    /// The same with reclaim units of so many erase blocks, which are the erase blocks of its drive.
+    pub(crate) fn in_units_of(self, unit_blocks: u32) -> Self {
+        Self { unit_blocks, ..self }
     }
 
     /// Counts from here on.
@@ -220,7 +229,7 @@ impl FtlRun {
             host_writes: counters.host_writes - base.host_writes,
             relocations: counters.relocations() - base.relocations(),
             merge_copies: counters.merges.copies - base.merges.copies,
-            erases: counters.erases() - base.erases(),
+            erases: (counters.erases() - base.erases()) * u64::from(self.unit_blocks),
         }
     }
 
@@ -304,7 +313,7 @@ impl FtlRun {
         Some(Observed {
             moves,
             erase_percentiles,
-            blocks_per_cell: blocks_per_cell(&self.geometry),
+            blocks_per_cell: blocks_per_cell(&self.geometry) * self.unit_blocks,
             frames,
         })
     }
@@ -366,7 +375,7 @@ impl FtlRun {
                 mean: seen.valid_share(),
                 histogram: seen.victims().to_vec(),
             },
-            streams: streams(&self.ftl, &counters, &seen),
+            streams: streams(&self.ftl, &counters, &seen, self.unit_blocks),
             erase_counts: EraseCounts::of(seen.erases()),
             endurance: config.endurance_cycles.map(|cycles| {
                 let bytes = |pages: u32| f64::from(pages) * f64::from(page_bytes);
@@ -402,14 +411,14 @@ fn thin_out<T>(kept: &mut Vec<T>) {
     });
 }
 
-fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {
+fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch, unit_blocks: u32) -> Vec<StreamResult> {
     let streams = ftl.streams().into_iter().zip(&counters.streams).enumerate();
     streams
         .map(|(index, (stream, counts))| StreamResult {
             name: stream.name.to_owned(),
             cold: stream.cold,
-            blocks: stream.blocks,
-            erases: counts.erases,
+            blocks: stream.blocks * unit_blocks,
+            erases: counts.erases * u64::from(unit_blocks),
             relocations: counts.relocations,
             victim_valid_share: seen.stream_valid_share(index),
         })

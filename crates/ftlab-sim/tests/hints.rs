@@ -1,6 +1,6 @@
 //! What is known of page writes beside their addresses: how long they live, and their streams.
 
-use ftlab_sim::result::{FdpEvent, FdpEventType, FdpIsolation};
+use ftlab_sim::result::{FdpEvent, FdpEventType, FdpIsolation, StreamResult};
 use ftlab_sim::{
     DriveOptions, Experiment, ExperimentResult, Fill, Length, Logical, Physical, SimError, Workload,
 };
@@ -157,4 +157,37 @@ fn a_stream_without_a_handle_goes_to_handle_0_and_is_logged() {
     let is_invalid = |event: &&FdpEvent| event.kind == FdpEventType::InvalidPlacementIdentifier;
     let event = fdp.latest_events.iter().find(is_invalid).unwrap();
     assert_eq!((event.handle, event.named, event.pages), (0, 5, 1));
+}
+
+#[test]
+fn a_unit_of_several_blocks_is_a_block_as_large_as_they_are() {
+    let run = |pages_per_block, ftls: &[&str]| {
+        let mut experiment = experiment("hotcold:writes=0.5,pages=0.01", ftls);
+        experiment.streams = Some("0..655360=1".parse().unwrap());
+        experiment.drive.pages_per_block = Some(pages_per_block);
+        experiment.run(&mut ()).unwrap().runs
+    };
+    let large = run(128, &["nvme-fdp"]);
+    let units = run(32, &["nvme-fdp:unit=4", "nvme-fdp:unit=512KiB", "nvme-fdp"]);
+    for run in [&units[0], &units[1]] {
+        assert_eq!((run.waf, run.relocations), (large[0].waf, large[0].relocations));
+        assert_eq!(run.erases, 4 * large[0].erases);
+        assert_eq!(run.fdp.as_ref().unwrap().mbe, large[0].fdp.as_ref().unwrap().mbe);
+        assert_eq!(run.fdp.as_ref().unwrap().unit_bytes, 128 * 4096);
+        assert_eq!(run.erase_counts, large[0].erase_counts);
+        let blocks = |streams: &[StreamResult]| streams.iter().map(|s| s.blocks).sum::<u32>();
+        assert_eq!(blocks(&run.streams), 4 * blocks(&large[0].streams));
+    }
+    assert_eq!(
+        (units[0].parameters["unit"].as_str(), units[2].parameters["unit"].as_str()),
+        ("4", "1")
+    );
+    assert_ne!(units[0].config_hash, units[2].config_hash);
+    assert!(units[2].relocations < units[0].relocations, "smaller units are emptier");
+    let error = |ftl| experiment("zipf", &[ftl]).prepare().err().unwrap().to_string();
+    let message = error("nvme-fdp:unit=100KB");
+    assert!(message.contains("unit=100KB is not a multiple of the erase block"), "{message}");
+    let message = error("nvme-fdp:unit=577");
+    assert!(message.contains("unit=577 is not smaller than the drive"), "{message}");
+    assert!(message.contains("576 erase blocks"), "{message}");
 }

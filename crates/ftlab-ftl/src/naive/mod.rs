@@ -70,7 +70,7 @@ impl NaiveFtl {
 
     /// The drive as a policy sees it, built from nothing.
     fn drive(&self) -> Drive {
-        Drive::of_twin(Twin {
+        let mut drive = Drive::of_twin(Twin {
             config: &self.config,
             streams: self.policy.streams(),
             blocks: &self.blocks,
@@ -78,7 +78,9 @@ impl NaiveFtl {
             mapping: self.mapping.iter().map(|(&lpn, &place)| (lpn, self.ppn(place))),
             write_clock: self.write_clock,
             allocations: self.allocations,
-        })
+        });
+        self.policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
+        drive
     }
 
     fn has_room(&self, stream: StreamId) -> bool {

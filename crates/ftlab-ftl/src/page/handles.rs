@@ -170,6 +170,25 @@ impl Handles {
         &self.streams
     }
 
+    /// The inner stream of each stream.
+    pub(crate) fn inner_streams(&self) -> &[StreamId] {
+        &self.inner_of
+    }
+
+    /// The inner stream of `stream`.
+    #[inline]
+    pub(crate) fn inner_of(&self, stream: StreamId) -> StreamId {
+        self.inner_of[stream.index()]
+    }
+
+    /// Sets of streams that moved pages share: one for each persistently isolated handle, and one for the
+    /// others together.
+    pub(crate) fn groups(&self) -> u32 {
+        let is_persistent = |isolation: &&Isolation| **isolation == Isolation::Persistent;
+        let persistent = self.isolation.iter().filter(is_persistent).count();
+        (persistent + usize::from(persistent < self.isolation.len())) as u32
+    }
+
     /// Fetches what is kept of a page that is moved soon.
     #[inline]
     pub(crate) fn fetch_ahead(&self, lpn: Lpn) {
@@ -256,7 +275,7 @@ impl Handles {
     /// `block` has been collected and erased.
     pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
         self.victim = None;
-        match self.handle_of[drive.stream_of(block).index()] {
+        match self.handle_of[drive.frontier_of(block).index()] {
             SHARED => self.shared_erases += 1,
             handle => self.counters[usize::from(handle)].erases += 1,
         }
@@ -298,7 +317,7 @@ impl Handles {
         let units_of = |owner: u8| {
             let streams = (0..self.streams.len() as u8).map(StreamId);
             let own = streams.filter(|stream| self.handle_of[stream.index()] == owner);
-            own.map(|stream| drive.stream_blocks(stream)).sum()
+            own.map(|stream| drive.blocks_by_stream()[stream.index()]).sum()
         };
         let handle = |handle: usize| HandleUse {
             isolation: self.isolation[handle],
@@ -345,4 +364,40 @@ fn lasting(name: &str) -> &'static str {
     let known: &'static str = Box::leak(name.into());
     names.insert(known);
     known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inner(name: &'static str, takes_relocations: bool, takes_host_writes: bool) -> InnerStream {
+        let stream = Stream { name, takes_relocations, cold: false };
+        InnerStream { stream, takes_host_writes }
+    }
+
+    fn names(isolation: &[Isolation], inner: &[InnerStream]) -> Vec<&'static str> {
+        let handles = Handles::new(isolation.to_vec(), inner, 8).unwrap();
+        handles.streams().iter().map(|stream| stream.name).collect()
+    }
+
+    #[test]
+    fn moved_pages_join_host_writes_only_where_the_handle_stays_isolated() {
+        let both = [inner("hot", false, true), inner("cold", true, true)];
+        let (initial, persistent) = (Isolation::Initial, Isolation::Persistent);
+        let own = ["handle 0 hot", "handle 0 cold", "handle 1 hot", "handle 1 cold"];
+        assert_eq!(names(&[persistent, persistent], &both), own);
+        assert_eq!(names(&[persistent, initial], &both)[..4], own);
+        assert_eq!(names(&[persistent, initial], &both)[4..], ["moved cold"]);
+        let apart = [inner("", false, true), inner("old", true, false)];
+        let expected = ["handle 0", "handle 1", "moved old", "moved 1 old"];
+        assert_eq!(names(&[initial, persistent], &apart), expected);
+    }
+
+    #[test]
+    fn more_streams_than_a_byte_can_count_are_refused() {
+        let inner = vec![inner("s", true, true); 15];
+        let handles = |count| Handles::new(vec![Isolation::Persistent; count], &inner, 8);
+        assert_eq!(handles(16).map(|handles| handles.streams().len()), Some(240));
+        assert!(handles(17).is_some() && handles(18).is_none());
+    }
 }

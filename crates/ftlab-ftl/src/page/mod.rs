@@ -7,6 +7,7 @@
 
 mod composed;
 mod config;
+mod directed;
 pub(crate) mod drive;
 pub(crate) mod engine;
 pub mod entry;
@@ -17,6 +18,7 @@ pub mod policy;
 pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
+pub use directed::Directed;
 pub use drive::{Drive, FreeBlock, Phase, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};

@@ -113,6 +113,11 @@ impl Victims {
         self.requester
     }
 
+    /// Lets a policy within another one see the stream that asks as its own.
+    pub(crate) fn show_requester(&mut self, seen_as: StreamId) {
+        self.requester = seen_as;
+    }
+
     /// The most valid pages that a victim may have: fewer than a block holds if this collection is
     /// not urgent, and fuller blocks had better wait.
     pub fn valid_pages_max(&self) -> u32 {
@@ -158,6 +163,12 @@ boxable! {
     pub trait Policy: State + Send {
         /// The streams, in order of their ids; constant over the life of the policy.
         fn streams(&self) -> Vec<Stream>;
+
+        /// What [`Drive::stream_of`] is to tell of each stream, if not its id: a policy within another one
+        /// sees its own streams.
+        fn seen_as(&self) -> Option<Vec<StreamId>> {
+            None
+        }
 
         /// The fewest free blocks that have to be in reserve for relocations not to run out of them: one
         /// for each stream that takes relocations, since in the worst case each opens one before the

@@ -219,7 +219,7 @@ impl Groups {
         let mut stream = self.frontier(group, drive);
         let mut to = group;
         if drive.free_blocks() <= 1
-            && !drive.has_room(stream)
+            && !drive.takes_pages(stream)
             && let Some(other) = self.stream_with_room(drive)
         {
             stream = other;
@@ -251,7 +251,7 @@ impl Groups {
     fn drain(&mut self, group: u8, drive: &Drive) -> Option<StreamId> {
         while self.get(group).drains != NONE {
             let merged = self.get(group).drains;
-            let room = self.streams_of(merged).find(|&stream| drive.has_room(stream));
+            let room = self.streams_of(merged).find(|&stream| drive.takes_pages(stream));
             if room.is_some() {
                 return room;
             }
@@ -270,7 +270,7 @@ impl Groups {
     #[inline]
     fn stream_with_room(&self, drive: &Drive) -> Option<StreamId> {
         let streams = 0..self.slots.len() * self.units;
-        streams.map(|stream| StreamId(stream as u8)).find(|&stream| drive.has_room(stream))
+        streams.map(|stream| StreamId(stream as u8)).find(|&stream| drive.takes_pages(stream))
     }
 
     pub(crate) fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {

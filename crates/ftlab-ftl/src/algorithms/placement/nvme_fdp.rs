@@ -5,14 +5,16 @@
 //! and the drive keeps the handles apart in flash.
 //!
 //! # Rule
-//! A placement handle fills one reclaim unit at a time, which here is an erase block of the simulated
-//! drive (its `--pages-per-block` are those of the reclaim unit). A host write goes to the handle that
-//! is its stream's number; a stream without a handle, and a write that names none, go to handle 0.
+//! A placement handle fills one reclaim unit at a time: an erase block, or `unit` of them, which are
+//! filled, collected and erased as a whole. A host write goes to the handle that is its stream's number; a
+//! stream without a handle, and a write that names none, go to handle 0, the default, and are counted.
 //! Handles are isolated initially: pages that collection moves share blocks whichever handle they came
 //! by; or persistently: moved pages of a handle share blocks with each other only.
 //!
 //! # Parameters
-//! `handles` 8; `persistent`: the handles that stay isolated, `none`, `all`, or numbers as in `0+3`.
+//! `handles` 8; `persistent`: the handles that stay isolated, `none`, `all`, or numbers as in `0+3`;
+//! `unit`: the size of a reclaim unit, in erase blocks or in bytes as in `64MiB`; `inner`: an FTL that keeps
+//! the pages of each handle apart further, and chooses the victims.
 //!
 //! # Where the paper is silent
 //! The specification says what may be mixed, and leaves to the drive where moved pages go and which
@@ -30,7 +32,7 @@ use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Isolation, Metadata, bits_for};
 use ftlab_flash::{BlockId, Lpn};
-use ftlab_spec::{SpecError, Value};
+use ftlab_spec::{ByteSize, SpecError, Value};
 use std::fmt;
 
 /// A set of placement handles.
@@ -83,6 +85,71 @@ impl fmt::Display for HandleSet {
     }
 }
 
+/// The size of a reclaim unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitSize {
+    /// So many erase blocks.
+    Blocks(u32),
+    /// So many bytes.
+    Bytes(ByteSize),
+}
+
+impl UnitSize {
+    /// Erase blocks of `block_bytes` bytes in a unit; none if they do not make one up.
+    pub(crate) fn blocks(self, block_bytes: u64) -> Option<u32> {
+        let blocks = match self {
+            Self::Blocks(blocks) => return Some(blocks),
+            Self::Bytes(ByteSize(bytes)) => {
+                bytes.is_multiple_of(block_bytes).then(|| bytes / block_bytes)?
+            }
+        };
+        u32::try_from(blocks).ok().filter(|blocks| *blocks > 0)
+    }
+}
+
+impl Value for UnitSize {
+    fn expects() -> String {
+        "a whole number of erase blocks of at least 1, or a size such as 64MiB".into()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text.parse() {
+            Ok(0) => None,
+            Ok(blocks) => Some(Self::Blocks(blocks)),
+            Err(_) => text.parse().ok().filter(|ByteSize(bytes)| *bytes > 0).map(Self::Bytes),
+        }
+    }
+}
+
+impl fmt::Display for UnitSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blocks(blocks) => blocks.fmt(f),
+            Self::Bytes(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+/// The FTL within each handle, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inner(pub Option<String>);
+
+impl Value for Inner {
+    fn expects() -> String {
+        "none, a page-mapped FTL such as hazard, or a placement such as dac".into()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self((text != "none").then(|| text.to_owned())))
+    }
+}
+
+impl fmt::Display for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_deref().unwrap_or("none"))
+    }
+}
+
 ftlab_spec::parameters! {
     /// Parameters of flexible data placement.
     pub struct NvmeFdpParameters {
@@ -90,6 +157,10 @@ ftlab_spec::parameters! {
         handles: u32 = 8, "handles" in 1..=HANDLES_MAX as u32, from "public descriptions of drives with FDP";
         /// Handles whose pages stay apart when they are moved.
         persistent: HandleSet = HandleSet::None, "persistent", from "NVMe TP 4146: initially isolated is the weaker promise";
+        /// The size of a reclaim unit: erase blocks, or bytes.
+        unit: UnitSize = UnitSize::Blocks(1), "unit", from "public descriptions of drives with FDP: any number of blocks";
+        /// What else keeps pages apart within each handle: a page-mapped FTL, whose parameters may follow, or none.
+        inner: Inner = Inner(None), "inner", from "our choice: NVMe leaves it to the drive";
     }
 }
 
@@ -109,8 +180,13 @@ pub struct NvmeFdp {
 state!(NvmeFdp { handles });
 
 impl NvmeFdpParameters {
+    /// Placement handles.
+    pub(crate) fn handles(&self) -> u32 {
+        self.handles
+    }
+
     /// How each handle is isolated.
-    fn isolation(&self) -> Vec<Isolation> {
+    pub(crate) fn isolation(&self) -> Vec<Isolation> {
         let of = |handle| {
             let stays = self.persistent.contains(handle);
             if stays { Isolation::Persistent } else { Isolation::Initial }
@@ -133,6 +209,13 @@ impl PlacementEntry for NvmeFdp {
         {
             let expects = format!("of handles 0 to {}, as handles says", parameters.handles - 1);
             return Err(context.refuse("persistent", &parameters.persistent, expects));
+        }
+        if parameters.unit != UnitSize::Blocks(1) {
+            let expects =
+                "1, and this drive has no units but erase blocks; choose their size with \
+                           --pages-per-block"
+                    .to_owned();
+            return Err(context.refuse("unit", &parameters.unit, expects));
         }
         Ok(())
     }
@@ -200,7 +283,8 @@ mod tests {
 
     fn streams(handles: u32, persistent: &str) -> Vec<&'static str> {
         let persistent = HandleSet::parse(persistent).unwrap();
-        let fdp = NvmeFdp::new(&NvmeFdpParameters { handles, persistent }, SHAPE);
+        let parameters = NvmeFdpParameters { handles, persistent, ..NvmeFdpParameters::default() };
+        let fdp = NvmeFdp::new(&parameters, SHAPE);
         fdp.streams().iter().map(|stream| stream.name).collect()
     }
 
@@ -210,6 +294,18 @@ mod tests {
         assert_eq!(streams(2, "all"), ["handle 0", "handle 1", "moved 0", "moved 1"]);
         assert_eq!(streams(2, "1"), ["handle 0", "handle 1", "moved", "moved 1"]);
         assert_eq!(streams(1, "none"), ["handle 0", "moved"]);
+    }
+
+    #[test]
+    fn sizes_of_units_parse_and_print() {
+        for (text, blocks) in [("1", 1), ("16", 16), ("64KiB", 2), ("1MiB", 32)] {
+            let size = UnitSize::parse(text).unwrap();
+            assert_eq!((size.to_string().as_str(), size.blocks(32_768)), (text, Some(blocks)));
+        }
+        assert_eq!(UnitSize::parse("48KiB").unwrap().blocks(32_768), None);
+        for wrong in ["", "0", "0B", "x", "-1"] {
+            assert_eq!(UnitSize::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Drive {
     /// Which free block is opened next.
     pub(super) free_block: FreeBlock,
     pub(super) streams: Vec<Stream>,
+    /// Stream -> the stream that the policy takes it for.
+    pub(super) seen_as: Vec<StreamId>,
     pub(super) write_clock: u64,
     pub(super) allocations: u64,
 }
@@ -49,7 +51,7 @@ pub struct Drive {
 state!(Drive {
     valid_bits, valid_pages, stream_of, blocks, free, frontiers, stream_blocks, retired_blocks,
     mapped_pages, wear, write_clock, allocations
-} constant geometry, block_of, flash_page_of, owner_of, free_block, streams);
+} constant geometry, block_of, flash_page_of, owner_of, free_block, streams, seen_as);
 
 impl Drive {
     /// An erased drive.
@@ -67,6 +69,7 @@ impl Drive {
             blocks: vec![erased; geometry.blocks() as usize],
             free: (0..geometry.blocks()).map(BlockId).collect(),
             frontiers: vec![Frontier::NONE; streams.len()],
+            seen_as: (0..streams.len()).map(|stream| StreamId(stream as u8)).collect(),
             stream_blocks: vec![0; streams.len()],
             retired_blocks: 0,
             mapped_pages: 0,
@@ -156,10 +159,37 @@ impl Drive {
         self.blocks[block.index()].phase
     }
 
-    /// The stream whose pages a block holds.
+    /// The stream whose pages a block holds, as the policy names it.
     #[inline]
     pub fn stream_of(&self, block: BlockId) -> StreamId {
+        self.seen_as[self.stream_of[block.index()].index()]
+    }
+
+    /// The stream whose pages a block holds, which may be one of several that the policy takes for one:
+    /// see [`Directed`](crate::page::Directed).
+    #[inline]
+    pub(crate) fn frontier_of(&self, block: BlockId) -> StreamId {
         self.stream_of[block.index()]
+    }
+
+    /// Lets the policy take each stream for the one that stands in its place.
+    pub(crate) fn show_as(&mut self, seen_as: Vec<StreamId>) {
+        debug_assert_eq!(seen_as.len(), self.streams.len());
+        self.seen_as = seen_as;
+    }
+
+    /// Whether the policy takes several streams for one.
+    fn is_shown_otherwise(&self) -> bool {
+        self.seen_as.last().is_some_and(|last| last.index() + 1 != self.seen_as.len())
+    }
+
+    /// Whether an open block of `stream`, as the policy names it, takes pages.
+    pub(crate) fn takes_pages(&self, stream: StreamId) -> bool {
+        if !self.is_shown_otherwise() {
+            return self.has_room(stream);
+        }
+        let seen = (0..).map(StreamId).zip(&self.seen_as).filter(|(_, seen)| **seen == stream);
+        seen.into_iter().any(|(frontier, _)| self.has_room(frontier))
     }
 
     /// How many blocks had been allocated before this one: orders blocks by allocation.
@@ -193,17 +223,21 @@ impl Drive {
         match self.phase(block) {
             Phase::Free => 0,
             Phase::Open => {
-                let next = self.frontiers[self.stream_of(block).index()].next;
+                let next = self.frontiers[self.frontier_of(block).index()].next;
                 next - self.geometry.first_page(block).0
             }
             Phase::Sealed | Phase::Victim | Phase::Retired => self.pages_per_block(),
         }
     }
 
-    /// Blocks that hold pages of `stream`, its open block included.
+    /// Blocks that hold pages of `stream`, as the policy names it, open blocks included.
     #[inline]
     pub fn stream_blocks(&self, stream: StreamId) -> u32 {
-        self.stream_blocks[stream.index()]
+        if !self.is_shown_otherwise() {
+            return self.stream_blocks[stream.index()];
+        }
+        let seen = self.stream_blocks.iter().zip(&self.seen_as);
+        seen.filter(|(_, seen)| **seen == stream).map(|(blocks, _)| blocks).sum()
     }
 
     /// Bytes of memory that the tables take.

@@ -62,7 +62,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
             Phase::Free => BlockUse::Free,
             Phase::Retired => BlockUse::Retired,
             Phase::Open | Phase::Sealed | Phase::Victim => {
-                BlockUse::Holds(self.drive.stream_of(block))
+                BlockUse::Holds(self.drive.frontier_of(block))
             }
         };
         blocks.map(block_use).collect()
