@@ -19,7 +19,7 @@
 //! # Where the paper is silent
 //! The specification says what may be mixed, and leaves to the drive where moved pages go and which
 //! reclaim unit is collected. Moved pages have open blocks of their own here; victims are those of the
-//! rule after the slash. One reclaim group: placement among several is a matter of parallel flash.
+//! rule after the slash, or of `inner`. One reclaim group. docs/fdp.md goes through the fields.
 //!
 //! # Reference
 //! NVM Express, TP 4146, flexible data placement, 2022 (in the NVM Express base specification since 2.1).
