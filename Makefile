@@ -11,9 +11,10 @@ STREAM ?= 1GB
 WRITES ?= 3000000
 PROGRAM ?= fio file-systems clients power-cuts full-disk long-run sqlite postgresql mariadb tenants rocksdb
 TARGET ?= drive
+PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-report
+.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -26,6 +27,15 @@ demo: setup-system ## runs four FTLs on a real database trace
 build: setup-system ## builds target/release/ftlab with everything: live drives, recording, PNG, completions
 	$(CARGO) build --release --locked --package ftlab-cli --features full
 	touch $(FULL)
+
+install: build ## installs ftlab with its manual pages and completions below PREFIX (/usr/local); as root, or PREFIX=~/.local
+	install -D $(FTLAB) $(DESTDIR)$(PREFIX)/bin/ftlab
+	$(FTLAB) man --out $(DESTDIR)$(PREFIX)/share/man/man1
+	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(FTLAB) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ftlab
+	$(FTLAB) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ftlab
+	$(FTLAB) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ftlab.fish
 
 test: check ## runs everything: lints, documentation and all tests
 	$(CARGO) test --locked --workspace --features ftlab-cli/full
@@ -123,6 +133,7 @@ reproduce: build ## reproduces every table and figure of the papers, scaled to a
 
 bench-drive: build ## measures page writes to a drive, and serving it compared with nbdkit (make setup-drive; loop devices need root)
 	$(CARGO) run --release --locked --package ftlab-device --example drive_speed
+	$(CARGO) run --release --locked --package ftlab-device --example front_ends
 	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
 
@@ -140,6 +151,9 @@ setup-drive: ## installs the programs for the tests of the live drive and `make 
 	apt-get update && apt-get install --yes --no-install-recommends \
 		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs \
 		gnutls-bin postgresql mariadb-server mariadb-client sysbench rocksdb-tools
+
+setup-guest: ## makes the guest in which the kernel's NVMe/TCP is tested: target/guest; as root
+	scripts/guest.sh make target/guest
 
 setup-report: ## installs the programs for the tests of the report page: Chromium, Playwright, axe; as root
 	apt-get update && apt-get install --yes --no-install-recommends chromium nodejs npm

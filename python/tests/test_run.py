@@ -30,6 +30,17 @@ def expected():
     return counts(ftlab.run(PAGES, ["1r-greedy", "2r++"], drive=drive))
 
 
+def test_job_files_of_fio_are_workloads(tmp_path):
+    path = tmp_path / "jobs.fio"
+    path.write_text("[job]\nrw=randwrite\nbs=4k\nsize=4m\nloops=3\n")
+    for workload in (str(path), path):
+        result = ftlab.run(workload, ["1r-greedy"], drive=ftlab.Drive(pages_per_block=16))
+        assert result.runs[0]["host_writes"] == 3 * 1024
+    lbas = pa.Table.from_batches(ftlab.generate(path))["lba"].to_pylist()
+    assert sorted(lbas[:1024]) == [8 * page for page in range(1024)]
+    assert ftlab.inspect(path).page_writes == 3 * 1024
+
+
 @pytest.mark.parametrize("dtype", ["u2", "i4", "u4", "i8", "u8"])
 def test_arrays_of_any_whole_numbers_give_the_same(dtype, small, expected):
     result = ftlab.run(PAGES.astype(dtype), ["1r-greedy", "2r++"], drive=small)

@@ -71,12 +71,11 @@ fn own() -> String {
 fn keys_of(ftl: &Spec) -> Result<Vec<&'static str>, CliError> {
     let entries = registry::entries();
     let source = |name: &str| entries.iter().find(|entry| entry.name == name).map(|e| e.source);
-    let sources = match source(&ftl.name) {
-        Some(source) => vec![source],
-        None => {
-            registry::resolve(ftl)?;
-            ftl.name.split('/').filter_map(source).collect()
-        }
+    let sources = if let Some(source) = source(&ftl.name) {
+        vec![source]
+    } else {
+        registry::resolve(ftl)?;
+        ftl.name.split('/').filter_map(source).collect()
     };
     Ok(sources.into_iter().flat_map(keys).collect())
 }

@@ -57,7 +57,7 @@ fn with_names(command: Command) -> Command {
             return argument;
         }
         let defaults: Vec<_> =
-            argument.get_default_values().iter().map(|of| of.to_owned()).collect();
+            argument.get_default_values().iter().map(std::borrow::ToOwned::to_owned).collect();
         argument.default_values(defaults).value_parser(PossibleValuesParser::new(names))
     })
 }

@@ -1,13 +1,13 @@
 //! `ftlab convert`: from one format to another, or from a generator.
 
 use crate::error::CliError;
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::{ReadingArgs, generator_space, parse_page_size};
 use crate::output::{print, print_json};
 use clap::Args;
 use ftlab_sim::Workload;
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
-use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::synthetic::build;
 use ftlab_trace::{Converted, CreateOptions, OpenOptions, Part, convert_file, create, split_file};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ const DEFAULT_SEED: u64 = 1;
 /// Converts a trace, or the requests of a generator, to another format.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// A trace (- is standard input), or a generator such as zipf:theta=0.9.
+    /// A trace (- is standard input), a generator such as zipf:theta=0.9, or a job file of fio
+    /// (jobs.fio).
     input: String,
     /// The file to write; its extension selects the format, and .gz or .zst compresses text and
     /// lpn-u32.
@@ -109,17 +110,13 @@ fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Converted, CliError> {
         )));
     }
     let page_bytes = u64::from(args.page_size);
-    let pages = args.logical_pages.or(args.logical.map(|size| size.0 / page_bytes));
-    let (Some(logical_pages), Some(writes)) = (pages, args.writes) else {
-        return Err(CliError::usage(format!(
-            "the generator {spec} has neither size nor end; give both, as in --logical 8GiB --writes 1000000"
-        )));
-    };
-    if writes == 0 {
+    let asked = args.logical_pages.or(args.logical.map(|size| size.0 / page_bytes));
+    let workload = Workload::Generator(spec.clone());
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
+    let space = generator_space(&workload, asked, args.writes, args.page_size, seed)?;
+    if args.writes == Some(0) {
         return Err(CliError::usage("a trace of no writes; give --writes 1 or more"));
     }
-    let seed = args.seed.unwrap_or(DEFAULT_SEED);
-    let space = Space { logical_pages, page_bytes: args.page_size, seed };
     let mut source = build(spec, &space)?;
     let metadata = source.metadata().clone();
     let options = CreateOptions {
@@ -129,7 +126,7 @@ fn generator(args: &ConvertArgs, spec: &Spec) -> Result<Converted, CliError> {
         ..CreateOptions::default()
     };
     let sink = create(&args.output, &options)?;
-    let written = ftlab_trace::convert(source.as_mut(), sink, Some(writes))?;
+    let written = ftlab_trace::convert(source.as_mut(), sink, args.writes)?;
     Ok(Converted { written, skipped: source.skipped().clone(), volumes: Vec::new() })
 }
 

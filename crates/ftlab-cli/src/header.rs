@@ -11,15 +11,16 @@ use std::collections::BTreeMap;
 pub(crate) fn header(prepared: &Prepared) -> String {
     let config = prepared.config();
     let drive = &config.drive;
-    let mut lines = vec![
-        ("workload", workload(prepared) + on_empty_drive(config)),
+    let mut lines = vec![("workload", workload(prepared) + on_empty_drive(config))];
+    lines.extend(prepared.notes().iter().map(|(name, text)| (name.as_str(), text.clone())));
+    lines.extend([
         ("logical", logical(drive)),
         ("physical", physical(drive)),
         ("over-prov.", over_provisioning(drive)),
         ("collection", collection(config)),
         ("preparation", preparation(config)),
         ("counted", counted(config)),
-    ];
+    ]);
     lines.extend(wear(drive).map(|text| ("wear", text)));
     if let Some(streams) = &config.streams {
         lines.push(("streams", format!("{streams}; 0 elsewhere")));
@@ -28,7 +29,8 @@ pub(crate) fn header(prepared: &Prepared) -> String {
         lines.push(("faults", self::faults(faults)));
     }
     if let Some(timing) = &config.timing {
-        lines.push(("time", time(timing)));
+        let has_hosts = prepared.notes().iter().any(|(name, _)| name == "hosts");
+        lines.push(("time", time(timing, has_hosts)));
     }
     lines.push(("FTLs", config.ftls.join(", ")));
     lines.push(("memory", format!("about {}", bytes(prepared.memory_bytes()))));
@@ -173,9 +175,11 @@ fn faults(parameters: &BTreeMap<String, String>) -> String {
     )
 }
 
-fn time(timing: &TimingSummary) -> String {
+fn time(timing: &TimingSummary, has_hosts: bool) -> String {
     let value = |name: &str| timing.parameters.get(name).map_or("", String::as_str);
-    let host = if timing.is_open_loop() {
+    let host = if has_hosts {
+        "each job with its own queue depth".to_owned()
+    } else if timing.is_open_loop() {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
         number_of(value("queue-depth"), "page write") + " outstanding"

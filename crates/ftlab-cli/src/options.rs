@@ -1,7 +1,10 @@
 //! Options that several commands share.
 
+use crate::error::CliError;
 use clap::Args;
+use ftlab_sim::Workload;
 use ftlab_spec::{ByteSize, SpecError, Value};
+use ftlab_trace::synthetic::Space;
 use ftlab_trace::{Layout, OpenOptions};
 
 /// Options for reading a trace.
@@ -92,6 +95,26 @@ impl ReadingArgs {
             (None, None) => Layout::ByFormat,
         }
     }
+}
+
+/// The drive of a generator: of the pages that are asked for, or else of its own; an error if there are
+/// none, or if neither `writes` nor the generator itself has an end.
+pub(crate) fn generator_space(
+    workload: &Workload,
+    asked_pages: Option<u64>,
+    writes: Option<u64>,
+    page_bytes: u32,
+    seed: u64,
+) -> Result<Space, CliError> {
+    let own_pages = || workload.own_pages(page_bytes);
+    let pages = asked_pages.map_or_else(own_pages, |pages| Ok(Some(pages)))?;
+    let missing = match (pages, writes.is_some() || workload.has_end()?) {
+        (Some(logical_pages), true) => return Ok(Space { logical_pages, page_bytes, seed }),
+        (Some(_), false) => "no end; give one, as in --writes 10000000",
+        (None, true) => "no size of its own; give the drive's, as in --logical 8GiB",
+        (None, false) => "neither size nor end; give both, as in --logical 8GiB --writes 10000000",
+    };
+    Err(CliError::usage(format!("the generator {} has {missing}", workload.name())))
 }
 
 /// A percentage, with or without `%`.

@@ -180,9 +180,10 @@ struct ReportArgs {
     quiet: bool,
 }
 
-const NO_WORKLOAD: &str = "no workload; name a trace file or a generator, as in
+const NO_WORKLOAD: &str = "no workload; name a trace file, a generator or a job file of fio, as in
   ftlab run trace.parquet --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --ftl 2r++
+  ftlab run jobs.fio --logical 8GiB --ftl 2r++
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
 pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {

@@ -1,11 +1,12 @@
-//! 256 clients that connect and are silent, slow, or do not take what they asked for: new clients are
-//! served all the same, and memory stays bounded.
+//! 256 clients (of NVMe 1,024) that connect and are silent, slow, or do not take what they asked for: new
+//! clients are served all the same, and memory stays bounded.
 #![cfg(feature = "live")]
 
 mod common;
 
 use common::Place;
 use common::running::Running;
+use ftlab_device::nvme::initiator::{Initiator, Request};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -111,6 +112,53 @@ fn nbd_serves_new_clients_among_256_hostile_ones() {
         assert!(reply[16..].iter().all(|byte| *byte == 0));
         reply.len()
     });
+    running.stop();
+}
+
+const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:hostile";
+
+/// A queue of NVMe, connected to a controller: the admin queue, to a new one.
+fn nvme_queue(
+    address: &str,
+    nqn: &str,
+    queue: u16,
+    controller: u16,
+) -> (Initiator<TcpStream>, u16) {
+    let mut host = Initiator::begin(connect(address), false).unwrap();
+    let controller = host.connect(queue, 64, controller, nqn, HOST).unwrap();
+    if queue == 0 {
+        host.enable().unwrap();
+    }
+    (host, controller)
+}
+
+#[test]
+fn nvme_serves_new_hosts_among_1024_hostile_ones() {
+    const OF_EACH: usize = 256;
+    let place = Place::new();
+    let (running, line) = serve(&place, "--nvme", "NVMe at ");
+    let (address, nqn) = line.split_once(": ").unwrap();
+    let idle: Vec<_> = (0..OF_EACH).map(|_| nvme_queue(address, nqn, 0, u16::MAX)).collect();
+    let megabyte = |at: u64| Request::read(1, 256 * at, 256, 1 << 20);
+    let deaf: Vec<_> = idle
+        .iter()
+        .map(|(_, controller)| {
+            let (mut host, _) = nvme_queue(address, nqn, 1, *controller);
+            (0..32).for_each(|at| {
+                host.submit(megabyte(at));
+            });
+            host.send().unwrap();
+            host
+        })
+        .collect();
+    let _silent: Vec<_> = (0..OF_EACH).map(|_| connect(address)).collect();
+    let mut slow: Vec<_> = (0..OF_EACH).map(|_| connect(address)).collect();
+    new_clients_are_served(&running, &mut slow, &[0, 0, 128, 0, 128], || {
+        let (_admin, controller) = nvme_queue(address, nqn, 0, u16::MAX);
+        let (mut host, _) = nvme_queue(address, nqn, 1, controller);
+        (0..8).map(|at| host.run(megabyte(at)).unwrap().data.len()).sum()
+    });
+    drop((idle, deaf));
     running.stop();
 }
 

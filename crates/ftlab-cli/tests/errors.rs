@@ -399,3 +399,18 @@ fn a_report_is_a_page() {
     let run = "run uniform --logical 8MiB --ftl 2r++ --report x.pdf";
     place.ftlab(run).fails(2, &["x.pdf: a report is an HTML page, not .pdf; name it .html"]);
 }
+
+#[test]
+fn the_columns_of_an_unknown_table_are_proposed_and_can_be_used() {
+    let place = Place::new();
+    let line = |n: u64| format!("{n};WRITE;{};4096\n", n % 16 * 4096);
+    let lines: Vec<String> = (0..64).map(line).collect();
+    let lines = lines.concat();
+    place.write("t.csv", format!("when;kind;where;how_much\n{lines}"));
+    let map = "ts:us=when,op=kind,off:bytes=where,len:bytes=how_much";
+    let refused = place.ftlab("inspect t.csv");
+    refused
+        .fails(2, &["if it is a table with these columns", &format!("--map \"{map}\" reads it")]);
+    let json = place.ftlab(&format!("inspect t.csv --map {map} --json")).json();
+    assert_eq!(json["workloads"][0]["page_writes"], 64);
+}

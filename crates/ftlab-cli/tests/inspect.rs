@@ -173,7 +173,8 @@ fn what_cannot_be_inspected_or_drawn_is_refused_with_what_can() {
     place.write("t.csv", "op,lba,sectors\nwrite,0,8\n");
     for (arguments, parts) in [
         ("uniform", ["has neither size nor end", "--logical 8GiB --writes 10000000"]),
-        ("uniform --writes 10", ["has neither size nor end", "--logical 8GiB"]),
+        ("uniform --writes 10", ["has no size of its own", "--logical 8GiB"]),
+        ("uniform --logical 1MiB", ["uniform has no end", "--writes 10000000"]),
         (
             "uniform --logical 1MiB --writes 9 --from run",
             ["--from, --until and --phase are for traces", "--writes N takes"],

@@ -3,7 +3,8 @@
 //!     nbd_ram SOCKET|HOST:PORT BYTES
 
 use ftlab_device::Ram;
-use ftlab_device::nbd::{Export, Server, ServerOptions};
+use ftlab_device::nbd::{self, Export, Nbd};
+use ftlab_device::net::{Server, ServerOptions};
 use std::error::Error;
 use std::io::{Read, stdin};
 use std::sync::Arc;
@@ -14,8 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ram = Arc::new(Ram::new(bytes.parse()?));
     let report = Box::new(|text| eprintln!("{text}"));
     let options = ServerOptions::default();
-    let server = Server::start(&address.parse()?, Export::default(), ram, options, report)?;
-    println!("{}", server.address().uri());
+    let nbd = Arc::new(Nbd::new(ram, Export::default()));
+    let server = Server::start(&address.parse()?, nbd, options, report)?;
+    println!("{}", nbd::uri(server.address()));
     stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

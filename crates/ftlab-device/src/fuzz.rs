@@ -1,5 +1,5 @@
-//! Entry points for fuzzers: arbitrary bytes for every structure on the medium. Nothing may panic,
-//! and everything that can be read must be written back unchanged.
+//! Entry points for fuzzers: arbitrary bytes for every structure on the medium, and for NVMe. Nothing may
+//! panic, and everything that can be read must be written back unchanged.
 
 use crate::drive::{CreateOptions, Drive, OpenOptions};
 use crate::media::{self, Backing, PowerCut, Superblock};
@@ -43,6 +43,11 @@ pub fn state(bytes: &[u8]) {
             archive.rest().as_chunks().0.iter().map(|page| u32::from_le_bytes(*page)).collect();
         let _ = ftl.set_mapping(Lpn(0), &pages);
     }
+}
+
+/// What a host sends over NVMe.
+pub fn nvme(bytes: &[u8]) {
+    crate::nvme::fuzz::fuzz(bytes);
 }
 
 /// A drive with 64 bytes overwritten at an offset given by the first four bytes.
@@ -111,6 +116,7 @@ mod tests {
                 checkpoint(&bytes);
                 journal(&bytes);
                 state(&bytes);
+                nvme(&bytes);
             }
         }
 

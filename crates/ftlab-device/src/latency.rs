@@ -117,6 +117,10 @@ impl Store for Paced {
         self.wait(|store| store.write(offset, data))
     }
 
+    fn write_stream(&self, offset: u64, data: &[u8], stream: u16) -> io::Result<()> {
+        self.wait(|store| store.write_stream(offset, data, stream))
+    }
+
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.wait(|store| store.trim(offset, bytes))
     }

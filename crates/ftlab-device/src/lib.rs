@@ -4,7 +4,7 @@
 //! its process and of the machine; `docs/drive-format.md` describes the medium, and proves that it
 //! suffices.
 //!
-//! Front ends serve it as a [`Store`]: [`nbd`] over sockets, [`FuseMount`] as a file. [`Ram`] is a
+//! Front ends serve it as a [`Store`]: [`nbd`] and [`nvme`] over [sockets](net), [`FuseMount`] as a file. [`Ram`] is a
 //! store in memory, for tests and measurements. The state that a drive reports ([`Observed`]) and
 //! the measurements of its requests ([`Watched`]) feed a dashboard and metrics ([`http`]).
 #![cfg(target_os = "linux")]
@@ -22,9 +22,12 @@ mod media;
 mod memory;
 mod monitor;
 pub mod nbd;
+pub mod net;
+pub mod nvme;
 mod observed;
 mod ram;
 mod serve_error;
+mod smart;
 mod status;
 mod store;
 mod watched;
@@ -44,9 +47,10 @@ pub use memory::{check_creatable, check_openable, memory_bytes};
 pub use monitor::{CompanionStatus, Monitor};
 pub use ram::Ram;
 pub use serve_error::ServeError;
+pub use smart::Smart;
 pub use status::{
-    BlockMap, DriveStatus, FlashCounters, Health, Observed, RecordingStatus, Region, Sample,
-    ShadowStatus, Status,
+    BlockMap, DriveStatus, FlashCounters, Health, LineStyle, Observed, Placement, PlacementHandle,
+    RecordingStatus, Region, Sample, ShadowStatus, Status,
 };
 pub use store::{Extent, Store};
 pub use watched::{HostRequests, Latency, Requests, Watched};

@@ -1,7 +1,8 @@
 //! Samples the state of a drive that is being served, every second.
 
 use crate::{
-    BlockMap, FlashCounters, Observed, RecordingStatus, Sample, ShadowStatus, Status, Watched,
+    BlockMap, FlashCounters, LineStyle, Observed, RecordingStatus, Sample, ShadowStatus, Status,
+    Watched,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,7 +91,10 @@ impl Monitor {
         };
         let flash = status.drive.flash;
         status.waf = flash.waf();
-        status.serving_waf = flash.since(&self.at_begin).waf();
+        status.serving = flash.since(&self.at_begin);
+        let shadows = status.shadows.iter().map(|shadow| shadow.ftl.as_str());
+        let ftls: Vec<_> = std::iter::once(status.drive.ftl.as_str()).chain(shadows).collect();
+        status.styles = LineStyle::of(&ftls);
         status.latest = self.sample_of(&status, &past);
         let shadows = status.shadows.iter().map(|shadow| shadow.flash).collect();
         push(&mut past.counters, (flash, shadows), RUNNING_SAMPLES + 1);

@@ -1,6 +1,6 @@
 //! The status that a drive reports.
 
-use crate::{BlockMap, Drive, DriveStatus, FlashCounters, Health, Observed, Region};
+use crate::{BlockMap, Drive, DriveStatus, FlashCounters, Health, Observed, Placement, Region};
 use ftlab_ftl::page::Phase;
 
 impl Observed for Drive {
@@ -20,6 +20,7 @@ impl Observed for Drive {
             pages_per_block: geometry.pages_per_block(),
             blocks: geometry.blocks(),
             logical_pages: superblock.config.logical_pages,
+            mapped_pages: snapshot.mapped_pages,
             free_blocks: snapshot.free_blocks,
             retired_blocks: snapshot.replaced_blocks,
             flash: FlashCounters {
@@ -33,6 +34,10 @@ impl Observed for Drive {
                 unsafe_shutdowns: snapshot.totals.recoveries,
             },
         }
+    }
+
+    fn placement(&self) -> Option<Placement> {
+        self.placement()
     }
 
     fn block_map(&self) -> BlockMap {

@@ -1,6 +1,6 @@
 //! A store in memory.
 
-use crate::{Extent, Store};
+use crate::{BlockMap, DriveStatus, Extent, Observed, Store};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -109,6 +109,18 @@ impl Store for Ram {
 
     fn flush(&self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Like a drive without flash.
+impl Observed for Ram {
+    fn status(&self) -> DriveStatus {
+        let logical_pages = (self.bytes / u64::from(BLOCK_BYTES)) as u32;
+        DriveStatus { page_bytes: BLOCK_BYTES, logical_pages, ..DriveStatus::default() }
+    }
+
+    fn block_map(&self) -> BlockMap {
+        BlockMap::default()
     }
 }
 

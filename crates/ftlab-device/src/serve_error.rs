@@ -74,6 +74,22 @@ pub enum ServeError {
         /// The error.
         why: String,
     },
+    /// A drive cannot be divided so often.
+    #[error("{count} namespaces are too many for this drive: the most are {most}")]
+    Namespaces {
+        /// The number given.
+        count: u32,
+        /// The most that there can be.
+        most: u64,
+    },
+    /// Not the name of a host.
+    #[error(
+        "{name:?} is no name of a host; it begins with nqn. and has at most 223 characters: see /etc/nvme/hostnqn"
+    )]
+    Host {
+        /// The name given.
+        name: String,
+    },
     /// An FTL cannot be a shadow.
     #[error("shadow {ftl}: {why}")]
     Shadow {
@@ -126,6 +142,8 @@ impl ServeError {
                 | Self::Network { .. }
                 | Self::Tls { .. }
                 | Self::NotASocket { .. }
+                | Self::Namespaces { .. }
+                | Self::Host { .. }
                 | Self::Shadow { .. }
         )
     }

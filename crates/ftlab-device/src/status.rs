@@ -1,7 +1,7 @@
 //! The status of a drive, for dashboards, metrics and `ftlab drive smart`.
 
 use crate::{HostRequests, Store};
-use ftlab_ftl::Counters;
+use ftlab_ftl::{Counters, colours};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,18 +14,37 @@ pub struct Status {
     pub drive: DriveStatus,
     /// Flash page programs per page that the host wrote, since the drive was created.
     pub waf: Option<f64>,
-    /// The same since serving began, for comparison with shadows.
-    pub serving_waf: Option<f64>,
+    /// Its flash counters since serving began, for comparison with shadows.
+    pub serving: FlashCounters,
     /// The requests of the host.
     pub host: HostRequests,
     /// The shadows: other FTLs on the same writes.
     pub shadows: Vec<ShadowStatus>,
+    /// How the FTL of the drive and those of the shadows are drawn, the same as in figures.
+    pub styles: Vec<LineStyle>,
     /// The recording in progress, if any.
     pub recording: Option<RecordingStatus>,
     /// The timing by which replies are delayed.
     pub emulated_latency: Option<String>,
     /// The sample of the last second.
     pub latest: Sample,
+}
+
+/// How an FTL is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LineStyle {
+    /// Which of the seven colours.
+    pub colour: usize,
+    /// 0 for a line, more for dashes where another FTL has the same colour.
+    pub dash: usize,
+}
+
+impl LineStyle {
+    /// Those of FTLs that are drawn together.
+    pub(crate) fn of(ftls: &[&str]) -> Vec<Self> {
+        let styles = colours::styles(ftls).into_iter();
+        styles.map(|colours::Style { colour, dash }| Self { colour, dash }).collect()
+    }
 }
 
 /// The sample of one second.
@@ -87,6 +106,28 @@ pub trait Observed: Store {
     fn status(&self) -> DriveStatus;
     /// The current state of every erase block.
     fn block_map(&self) -> BlockMap;
+    /// Its placement handles, if its FTL keeps apart what the host names apart.
+    fn placement(&self) -> Option<Placement> {
+        None
+    }
+}
+
+/// The placement handles of a drive, by number: the streams that a host may name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Bytes of a reclaim unit, which is an erase block.
+    pub unit_bytes: u64,
+    /// The handles.
+    pub handles: Vec<PlacementHandle>,
+}
+
+/// A placement handle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlacementHandle {
+    /// Whether its pages stay apart when they are moved.
+    pub is_persistent: bool,
+    /// Bytes that can still be written to its reclaim unit.
+    pub left_bytes: u64,
 }
 
 /// The state of a drive. Counters start at its creation and survive restarts.
@@ -104,6 +145,8 @@ pub struct DriveStatus {
     pub blocks: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
+    /// Pages that hold data.
+    pub mapped_pages: u32,
     /// Free blocks: erased, or ready to be.
     pub free_blocks: u32,
     /// Retired blocks.

@@ -24,6 +24,12 @@ pub trait Store: Send + Sync {
     fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()>;
     /// Writes `data` at `offset`; durable after the next [`flush`](Self::flush).
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
+    /// The same, of a stream that the host names (a placement handle): FTLs that ask for streams keep
+    /// their pages apart.
+    fn write_stream(&self, offset: u64, data: &[u8], stream: u16) -> io::Result<()> {
+        let _ = stream;
+        self.write(offset, data)
+    }
     /// Discards the content of a range, which then reads as zeros.
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()>;
     /// Makes a range read as zeros; like [`trim`](Self::trim) if `may_trim`.

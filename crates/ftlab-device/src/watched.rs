@@ -133,6 +133,11 @@ impl Store for Watched {
         self.watch(Kind::Write, data.len() as u64, |store| store.write(offset, data))
     }
 
+    fn write_stream(&self, offset: u64, data: &[u8], stream: u16) -> io::Result<()> {
+        let bytes = data.len() as u64;
+        self.watch(Kind::Write, bytes, |store| store.write_stream(offset, data, stream))
+    }
+
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.watch(Kind::Trim, bytes, |store| store.trim(offset, bytes))
     }

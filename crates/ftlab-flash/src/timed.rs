@@ -30,7 +30,7 @@
 
 use crate::luns::Luns;
 use crate::response_times::Recorder;
-use crate::timing::{Arrivals, Timing};
+use crate::timing::Timing;
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn, ResponseTimes};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -53,7 +53,6 @@ pub struct Timed<F> {
 /// Who asks for page writes.
 #[derive(Debug, Clone)]
 struct Host {
-    arrivals: Arrivals,
     queue_depth: usize,
     speed_up: f64,
     /// Completion times of the latest page writes, `queue_depth` at most.
@@ -68,6 +67,8 @@ struct Host {
     is_waiting: bool,
     /// When the latest page write was complete.
     done: u64,
+    /// The last such time since [`Timed::take_done_ns`].
+    latest_done: u64,
 }
 
 /// What has been measured since [`Timed::measure`].
@@ -119,7 +120,6 @@ impl<F: Flash> Timed<F> {
             flash,
             luns: Luns::new(parameters, geometry),
             host: Host {
-                arrivals: parameters.arrivals,
                 queue_depth,
                 speed_up: parameters.speed_up,
                 under_way: BinaryHeap::with_capacity(queue_depth + 1),
@@ -128,6 +128,7 @@ impl<F: Flash> Timed<F> {
                 arrival: 0,
                 is_waiting: false,
                 done: 0,
+                latest_done: 0,
             },
             moved_by: [0; 2],
             collected_by: 0,
@@ -152,6 +153,23 @@ impl<F: Flash> Timed<F> {
             start + (time.saturating_sub(first) as f64 * 1e3 / speed_up).round() as u64
         };
         self.host.coming.extend(times_us.iter().map(arrival));
+    }
+
+    /// Says when the next page writes arrive, in nanoseconds of this clock, whatever the timing says of
+    /// arrivals: for hosts that the caller simulates.
+    pub fn expect_at(&mut self, arrival_ns: u64, writes: usize) {
+        self.host.coming.extend(std::iter::repeat_n(arrival_ns, writes));
+    }
+
+    /// When the last of the host's page writes since the last call was complete, in nanoseconds; 0 if there
+    /// was none.
+    pub fn take_done_ns(&mut self) -> u64 {
+        std::mem::take(&mut self.host.latest_done)
+    }
+
+    /// When everything so far is complete, in nanoseconds.
+    pub fn end_ns(&self) -> u64 {
+        self.luns.end()
     }
 
     /// The host's next page write begins at this time of a clock of the caller's, in nanoseconds, whatever the
@@ -234,11 +252,7 @@ impl<F: Flash> Timed<F> {
 impl Host {
     #[inline]
     fn begin(&mut self) {
-        let next = match self.arrivals {
-            Arrivals::Trace => self.coming.pop_front(),
-            Arrivals::Closed => None,
-        };
-        let next = next.or_else(|| {
+        let next = self.coming.pop_front().or_else(|| {
             let first = self.under_way.peek().filter(|_| self.under_way.len() == self.queue_depth);
             first.map(|Reverse(done)| *done)
         });
@@ -252,6 +266,7 @@ impl Host {
     fn end(&mut self, done: u64) -> u64 {
         self.is_waiting = false;
         self.done = done;
+        self.latest_done = self.latest_done.max(done);
         if self.under_way.len() < self.queue_depth {
             self.under_way.push(Reverse(done));
         } else if let Some(mut first) = self.under_way.peek_mut() {
@@ -443,6 +458,15 @@ mod tests {
         // At 0, 5, 5 and 500 us after the erase.
         assert_eq!(write(&mut timed, &[0, 1, 2, 3]), [101, 197, 298, 101]);
         assert_eq!(elapsed_us(&timed), 1601);
+    }
+
+    #[test]
+    fn hosts_that_are_simulated_elsewhere_say_when_their_page_writes_arrive() {
+        let mut timed = timed(",queue-depth=64");
+        timed.expect_at(7_000, 2);
+        assert_eq!(write(&mut timed, &[0, 1]), [101, 202]);
+        assert_eq!((timed.take_done_ns(), timed.take_done_ns()), (209_000, 0));
+        assert_eq!(timed.end_ns(), 209_000);
     }
 
     #[test]

@@ -26,6 +26,7 @@
 pub mod algorithms;
 mod bits;
 mod boxable;
+pub mod colours;
 mod ensure;
 mod ftl;
 mod handles;

@@ -145,6 +145,19 @@ impl AnyFtl {
         any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))
     }
 
+    /// The same at one time of the clock, in nanoseconds; when the last of its writes is complete, or 0 if
+    /// it has none or there is no clock.
+    pub fn apply_at(&mut self, batch: &PageBatch, arrival_ns: u64) -> Result<u64, Stop> {
+        clock!(self, clock => clock.expect_at(arrival_ns, batch.writes.len()));
+        any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))?;
+        Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
+    }
+
+    /// When everything so far is complete, in nanoseconds; none without a clock.
+    pub fn end_ns(&mut self) -> Option<u64> {
+        clock!(self, clock => clock.end_ns())
+    }
+
     /// Measures time from here on.
     pub fn measure(&mut self) {
         clock!(self, clock => clock.measure());

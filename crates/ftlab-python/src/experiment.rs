@@ -72,16 +72,18 @@ pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
     })
 }
 
-/// Bytes per page, and the space that a generator writes to, if its size is given.
-pub(crate) fn space(settings: &mut Settings) -> Result<(u32, Option<Space>)> {
+/// Bytes per page, and the space that a generator writes to, if its size is given, or if it is one of its own.
+pub(crate) fn space(workload: &Workload, settings: &mut Settings) -> Result<(u32, Option<Space>)> {
     let seed = settings.value("seed")?.unwrap_or(1);
     let options = drive(settings)?;
-    if options.logical == Logical::OfWorkload {
-        return Ok((options.page_bytes, None));
-    }
-    let logical_pages = u64::from(options.drive_config()?.logical_pages);
-    let space = Space { logical_pages, page_bytes: options.page_bytes, seed };
-    Ok((space.page_bytes, Some(space)))
+    let page_bytes = options.page_bytes;
+    let logical_pages = if options.logical == Logical::OfWorkload {
+        workload.own_pages(page_bytes)?
+    } else {
+        Some(u64::from(options.drive_config()?.logical_pages))
+    };
+    let space = logical_pages.map(|logical_pages| Space { logical_pages, page_bytes, seed });
+    Ok((page_bytes, space))
 }
 
 /// Bytes per page; invalid values are refused with the rest of the drive.

@@ -35,7 +35,7 @@ impl RequestTables {
         requests: Option<u64>,
         rows: usize,
     ) -> Result<Self> {
-        let (_, space) = space(&mut Settings::new(settings))?;
+        let (_, space) = space(&workload.inner, &mut Settings::new(settings))?;
         let source = py.detach(|| workload.open(space.as_ref()))?;
         let batch = RequestBatch::with_limit(rows);
         Ok(Self(Mutex::new(Left { source, batch, requests: requests.unwrap_or(u64::MAX) })))

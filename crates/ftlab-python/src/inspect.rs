@@ -26,8 +26,8 @@ pub(crate) fn inspect(
     let memory: Option<ByteSize> = settings.parsed("memory")?;
     let writes = settings.value("writes")?;
     let phase = settings.text("phase");
-    let (page_bytes, space) = space(&mut settings)?;
-    if workload.inner.is_generator() && writes.is_none() {
+    let (page_bytes, space) = space(&workload.inner, &mut settings)?;
+    if writes.is_none() && !workload.inner.has_end()? {
         return Err(TraceError::Unsupported {
             what: format!("the generator {} has no end", workload.inner.name()),
             remedy: "give the number of writes to analyse, as in writes=1_000_000".into(),

@@ -52,7 +52,7 @@ impl Workload {
         Ok(SimWorkload::parse(text, OpenOptions::default())?.into())
     }
 
-    /// The trace in a file; only `volumes` are kept, if any are given.
+    /// The trace or the jobs of fio in a file; only `volumes` are kept, if any are given.
     #[staticmethod]
     fn trace(
         path: PathBuf,
@@ -60,7 +60,7 @@ impl Workload {
         settings: BTreeMap<String, String>,
     ) -> Result<Self> {
         let options = open_options(volumes, &mut Settings::new(settings))?;
-        Ok(SimWorkload::Trace { path, options }.into())
+        Ok(SimWorkload::file(&path, options)?.into())
     }
 
     /// An Arrow table; its columns are not copied.

@@ -112,6 +112,8 @@ pub(crate) enum Origin {
     Asked,
     Device,
     HighestAddress,
+    /// The files of fio's jobs.
+    Jobs,
 }
 
 /// The logical size in bytes or pages, and where it comes from.
@@ -166,7 +168,7 @@ impl DriveOptions {
     ) -> Result<(DriveConfig, DriveSummary), SimError> {
         let page_bytes = u128::from(self.page_bytes.max(1));
         let pages = match wanted.origin {
-            Origin::HighestAddress => wanted.bytes.div_ceil(page_bytes),
+            Origin::HighestAddress | Origin::Jobs => wanted.bytes.div_ceil(page_bytes),
             Origin::Asked | Origin::Device => wanted.bytes / page_bytes,
         };
         let logical_pages = self.checked_pages(pages, wanted)?;
@@ -271,6 +273,7 @@ impl DriveOptions {
                 Origin::Asked => "asked",
                 Origin::Device => "device of the trace",
                 Origin::HighestAddress => "highest address of the trace",
+                Origin::Jobs => "files of the jobs",
             }
             .into(),
             rounded_bytes: (i128::from(logical_bytes) - wanted.bytes.cast_signed()) as i64,

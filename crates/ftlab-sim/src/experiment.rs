@@ -5,6 +5,7 @@ use crate::expander::Bounds;
 use crate::feed::Feed;
 use crate::format::grouped;
 use crate::ftl_run::FtlRun;
+use crate::hosted::{self, Hosted};
 use crate::parameters::named;
 use crate::precondition::{Fill, fill};
 use crate::progress::Progress;
@@ -20,6 +21,7 @@ use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
+use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
 use rayon::prelude::*;
@@ -165,7 +167,11 @@ impl Experiment {
             page_bytes: drive.page_bytes,
             seed: self.seed,
         };
-        let source = self.source(trace, &space, open_loop)?;
+        let jobs = self.jobs_on_a_clock()?;
+        let source = match &jobs {
+            Some(jobs) => hosted::open(jobs, &self.workload.name(), &space)?.0,
+            None => self.source(trace, &space, open_loop)?,
+        };
         let is_trace = !self.workload.is_generator();
         let config = Config {
             workload: self.workload.name(),
@@ -197,27 +203,26 @@ impl Experiment {
         let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing.as_ref());
         let runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let requests = source.metadata().requests;
+        let notes = hosted::notes(source.metadata());
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
             page_bytes: config.drive.page_bytes,
             wrap: self.wrap,
             ignore_trims: self.ignore_trims,
         };
-        let round_writes = steady::round_writes(config.drive.logical_pages);
-        let mut schedule =
-            Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
-        if self.until_steady().is_some() {
-            schedule = schedule.until_steady();
-        }
-        if self.observe {
-            schedule = schedule.with_frames(config.drive.logical_pages);
-        }
+        let schedule = self.schedule(config.drive.logical_pages, writes_max, interval_writes);
         let read_ahead = self.asks_for(Hints::Lifetimes)?;
         let ahead = if read_ahead {
             self.feeds(self.workload.generate(&space)?, &space, bounds, schedule.clone())?
         } else {
             Vec::new()
         };
+        let mut hosted = Vec::new();
+        for jobs in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len())) {
+            let (source, clock) = hosted::open(jobs, &self.workload.name(), &space)?;
+            let feed = self.feed(source, bounds, schedule.clone())?;
+            hosted.push(Hosted::new(feed, clock));
+        }
         let mut feeds = self.feeds(source, &space, bounds, schedule)?;
         if open_loop {
             // A fill has no times: its writes come one after the other.
@@ -227,10 +232,38 @@ impl Experiment {
             feeds.last_mut().into_iter().for_each(|feed| feed.watch(bounds.logical_pages));
         }
         if self.asks_for(Hints::Streams)? {
-            feeds.iter_mut().for_each(Feed::keep_streams);
+            let hosted = hosted.iter_mut().map(|hosted| &mut hosted.feed);
+            feeds.iter_mut().chain(hosted).for_each(Feed::keep_streams);
         }
         let workload = self.workload.clone();
-        Ok(Prepared { workload, config, requests, memory_bytes, ahead, feeds, runs, pool })
+        Ok(Prepared {
+            workload,
+            config,
+            requests,
+            notes,
+            memory_bytes,
+            ahead,
+            feeds,
+            hosted,
+            runs,
+            pool,
+        })
+    }
+
+    /// What happens after which writes.
+    fn schedule(
+        &self,
+        logical_pages: u32,
+        writes_max: Option<u64>,
+        interval_writes: u64,
+    ) -> Schedule {
+        let round_writes = steady::round_writes(logical_pages);
+        let mut schedule =
+            Schedule::counted(self.warmup_writes, writes_max, interval_writes, round_writes);
+        if self.until_steady().is_some() {
+            schedule = schedule.until_steady();
+        }
+        if self.observe { schedule.with_frames(logical_pages) } else { schedule }
     }
 
     /// The requests: of a trace that is repeated again and again.
@@ -272,15 +305,26 @@ impl Experiment {
         let filled = Schedule::uncounted(self.fill.writes(space.logical_pages));
         let sources = fill(self.fill, space)?.map(|source| (source, filled));
         let sources = sources.into_iter().chain([(source, schedule)]);
-        sources
-            .map(|(source, schedule)| {
-                let source = match &self.streams {
-                    Some(map) => name_streams(source, map.clone()),
-                    None => source,
-                };
-                Feed::new(source, bounds, schedule, self.batch_writes)
-            })
-            .collect()
+        sources.map(|(source, schedule)| self.feed(source, bounds, schedule)).collect()
+    }
+
+    /// Requests, with the streams that this experiment gives them.
+    fn feed(
+        &self,
+        source: Box<dyn TraceSource>,
+        bounds: Bounds,
+        schedule: Schedule,
+    ) -> Result<Feed, SimError> {
+        let source = match &self.streams {
+            Some(map) => name_streams(source, map.clone()),
+            None => source,
+        };
+        Feed::new(source, bounds, schedule, self.batch_writes)
+    }
+
+    /// The jobs of fio, if they run on a clock: each is a host of its own.
+    fn jobs_on_a_clock(&self) -> Result<Option<JobFile>, SimError> {
+        if self.timing.is_some() { self.workload.jobs() } else { Ok(None) }
     }
 
     /// Whether an FTL asks for these hints.
@@ -294,6 +338,13 @@ impl Experiment {
     fn check_future(&self) -> Result<(), SimError> {
         if !self.asks_for(Hints::Lifetimes)? {
             return Ok(());
+        }
+        if self.jobs_on_a_clock()?.is_some() {
+            return Err(SimError::Unusable {
+                what: "an FTL that knows the future, where the order of writes depends on the FTL"
+                    .into(),
+                remedy: "leave out that FTL, or --timing".into(),
+            });
         }
         if self.until_steady().is_some() {
             return Err(SimError::Unusable {
@@ -379,6 +430,8 @@ impl Experiment {
     fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
+            // On a clock, jobs without another end have a runtime.
+            Length::OfWorkload if self.jobs_on_a_clock()?.is_some() => return Ok(None),
             Length::OfWorkload if self.workload.has_end()? && !self.repeats() => return Ok(None),
             Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
             Length::Writes(writes) => writes,

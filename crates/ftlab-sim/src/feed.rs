@@ -87,6 +87,12 @@ impl Feed {
         })
     }
 
+    /// Hands out one page write at a time, and reads no request before the pages of the one before it.
+    pub(crate) fn read_one_by_one(&mut self) {
+        self.requests = RequestBatch::with_limit(1);
+        self.chunk_writes = 1;
+    }
+
     /// Keeps the time at which each page write arrives.
     pub(crate) fn keep_times(&mut self) {
         self.pages.keeps_times = true;

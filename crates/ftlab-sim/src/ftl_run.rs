@@ -167,6 +167,39 @@ impl FtlRun {
         Ok(())
     }
 
+    /// The same at one time of the clock, in nanoseconds; when the last of these writes is complete.
+    pub(crate) fn apply_at(&mut self, chunk: &Chunk, arrival_ns: u64) -> Result<u64, SimError> {
+        let mut done_ns = 0;
+        for segment in chunk.segments() {
+            match self.ftl.apply_at(&segment.batch, arrival_ns) {
+                Ok(done) => done_ns = done_ns.max(done),
+                Err(Stop::ReadOnly(reason)) => {
+                    self.read_only = Some(reason);
+                    break;
+                }
+                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
+            }
+            self.record(segment);
+        }
+        Ok(done_ns)
+    }
+
+    /// When everything so far is complete, in nanoseconds of its clock.
+    pub(crate) fn end_ns(&mut self) -> u64 {
+        self.ftl.end_ns().unwrap_or(0)
+    }
+
+    /// Does `work`, and counts the time that it takes if the writes in it are counted.
+    pub(crate) fn in_measured_time<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        if self.base.is_none() {
+            return work(self);
+        }
+        let mut spent = self.spent;
+        let result = spent.on(|| work(self));
+        self.spent = spent;
+        result
+    }
+
     /// Whether the drive takes no more writes.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only.is_some()

@@ -30,7 +30,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod colours;
 mod drive;
 mod erase_counts;
 mod error;
@@ -41,6 +40,7 @@ mod feed;
 pub mod format;
 mod frames;
 mod ftl_run;
+mod hosted;
 pub mod lesson;
 mod lifetimes;
 mod memory;
@@ -66,6 +66,7 @@ pub use experiment::{
     BATCH_WRITES, Experiment, GENERATOR_DRIVE_WRITES, Length, UNTIL_STEADY_DRIVE_WRITES,
 };
 pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
+pub use ftlab_ftl::colours;
 pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies};
 pub use ftlab_trace::StreamMap;
 pub use precondition::Fill;

@@ -4,6 +4,7 @@ use crate::Fill;
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
+use crate::hosted::Hosted;
 use crate::lifetimes::{Lifetimes, Pass};
 use crate::progress::{Phase, Progress, Status};
 use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
@@ -17,11 +18,14 @@ pub struct Prepared {
     pub(crate) workload: Workload,
     pub(crate) config: Config,
     pub(crate) requests: Option<u64>,
+    pub(crate) notes: Vec<(String, String)>,
     pub(crate) memory_bytes: u64,
     /// Fill and workload for the first pass; empty if there is none.
     pub(crate) ahead: Vec<Feed>,
     /// Fill, if there is one, and workload.
     pub(crate) feeds: Vec<Feed>,
+    /// The workload of each FTL, where each has its own order, instead of the last of `feeds`.
+    pub(crate) hosted: Vec<Hosted>,
     pub(crate) runs: Vec<FtlRun>,
     pub(crate) pool: Threads,
 }
@@ -40,6 +44,11 @@ impl Prepared {
     /// Requests in the trace, where it says so.
     pub fn requests(&self) -> Option<u64> {
         self.requests
+    }
+
+    /// What is worth knowing of fio's jobs, by name: which there are, and what was passed over.
+    pub fn notes(&self) -> &[(String, String)] {
+        &self.notes
     }
 
     /// Bytes of memory that all FTLs take together, about.
@@ -74,7 +83,7 @@ impl Prepared {
         progress: &mut impl Progress,
         read: impl FnOnce(&[FtlRun]) -> T,
     ) -> Result<(ExperimentResult, T), SimError> {
-        let Self { config, mut ahead, mut feeds, mut runs, pool, .. } = self;
+        let Self { config, mut ahead, mut feeds, mut hosted, mut runs, pool, .. } = self;
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;
             let lifetimes = look_ahead(&mut ahead, pages, progress)?;
@@ -96,7 +105,12 @@ impl Prepared {
         let phase = |feed: &Feed| {
             if feed.schedule().counted_so_far() > 0 { Phase::Count } else { Phase::WarmUp }
         };
-        pump(&pool, &mut feed, &mut runs, phase, progress)?;
+        if hosted.is_empty() {
+            pump(&pool, &mut feed, &mut runs, phase, progress)?;
+        } else {
+            pump_each(&pool, &mut hosted, &mut runs, phase, progress)?;
+            feed = hosted.swap_remove(0).feed;
+        }
         if feed.schedule().done() == 0 {
             return Err(SimError::NoWrites { name: config.workload });
         }
@@ -169,6 +183,39 @@ fn pump(
             more = decoded?;
         }
         std::mem::swap(&mut present, &mut next);
+    }
+    Ok(())
+}
+
+/// Runs the workload of each FTL through it.
+fn pump_each(
+    pool: &Threads,
+    hosted: &mut [Hosted],
+    runs: &mut [FtlRun],
+    phase: impl Fn(&Feed) -> Phase,
+    progress: &mut impl Progress,
+) -> Result<(), SimError> {
+    let mut more = vec![true; runs.len()];
+    while more.contains(&true) {
+        // The slowest tells.
+        let slowest = hosted.iter().zip(&more).find(|(_, more)| **more).map(|(hosted, _)| hosted);
+        let Some(Hosted { feed, .. }) = slowest else { break };
+        let status = Status {
+            phase: phase(feed),
+            writes: feed.schedule().done(),
+            share: feed.share(),
+            wafs: runs.iter().map(FtlRun::waf).collect(),
+        };
+        if progress.update(&status).is_break() {
+            return Err(SimError::Stopped);
+        }
+        pool.install(|| {
+            let each = runs.par_iter_mut().zip(hosted.par_iter_mut()).zip(more.par_iter_mut());
+            each.filter(|(_, more)| **more).try_for_each(|((run, hosted), more)| {
+                *more = hosted.advance(run)?;
+                Ok::<_, SimError>(())
+            })
+        })?;
     }
     Ok(())
 }

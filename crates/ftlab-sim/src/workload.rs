@@ -5,6 +5,7 @@ use crate::drive::{Logical, Origin, Wanted};
 use crate::parameters::named;
 use ftlab_ftl::registry::OracleGroup;
 use ftlab_spec::Spec;
+use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::{GENERATORS, Space};
 use ftlab_trace::{
     AddressRange, Layout, OpenOptions, TraceError, TraceSource, address_range, address_range_of,
@@ -71,15 +72,15 @@ impl fmt::Debug for Requests {
 }
 
 impl Workload {
-    /// What `text` stands for: `-`, a path that exists, or a text with a path separator is a trace,
-    /// anything else a generator such as `zipf:theta=0.9`.
+    /// What `text` stands for: a path that ends in .fio is the generator of its jobs; `-`, a path that exists,
+    /// or a text with a path separator is a trace, anything else a generator such as `zipf:theta=0.9`.
     pub fn parse(text: &str, options: OpenOptions) -> Result<Self, SimError> {
         let path = Path::new(text);
         let name = text.split(':').next().unwrap_or(text);
         let is_generator = GENERATORS.iter().any(|info| info.name == name);
         let separated = text.contains(['/', MAIN_SEPARATOR]);
-        if text == "-" || (separated && !is_generator) || path.exists() {
-            return Ok(Self::Trace { path: path.into(), options });
+        if text == "-" || (separated && !is_generator) || path.exists() || is_job_file(path) {
+            return Self::file(path, options);
         }
         let unknown = || SimError::UnknownWorkload {
             text: text.into(),
@@ -91,7 +92,19 @@ impl Workload {
         let spec: Spec = text.parse()?;
         refuse_trace_options(text, &options)?;
         // Wrong parameters are found here, whatever the size of the drive will be.
-        synthetic::build(&spec, &synthetic::TRIAL)?;
+        synthetic::check(&spec)?;
+        Ok(Self::Generator(spec))
+    }
+
+    /// The trace at `path`, or, if that ends in .fio, the generator of its jobs.
+    pub fn file(path: &Path, options: OpenOptions) -> Result<Self, SimError> {
+        if !is_job_file(path) {
+            return Ok(Self::Trace { path: path.into(), options });
+        }
+        let file = path.display().to_string();
+        refuse_trace_options(&file, &options)?;
+        let spec = Spec { name: "fio".into(), arguments: vec![("file".into(), file)] };
+        synthetic::check(&spec)?;
         Ok(Self::Generator(spec))
     }
 
@@ -134,8 +147,21 @@ impl Workload {
         }
     }
 
+    /// The pages of the smallest drive for it, if it is a generator that tells: the jobs of a job file do.
+    pub fn own_pages(&self, page_bytes: u32) -> Result<Option<u64>, SimError> {
+        let Self::Generator(spec) = self else { return Ok(None) };
+        let bytes = synthetic::drive_bytes(spec)?;
+        Ok(bytes.map(|bytes| bytes.div_ceil(u64::from(page_bytes.max(1)))))
+    }
+
+    /// The jobs of fio that it is, if it is a job file.
+    pub(crate) fn jobs(&self) -> Result<Option<JobFile>, SimError> {
+        let Self::Generator(spec) = self else { return Ok(None) };
+        Ok(synthetic::fio::jobs(spec)?)
+    }
+
     /// Whether it ends by itself.
-    pub(crate) fn has_end(&self) -> Result<bool, SimError> {
+    pub fn has_end(&self) -> Result<bool, SimError> {
         match self {
             Self::Trace { .. } | Self::Requests(_) => Ok(true),
             Self::Generator(spec) => Ok(synthetic::has_end(spec)?),
@@ -181,7 +207,10 @@ impl Workload {
             Logical::Pages(pages) => return asked(u128::from(pages) * u128::from(page_bytes)),
             Logical::OfWorkload => {}
         }
-        if self.is_generator() {
+        if let Self::Generator(spec) = self {
+            if let Some(bytes) = synthetic::drive_bytes(spec)? {
+                return Ok(Wanted { bytes: u128::from(bytes), origin: Origin::Jobs });
+            }
             return Err(SimError::Unusable {
                 what: format!("the generator {} has no size of its own", self.name()),
                 remedy: "give the drive's: --logical 8GiB, or --logical-pages 2097152".into(),
@@ -226,6 +255,11 @@ impl Workload {
     }
 }
 
+/// Whether a file is one of fio's job files, by its name.
+pub(crate) fn is_job_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fio"))
+}
+
 /// A file that is there, and is neither a regular file nor a directory.
 fn is_pipe(path: &Path) -> bool {
     path.exists() && !path.is_file() && !path.is_dir()
@@ -268,6 +302,25 @@ mod tests {
         assert!(!parse("./uniform").unwrap().is_generator());
         assert!(!parse("Cargo.toml").unwrap().is_generator(), "it exists");
         assert!(parse("zipf:theta=1.1").unwrap().is_generator());
+    }
+
+    #[test]
+    fn a_job_file_is_a_generator_that_may_know_its_size_and_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jobs.fio");
+        let of = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            parse(&path.display().to_string())
+        };
+        let known = of("[a]\nrw=randwrite\nsize=10k\n").unwrap();
+        assert!(known.is_generator() && known.has_end().unwrap());
+        assert_eq!(known.own_pages(4096).unwrap(), Some(3));
+        let open = of("[a]\nrw=randwrite\ntime_based\nruntime=1\n").unwrap();
+        assert!(!open.has_end().unwrap() && open.own_pages(4096).unwrap().is_none());
+        let error = of("[a]\nrw=randwrite\nzonemode=zbd\n").unwrap_err();
+        assert!(error.contains("line 3: zonemode: zones of the drive"), "{error}");
+        let error = parse("absent.fio").unwrap_err();
+        assert!(error.contains("absent.fio"), "{error}");
     }
 
     #[test]

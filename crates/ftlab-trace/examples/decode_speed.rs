@@ -6,6 +6,7 @@
 //! The rows with captured traces need `FTLAB_SHARED`, a directory with `traces/` in it; they are
 //! left out where there is none.
 
+use ftlab_trace::fio::JobFile;
 use ftlab_trace::pages::{PageSink, expand};
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{
@@ -120,6 +121,7 @@ fn generators() -> Result<bool, TraceError> {
     for spec in [
         "uniform",
         "uniform:map=on",
+        "fio-randwrite",
         "hotcold",
         "zipf:theta=0.9",
         "zipf:theta=1.1",
@@ -134,7 +136,64 @@ fn generators() -> Result<bool, TraceError> {
             page_writes(source.as_mut(), GENERATED_PAGES)
         })?;
     }
-    Ok(is_right & databases()?)
+    Ok(is_right & jobs()? & databases()?)
+}
+
+/// Jobs of fio, with the pages of whole passes over the drive.
+fn jobs() -> Result<bool, TraceError> {
+    let mut is_right = true;
+    let space = Space { logical_pages: 1 << 21, page_bytes: 4096, seed: 1 };
+    let passes = GENERATED_PAGES / space.logical_pages;
+    for (what, options) in [
+        ("randwrite", "rw=randwrite\nrandrepeat=0"),
+        ("randwrite, lfsr", "rw=randwrite\nrandom_generator=lfsr\nrandrepeat=0"),
+        ("randwrite, norandommap", "rw=randwrite\nnorandommap"),
+        ("zipf:0.9", "rw=randwrite\nrandom_distribution=zipf:0.9"),
+        ("zoned", "rw=randwrite\nrandom_distribution=zoned:80/20:10/20:10/60"),
+        ("bssplit", "rw=randwrite\nbssplit=4k/70:16k/30\nnorandommap"),
+        ("write", "rw=write"),
+        ("4 at once", "rw=randwrite\nnumjobs=4\niodepth=32\noffset_increment=25%\nsize=25%"),
+    ] {
+        let text = format!(
+            "[job]\nioengine=io_uring\nfilename=/dev/drive\n{options}\ntime_based\nruntime=1\n"
+        );
+        let jobs = JobFile::parse(&text, what)?;
+        let mut requests = jobs.requests(&space)?;
+        let mut batch = RequestBatch::new();
+        let pages = passes * space.logical_pages;
+        is_right &= row(&format!("fio {what}"), "pages", pages, || {
+            let mut count = Count::default();
+            while count.page_writes < pages {
+                batch.clear();
+                requests.fill(&mut batch)?;
+                expand(&batch, 8, &mut count)?;
+            }
+            // What the last batch has beyond the passes.
+            Ok(pages.min(count.page_writes))
+        })?;
+    }
+    Ok(is_right & map_is_whole()?)
+}
+
+/// Whether a pass with a random map writes each page once, in another order than the one before.
+fn map_is_whole() -> Result<bool, TraceError> {
+    let space = Space { logical_pages: 1 << 21, page_bytes: 4096, seed: 1 };
+    let mut source = build(&"fio-randwrite".parse()?, &space)?;
+    let mut batch = RequestBatch::with_limit(1 << 21);
+    let mut passes = Vec::new();
+    for _ in 0..2 {
+        source.next_batch(&mut batch)?;
+        passes.push(batch.lba.clone());
+    }
+    let is_new = passes[0] != passes[1];
+    let are_whole = passes.iter_mut().all(|pass| {
+        pass.sort_unstable();
+        pass.iter().copied().eq((0..1 << 21).map(|page| page * 8))
+    });
+    if !(is_new && are_whole) {
+        println!("fio-randwrite: a pass does not write each page once, in a new order");
+    }
+    Ok(is_new && are_whole)
 }
 
 /// The databases of the 2R paper at their full sizes: 1 to 10 GB and 2 to 30 GB.

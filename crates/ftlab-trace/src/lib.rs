@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyze;
+pub mod fio;
 pub mod format;
 pub mod pages;
 pub mod synthetic;

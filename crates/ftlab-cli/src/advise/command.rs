@@ -1,6 +1,6 @@
 //! The command that shows the recommended drive at work.
 
-use super::AdviseArgs;
+use super::arguments::AdviseArgs;
 use ftlab_lab::advise::Advice;
 use ftlab_sim::{DriveOptions, Fill, Length, UNTIL_STEADY_DRIVE_WRITES};
 

@@ -34,6 +34,13 @@ pub(crate) struct CreateArgs {
     /// below 1 GiB.
     #[arg(long, value_name = "N", value_parser = parse::<u32>)]
     pages_per_block: Option<u32>,
+    /// Size of an erase block, instead of --pages-per-block: for drives with placement handles, the reclaim
+    /// unit.
+    #[arg(long, value_name = "SIZE", conflicts_with = "pages_per_block")]
+    unit: Option<ByteSize>,
+    /// Placement handles, of an FTL that has them: the same as its parameter `handles`.
+    #[arg(long, value_name = "N", value_parser = parse::<u32>)]
+    handles: Option<u32>,
     /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
@@ -56,10 +63,19 @@ pub(crate) struct CreateArgs {
 }
 
 pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
+    let pages_per_block = match args.unit {
+        Some(unit) => Some(pages_of(unit, args.page_size)?),
+        None => args.pages_per_block,
+    };
+    let mut ftl = args.ftl.clone();
+    if let Some(handles) = args.handles {
+        ftl.arguments.retain(|(key, _)| key != "handles");
+        ftl.arguments.push(("handles".to_owned(), handles.to_string()));
+    }
     let size = DriveOptions {
         logical: Logical::Bytes(args.size),
         page_bytes: args.page_size,
-        pages_per_block: args.pages_per_block,
+        pages_per_block,
         physical: Physical::asked(args.op, args.blocks),
         reserve_blocks: args.reserve,
         gc: args.gc,
@@ -67,7 +83,7 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         early: None,
     };
     let options = CreateOptions {
-        ftl: args.ftl.clone(),
+        ftl,
         config: size.drive_config()?,
         checkpoint_every: args.checkpoint_every,
     };
@@ -85,4 +101,16 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         config.geometry.pages_per_block(),
     ));
     Ok(())
+}
+
+/// Pages of a block of this size.
+fn pages_of(unit: ByteSize, page_bytes: u32) -> Result<u32, CliError> {
+    let (pages, rest) = (unit.0 / u64::from(page_bytes), unit.0 % u64::from(page_bytes));
+    match u32::try_from(pages) {
+        Ok(pages) if rest == 0 && pages > 0 => Ok(pages),
+        _ => {
+            let page = ByteSize(page_bytes.into());
+            Err(CliError::usage(format!("--unit {unit} is not a number of pages of {page}")))
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod check;
 mod copy;
 mod create;
 mod mount;
+mod nvme;
 mod place;
 mod repair;
 mod scrub;
@@ -30,6 +31,7 @@ pub(crate) struct DriveArgs {
 const EXAMPLES: &str = "Examples:
   ftlab drive create my.drive --size 8GiB --op 10% --ftl 2r++
   ftlab drive serve my.drive --nbd /run/my.sock --http 127.0.0.1:8080
+  ftlab drive serve my.drive --nvme 127.0.0.1:4420
   sudo ftlab drive mount my.drive /mnt --mkfs ext4
   ftlab drive check my.drive
   ftlab drive repair my.drive

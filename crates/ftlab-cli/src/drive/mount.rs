@@ -64,7 +64,7 @@ pub(crate) fn mount(args: &MountArgs) -> Result<(), CliError> {
     // may.
     let _ = rustix::process::configure_io_flusher_behavior(true);
     let mut interrupts = Interrupts::listen()?;
-    let serving = Serving::start(&args.file, &args.companions)?;
+    let serving = Serving::start(&args.file, &args.companions, false)?;
     let mounted = Stack::build(args, &serving).map(|stack| {
         say(&format!("mounted on {}; Ctrl-C unmounts it\n", args.directory.display()));
         interrupts.wait(|| !is_mounted(&args.directory));

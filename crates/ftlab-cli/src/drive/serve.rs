@@ -1,29 +1,36 @@
 //! `ftlab drive serve`.
 
+use super::nvme::NvmeArgs;
 use super::place::{clear_dead_mount, require_empty};
 use super::serving::{CompanionArgs, Interrupts, Serving};
 use crate::convert::allow_many_files;
 use crate::error::CliError;
 use crate::output::say;
-use clap::{Args, ValueEnum};
-use ftlab_device::nbd::{Address, Export, Server, ServerOptions, Tls};
+use clap::{ArgGroup, Args, ValueEnum};
+use ftlab_device::nbd::{self, Export, Nbd};
+use ftlab_device::net::{Address, Server, ServerOptions, Tls};
 use ftlab_device::{FuseMount, ServeError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Serves a drive as a block device until Ctrl-C: over NBD, as a file, or both.
+/// Serves a drive as a block device until Ctrl-C: over NBD, as an NVMe SSD over TCP, as a file, or all of
+/// these at once.
 ///
 /// Flushed data survives any crash of this process or of the machine. losetup turns the FUSE file
 /// into a block device; `ftlab drive mount` does all of this.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("sockets").args(["nbd", "nvme"]).multiple(true))]
 pub(crate) struct ServeArgs {
     /// The drive.
     file: PathBuf,
     /// Serves NBD at the path of a socket, or at HOST:PORT. May be repeated.
     #[arg(long, value_name = "SOCKET|HOST:PORT")]
     nbd: Vec<String>,
-    /// Lets NBD listen on addresses that other machines can reach. Any client that --allow and
-    /// --tls-ca admit can overwrite the drive.
-    #[arg(long, requires = "nbd")]
+    #[command(flatten)]
+    nvme: NvmeArgs,
+    /// Lets NBD and NVMe listen on addresses that other machines can reach. Any client that --allow,
+    /// --allow-host and --tls-ca admit can overwrite the drive.
+    #[arg(long, requires = "sockets")]
     allow_remote: bool,
     #[command(flatten)]
     tls: TlsArgs,
@@ -77,8 +84,10 @@ impl TlsArgs {
 }
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
-    if args.nbd.is_empty() && args.fuse.is_none() {
-        let message = "nothing to serve: give --nbd SOCKET, --nbd HOST:PORT or --fuse DIR";
+    let nvme = args.nvme.address(args.allow_remote)?;
+    if args.nbd.is_empty() && nvme.is_none() && args.fuse.is_none() {
+        let message =
+            "nothing to serve: give --nbd SOCKET, --nbd HOST:PORT, --nvme HOST:PORT or --fuse DIR";
         return Err(CliError::usage(message));
     }
     let addresses = args.nbd.iter().map(|text| allowed(text, args.allow_remote));
@@ -94,8 +103,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<(), CliError> {
     };
     allow_many_files();
     let mut interrupts = Interrupts::listen()?;
-    let serving = Serving::start(&args.file, &args.companions)?;
-    let fronts = Fronts::start(args, &addresses, &options, &serving);
+    let serving = Serving::start(&args.file, &args.companions, nvme.is_some())?;
+    let fronts = Fronts::start(args, &addresses, nvme.as_ref(), &options, &serving);
     let served = fronts.map(|fronts| {
         // If somebody unmounts the file, the other front ends continue.
         interrupts.wait(|| fronts.servers.is_empty() && !fronts.is_mounted());
@@ -135,21 +144,25 @@ impl Fronts {
     fn start(
         args: &ServeArgs,
         addresses: &[Address],
+        nvme: Option<&Address>,
         options: &ServerOptions,
         serving: &Serving,
     ) -> Result<Self, CliError> {
         let mut fronts = Self { servers: Vec::new(), mount: None };
         for address in addresses {
             let report = Box::new(|text| say(&format!("nbd: {text}\n")));
-            let (export, store) = (export(&args.file), serving.store());
-            let server = Server::start(address, export, store, options.clone(), report)?;
-            let uri = server.address().uri();
+            let protocol = Arc::new(Nbd::new(serving.store(), export(&args.file)));
+            let server = Server::start(address, protocol, options.clone(), report)?;
+            let uri = nbd::uri(server.address());
             let uri = if args.tls.is_required() { uri.replacen("nbd", "nbds", 1) } else { uri };
             say(&format!("NBD at {uri}\n"));
             if !address.is_local() {
                 say(&exposure(args));
             }
             fronts.servers.push(server);
+        }
+        if let Some(address) = nvme {
+            fronts.servers.push(args.nvme.start(address, options, serving)?);
         }
         if let Some(directory) = &args.fuse {
             let threads = usize::from(args.fuse_threads);

@@ -114,8 +114,12 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    /// Opens the drive, and starts its companions.
-    pub(crate) fn start(file: &Path, args: &CompanionArgs) -> Result<Self, CliError> {
+    /// Opens the drive, and starts its companions; a front end may name streams.
+    pub(crate) fn start(
+        file: &Path,
+        args: &CompanionArgs,
+        names_streams: bool,
+    ) -> Result<Self, CliError> {
         let address = args.http.as_deref().map(http_address).transpose()?;
         check_openable(file)?;
         if let Some(trace) = &args.record {
@@ -128,6 +132,7 @@ impl Serving {
         let options = CompanionOptions {
             record: args.record.clone(),
             shadows: args.shadow.clone().map_or_else(Vec::new, |shadows| shadows.0),
+            names_streams,
             emulated_latency: args.emulate_latency.as_ref().map(ToString::to_string),
         };
         let (prepared, observer) = options.prepare();
@@ -176,6 +181,11 @@ impl Serving {
     /// The store that front ends serve.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    /// The drive, which reports its state.
+    pub(crate) fn drive(&self) -> Arc<dyn Observed> {
+        Arc::clone(&self.drive) as _
     }
 
     /// Exposes the drive as a file; `threads` serve requests, and many more if these have to wait.

@@ -7,7 +7,7 @@ mod statistics;
 
 use crate::error::CliError;
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
-use crate::options::{ReadingArgs, parse_page_size};
+use crate::options::{ReadingArgs, generator_space, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
 use crate::report::{check_report, command};
@@ -16,7 +16,7 @@ use describe::{describe, provenance};
 use ftlab_sim::Workload;
 use ftlab_spec::ByteSize;
 use ftlab_trace::analyze::{self, Extent, InspectOptions, Inspection, Inspections, LogWindow};
-use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::synthetic::build;
 use ftlab_trace::{TraceSource, open};
 use moment::Moment;
 use statistics::statistics;
@@ -35,7 +35,8 @@ use std::path::{Path, PathBuf};
 
 docs/inspect.md explains each statistic.")]
 pub(crate) struct InspectArgs {
-    /// Traces (- is standard input), or generators such as zipf:theta=0.9; several are compared.
+    /// Traces (- is standard input), generators such as zipf:theta=0.9, or job files of fio
+    /// (jobs.fio); several are compared.
     #[arg(required = true, value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Bytes per page, a multiple of 512.
@@ -172,8 +173,10 @@ fn prepare(
 ) -> Result<(Workload, Box<dyn TraceSource>, InspectOptions), CliError> {
     let page_bytes = u64::from(args.page_size);
     let pages_in = |size: ByteSize| size.0.div_ceil(page_bytes);
-    let logical_pages = args.logical_pages.or(args.logical.map(pages_in));
+    let asked_pages = args.logical_pages.or(args.logical.map(pages_in));
     let workload = Workload::parse(name, args.reading.open_options(args.page_size))?;
+    let logical_pages =
+        asked_pages.map_or_else(|| workload.own_pages(args.page_size), |p| Ok(Some(p)))?;
     let mut range_us = None;
     let source = match &workload {
         Workload::Trace { .. } if args.seed.is_some() => {
@@ -193,14 +196,9 @@ fn prepare(
             )));
         }
         Workload::Generator(spec) => {
-            let (Some(logical_pages), Some(_)) = (logical_pages, args.part.writes) else {
-                return Err(CliError::usage(format!(
-                    "the generator {spec} has neither size nor end; give both, as in \
-                     --logical 8GiB --writes 10000000"
-                )));
-            };
             let seed = args.seed.unwrap_or(1);
-            build(spec, &Space { logical_pages, page_bytes: args.page_size, seed })?
+            let writes = args.part.writes;
+            build(spec, &generator_space(&workload, asked_pages, writes, args.page_size, seed)?)?
         }
         Workload::Requests(requests) => requests.open()?,
     };

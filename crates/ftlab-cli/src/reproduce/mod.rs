@@ -65,11 +65,18 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     page::index(&args.out, &pages)?;
     let missed = pages.iter().flat_map(Page::unexpected).count();
     let all: usize = pages.iter().map(Page::compared).sum();
-    say(&format!(
-        "{} of {all} numbers and statements differ from those published; see {}\n",
-        missed,
-        args.out.join("README.md").display()
-    ));
+    let index = args.out.join("README.md");
+    say(&if all == 0 {
+        format!(
+            "nothing is compared: no [[expect]] has a measurement (docs/experiments.md); see {}\n",
+            index.display()
+        )
+    } else {
+        format!(
+            "{missed} of {all} numbers and statements differ from those published; see {}\n",
+            index.display()
+        )
+    });
     report_failures(&failures)
 }
 

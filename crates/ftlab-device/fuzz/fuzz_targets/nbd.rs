@@ -3,7 +3,8 @@
 #![no_main]
 
 use ftlab_device::Ram;
-use ftlab_device::nbd::{Export, Replies, Session};
+use ftlab_device::nbd::{Export, Session};
+use ftlab_device::net::{Conversation, Replies};
 
 /// A client's flags, and the option that starts the transmission with or without structured
 /// replies.

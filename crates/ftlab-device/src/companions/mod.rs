@@ -29,6 +29,8 @@ pub struct CompanionOptions {
     pub record: Option<PathBuf>,
     /// FTLs that carry out the same operations on a drive of the same size.
     pub shadows: Vec<Spec>,
+    /// Whether the trace has a column of the streams that the host names.
+    pub names_streams: bool,
     /// The flash that is emulated, for the dashboard.
     pub emulated_latency: Option<String>,
 }
@@ -71,7 +73,9 @@ impl Prepared {
         let start = |spec| Shadow::start(spec, superblock.config, &mapping, next());
         let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
         // Last, because it creates a file.
-        let recorder = self.options.record.map(|path| Recorder::start(&path, &superblock, next()));
+        let names_streams = self.options.names_streams;
+        let start = |path: PathBuf| Recorder::start(&path, &superblock, names_streams, next());
+        let recorder = self.options.record.map(start);
         let recorder = recorder.transpose()?;
         Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })
     }
@@ -107,21 +111,21 @@ struct Tap {
 }
 
 impl Tap {
-    fn tell(&self, first: Lpn, trimmed_pages: u32) {
+    fn tell(&self, first: Lpn, trimmed_pages: u32, stream: u16) {
         let time_us = self.begin.elapsed().as_micros() as u64;
         for queue in &self.queues {
-            queue.push(HostOp { time_us, first, trimmed_pages });
+            queue.push(HostOp { time_us, first, trimmed_pages, stream });
         }
     }
 }
 
 impl HostObserver for Tap {
-    fn write(&mut self, lpn: Lpn) {
-        self.tell(lpn, 0);
+    fn write(&mut self, lpn: Lpn, stream: u16) {
+        self.tell(lpn, 0, stream);
     }
 
     fn trim(&mut self, first: Lpn, pages: u32) {
-        self.tell(first, pages);
+        self.tell(first, pages, 0);
     }
 }
 

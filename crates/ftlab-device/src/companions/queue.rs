@@ -20,6 +20,8 @@ pub(super) struct HostOp {
     pub(super) first: Lpn,
     /// The number of pages trimmed; 0 for the write of one page.
     pub(super) trimmed_pages: u32,
+    /// The stream that the host names; 0 if it names none.
+    pub(super) stream: u16,
 }
 
 /// A bounded queue with one end in the drive and one in a companion.

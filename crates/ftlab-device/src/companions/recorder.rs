@@ -22,6 +22,7 @@ impl Recorder {
     pub(super) fn start(
         path: &Path,
         superblock: &Superblock,
+        names_streams: bool,
         queue: Arc<Queue>,
     ) -> Result<Self, ServeError> {
         let config = superblock.config;
@@ -40,7 +41,7 @@ impl Recorder {
         let counter = Arc::clone(&operations);
         let record = move || {
             let _given_up = AbandonOnDrop(&queue);
-            write(sink, page_sectors, &queue, &counter)
+            write(sink, page_sectors, names_streams, &queue, &counter)
         };
         let thread = std::thread::Builder::new().name("record".to_owned()).spawn(record);
         let thread = thread.map_err(|error| ServeError::io("starting a thread", error))?;
@@ -67,6 +68,7 @@ impl Recorder {
 fn write(
     mut sink: Box<dyn TraceSink>,
     page_sectors: u32,
+    names_streams: bool,
     queue: &Queue,
     counter: &AtomicU64,
 ) -> Result<(), TraceError> {
@@ -80,6 +82,9 @@ fn write(
             };
             let lba = u64::from(op.first.0) * u64::from(page_sectors);
             batch.push_at(op.time_us, kind, lba, pages * page_sectors);
+            if names_streams {
+                batch.stream.push(op.stream);
+            }
         }
         sink.write(&batch)?;
         counter.fetch_add(ops.len() as u64, Ordering::Relaxed);

@@ -82,7 +82,10 @@ fn follow(mut ftl: DynFtl<NoPayload, ()>, queue: &Queue, status: &Mutex<ShadowSt
         batch.clear();
         for op in &ops {
             match op.trimmed_pages {
-                0 => batch.writes.push(op.first),
+                0 => {
+                    batch.writes.push(op.first);
+                    batch.streams.push(op.stream);
+                }
                 pages => batch.trim(op.first, pages),
             }
         }

@@ -3,6 +3,7 @@
 use super::CompanionOptions;
 use crate::{CompanionStatus, CreateOptions, Drive, OpenOptions, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry;
 use ftlab_trace::{Op, RequestBatch, open};
@@ -20,14 +21,14 @@ fn create(path: &Path, ftl: &str) {
     Drive::create(path, &CreateOptions { ftl, config: config(), checkpoint_every: None }).unwrap();
 }
 
-/// Writes and trims pages in some order.
+/// Writes and trims pages in some order, of three streams.
 fn work(drive: &Drive, steps: u64) {
     let page = vec![7; PAGE_BYTES as usize];
     let mut random = 1_u64;
     for step in 0..steps {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let lpn = (random >> 33) % 1024;
-        drive.write(lpn * PAGE_BYTES, &page).unwrap();
+        drive.write_stream(lpn * PAGE_BYTES, &page, (lpn % 3) as u16).unwrap();
         if step % 50 == 49 {
             drive.trim(lpn.min(1000) * PAGE_BYTES, 20 * PAGE_BYTES).unwrap();
         }
@@ -36,11 +37,22 @@ fn work(drive: &Drive, steps: u64) {
 
 #[test]
 fn a_shadow_of_the_same_ftl_does_the_same_and_the_trace_replays_to_it() {
+    for ftl in ["2r-fifo", "nvme-fdp/greedy"] {
+        follow(ftl);
+    }
+}
+
+fn follow(ftl: &str) {
     let directory = tempfile::tempdir().unwrap();
     let (path, trace) = (directory.path().join("drive"), directory.path().join("t.parquet"));
-    create(&path, "2r-fifo");
-    let shadows = vec!["2r-fifo".parse().unwrap(), "1r-greedy".parse().unwrap()];
-    let options = CompanionOptions { record: Some(trace.clone()), shadows, emulated_latency: None };
+    create(&path, ftl);
+    let shadows = vec![ftl.parse().unwrap(), "1r-greedy".parse().unwrap()];
+    let options = CompanionOptions {
+        record: Some(trace.clone()),
+        shadows,
+        names_streams: true,
+        emulated_latency: None,
+    };
     let (prepared, observer) = options.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
     let companions = prepared.start(&drive).unwrap();
@@ -66,16 +78,20 @@ fn a_shadow_of_the_same_ftl_does_the_same_and_the_trace_replays_to_it() {
 
     // The trace, done by the same FTL in a simulator.
     let mut ftl =
-        registry::build_page_mapped(&"2r-fifo".parse().unwrap(), config(), NoPayload, ()).unwrap();
+        registry::build_page_mapped(&ftl.parse().unwrap(), config(), NoPayload, ()).unwrap();
     let mut source = open(&trace, &ftlab_trace::OpenOptions::default()).unwrap();
     assert_eq!(source.metadata().device_bytes, Some(1024 * PAGE_BYTES));
     let (mut batch, mut operations) = (RequestBatch::new(), 0);
     while source.next_batch(&mut batch).unwrap() {
-        for (op, lba, sectors) in batch.iter() {
+        for ((op, lba, sectors), &stream) in batch.iter().zip(&batch.stream) {
             operations += 1;
             for lpn in lba / 8..(lba + u64::from(sectors)) / 8 {
                 match op {
-                    Op::Write => ftl.write(Lpn(lpn as u32), &[]).unwrap(),
+                    Op::Write => {
+                        let (writes, streams) = (vec![Lpn(lpn as u32)], vec![stream]);
+                        let page = PageBatch { writes, streams, ..PageBatch::default() };
+                        ftl.apply(&page).unwrap();
+                    }
                     _ => ftl.trim(Lpn(lpn as u32)).unwrap(),
                 }
             }

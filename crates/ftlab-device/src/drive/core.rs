@@ -7,6 +7,8 @@ use crate::media::{
     Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum, new_session,
 };
 use ftlab_flash::{Lpn, Ppn};
+use ftlab_ftl::PageBatch;
+use ftlab_ftl::page::Hints;
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::io;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ pub(crate) struct Core {
     /// The newest checkpoint, and its slot.
     pub(crate) newest: Checkpoint,
     pub(crate) slot: u8,
+    /// The FTL keeps apart what the host names apart.
+    pub(crate) takes_streams: bool,
     pub(crate) read_only: Option<String>,
     pub(crate) is_checkpointing: bool,
     /// The copy that is being made.
@@ -46,6 +50,7 @@ impl Core {
             room_needed: room_needed(streams, &superblock.config),
             page: vec![0; superblock.config.geometry.page_bytes() as usize],
             superblock: superblock.clone(),
+            takes_streams: registry::hints(&superblock.ftl).is_ok_and(|h| h == Hints::Streams),
             ftl,
             observer: None,
             newest,
@@ -119,17 +124,25 @@ impl Core {
         std::mem::replace(&mut self.erases_seen, erases) != erases
     }
 
-    /// Writes a page, whose checksum is known.
-    pub(crate) fn write_page(&mut self, lpn: Lpn, sum: u32, data: &[u8]) -> io::Result<()> {
+    /// Writes a page of a stream, whose checksum is known.
+    pub(crate) fn write_page(
+        &mut self,
+        lpn: Lpn,
+        sum: u32,
+        data: &[u8],
+        stream: u16,
+    ) -> io::Result<()> {
         if self.copying.is_some() {
             self.copy_before(lpn);
         }
         let before = self.ftl.drive().flash_page(lpn);
-        self.ftl.flash_mut().begin_write(lpn, sum, data, before);
-        let written = write(&mut self.ftl, lpn);
+        // To an FTL that does not ask for streams, all pages are alike.
+        let named = if self.takes_streams { stream } else { 0 };
+        self.ftl.flash_mut().begin_write(lpn, sum, data, before, named);
+        let written = write(&mut self.ftl, lpn, named);
         self.complete(written)?;
         if let Some(observer) = &mut self.observer {
-            observer.write(lpn);
+            observer.write(lpn, stream);
         }
         Ok(())
     }
@@ -169,11 +182,17 @@ impl Core {
     }
 
     /// Overwrites a part of a page.
-    pub(crate) fn write_part(&mut self, lpn: Lpn, start: usize, part: &[u8]) -> io::Result<()> {
+    pub(crate) fn write_part(
+        &mut self,
+        lpn: Lpn,
+        start: usize,
+        part: &[u8],
+        stream: u16,
+    ) -> io::Result<()> {
         let mut page = std::mem::take(&mut self.page);
         let written = self.read_page(lpn, &mut page).and_then(|()| {
             page[start..start + part.len()].copy_from_slice(part);
-            self.write_page(lpn, checksum(lpn, &page), &page)
+            self.write_page(lpn, checksum(lpn, &page), &page, stream)
         });
         self.page = page;
         written
@@ -189,9 +208,20 @@ impl Core {
     }
 }
 
-/// Lets the FTL write a staged page: for the host, and during replay.
-pub(crate) fn write(ftl: &mut DynPageMapped<Media, ()>, lpn: Lpn) -> Result<(), String> {
-    let written = ftl.write(lpn, &[]).map_err(|error| error.to_string());
+/// Lets the FTL write a staged page of a stream: for the host, and during replay.
+pub(crate) fn write(
+    ftl: &mut DynPageMapped<Media, ()>,
+    lpn: Lpn,
+    stream: u16,
+) -> Result<(), String> {
+    let written = match stream {
+        0 => ftl.write(lpn, &[]),
+        stream => {
+            let (writes, streams) = (vec![lpn], vec![stream]);
+            ftl.write_some(&PageBatch { writes, streams, ..PageBatch::default() }, 0..1)
+        }
+    };
+    let written = written.map_err(|error| error.to_string());
     #[cfg(test)]
     let written = written
         .and_then(|()| super::tests::broken_ftl::carried_out(ftl.flash_mut().operations() + 1));

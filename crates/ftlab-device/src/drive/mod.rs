@@ -31,6 +31,7 @@ mod copy;
 mod copying;
 mod core;
 mod options;
+mod placement;
 mod recovery;
 mod repair;
 mod requests;

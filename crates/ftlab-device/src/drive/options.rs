@@ -44,8 +44,8 @@ pub struct OpenOptions {
 ///
 /// It is called while the drive is locked, and must be fast.
 pub trait HostObserver: Send {
-    /// The host wrote a page.
-    fn write(&mut self, lpn: Lpn);
+    /// The host wrote a page of a stream; 0 if it named none.
+    fn write(&mut self, lpn: Lpn, stream: u16);
     /// The host trimmed a number of pages, starting with `first`.
     fn trim(&mut self, first: Lpn, pages: u32);
 }

@@ -230,9 +230,9 @@ fn repeat_record(
     let beyond = |lpn| MediaError::Replay(format!("page {lpn} is beyond the drive"));
     let operation = ftl.flash_mut().operations() + 1;
     match record {
-        Record::Write { lpn, checksum } if lpn.0 < logical_pages => {
+        Record::Write { lpn, checksum, stream } if lpn.0 < logical_pages => {
             ftl.flash_mut().stage(lpn, checksum);
-            if let Err(reason) = write(ftl, lpn) {
+            if let Err(reason) = write(ftl, lpn, stream) {
                 return Ok(Err(reason));
             }
         }

@@ -80,11 +80,11 @@ impl Drive {
         changed
     }
 
-    fn write_part(&self, lpn: Lpn, start: usize, part: &[u8]) -> io::Result<()> {
-        self.change(|core| core.write_part(lpn, start, part))
+    fn write_part(&self, lpn: Lpn, start: usize, part: &[u8], stream: u16) -> io::Result<()> {
+        self.change(|core| core.write_part(lpn, start, part, stream))
     }
 
-    fn write_pages(&self, first: Lpn, data: &[u8]) -> io::Result<()> {
+    fn write_pages(&self, first: Lpn, data: &[u8], stream: u16) -> io::Result<()> {
         let page_bytes = self.shared.page_bytes as usize;
         let mut sums = [0; PAGES_AT_ONCE];
         for (chunk, first) in
@@ -99,7 +99,7 @@ impl Drive {
             while pages.peek().is_some() {
                 self.change(|core| {
                     while let Some(((page, lpn), sum)) = pages.next_if(|_| core.has_room()) {
-                        core.write_page(lpn, sum, page)?;
+                        core.write_page(lpn, sum, page, stream)?;
                     }
                     Ok(())
                 })?;
@@ -186,10 +186,10 @@ impl Drive {
         let zeros = vec![0; pages.head.max(pages.tail)];
         let is_mapped = |lpn| self.shared.lock().ftl.drive().flash_page(lpn).is_some();
         if pages.head > 0 && is_mapped(pages.before()) {
-            self.write_part(pages.before(), pages.skipped, &zeros[..pages.head])?;
+            self.write_part(pages.before(), pages.skipped, &zeros[..pages.head], 0)?;
         }
         if pages.tail > 0 && is_mapped(pages.after()) {
-            self.write_part(pages.after(), 0, &zeros[..pages.tail])?;
+            self.write_part(pages.after(), 0, &zeros[..pages.tail], 0)?;
         }
         Ok(())
     }
@@ -225,15 +225,19 @@ impl Store for Drive {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write_stream(offset, data, 0)
+    }
+
+    fn write_stream(&self, offset: u64, data: &[u8], stream: u16) -> io::Result<()> {
         let pages = self.pages(offset, data.len() as u64)?;
         let (head, rest) = data.split_at(pages.head);
         let (whole, tail) = rest.split_at(pages.count as usize * self.shared.page_bytes as usize);
         if !head.is_empty() {
-            self.write_part(pages.before(), pages.skipped, head)?;
+            self.write_part(pages.before(), pages.skipped, head, stream)?;
         }
-        self.write_pages(pages.first, whole)?;
+        self.write_pages(pages.first, whole, stream)?;
         if !tail.is_empty() {
-            self.write_part(pages.after(), 0, tail)?;
+            self.write_part(pages.after(), 0, tail, stream)?;
         }
         Ok(())
     }
@@ -254,7 +258,7 @@ impl Store for Drive {
         let zeros = vec![0; PAGES_AT_ONCE * page_bytes as usize];
         for first in (pages.first.0..pages.after().0).step_by(PAGES_AT_ONCE) {
             let count = (PAGES_AT_ONCE as u32).min(pages.after().0 - first);
-            self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize])?;
+            self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize], 0)?;
         }
         Ok(())
     }

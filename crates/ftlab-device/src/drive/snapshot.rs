@@ -30,6 +30,8 @@ pub struct Snapshot {
     pub streams: Vec<StreamUse>,
     /// Free blocks.
     pub free_blocks: u32,
+    /// Pages that hold data.
+    pub mapped_pages: u32,
     /// Every erase block, in order; empty unless requested.
     pub blocks: Vec<BlockSnapshot>,
     /// Blocks whose place a spare one took, because a page in it could not be read.
@@ -60,7 +62,8 @@ impl Core {
             erases: drive.erases(block),
         };
         let blocks = (0..if with_blocks { drive.geometry().blocks() } else { 0 }).map(BlockId);
-        let (blocks, free_blocks) = (blocks.map(block).collect(), drive.free_blocks());
+        let blocks = blocks.map(block).collect();
+        let (free_blocks, mapped_pages) = (drive.free_blocks(), drive.mapped_pages());
         let (counters, streams) = (self.ftl.counters(), self.ftl.streams());
         let mut memory = self.ftl.memory_bytes();
         let media = self.ftl.flash_mut();
@@ -70,6 +73,7 @@ impl Core {
             counters,
             streams,
             free_blocks,
+            mapped_pages,
             blocks,
             replaced_blocks: media.slots().replaced(),
             unreadable: media.slots().unreadable().collect(),

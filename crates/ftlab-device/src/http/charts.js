@@ -39,14 +39,20 @@ function step(span, parts) {
 
 /**
  * Lines over time. `times` are seconds; each of `lines` has a name and values, null where there are none.
- * With `stacked`, each line is drawn on top of the previous ones. `floor` is the lowest value shown.
+ * With `stacked`, areas lie on top of the previous ones. `floor` is the lowest value shown, `styles` the colour and the
+ * dashes of each line, and `text` writes a value.
  */
-function lineChart(id, times, lines, { stacked = false, floor = 0, logarithmic = false } = {}) {
+function lineChart(
+  id, times, lines, { stacked = false, floor = 0, logarithmic = false, styles = [], text = short } = {},
+) {
   const { context, width, height } = canvas(id);
+  const styleOf = (index) => styles[index] || { colour: index, dash: Math.floor(index / 7) };
   const legend = document.getElementById(id.replace('-chart', '-legend'));
   legend.replaceChildren(...lines.flatMap((line, index) => {
     const swatch = document.createElement('i');
-    swatch.style.background = color(index);
+    const { colour, dash } = styleOf(index);
+    swatch.style.background = dash
+      ? `repeating-linear-gradient(90deg, ${color(colour)} 0 4px, transparent 4px 6px)` : color(colour);
     return [swatch, line.name];
   }));
   let shown = lines.map((line) => line.values);
@@ -61,10 +67,24 @@ function lineChart(id, times, lines, { stacked = false, floor = 0, logarithmic =
   const left = 44, bottom = 18, end = times.at(-1) || 0, start = Math.min(times[0] ?? 0, end - 60);
   const x = (time) => left + (width - left - 4) * (time - start) / (end - start || 1);
   const y = (value) => 4 + (height - bottom - 4) * (1 - (scale(value) - low) / (high - low));
-  axes(context, { x, y, low, high, start, end, left, width, height, logarithmic });
+  axes(context, { x, y, low, high, start, end, left, width, height, logarithmic, text });
+  if (stacked) {
+    // The highest first: each area is covered by those below it.
+    for (let index = shown.length - 1; index >= 0; index -= 1) {
+      context.fillStyle = color(styleOf(index).colour);
+      context.beginPath();
+      context.moveTo(x(times[0] ?? 0), y(low));
+      shown[index].forEach((value, time) => context.lineTo(x(times[time]), y(value)));
+      context.lineTo(x(end), y(low));
+      context.fill();
+    }
+    return;
+  }
   shown.forEach((values, index) => {
-    context.strokeStyle = context.fillStyle = color(index);
+    const { colour, dash } = styleOf(index);
+    context.strokeStyle = context.fillStyle = color(colour);
     context.lineWidth = 1.6;
+    context.setLineDash(dash ? [6, 3 * dash] : []);
     context.beginPath();
     let isDown = false;
     values.forEach((value, time) => {
@@ -76,7 +96,7 @@ function lineChart(id, times, lines, { stacked = false, floor = 0, logarithmic =
   });
 }
 
-function axes(context, { x, y, low, high, start, end, left, width, height, logarithmic }) {
+function axes(context, { x, y, low, high, start, end, left, width, height, logarithmic, text }) {
   context.fillStyle = css('--faint');
   context.strokeStyle = css('--line');
   context.lineWidth = 1;
@@ -89,7 +109,7 @@ function axes(context, { x, y, low, high, start, end, left, width, height, logar
     context.moveTo(left, y(value));
     context.lineTo(width - 4, y(value));
     context.stroke();
-    context.fillText(short(Number(value.toPrecision(6))), left - 5, y(value));
+    context.fillText(text(Number(value.toPrecision(6))), left - 5, y(value));
   }
   context.textAlign = 'center';
   context.textBaseline = 'alphabetic';

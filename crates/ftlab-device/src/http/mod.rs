@@ -15,15 +15,13 @@ mod copies;
 mod guard;
 mod metrics;
 mod openapi;
-mod smart;
 #[cfg(test)]
 mod tests;
 
 pub use client::{get, get_json, post_json};
 pub use copies::{Copies, CopyOrder, CopyStatus};
-pub use smart::Smart;
 
-use crate::{AllowList, Monitor, ServeError};
+use crate::{AllowList, Monitor, ServeError, Smart};
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -172,7 +170,7 @@ fn router(shared: Shared) -> Router {
             "/api/blocks",
             at(async |State(all): State<Shared>| large(&all, &all.monitor.block_map())),
         )
-        .route("/api/smart", at(async |State(all): State<Shared>| Json(Smart::of(&all.monitor))))
+        .route("/api/smart", at(async |State(all): State<Shared>| Json(smart(&all.monitor))))
         .route("/api/copy", at(copy_status).post(order_copy))
         .route("/api/events", at(events))
         .route("/api/openapi.json", at(async || Json(openapi::document())))
@@ -204,6 +202,10 @@ async fn page() -> impl IntoResponse {
         .replace("/* charts.js */", include_str!("charts.js"))
         .replace("/* page.js */", include_str!("page.js"));
     ([(CONTENT_SECURITY_POLICY, POLICY), (CACHE_CONTROL, "no-store")], Html(page))
+}
+
+fn smart(monitor: &Monitor) -> Smart {
+    Smart::new(&monitor.latest(), &monitor.block_map())
 }
 
 async fn copy_status(State(all): State<Shared>) -> Json<CopyStatus> {

@@ -1,6 +1,7 @@
 //! The description of the API, generated from the types of its answers.
 
-use super::{CopyOrder, CopyStatus, Smart};
+use super::{CopyOrder, CopyStatus};
+use crate::Smart;
 use crate::{BlockMap, Sample, Status};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};

@@ -19,7 +19,7 @@ function bytes(value) {
 
 const factor = (value) => (value === null || value === undefined ? '-' : value.toFixed(3));
 const grouped = (value) => Math.round(value).toLocaleString('en');
-const microseconds = (value) => (value >= 1e4 ? short(value / 1e3) + ' ms' : short(value) + ' µs');
+const microseconds = (value) => (value >= 1e3 ? short(value / 1e3) + ' ms' : short(value) + ' µs');
 
 function showNow() {
   const { drive, latest } = status;
@@ -55,15 +55,16 @@ function showTables() {
   rows('requests', [['reads', reads], ['writes', writes], ['trims', trims], ['flushes', flushes]]
     .map(([name, all]) => [
       name, grouped(all.requests), bytes(all.bytes), grouped(all.failed),
-      ...['p50_us', 'p90_us', 'p99_us', 'p999_us', 'max_us'].map((key) => short(all.latency[key])),
+      ...['p50_us', 'p90_us', 'p99_us', 'p999_us', 'max_us'].map((key) => microseconds(all.latency[key])),
     ]));
   const waf = (flash) => (flash.host_pages
     ? factor((flash.host_pages + flash.relocated_pages) / flash.host_pages) : '-');
-  const own = [status.drive.ftl + ' (this drive)', factor(status.serving_waf), '', '', ''];
-  rows('shadows', [own, ...status.shadows.map((shadow) => [
-    shadow.ftl, waf(shadow.flash), grouped(shadow.flash.relocated_pages),
-    grouped(shadow.flash.erased_blocks), shadow.failure || grouped(shadow.behind),
-  ])]);
+  const row = (ftl, flash, behind) => [
+    ftl, waf(flash), grouped(flash.relocated_pages), grouped(flash.erased_blocks), behind,
+  ];
+  rows('shadows', [row(status.drive.ftl + ' (this drive)', status.serving, '0'),
+    ...status.shadows.map((shadow) =>
+      row(shadow.ftl, shadow.flash, shadow.failure || grouped(shadow.behind)))]);
 }
 
 /** Fills the body of a table. */
@@ -86,7 +87,7 @@ function showCharts() {
     line(status.drive.ftl, (sample) => sample.running_waf),
     ...status.shadows.map((shadow, index) =>
       line(shadow.ftl + ' (shadow)', (sample) => sample.shadow_wafs[index])),
-  ], { floor: 1 });
+  ], { floor: 1, styles: status.styles });
   lineChart('writes-chart', times, [
     line('host', (sample) => sample.host_writes),
     line('flash', (sample) => sample.flash_writes),
@@ -96,12 +97,12 @@ function showCharts() {
     line('write p50', (sample) => some(sample.write_p50_us)),
     line('write p99', (sample) => some(sample.write_p99_us)),
     line('read p99', (sample) => some(sample.read_p99_us)),
-  ], { floor: 1, logarithmic: true });
+  ], { floor: 1, logarithmic: true, text: microseconds });
   lineChart('regions-chart', times, names.map((name, index) =>
     line(name, (sample) => sample.region_blocks[index] ?? 0)), { stacked: true });
 }
 
-/** Every block is a cell: its colour the region, its strength the share of valid pages. */
+/** Every block is a cell: its colour the region, filled as far as its pages are valid. */
 function showMap() {
   const count = blocks.valid_pages.length;
   const width = element('map').clientWidth;
@@ -110,6 +111,7 @@ function showMap() {
   const { context } = canvas('map', Math.ceil(count / columns) * cell);
   const gap = cell > 4 ? 1 : 0;
   const colors = names.map((_, index) => color(index)), free = css('--free'), retired = css('--retired');
+  const invalid = css('--invalid');
   for (let block = 0; block < count; block += 1) {
     const x = block % columns * cell, y = Math.floor(block / columns) * cell;
     const phase = blocks.phases[block];
@@ -117,19 +119,22 @@ function showMap() {
     context.fillStyle = phase === 'r' ? retired : free;
     context.fillRect(x, y, cell - gap, cell - gap);
     if (phase === 'f' || phase === 'r') continue;
-    context.fillStyle = colors[blocks.regions[block]] || colors[0];
-    context.globalAlpha = 0.12 + 0.88 * blocks.valid_pages[block] / status.drive.pages_per_block;
+    // Filled from below by valid pages; what is above is invalid, or not written yet.
+    const valid = (cell - gap) * blocks.valid_pages[block] / status.drive.pages_per_block;
+    context.fillStyle = invalid;
     context.fillRect(x, y, cell - gap, cell - gap);
+    context.fillStyle = colors[blocks.regions[block]] || colors[0];
+    context.fillRect(x, y + cell - gap - valid, cell - gap, valid);
   }
   element('map-legend').replaceChildren(
-    ...[...names.map((name, index) => [name, color(index)]), ['free', free], ['retired', retired]]
+    ...[...names.map((name, index) => [name, color(index)]), ['invalid', invalid], ['free', free], ['retired', retired]]
       .flatMap(([name, fill]) => {
         const swatch = document.createElement('i');
         swatch.style.background = fill;
         return [swatch, name];
       }));
   const erases = blocks.erases, sum = erases.reduce((all, one) => all + one, 0);
-  say('map-text', 'The stronger the colour, the more pages of the block are valid.');
+  say('map-text', 'Each block is filled with its colour as far as its pages are valid.');
   say('erases-text', 'Erased ' + short(sum / count) + ' times on average, minimum '
     + least(erases) + ', maximum ' + most(erases) + '.');
   bars('erases', erases);

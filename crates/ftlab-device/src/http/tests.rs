@@ -1,7 +1,8 @@
 //! A dashboard of a fake drive, queried by a client.
 
 use super::DashboardOptions;
-use super::{Dashboard, Smart, get, get_json};
+use super::{Dashboard, get, get_json};
+use crate::Smart;
 use crate::{
     BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample, ServeError,
     Status, Store, Watched,
@@ -121,7 +122,7 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
-    assert_eq!((status.waf, status.serving_waf), (Some(1.5), None));
+    assert_eq!((status.waf, status.serving.waf()), (Some(1.5), None));
     assert_eq!((status.host.writes.bytes, status.drive.free_blocks), (8192, 1));
     let history: Vec<Sample> = get_json(&url, "/api/history", None).unwrap();
     assert!(history.len() >= 2 && history.iter().all(|sample| sample.region_blocks == [2]));

@@ -26,11 +26,14 @@ pub(super) const UNREADABLE: u32 = u32::MAX - 2;
 /// In place of a page number: a slot took the place of another; two records follow.
 pub(super) const REPLACEMENT: u32 = u32::MAX - 3;
 
+/// In place of a page number: the next record, and those after it in the batch, are writes of a stream.
+pub(super) const STREAM: u32 = u32::MAX - 4;
+
 /// The content of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
-    /// The host wrote a page whose data has this checksum.
-    Write { lpn: Lpn, checksum: u32 },
+    /// The host wrote a page of a stream, whose data has this checksum.
+    Write { lpn: Lpn, checksum: u32, stream: u16 },
     /// The host trimmed pages.
     Trim { first: Lpn, pages: u32 },
     /// A version of a page that may not yet be in its place.
@@ -119,16 +122,21 @@ pub(crate) struct Records<'a> {
     fields: FieldReader<'a>,
     left: u32,
     page_bytes: usize,
+    stream: u16,
 }
 
 impl<'a> Records<'a> {
     pub(super) fn new(batch: &'a [u8], header: &Header, page_bytes: usize) -> Self {
         let fields = FieldReader::new(&batch[HEADER_BYTES..]);
-        Self { fields, left: header.records, page_bytes }
+        Self { fields, left: header.records, page_bytes, stream: 0 }
     }
 
     fn record(&mut self) -> Option<Record<'a>> {
-        let (first, second) = (self.fields.u32()?, self.fields.u32()?);
+        let (mut first, mut second) = (self.fields.u32()?, self.fields.u32()?);
+        if first == STREAM {
+            self.stream = u16::try_from(second).ok()?;
+            (first, second) = (self.fields.u32()?, self.fields.u32()?);
+        }
         Some(match first {
             TRIM => {
                 let first = Lpn(self.fields.u32()?);
@@ -147,7 +155,7 @@ impl<'a> Records<'a> {
                 let (block, slot) = (BlockId(self.fields.u32()?), self.fields.u32()?);
                 Record::Replacement(Replacement { erase: self.fields.u64()?, block, slot })
             }
-            lpn => Record::Write { lpn: Lpn(lpn), checksum: second },
+            lpn => Record::Write { lpn: Lpn(lpn), checksum: second, stream: self.stream },
         })
     }
 }

@@ -227,18 +227,19 @@ impl Media {
         self.syncer = Arc::new(Syncer::new(Arc::clone(&self.backing), durable, self.mark));
     }
 
-    /// Begins the write of a page by the host; `before` is its current location.
+    /// Begins the write of a page of a stream by the host; `before` is its current location.
     pub(crate) fn begin_write(
         &mut self,
         lpn: Lpn,
         checksum: u32,
         data: &[u8],
         before: Option<Ppn>,
+        stream: u16,
     ) {
         self.preserve(lpn, before);
         self.staged.data.copy_from_slice(data);
         self.stage(lpn, checksum);
-        self.log(Record::Write { lpn, checksum });
+        self.log(Record::Write { lpn, checksum, stream });
     }
 
     /// The same during replay.

@@ -3,8 +3,8 @@
 
 use crate::media::Backing;
 use crate::media::batch::{
-    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, REPLACEMENT, Record, Records, Seed, TRIM,
-    UNREADABLE, operations, verify,
+    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, REPLACEMENT, Record, Records, STREAM, Seed,
+    TRIM, UNREADABLE, operations, verify,
 };
 use crate::media::layout::{COPIES, Layout};
 use crate::media::slots::Replacement;
@@ -45,6 +45,8 @@ pub(crate) struct Journal {
     batch: Vec<u8>,
     records: u32,
     operations: u64,
+    /// Of the last write in the batch.
+    stream: u16,
 }
 
 impl Journal {
@@ -55,7 +57,7 @@ impl Journal {
         batch.resize(HEADER_BYTES, 0);
         let seed = Seed::new(uuid);
         let operations = head.operations;
-        Self { seed, layout, session, head, tail, batch, records: 0, operations }
+        Self { seed, layout, session, head, tail, batch, records: 0, operations, stream: 0 }
     }
 
     /// Overwrites both copies with zeros. Checkpoints must not need anything of them.
@@ -93,7 +95,13 @@ impl Journal {
         self.operations += u64::from(record.is_operation());
         self.records += 1;
         match record {
-            Record::Write { lpn, checksum } => self.put(lpn.0, checksum),
+            Record::Write { lpn, checksum, stream } => {
+                if stream != self.stream {
+                    self.stream = stream;
+                    self.put(STREAM, stream.into());
+                }
+                self.put(lpn.0, checksum);
+            }
             Record::Trim { first, pages } => {
                 self.put(TRIM, pages);
                 self.put(first.0, 0);
@@ -154,7 +162,7 @@ impl Journal {
         let ring = Ring { layout: &self.layout, backing };
         (0..COPIES).try_for_each(|copy| ring.write(&self.batch, self.head.position, copy))?;
         self.batch.truncate(HEADER_BYTES);
-        self.records = 0;
+        (self.records, self.stream) = (0, 0);
         self.head = Head {
             position: self.head.position + bytes,
             number: self.head.number + 1,

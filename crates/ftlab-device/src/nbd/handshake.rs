@@ -1,13 +1,13 @@
 //! The fixed newstyle handshake: the client sends options until one of them starts the
 //! transmission.
 
-use super::replies::Replies;
 use super::wire::{
     FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, OPTION_REPLY_MAGIC, allocation, info,
     option, reply, transmission,
 };
 use super::{Export, REQUEST_BYTES_MAX, Step};
 use crate::Store;
+use crate::net::Replies;
 
 /// Options with more data are skipped; every option in the specification is shorter.
 const OPTION_BYTES_MAX: u32 = 16 << 10;

@@ -2,41 +2,25 @@
 //! speaks it: `ftlab drive serve FILE --nbd SOCKET`.
 //!
 //! [`Session`] is the protocol: bytes in, bytes out, and no sockets, so that tests and fuzzers can
-//! drive it. [`Server`] listens and gives each connection a thread, which receives as much as is
-//! available, lets the session process all of it, and sends the replies together. Data goes from
+//! drive it; [`Nbd`] makes one for each client of a [server](crate::net::Server). Data goes from
 //! the receive buffer directly into the store, and from the store directly into the send buffer:
 //! only the system copies it. Requests of one connection are executed in order; a client that wants
 //! parallelism opens several connections.
 //!
 //! Supported: the fixed newstyle handshake with one export, TLS, structured replies, flush, FUA, trim,
 //! write-zeroes and block status (`base:allocation`), of any offset and length.
-//!
-//! [`Limits`] bounds what a client can take: large requests pass through a connection in pieces, the
-//! handshake and every piece have a time limit, and clients that hold connections without using them
-//! make way for new ones.
 
-mod address;
-mod connection;
 mod handshake;
-mod limits;
-mod replies;
 mod request;
-mod server;
 mod session;
-mod slots;
-mod socket;
 #[cfg(test)]
 mod tests;
-mod tls;
 mod transmission;
 mod wire;
 
-pub use address::Address;
-pub use limits::Limits;
-pub use replies::Replies;
-pub use server::{Report, Server, ServerOptions};
-pub use session::Session;
-pub use tls::Tls;
+pub use session::{Nbd, Session};
+
+use crate::net::Address;
 
 /// The longest read or write: the limit that clients assume if a server does not state one.
 pub const REQUEST_BYTES_MAX: u32 = 32 << 20;
@@ -48,6 +32,20 @@ pub struct Export {
     pub name: String,
     /// A description for users.
     pub description: String,
+}
+
+/// The URI of a server's address, for clients such as `nbdinfo` and fio.
+///
+/// ```
+/// let uri = ftlab_device::nbd::uri(&"/run/drive.sock".parse()?);
+/// assert_eq!(uri, "nbd+unix:///?socket=/run/drive.sock");
+/// # Ok::<(), ftlab_device::ServeError>(())
+/// ```
+pub fn uri(address: &Address) -> String {
+    match address {
+        Address::Unix(path) => format!("nbd+unix:///?socket={}", path.display()),
+        Address::Tcp(address) => format!("nbd://{address}"),
+    }
 }
 
 /// The result of processing received bytes.

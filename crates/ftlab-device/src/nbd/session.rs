@@ -1,18 +1,44 @@
 //! One client's side of the protocol, without its socket.
 
 use super::handshake::Handshake;
-use super::replies::Replies;
 use super::transmission::{Transmission, input_bytes};
 use super::{Export, Step};
 use crate::Store;
 use crate::latency::take_due;
+use crate::net::{Conversation, Link, Protocol, Replies};
+use std::sync::Arc;
+
+/// The NBD protocol for a store.
+pub struct Nbd {
+    store: Arc<dyn Store>,
+    export: Export,
+}
+
+impl Nbd {
+    /// Exports `store`.
+    pub fn new(store: Arc<dyn Store>, export: Export) -> Self {
+        Self { store, export }
+    }
+}
+
+impl Protocol for Nbd {
+    fn name(&self) -> &'static str {
+        "nbd"
+    }
+
+    fn begin<'a>(&'a self, link: Link, replies: &mut Replies) -> Box<dyn Conversation + 'a> {
+        let session = Session::begin(self.store.as_ref(), &self.export, replies);
+        Box::new(session.with_tls(link.requires_tls))
+    }
+}
 
 /// The conversation with one client: takes the bytes that it sends, executes its requests on a
 /// store, and assembles the replies.
 ///
 /// ```
 /// use ftlab_device::Ram;
-/// use ftlab_device::nbd::{Export, Replies, Session};
+/// use ftlab_device::nbd::{Export, Session};
+/// use ftlab_device::net::{Conversation, Replies};
 ///
 /// let (ram, export, mut replies) = (Ram::new(1 << 20), Export::default(), Replies::default());
 /// let mut session = Session::begin(&ram, &export, &mut replies);
@@ -47,31 +73,15 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// Whether the client is about to begin with TLS; nothing is processed before
-    /// [`continue_encrypted`](Self::continue_encrypted).
-    pub(super) fn wants_tls(&self) -> bool {
-        self.wants_tls
+    fn transmit(&mut self) {
+        let Phase::Handshake(handshake) = &self.phase else { return };
+        let (structured, tells) = (handshake.is_structured(), handshake.tells_allocation());
+        self.phase = Phase::Transmission(Transmission::new(self.store, structured, tells));
     }
+}
 
-    /// Continues with the handshake, of which nothing counts that came before TLS.
-    pub(super) fn continue_encrypted(&mut self) {
-        self.wants_tls = false;
-    }
-
-    /// Whether a request has been received in part.
-    pub(super) fn is_within_request(&self) -> bool {
-        matches!(&self.phase, Phase::Transmission(transmission) if transmission.is_within_request())
-    }
-
-    /// The maximum number of bytes that [`feed`](Self::feed) may need at once before it can process
-    /// any.
-    pub fn input_bytes(&self) -> usize {
-        input_bytes(self.store)
-    }
-
-    /// Processes received bytes, and returns how many it has used; the rest must be passed again,
-    /// followed by newly received bytes. Stops when there is much to send.
-    pub fn feed(&mut self, input: &[u8], replies: &mut Replies) -> usize {
+impl Conversation for Session<'_> {
+    fn feed(&mut self, input: &[u8], replies: &mut Replies) -> usize {
         let mut used = 0;
         while !replies.is_full() && !self.wants_tls {
             let rest = &input[used..];
@@ -107,27 +117,34 @@ impl<'a> Session<'a> {
         used
     }
 
-    fn transmit(&mut self) {
-        let Phase::Handshake(handshake) = &self.phase else { return };
-        let (structured, tells) = (handshake.is_structured(), handshake.tells_allocation());
-        self.phase = Phase::Transmission(Transmission::new(self.store, structured, tells));
+    fn input_bytes(&self) -> usize {
+        input_bytes(self.store)
     }
 
-    /// Whether the handshake is still in progress.
-    pub fn is_handshake(&self) -> bool {
+    fn is_handshake(&self) -> bool {
         matches!(self.phase, Phase::Handshake(_))
     }
 
-    /// Whether the connection must be closed once the replies are sent.
-    pub fn is_closed(&self) -> bool {
+    fn is_within_request(&self) -> bool {
+        matches!(&self.phase, Phase::Transmission(transmission) if transmission.is_within_request())
+    }
+
+    fn is_closed(&self) -> bool {
         matches!(self.phase, Phase::Closed { .. })
     }
 
-    /// The client's protocol violation, if that is why the connection must be closed.
-    pub fn problem(&self) -> Option<&str> {
+    fn problem(&self) -> Option<&str> {
         match &self.phase {
             Phase::Closed { problem } => problem.as_deref(),
             _ => None,
         }
+    }
+
+    fn wants_tls(&self) -> bool {
+        self.wants_tls
+    }
+
+    fn continue_encrypted(&mut self) {
+        self.wants_tls = false;
     }
 }

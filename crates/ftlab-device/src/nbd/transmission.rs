@@ -1,12 +1,12 @@
 //! Requests and their replies, after the handshake.
 
-use super::replies::Replies;
 use super::request::{HEADER_BYTES, Refusal, Request};
 use super::wire::{
     SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, allocation, chunk, command, errno, flag,
 };
 use super::{REQUEST_BYTES_MAX, Step};
 use crate::latency::{set_due, take_due};
+use crate::net::Replies;
 use crate::{Extent, Store};
 use std::io;
 use std::time::Instant;

@@ -3,6 +3,7 @@
 use crate::common;
 use ftlab_device::{Drive, MediaError, OpenOptions, PowerCut, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
+use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub(crate) enum Ends {
 /// What the host did.
 #[derive(Debug, Clone, Copy)]
 enum Operation {
-    Write(Lpn),
+    Write(Lpn, u16),
     Trim(Lpn, u32),
 }
 
@@ -124,7 +125,7 @@ impl Model {
         let mut versions = [0; LOGICAL_PAGES as usize];
         for (number, operation) in (1..).zip(&self.operations) {
             match *operation {
-                Operation::Write(lpn) => versions[lpn.index()] = number,
+                Operation::Write(lpn, _) => versions[lpn.index()] = number,
                 Operation::Trim(first, pages) => {
                     versions[first.index()..][..pages as usize].fill(0);
                 }
@@ -148,7 +149,11 @@ impl Model {
         let mut ftl = registry::build_page_mapped(&spec, self.config, NoPayload, ()).unwrap();
         for operation in &self.operations {
             match *operation {
-                Operation::Write(lpn) => ftl.write(lpn, &[]).unwrap(),
+                Operation::Write(lpn, stream) => {
+                    let (writes, streams) = (vec![lpn], vec![stream]);
+                    let batch = PageBatch { writes, streams, ..PageBatch::default() };
+                    ftl.apply(&batch).unwrap();
+                }
                 Operation::Trim(first, pages) => {
                     (first.0..first.0 + pages).for_each(|lpn| ftl.trim(Lpn(lpn)).unwrap());
                 }
@@ -209,11 +214,12 @@ impl Model {
             return drive.trim(offset, u64::from(pages) * PAGE_BYTES as u64).is_ok();
         }
         let mut data = Vec::new();
+        let stream = random.below(4) as u16;
         for lpn in first..first + pages {
-            self.operations.push(Operation::Write(Lpn(lpn)));
+            self.operations.push(Operation::Write(Lpn(lpn), stream));
             data.extend_from_slice(&content(lpn, self.operations.len() as u64));
         }
-        drive.write(offset, &data).is_ok()
+        drive.write_stream(offset, &data, stream).is_ok()
     }
 }
 

@@ -4,7 +4,8 @@
 
 mod programs;
 
-use ftlab_device::nbd::{Address, Export, Server, ServerOptions, Tls};
+use ftlab_device::nbd::{self, Export, Nbd};
+use ftlab_device::net::{Address, Server, ServerOptions, Tls};
 use ftlab_device::{Ram, Store};
 use programs::{Run, have, python_with_libnbd, run};
 use std::path::{Path, PathBuf};
@@ -26,12 +27,13 @@ impl Served {
         let store = Arc::clone(&ram) as Arc<dyn Store>;
         let report = Box::new(|text| eprintln!("{text}"));
         let options = ServerOptions::default();
-        let server = Server::start(&address, export, store, options, report).unwrap();
+        let server =
+            Server::start(&address, Arc::new(Nbd::new(store, export)), options, report).unwrap();
         Self { directory, server, ram }
     }
 
     fn uri(&self) -> String {
-        self.server.address().uri()
+        nbd::uri(self.server.address())
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -189,7 +191,9 @@ fn encrypted(ram: Arc<Ram>) -> (Server, String) {
     let options = ServerOptions { tls, ..ServerOptions::default() };
     let report = Box::new(|text| eprintln!("{text}"));
     let anywhere = "127.0.0.1:0".parse().unwrap();
-    let server = Server::start(&anywhere, Export::default(), ram, options, report).unwrap();
+    let server =
+        Server::start(&anywhere, Arc::new(Nbd::new(ram, Export::default())), options, report)
+            .unwrap();
     let Address::Tcp(address) = server.address() else { panic!("no TCP") };
     let uri = format!("nbds://{address}/?tls-certificates={}", certificates.display());
     (server, uri)
@@ -208,7 +212,7 @@ fn libnbd_encrypts() {
     run("nbdcopy", &["--connections=3", &file, &uri]).succeeds();
     run("nbdcopy", &["--connections=3", &uri, &other.uri()]).succeeds();
     assert!(other.content() == data);
-    let error = run("nbdinfo", &[&server.address().uri()]).fails();
+    let error = run("nbdinfo", &[&nbd::uri(server.address())]).fails();
     assert!(error.contains("TLS"), "{error}");
 }
 

@@ -1,9 +1,9 @@
 //! The answer in words.
 
-use super::{Advice, Curve, Point, Target};
+use super::{Advice, Curve, Lifelong, Point, Target};
 use ftlab_sim::format::{bytes, percent, significant};
 use ftlab_sim::{Experiment, Fill, Length};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 impl Advice {
     /// Points on the drives that were asked for, which most FTLs have in common.
@@ -163,5 +163,23 @@ impl Advice {
                 significant(first.waf, 4)
             )
         })
+    }
+}
+
+impl fmt::Display for Lifelong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ftl, point, years, daily, life } = self;
+        write!(
+            f,
+            "Over {years} years of {} a day, the least flash is used by {ftl} with {} of over-provisioning: {} \
+             drives",
+            bytes(*daily),
+            percent(point.op_ratio),
+            significant(life.drives, 3)
+        )?;
+        if let Some(price) = life.price {
+            write!(f, " for {}", significant(price, 4))?;
+        }
+        write!(f, ", {} kg of CO2 to make them.", significant(life.carbon_kg, 3))
     }
 }

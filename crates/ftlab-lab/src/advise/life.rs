@@ -3,11 +3,11 @@
 //! More over-provisioning is more flash to buy, and less to replace. Over `years` a drive that is worn out after
 //! `worn` years is bought `max(1, years / worn)` times, on average over many drives.
 
-use super::{Curve, Point, TERABYTE};
-use ftlab_sim::format::{bytes, percent, significant};
 use ftlab_spec::ByteSize;
 use serde::Serialize;
-use std::fmt;
+
+/// Terabytes are 10^12 bytes.
+pub(super) const TERABYTE: f64 = 1e12;
 
 /// Bytes in a gigabyte, as flash is sold.
 const GIGABYTE: f64 = 1e9;
@@ -42,27 +42,6 @@ impl Service {
             carbon_kg: self.carbon_per_gb * gigabytes,
         }
     }
-
-    /// The point of all curves whose drives use the least flash over the years, the smaller one if two do.
-    pub(super) fn least_flash(self, curves: &[Curve]) -> Option<Lifelong> {
-        let of = |curve: &Curve, point: &Point| {
-            let life = self.life(point.tbw?, point.physical_bytes);
-            Some(Lifelong {
-                ftl: curve.ftl.clone(),
-                point: *point,
-                years: self.years,
-                daily: self.daily.0,
-                life,
-            })
-        };
-        let all =
-            curves.iter().flat_map(|curve| curve.points.iter().filter_map(move |p| of(curve, p)));
-        all.min_by(|a, b| {
-            let key =
-                |of: &Lifelong| (of.life.drives * of.point.physical_bytes as f64, of.point.waf);
-            key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
-        })
-    }
 }
 
 /// A drive over the years.
@@ -76,39 +55,6 @@ pub struct Life {
     pub price: Option<f64>,
     /// What making it costs, in kilograms of CO2 equivalent.
     pub carbon_kg: f64,
-}
-
-/// The drive that uses the least flash over the years.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lifelong {
-    /// Its FTL.
-    pub ftl: String,
-    /// Its size, and what it amplifies.
-    pub point: Point,
-    /// Years of service.
-    pub years: f64,
-    /// Bytes that the host writes a day.
-    pub daily: u64,
-    /// What it costs.
-    pub life: Life,
-}
-
-impl fmt::Display for Lifelong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ftl, point, years, daily, life } = self;
-        write!(
-            f,
-            "Over {years} years of {} a day, the least flash is used by {ftl} with {} of over-provisioning: {} \
-             drives",
-            bytes(*daily),
-            percent(point.op_ratio),
-            significant(life.drives, 3)
-        )?;
-        if let Some(price) = life.price {
-            write!(f, " for {}", significant(price, 4))?;
-        }
-        write!(f, ", {} kg of CO2 to make them.", significant(life.carbon_kg, 3))
-    }
 }
 
 #[cfg(test)]

@@ -15,9 +15,10 @@ mod life;
 
 pub use circumstance::Circumstance;
 pub use evidence::{ENOUGH_DRIVE_WRITES, Evidence};
-pub use life::{Life, Lifelong, Service};
+pub use life::{Life, Service};
 
 use circumstance::circumstances;
+use life::TERABYTE;
 
 use crate::parallel::{Stop, Until, parallel};
 use ftlab_ftl::registry;
@@ -30,9 +31,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What the over-provisioning is known to, as a share of the logical capacity.
 const RESOLUTION: f64 = 0.0025;
-
-/// Terabytes are 10^12 bytes.
-const TERABYTE: f64 = 1e12;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -118,6 +116,21 @@ pub struct Otherwise {
     pub circumstance: Circumstance,
     /// The smallest drive on which it meets the target there, if it does on any.
     pub needs: Option<Point>,
+}
+
+/// The drive that uses the least flash over the years.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lifelong {
+    /// Its FTL.
+    pub ftl: String,
+    /// Its size, and what it amplifies.
+    pub point: Point,
+    /// Years of service.
+    pub years: f64,
+    /// Bytes that the host writes a day.
+    pub daily: u64,
+    /// What it costs.
+    pub life: Life,
 }
 
 /// What an FTL makes of more and more flash.
@@ -271,7 +284,7 @@ impl Question {
             advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count)?;
             self.check_stop()?;
         }
-        advice.lifelong = self.service.and_then(|service| service.least_flash(&advice.curves));
+        advice.lifelong = self.service.and_then(|service| least_flash(service, &advice.curves));
         advice.caveats = advice.caveats_of(&self.base);
         advice.answer = advice.sentence();
         Ok(advice)
@@ -385,6 +398,25 @@ impl Curve {
             (None, last) => (u64::MAX, 0, last.map_or(f64::INFINITY, |point| point.waf)),
         }
     }
+}
+
+/// The point of all curves whose drives use the least flash over the years, the smaller one if two do.
+fn least_flash(service: Service, curves: &[Curve]) -> Option<Lifelong> {
+    let of = |curve: &Curve, point: &Point| {
+        let life = service.life(point.tbw?, point.physical_bytes);
+        Some(Lifelong {
+            ftl: curve.ftl.clone(),
+            point: *point,
+            years: service.years,
+            daily: service.daily.0,
+            life,
+        })
+    };
+    let all = curves.iter().flat_map(|curve| curve.points.iter().filter_map(move |p| of(curve, p)));
+    all.min_by(|a, b| {
+        let key = |of: &Lifelong| (of.life.drives * of.point.physical_bytes as f64, of.point.waf);
+        key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
+    })
 }
 
 /// Terabytes that a drive of `logical_bytes` takes at `dwpd` drive writes a day for five years.

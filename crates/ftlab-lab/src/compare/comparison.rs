@@ -8,7 +8,7 @@ use ftlab_ftl::registry::{Kind, entries};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload};
 use ftlab_spec::{Share, Spec};
-use ftlab_trace::TraceError;
+use ftlab_trace::{TraceError, synthetic};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -165,9 +165,13 @@ fn forget_series(run: &mut RunResult) {
     run.running_cold_region_share = None;
 }
 
-/// What tells a trace from another of the same name: a hash of its bytes.
+/// What tells a trace or a generator from another of the same name: a hash of its bytes, or what it reads.
 fn identity(workload: &Workload) -> Result<String, SimError> {
-    let Workload::Trace { path, .. } = workload else { return Ok(String::new()) };
+    let path = match workload {
+        Workload::Trace { path, .. } => path,
+        Workload::Generator(spec) => return Ok(synthetic::identity(spec)?),
+        Workload::Requests(_) => return Ok(String::new()),
+    };
     if workload.is_read_once() {
         return Err(SimError::Unusable {
             what: format!("{} can be read once only, and every FTL reads it", workload.name()),

@@ -27,7 +27,7 @@ impl Identity {
         reading: &str,
     ) -> Result<String, SimError> {
         let workload = match &experiment.workload {
-            Workload::Generator(spec) => format!("{} {:?}", spec.name, synthetic::resolve(spec)?),
+            Workload::Generator(spec) => synthetic::identity(spec)?,
             Workload::Trace { path, .. } => format!("trace {} {reading}", self.trace(path)?),
             // Nobody else has them, and they live no longer than the program.
             Workload::Requests(_) => format!("requests {:?}", experiment.workload),

@@ -197,7 +197,9 @@ impl WorkloadItem {
             None => Ok(folder.join(&text)),
         };
         match path {
-            Ok(path) if path.is_file() => Ok(Ok(Workload::Trace { path, options })),
+            Ok(path) if path.is_file() => Workload::file(&path, options)
+                .map(Ok)
+                .map_err(|error| Wrong::at(self.spec.span(), error)),
             Ok(path) if self.table.optional => Ok(Err(format!("{} is absent", path.display()))),
             Ok(path) if text.starts_with('$') => {
                 Err(wrong(format!("there is no file {}", path.display())))

@@ -135,7 +135,11 @@ fn unknown_content(input: &Input) -> TraceError {
     let looks = if head.is_empty() {
         "it is empty".to_owned()
     } else if is_text {
-        format!("text, first line {:?}", crate::error::excerpt(first_line))
+        let text = format!("text, first line {:?}", crate::error::excerpt(first_line));
+        csv::guess(head).map_or_else(
+            || text.clone(),
+            |map| format!("{text}; if it is a table with these columns, --map \"{map}\" reads it"),
+        )
     } else {
         format!("binary, first bytes {:02x?}", &head[..head.len().min(16)])
     };

@@ -30,6 +30,18 @@ pub(super) enum End {
     Always,
     /// Its parameters tell.
     If(fn(&Spec) -> Result<bool, SpecError>),
+    /// A file that it names tells.
+    Told(fn(&Spec) -> Result<Bounds, TraceError>),
+}
+
+/// How long a sequence is, and how much room it needs.
+pub(super) struct Bounds {
+    /// Whether it ends.
+    pub(super) has_end: bool,
+    /// The smallest drive for it, in bytes; `None` if it takes whatever there is.
+    pub(super) drive_bytes: Option<u64>,
+    /// What tells the file from another of the same name.
+    pub(super) content: String,
 }
 
 /// A sequence that is ready to be drawn from.

@@ -8,6 +8,8 @@
 pub mod areas;
 mod database;
 mod draw;
+mod file_name;
+pub mod fio;
 mod generator;
 pub mod hotcold;
 pub mod iozone;
@@ -19,14 +21,13 @@ pub mod mix;
 pub mod oltp;
 pub mod parts;
 mod permutation;
-mod ranks;
+pub(crate) mod ranks;
 mod requests;
 pub mod skew;
 pub mod skewdec;
 pub mod skewinc;
 mod space;
 pub mod swap;
-mod taus88;
 pub mod tpcc;
 pub mod trace_like;
 pub mod uniform;
@@ -57,6 +58,8 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     ycsb::GENERATOR,
     lsm::GENERATOR,
     trace_like::GENERATOR,
+    fio::GENERATOR,
+    fio::RANDWRITE,
     iozone::GENERATOR,
     jesd219::GENERATOR,
     mix::GENERATOR,
@@ -125,11 +128,39 @@ pub fn areas(spec: &Spec, space: &Space) -> Result<Vec<Area>, TraceError> {
 }
 
 /// Whether the generator that `spec` names has an end.
-pub fn has_end(spec: &Spec) -> Result<bool, SpecError> {
+pub fn has_end(spec: &Spec) -> Result<bool, TraceError> {
     match generator(spec)?.end {
         End::Never => Ok(false),
         End::Always => Ok(true),
-        End::If(ends) => ends(spec),
+        End::If(ends) => Ok(ends(spec)?),
+        End::Told(bounds) => Ok(bounds(spec)?.has_end),
+    }
+}
+
+/// The smallest drive for the generator that `spec` names, in bytes; `None` for most, which take whatever
+/// drive there is.
+pub fn drive_bytes(spec: &Spec) -> Result<Option<u64>, TraceError> {
+    match generator(spec)?.end {
+        End::Told(bounds) => Ok(bounds(spec)?.drive_bytes),
+        End::Never | End::Always | End::If(_) => Ok(None),
+    }
+}
+
+/// What tells the generator that `spec` names from any other, however it was typed: its parameters, and the
+/// content of a file that it names.
+pub fn identity(spec: &Spec) -> Result<String, TraceError> {
+    match generator(spec)?.end {
+        End::Told(bounds) => Ok(format!("{} {}", spec.name, bounds(spec)?.content)),
+        _ => Ok(format!("{} {:?}", spec.name, resolve(spec)?)),
+    }
+}
+
+/// Refuses parameters that are wrong whatever the drive will be.
+pub fn check(spec: &Spec) -> Result<(), TraceError> {
+    match generator(spec)?.end {
+        // Whether it fits the drive is known when that is.
+        End::Told(bounds) => bounds(spec).map(drop),
+        End::Never | End::Always | End::If(_) => build(spec, &TRIAL).map(drop),
     }
 }
 

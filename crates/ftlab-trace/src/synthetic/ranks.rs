@@ -10,10 +10,10 @@ use std::sync::Mutex;
 
 /// Ranks of 0..n.
 #[derive(Debug, Clone)]
-pub(super) struct Ranks {
-    pub(super) numbers: u64,
+pub(crate) struct Ranks {
+    pub(crate) numbers: u64,
     /// The sum of i^-theta over all i.
-    pub(super) zeta: f64,
+    pub(crate) zeta: f64,
     /// The weight of ranks 0 and 1 together: 1 + 2^-theta.
     zeta_2: f64,
     alpha: f64,
@@ -21,11 +21,11 @@ pub(super) struct Ranks {
 }
 
 /// Terms of the sum that are added up; fio adds no more.
-pub(super) const ZETA_TERMS_MAX: u64 = 10_000_000;
+pub(crate) const ZETA_TERMS_MAX: u64 = 10_000_000;
 
 impl Ranks {
     /// Ranks of 0..`numbers`, with the sum given; theta is not 1.
-    pub(super) fn with_zeta(numbers: u64, theta: f64, zeta: f64) -> Self {
+    pub(crate) fn with_zeta(numbers: u64, theta: f64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(theta);
         Self {
             numbers,
@@ -37,7 +37,7 @@ impl Ranks {
     }
 
     /// Ranks of 0..`numbers`; theta is not 1. Behind ten million terms, the sum is an integral.
-    pub(super) fn new(numbers: u64, theta: f64) -> Self {
+    pub(crate) fn new(numbers: u64, theta: f64) -> Self {
         let numbers = numbers.max(1);
         let terms = numbers.min(ZETA_TERMS_MAX);
         let power = |end: u64| (end as f64 + 0.5).powf(1.0 - theta) / (1.0 - theta);
@@ -47,7 +47,7 @@ impl Ranks {
 
     /// The rank at `uniform`, a number in 0..=1; `numbers` itself may come of 1.
     #[inline]
-    pub(super) fn at(&self, uniform: f64) -> u64 {
+    pub(crate) fn at(&self, uniform: f64) -> u64 {
         let weight = uniform * self.zeta;
         if weight < 1.0 {
             0
@@ -61,7 +61,7 @@ impl Ranks {
 
     /// Draws a rank.
     #[inline]
-    pub(super) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+    pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         let uniform = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         self.at(uniform).min(self.numbers - 1)
     }
@@ -70,9 +70,9 @@ impl Ranks {
 /// Keys as YCSB's scrambled Zipf distribution draws them: ranks of more items than there are keys, hashed
 /// onto these. The ranks behind the first few are shared out evenly, whatever the number of keys.
 #[derive(Debug, Clone)]
-pub(super) struct ScrambledKeys {
+pub(crate) struct ScrambledKeys {
     ranks: Ranks,
-    pub(super) keys: u64,
+    pub(crate) keys: u64,
 }
 
 /// Items that YCSB draws from.
@@ -80,13 +80,13 @@ const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
 
 impl ScrambledKeys {
     /// Keys of 0..`keys`, at least one; theta is not 1.
-    pub(super) fn new(keys: u64, theta: f64) -> Self {
+    pub(crate) fn new(keys: u64, theta: f64) -> Self {
         Self { ranks: Ranks::new(SCRAMBLED_ITEMS, theta), keys: keys.max(1) }
     }
 
     /// Draws a key.
     #[inline]
-    pub(super) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+    pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         fnv(self.ranks.draw(random)).cast_signed().unsigned_abs() % self.keys
     }
 }
@@ -100,7 +100,7 @@ fn fnv(number: u64) -> u64 {
 
 /// The sum of i^-theta over i = 1..=`terms`, in fio's order and rounding; remembered, because ten
 /// million powers take a tenth of a second.
-pub(super) fn zeta(terms: u64, theta: f64) -> f64 {
+pub(crate) fn zeta(terms: u64, theta: f64) -> f64 {
     static KNOWN: Mutex<Vec<((u64, u64), f64)>> = Mutex::new(Vec::new());
     let key = (terms, theta.to_bits());
     let known = || KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

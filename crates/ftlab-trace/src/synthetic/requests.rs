@@ -33,6 +33,11 @@ impl<S: Steps> Stepped<S> {
         Self { steps, page_sectors, waiting: RequestBatch::new(), used: 0, pages_used: 0 }
     }
 
+    /// What the requests come of.
+    pub(super) fn steps_mut(&mut self) -> &mut S {
+        &mut self.steps
+    }
+
     /// Makes sure that a request waits; false at the end.
     fn refill(&mut self) -> Result<bool, TraceError> {
         while self.used == self.waiting.len() {

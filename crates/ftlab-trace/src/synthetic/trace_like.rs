@@ -39,6 +39,7 @@ mod past;
 mod survey;
 
 use super::draw::draw_below;
+use super::file_name::FileName;
 use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::requests::{Stepped, Steps};
 use super::space::Space;
@@ -58,26 +59,6 @@ const PERIODS: u64 = 16;
 
 /// Requests that a copy lags behind at most.
 const LAG_MAX: u64 = 1 << 16;
-
-/// The path of a file; empty for none.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileName(String);
-
-impl std::fmt::Display for FileName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl ftlab_spec::Value for FileName {
-    fn expects() -> String {
-        "the path of a trace".into()
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        Some(Self(text.into()))
-    }
-}
 
 ftlab_spec::parameters! {
     /// Which trace.
@@ -102,7 +83,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let TraceLikeParameters { file } = TraceLikeParameters::from_spec(spec)?;
-    if file.0.is_empty() {
+    if file.as_str().is_empty() {
         return Err(SpecError::BadValue {
             of: spec.name.clone(),
             key: "file".into(),
@@ -111,7 +92,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         }
         .into());
     }
-    let survey = survey::of(Path::new(&file.0), space.page_bytes)?;
+    let survey = survey::of(Path::new(file.as_str()), space.page_bytes)?;
     Ok(Box::new(Stepped::new(TraceLike::new(survey, space)?, space.page_bytes)))
 }
 

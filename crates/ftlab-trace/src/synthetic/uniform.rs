@@ -2,7 +2,8 @@
 //!
 //! With `map=on` each pass over the drive is a random permutation, drawn afresh for every pass: no
 //! page is written twice before all are written once. fio does so by default (its random map),
-//! which lowers the write amplification of every FTL; its order is not reproduced.
+//! which lowers the write amplification of every FTL; its order is that of
+//! [`fio-randwrite`](super::fio).
 
 use super::areas::Area;
 use super::draw::draw_below;
@@ -25,7 +26,8 @@ ftlab_spec::parameters! {
 
 pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     name: "uniform",
-    summary: "every page equally likely",
+    summary: "every page equally likely, whatever was written before; not fio's default, which has a random map \
+              and a lower write amplification: fio-randwrite",
     source: "all closed forms of write amplification",
     parameters: UniformParameters::describe,
     end: End::Never,

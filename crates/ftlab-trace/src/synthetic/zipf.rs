@@ -29,10 +29,10 @@
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
 
 use super::generator::{End, GeneratorInfo, Make, PageSequence};
-use super::ranks::{Ranks, ZETA_TERMS_MAX, zeta};
 use super::space::Space;
-use super::taus88::Taus88;
 use crate::TraceError;
+use crate::fio::seeds::{OFFSETS, of_randseed};
+use crate::fio::zipf::{SPREAD, Zipf};
 use ftlab_spec::{Parameters, Spec, SpecError};
 
 ftlab_spec::choices! {
@@ -50,7 +50,7 @@ ftlab_spec::choices! {
 impl RankHash {
     fn multiplier(self) -> u64 {
         match self {
-            Self::New => 0x61c8_8646_80b5_83eb,
+            Self::New => SPREAD,
             Self::Old => 0x9e37_ffff_fffc_0001,
             Self::Off => 1,
         }
@@ -92,54 +92,21 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         }
         .into());
     }
-    Ok(Box::new(Zipf::new(space.logical_pages, theta, hash, space.seed)))
+    Ok(Box::new(zipf(space.logical_pages, theta, hash, space.seed)))
 }
 
-struct Zipf {
-    random: Taus88,
-    ranks: Ranks,
-    /// `pages - 1` where that makes `%` a mask.
-    mask: Option<u64>,
-    multiplier: u64,
-    offset: u64,
-}
-
-impl Zipf {
-    fn new(pages: u64, theta: f64, hash: RankHash, randseed: u64) -> Self {
-        let mut random = Taus88::from_fio_seed(offset_stream_seed(randseed));
-        let offset = u64::from(random.next_u32());
-        Self {
-            random,
-            ranks: Ranks::with_zeta(pages, theta, zeta(pages.min(ZETA_TERMS_MAX), theta)),
-            mask: pages.is_power_of_two().then_some(pages - 1),
-            multiplier: hash.multiplier(),
-            offset,
-        }
-    }
-
-    #[inline]
-    fn next_rank(&mut self) -> u64 {
-        self.ranks.at(f64::from(self.random.next_u32()) / f64::from(u32::MAX))
-    }
+/// The sequence of fio's first job.
+fn zipf(pages: u64, theta: f64, hash: RankHash, randseed: u64) -> Zipf {
+    let seed = of_randseed(randseed, 1)[OFFSETS] as u32;
+    Zipf::new(pages, theta, None, hash.multiplier(), seed)
 }
 
 impl PageSequence for Zipf {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
-            let spread = self.next_rank().wrapping_mul(self.multiplier).wrapping_add(self.offset);
-            *page = match self.mask {
-                Some(mask) => spread & mask,
-                None => spread % self.ranks.numbers,
-            };
+            *page = self.draw();
         }
     }
-}
-
-/// The seed of fio's random stream for offsets, its number 6, in the first job.
-fn offset_stream_seed(randseed: u64) -> u32 {
-    const MULTIPLIER: u64 = 0x9e37_0001;
-    let seed = (0..10).fold(randseed, |seed, _| seed.wrapping_mul(MULTIPLIER));
-    seed.wrapping_add(6) as u32
 }
 
 #[cfg(test)]
@@ -152,7 +119,7 @@ mod tests {
 
     fn draw(theta: f64, hash: RankHash, pages: u64, count: usize) -> Vec<u64> {
         let mut drawn = vec![0; count];
-        Zipf::new(pages, theta, hash, 20_240_517).fill(&mut drawn);
+        zipf(pages, theta, hash, 20_240_517).fill(&mut drawn);
         drawn
     }
 
@@ -165,7 +132,7 @@ mod tests {
     fn the_hottest_page_is_the_offset() {
         // Known from the logs: page 140,006 whatever theta is.
         for theta in [0.5, 0.9, 1.1] {
-            let zipf = Zipf::new(1 << 18, theta, RankHash::New, 20_240_517);
+            let zipf = zipf(1 << 18, theta, RankHash::New, 20_240_517);
             assert_eq!(zipf.offset % (1 << 18), 140_006, "{theta}");
         }
     }
@@ -174,7 +141,7 @@ mod tests {
     fn frequencies_follow_the_power_law() {
         // Without the hash, ranks are pages. Ranks 0 and 1 have exact probabilities.
         let (pages, theta, count) = (1000, 0.8, 1_000_000);
-        let zipf = Zipf::new(pages, theta, RankHash::Off, 20_240_517);
+        let zipf = zipf(pages, theta, RankHash::Off, 20_240_517);
         let mut by_rank = vec![0u32; pages as usize];
         for page in draw(theta, RankHash::Off, pages, count) {
             by_rank[((page + pages - zipf.offset % pages) % pages) as usize] += 1;

@@ -115,8 +115,8 @@ fn what_the_host_does_is_told_in_order() {
     struct Log(Arc<Mutex<Vec<(u32, u32)>>>);
 
     impl HostObserver for Log {
-        fn write(&mut self, lpn: Lpn) {
-            self.0.lock().unwrap().push((lpn.0, 0));
+        fn write(&mut self, lpn: Lpn, stream: u16) {
+            self.0.lock().unwrap().push((lpn.0, stream.into()));
         }
 
         fn trim(&mut self, first: Lpn, pages: u32) {
@@ -130,8 +130,9 @@ fn what_the_host_does_is_told_in_order() {
     let options = OpenOptions { observer: Some(observer), ..OpenOptions::default() };
     let drive = Drive::open_alone(backing as _, options).unwrap();
     drive.write(PAGE as u64 / 2, &[1; PAGE]).unwrap();
+    drive.write_stream(2 * PAGE as u64, &[1; PAGE], 3).unwrap();
     drive.trim(0, 4 * PAGE as u64).unwrap();
-    assert_eq!(*log.lock().unwrap(), [(0, 0), (1, 0), (0, 4)]);
+    assert_eq!(*log.lock().unwrap(), [(0, 0), (1, 0), (2, 3), (0, 4)]);
 }
 
 /// The same drive, but nothing may be written to it.

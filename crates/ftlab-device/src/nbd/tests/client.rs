@@ -5,7 +5,8 @@ use crate::nbd::wire::{
     IHAVEOPT, OPTION_REPLY_MAGIC, REQUEST_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC,
     allocation, chunk, info, option, reply,
 };
-use crate::nbd::{Export, Replies, Session};
+use crate::nbd::{Export, Session};
+use crate::net::{Conversation, Replies};
 
 /// An export with a name.
 pub(super) fn export() -> Export {

@@ -3,8 +3,9 @@
 use super::client::{Listener, Reply, export, hello, request};
 use super::hooked::Hooked;
 use crate::latency::set_due;
+use crate::nbd::Nbd;
 use crate::nbd::wire::command;
-use crate::nbd::{Address, Limits, Server, ServerOptions};
+use crate::net::{Address, Limits, Server, ServerOptions};
 use crate::{Ram, ServeError, Store};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -32,7 +33,8 @@ fn serve_with(address: &str, options: ServerOptions) -> Result<Served, ServeErro
     let reported = Arc::clone(&reports);
     let report = Box::new(move |text| reported.lock().unwrap().push(text));
     let store = Arc::clone(&ram) as Arc<dyn Store>;
-    let server = Server::start(&address.parse()?, export(), store, options, report)?;
+    let server =
+        Server::start(&address.parse()?, Arc::new(Nbd::new(store, export())), options, report)?;
     Ok(Served { server, ram, reports })
 }
 
@@ -176,7 +178,9 @@ fn replies_that_are_held_back_come_when_they_are_due_and_others_at_once() {
     let ram = Ram::new(BYTES);
     let store = Arc::new(Hooked { block_bytes: ram.block_bytes(), ram, before_write });
     let options = ServerOptions::default();
-    let server = Server::start(&address, export(), store, options, Box::new(|_| {})).unwrap();
+    let server =
+        Server::start(&address, Arc::new(Nbd::new(store, export())), options, Box::new(|_| {}))
+            .unwrap();
     let mut client = shake(UnixStream::connect(directory.path().join("s")).unwrap());
     let mut requests = Vec::new();
     for page in [10, 70, 40] {
@@ -341,7 +345,12 @@ fn delayed_replies_do_not_come_between_the_pieces_of_a_large_one() {
         store.write(page * 4096, &[(page % 251) as u8; 4096]).unwrap();
     }
     let options = ServerOptions::default();
-    let server = Server::start(&address, export(), Arc::new(store), options, Box::new(|_| {}));
+    let server = Server::start(
+        &address,
+        Arc::new(Nbd::new(Arc::new(store), export())),
+        options,
+        Box::new(|_| {}),
+    );
     let _server = server.unwrap();
     let mut client = shake(UnixStream::connect(directory.path().join("s")).unwrap());
     let asked = [(1, 0, 4096), (2, 4096, 3 << 20), (3, 4 << 20, 8192), (4, 1 << 20, 1 << 20)];

@@ -1,8 +1,9 @@
 //! Clients that ask for TLS, and those that do not.
 
 use super::client::{Reply, export, go_data, hello, option, request};
+use crate::nbd::Nbd;
 use crate::nbd::wire::{command, info, option, reply};
-use crate::nbd::{Address, Server, ServerOptions, Tls};
+use crate::net::{Address, Server, ServerOptions, Tls};
 use crate::{Ram, ServeError};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
@@ -33,8 +34,8 @@ fn serve(tls: Option<Tls>) -> (Server, SocketAddr, Arc<Mutex<Vec<String>>>) {
     let report = Box::new(move |text| reported.lock().unwrap().push(text));
     let options = ServerOptions { tls, ..ServerOptions::default() };
     let anywhere = "127.0.0.1:0".parse().unwrap();
-    let store = Arc::new(Ram::new(8 << 20));
-    let server = Server::start(&anywhere, export(), store, options, report).unwrap();
+    let nbd = Arc::new(Nbd::new(Arc::new(Ram::new(8 << 20)), export()));
+    let server = Server::start(&anywhere, nbd, options, report).unwrap();
     let Address::Tcp(address) = *server.address() else { panic!("no TCP") };
     (server, address, reports)
 }

@@ -37,6 +37,7 @@ pub mod alibaba;
 mod cut;
 mod delimiter;
 pub mod disksim;
+mod guess;
 mod map;
 pub mod mqsim;
 pub mod msr;
@@ -47,6 +48,7 @@ pub mod systor;
 pub mod tencent;
 
 pub use delimiter::Delimiter;
+pub(super) use guess::guess;
 pub use map::ColumnMap;
 pub(crate) use map::LengthUnit;
 

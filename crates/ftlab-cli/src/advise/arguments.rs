@@ -1,0 +1,138 @@
+//! The arguments of `ftlab advise`.
+
+use crate::figure::FigureSize;
+use crate::options::{ReadingArgs, parse_page_size, parse_positive};
+use clap::Args;
+use ftlab_lab::advise::{Service, USUAL_FTLS, USUAL_OP_RATIOS};
+use ftlab_sim::Fill;
+use ftlab_spec::{ByteSize, Share, Spec};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+/// Finds which FTL reaches a target on a workload, and with how much over-provisioning.
+///
+/// Runs every FTL on drives with increasing amounts of flash, then on drives between those that miss
+/// the target and those that meet it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ftlab advise trace.parquet --target-waf 1.3
+  ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
+  ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
+  ftlab advise trace.parquet --endurance 3000 --daily-writes 1TiB --years 5 --price 0.08")]
+pub(crate) struct AdviseArgs {
+    /// A trace file, a generator, or a job file of fio.
+    pub(super) workload: String,
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
+    /// An FTL to choose from; may be repeated.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_values = USUAL_FTLS)]
+    pub(super) ftl: Vec<Spec>,
+    #[command(flatten)]
+    pub(super) service: ServiceArgs,
+    #[command(flatten)]
+    pub(super) drive: DriveArgs,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
+    /// Plots the trade-off curves to this file, which ends in .svg, .png or .pdf.
+    #[arg(long, value_name = "FILE")]
+    pub(super) figure: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) size: FigureSize,
+    /// Writes evidence, curves, answer and caveats to this HTML page.
+    #[arg(long, value_name = "FILE.html")]
+    pub(super) report: Option<PathBuf>,
+    /// Maximum number of threads; by default one per processor.
+    #[arg(long, value_name = "N")]
+    pub(super) threads: Option<NonZeroUsize>,
+    /// Prints the answer as JSON on standard output, and the table on standard error.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Shows no progress.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Target")]
+pub(super) struct TargetArgs {
+    /// The highest write amplification.
+    #[arg(long, value_name = "WAF", conflicts_with_all = ["tbw", "dwpd"], value_parser = parse_waf)]
+    pub(super) target_waf: Option<f64>,
+    /// The minimum of terabytes (10^12 bytes) that the host can write; requires --endurance.
+    #[arg(long, value_name = "TB", requires = "endurance", value_parser = parse_positive)]
+    pub(super) tbw: Option<f64>,
+    /// The same, in drive writes per day over five years.
+    #[arg(long, value_name = "N", requires = "endurance", conflicts_with = "tbw",
+          value_parser = parse_positive)]
+    pub(super) dwpd: Option<f64>,
+    /// Program/erase cycles that a block endures.
+    #[arg(long, value_name = "CYCLES")]
+    pub(super) endurance: Option<NonZeroU32>,
+}
+
+/// What the drive is for: adds the one that uses the least flash over the years.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Years of service")]
+pub(super) struct ServiceArgs {
+    /// Bytes that the host writes a day: adds which drive uses the least flash over the years, each replaced when it
+    /// is worn out; requires --endurance.
+    #[arg(long, value_name = "SIZE", requires = "endurance")]
+    pub(super) daily_writes: Option<ByteSize>,
+    /// Years of service.
+    #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = parse_positive)]
+    pub(super) years: f64,
+    /// Price of a gigabyte (10^9 bytes) of flash, in any currency.
+    #[arg(long, value_name = "PRICE", requires = "daily_writes", value_parser = parse_positive)]
+    pub(super) price: Option<f64>,
+    /// Kilograms of CO2 equivalent to make a gigabyte of flash; the default is from Tannu and Nair, The Dirty Secret
+    /// of SSDs (2023).
+    #[arg(long, value_name = "KG", default_value_t = Service::CARBON_PER_GB, value_parser = parse_positive)]
+    pub(super) carbon: f64,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Drive")]
+pub(super) struct DriveArgs {
+    /// Points of the curve: over-provisioning, (physical - logical) / logical, in ascending order.
+    #[arg(
+        long,
+        value_name = "SHARE,...",
+        value_delimiter = ',',
+        default_value = USUAL_OP_RATIOS
+    )]
+    pub(super) op: Vec<Share>,
+    /// Logical capacity; by default that of the trace's device, or up to its highest address.
+    #[arg(long, value_name = "SIZE")]
+    pub(super) logical: Option<ByteSize>,
+    /// Bytes per page, a multiple of 512.
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = parse_page_size)]
+    pub(super) page_size: u32,
+    /// Pages per erase block, at least 2; by default the usual number for the size of the drive: 512, fewer
+    /// below 1 GiB.
+    #[arg(long, value_name = "N")]
+    pub(super) pages_per_block: Option<u32>,
+    /// Free blocks that host writes may not use.
+    #[arg(long, value_name = "BLOCKS", default_value_t = 4)]
+    pub(super) reserve: u32,
+    /// How the drive is filled first: none, sequential, random, twice.
+    #[arg(long, value_name = "HOW", default_value_t = Fill::default())]
+    pub(super) fill: Fill,
+    /// Runs so many host page writes, at most. By default a trace of two or more drive writes runs twice and counts
+    /// the second time; a shorter one, or a generator, runs again and again until write amplification is steady.
+    #[arg(long, value_name = "N")]
+    pub(super) writes: Option<u64>,
+    /// Runs a trace once, or 4 drive writes of a generator, steady or not.
+    #[arg(long, conflicts_with = "writes")]
+    pub(super) once: bool,
+    /// Seed of generator and random fill.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Ignores trims, as in papers whose FTLs do not support them.
+    #[arg(long)]
+    pub(super) ignore_trims: bool,
+}
+
+fn parse_waf(text: &str) -> Result<f64, String> {
+    let waf = text.parse().ok().filter(|waf: &f64| *waf > 1.0 && waf.is_finite());
+    waf.ok_or_else(|| format!("{text:?} is not a number above 1, such as 1.3"))
+}

@@ -1,0 +1,272 @@
+//! Processor time of the servers per request of 4 KiB, over NBD and over NVMe, through small clients of our own: 32 requests
+//! at once over one TCP connection to a server of memory, rounds of both alternating.
+//!
+//!     front_ends [ROUNDS [SECONDS]]
+
+use ftlab_device::nbd::{Export, Nbd};
+use ftlab_device::net::{Address, Protocol, Server, ServerOptions};
+use ftlab_device::nvme::initiator::{Initiator, Request};
+use ftlab_device::nvme::{Subsystem, SubsystemOptions};
+use ftlab_device::{Ram, Store};
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Read, Write, stdin};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+type Failure = Box<dyn Error>;
+
+const DEPTH: usize = 32;
+const BLOCK: usize = 4096;
+const BYTES: u64 = 1 << 30;
+const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:front-ends";
+
+/// Ticks of the system's clock of processor time per second.
+const TICKS: f64 = 100.0;
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |index: usize, default: u64| -> Result<u64, Failure> {
+        arguments.get(index).map_or(Ok(default), |text| text.parse().map_err(Failure::from))
+    };
+    if let [first, protocol] = arguments.as_slice()
+        && first == "serve"
+    {
+        return serve(protocol);
+    }
+    let (rounds, span) = (number(0, 5)?, Duration::from_secs(number(1, 2)?));
+    println!("{:<6} {:<6} {:>10} {:>24}", "", "", "IOPS", "server CPU us per op");
+    for is_write in [true, false] {
+        let mut medians = Vec::new();
+        let mut results = [Vec::new(), Vec::new()];
+        for _ in 0..rounds {
+            for (protocol, results) in ["nbd", "nvme"].into_iter().zip(&mut results) {
+                results.push(measure(protocol, is_write, span)?);
+            }
+        }
+        for (protocol, results) in ["nbd", "nvme"].into_iter().zip(&mut results) {
+            results.sort_by(|a, b| a.1.total_cmp(&b.1));
+            let (least, most) = (results[0].1, results[results.len() - 1].1);
+            let (iops, cpu_us) = results[results.len() / 2];
+            let name = if is_write { "write" } else { "read" };
+            let cpu = format!("{cpu_us:.2} ({least:.2}-{most:.2})");
+            println!("{protocol:<6} {name:<6} {:>8.0} k {cpu:>24}", iops / 1e3);
+            medians.push(cpu_us);
+        }
+        println!("nvme / nbd: {:.2}", medians[1] / medians[0]);
+    }
+    Ok(())
+}
+
+/// Serves memory, in a process of its own, until standard input ends.
+fn serve(protocol: &str) -> Result<(), Failure> {
+    let ram = Arc::new(Ram::new(BYTES));
+    // What is read has been written.
+    let chunk = vec![7; 1 << 20];
+    for offset in (0..BYTES).step_by(chunk.len()) {
+        ram.write(offset, &chunk)?;
+    }
+    let mut name = "-".to_owned();
+    let protocol: Arc<dyn Protocol> = if protocol == "nbd" {
+        Arc::new(Nbd::new(ram, Export::default()))
+    } else {
+        let subsystem = Subsystem::new(Arc::clone(&ram) as _, ram, SubsystemOptions::default())?;
+        subsystem.nqn().clone_into(&mut name);
+        Arc::new(subsystem)
+    };
+    let report = Box::new(|text| eprintln!("{text}"));
+    let server =
+        Server::start(&"127.0.0.1:0".parse()?, protocol, ServerOptions::default(), report)?;
+    let Address::Tcp(address) = server.address() else { return Err("no TCP".into()) };
+    println!("{address} {name}");
+    stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+/// A server in a process of its own.
+struct Served {
+    child: Child,
+    address: String,
+    name: String,
+}
+
+impl Served {
+    fn start(protocol: &str) -> Result<Self, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let command = command.args(["serve", protocol]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let (address, name) = line.trim().split_once(' ').ok_or("no address")?;
+        Ok(Self { address: address.to_owned(), name: name.to_owned(), child })
+    }
+
+    /// Seconds of processor time so far.
+    fn cpu(&self) -> Result<f64, Failure> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let rest = text.rsplit(')').next().ok_or("no fields")?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        Ok((fields[11].parse::<f64>()? + fields[12].parse::<f64>()?) / TICKS)
+    }
+
+    fn connect(&self) -> io::Result<Both> {
+        let stream = TcpStream::connect(&self.address)?;
+        stream.set_nodelay(true)?;
+        Ok(Both(BufReader::with_capacity(256 << 10, stream)))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// A stream that is read through a buffer.
+struct Both(BufReader<TcpStream>);
+
+impl Read for Both {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Both {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.get_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client that has a number of requests under way.
+trait Client {
+    fn submit(&mut self, block: u64, is_write: bool) -> io::Result<()>;
+    fn wait(&mut self) -> io::Result<()>;
+}
+
+/// IOPS, and microseconds of processor time of the server per request.
+fn measure(protocol: &str, is_write: bool, span: Duration) -> Result<(f64, f64), Failure> {
+    let served = Served::start(protocol)?;
+    if protocol == "nbd" {
+        let mut client = NbdClient::new(served.connect()?)?;
+        return run(&served, &mut client, is_write, span);
+    }
+    let mut admin = Initiator::begin(served.connect()?, false)?;
+    let controller = admin.connect(0, 32, u16::MAX, &served.name, HOST)?;
+    admin.enable()?;
+    let mut queue = Initiator::begin(served.connect()?, false)?;
+    queue.connect(1, 128, controller, &served.name, HOST)?;
+    run(&served, &mut NvmeClient(queue), is_write, span)
+}
+
+fn run(
+    served: &Served,
+    client: &mut impl Client,
+    is_write: bool,
+    span: Duration,
+) -> Result<(f64, f64), Failure> {
+    let mut random = 1_u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % (BYTES / BLOCK as u64)
+    };
+    for _ in 0..DEPTH {
+        client.submit(next(), is_write)?;
+    }
+    let (mut begin, mut cpu, mut requests) = (Instant::now(), served.cpu()?, 0_u64);
+    let mut is_warm = false;
+    loop {
+        client.wait()?;
+        client.submit(next(), is_write)?;
+        requests += 1;
+        if requests.is_multiple_of(256) && begin.elapsed() > span / if is_warm { 1 } else { 4 } {
+            if is_warm {
+                break;
+            }
+            (is_warm, begin, cpu, requests) = (true, Instant::now(), served.cpu()?, 0);
+        }
+    }
+    let requests = requests as f64;
+    Ok((requests / begin.elapsed().as_secs_f64(), (served.cpu()? - cpu) * 1e6 / requests))
+}
+
+struct NvmeClient(Initiator<Both>);
+
+impl Client for NvmeClient {
+    fn submit(&mut self, block: u64, is_write: bool) -> io::Result<()> {
+        self.0.submit(if is_write {
+            Request::write(1, block, 1, vec![5; BLOCK])
+        } else {
+            Request::read(1, block, 1, BLOCK as u32)
+        });
+        self.0.send()
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let done = self.0.wait()?;
+        if done.status != 0 {
+            return Err(io::Error::other(format!("{done:?}")));
+        }
+        self.0.reuse(done);
+        Ok(())
+    }
+}
+
+/// Requests of NBD, after the handshake without structured replies.
+struct NbdClient {
+    stream: Both,
+    cookie: u64,
+    reads: std::collections::HashSet<u64>,
+    data: Vec<u8>,
+}
+
+impl NbdClient {
+    fn new(mut stream: Both) -> io::Result<Self> {
+        stream.read_exact(&mut [0; 18])?;
+        // Fixed newstyle without zeros, and the option that begins with the export of no name.
+        stream.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0")?;
+        loop {
+            let mut header = [0; 20];
+            stream.read_exact(&mut header)?;
+            let length = u32::from_be_bytes([header[16], header[17], header[18], header[19]]);
+            stream.read_exact(&mut vec![0; length as usize])?;
+            if header[12..16] == [0, 0, 0, 1] {
+                let reads = std::collections::HashSet::new();
+                return Ok(Self { stream, cookie: 0, reads, data: Vec::new() });
+            }
+        }
+    }
+}
+
+impl Client for NbdClient {
+    fn submit(&mut self, block: u64, is_write: bool) -> io::Result<()> {
+        self.cookie += 1;
+        self.data.clear();
+        self.data.extend_from_slice(&0x2560_9513_u32.to_be_bytes());
+        self.data.extend_from_slice(&[0, 0, 0, u8::from(is_write)]);
+        self.data.extend_from_slice(&self.cookie.to_be_bytes());
+        self.data.extend_from_slice(&(block * BLOCK as u64).to_be_bytes());
+        self.data.extend_from_slice(&(BLOCK as u32).to_be_bytes());
+        if is_write {
+            self.data.resize(28 + BLOCK, 5);
+        } else {
+            self.reads.insert(self.cookie);
+        }
+        self.stream.write_all(&self.data)
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let mut reply = [0; 16];
+        self.stream.read_exact(&mut reply)?;
+        let cookie = u64::from_be_bytes(*reply.last_chunk().unwrap_or(&[0; 8]));
+        if self.reads.remove(&cookie) {
+            self.stream.read_exact(&mut [0; BLOCK])?;
+        }
+        if reply[4..8] == [0; 4] { Ok(()) } else { Err(io::Error::other("a request failed")) }
+    }
+}

@@ -1,0 +1,9 @@
+//! The protocol, from the side of a host.
+
+mod admin;
+mod bench;
+mod commands;
+mod layouts;
+mod power_cut;
+mod sockets;
+mod transport;

@@ -1,0 +1,260 @@
+//! fio's job files as workloads: the pages that fio would write, without fio and without a drive.
+//!
+//! [`JobFile::read`] takes a file apart, [`JobFile::requests`] makes its requests for a drive. A single job
+//! issues the requests of fio 3.33, bit for bit (the tests compare them with fio's own logs); several take
+//! turns ([`turns`]). docs/fio.md says what each option means here.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `job_file` | sections, comments, includes |
+//! | `options`, `direction`, `other`, `values` | what each option means, and which are passed over or refused |
+//! | `thread`, `targets`, `plan` | jobs that run by themselves, their files, and both on a drive of known size |
+//! | `seeds`, `random`, `lfsr` | random numbers |
+//! | `distribution`, `zipf`, `axmap`, `sizes` | what is made of them: offsets, the random map, sizes |
+//! | `job`, `turns`, `hosts` | requests: of one job, of all in turn, of all by a clock |
+//!
+//! fio is free software under the GPL, version 2. Nothing here is taken from its source but facts: constants,
+//! and the order in which numbers are drawn.
+
+mod axmap;
+mod direction;
+mod distribution;
+mod hosts;
+mod job;
+mod job_file;
+mod lfsr;
+mod options;
+mod other;
+mod plan;
+mod random;
+pub(crate) mod seeds;
+mod sizes;
+mod targets;
+mod thread;
+mod turns;
+mod values;
+pub(crate) mod zipf;
+
+use crate::synthetic::Space;
+use crate::{RequestBatch, TraceError};
+pub use hosts::Hosts;
+use job_file::{Section, Surroundings, sections};
+use plan::Plan;
+use std::collections::BTreeSet;
+use std::path::Path;
+use targets::Targets;
+use thread::{PassedOver, Thread};
+use turns::Turns;
+use twox_hash::XxHash3_128;
+
+/// A job file that was read and understood.
+#[derive(Debug, Clone)]
+pub struct JobFile {
+    threads: Vec<Thread>,
+    targets: Targets,
+    passed_over: PassedOver,
+}
+
+/// The file system and the environment.
+struct System;
+
+impl Surroundings for System {
+    fn include(&self, path: &str, from: &str) -> Result<(String, String), TraceError> {
+        let beside = Path::new(from).with_file_name(path);
+        let found = if Path::new(path).exists() { Path::new(path) } else { &beside };
+        let name = found.display().to_string();
+        read(found, &name).map(|text| (name, text))
+    }
+
+    fn variable(&self, name: &str) -> String {
+        std::env::var(name).unwrap_or_default()
+    }
+}
+
+/// Nothing: for texts that come from nowhere.
+struct Nowhere;
+
+impl Surroundings for Nowhere {
+    fn include(&self, path: &str, from: &str) -> Result<(String, String), TraceError> {
+        let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+        Err(TraceError::io(&format!("{path}, which {from} includes"), source))
+    }
+
+    fn variable(&self, _name: &str) -> String {
+        String::new()
+    }
+}
+
+fn read(path: &Path, name: &str) -> Result<String, TraceError> {
+    std::fs::read_to_string(path).map_err(|source| TraceError::io(name, source))
+}
+
+impl JobFile {
+    /// Reads a job file and those that it includes.
+    pub fn read(path: &Path) -> Result<Self, TraceError> {
+        let name = path.display().to_string();
+        Self::of(&sections(&read(path, &name)?, &name, &System)?, &name)
+    }
+
+    /// The same from a text; it can include no files, and environment variables are empty.
+    ///
+    /// ```
+    /// use ftlab_trace::fio::JobFile;
+    /// use ftlab_trace::synthetic::Space;
+    /// use ftlab_trace::RequestBatch;
+    ///
+    /// let jobs = JobFile::parse("[job]\nrw=randwrite\nbs=4k\nsize=1g\n", "text")?;
+    /// let space = Space { logical_pages: 1 << 18, page_bytes: 4096, seed: 1 };
+    /// let mut requests = jobs.requests(&space)?;
+    /// let mut batch = RequestBatch::with_limit(1 << 18);
+    /// assert!(requests.fill(&mut batch)? && batch.len() == 1 << 18);
+    /// batch.lba.sort_unstable();
+    /// assert!(batch.lba.iter().copied().eq((0..1 << 18).map(|page| 8 * page)), "each page once");
+    /// # Ok::<(), ftlab_trace::TraceError>(())
+    /// ```
+    pub fn parse(text: &str, name: &str) -> Result<Self, TraceError> {
+        Self::of(&sections(text, name, &Nowhere)?, name)
+    }
+
+    fn of(sections: &[Section], name: &str) -> Result<Self, TraceError> {
+        let (threads, passed_over) = thread::threads(sections)?;
+        if threads.is_empty() {
+            return Err(TraceError::Unsupported {
+                what: format!("{name} has no job"),
+                remedy: "add a section, such as [job], with rw=randwrite below it".into(),
+            });
+        }
+        Ok(Self { targets: Targets::of(&threads)?, threads, passed_over })
+    }
+
+    /// Refuses jobs that wait for others that never end.
+    fn check_ends(&self) -> Result<(), TraceError> {
+        for (group, jobs) in self.groups() {
+            let endless = jobs.iter().find(|job| job.options.time_based);
+            let next = self.threads.iter().find(|job| job.group > group);
+            if let (Some(endless), Some(next)) = (endless, next) {
+                return Err(next.refuse(
+                    format!(
+                        "waits (stonewall) for [{}], which is time_based and, without a clock, has no end",
+                        endless.name
+                    ),
+                    "give that one io_size= or loops= instead of time_based",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Jobs that run at once, group by group.
+    fn groups(&self) -> impl Iterator<Item = (u32, &[Thread])> {
+        self.threads.chunk_by(|a, b| a.group == b.group).map(|jobs| (jobs[0].group, jobs))
+    }
+
+    /// Whether all jobs end: none is `time_based`.
+    pub fn has_end(&self) -> bool {
+        !self.threads.iter().any(|thread| thread.options.time_based)
+    }
+
+    /// The smallest drive that has room for all files, in bytes; `None` where a job takes its size from
+    /// the drive.
+    pub fn drive_bytes(&self) -> Option<u64> {
+        self.targets.bytes()
+    }
+
+    /// What tells these jobs from others: a hash of all that they say, and where.
+    pub fn identity(&self) -> String {
+        format!("{:032x}", XxHash3_128::oneshot(format!("{:?}", self.threads).as_bytes()))
+    }
+
+    /// The requests on a drive. Its seed counts where fio would take one from the system: with
+    /// `randrepeat=0` and no `randseed`.
+    pub fn requests(&self, space: &Space) -> Result<JobRequests, TraceError> {
+        self.check_ends()?;
+        let groups = self.plans(space)?;
+        let notes = self.notes(&groups, false);
+        Ok(JobRequests { turns: Turns::new(groups)?, notes })
+    }
+
+    /// The same for a clock: each job is a host of its own, with its own queue depth.
+    pub fn hosts(&self, space: &Space) -> Result<Hosts, TraceError> {
+        let groups = self.plans(space)?;
+        let notes = self.notes(&groups, true);
+        Hosts::new(groups, notes)
+    }
+
+    /// The jobs on a drive, group by group.
+    fn plans(&self, space: &Space) -> Result<Vec<Vec<Plan>>, TraceError> {
+        let drive_bytes = space.logical_pages.saturating_mul(u64::from(space.page_bytes));
+        let extents = self.targets.place(drive_bytes)?;
+        let plan = |thread: &Thread| {
+            Plan::new(thread, extents[self.targets.index_of(&thread.file)], space.seed)
+        };
+        let groups = self.groups().map(|(_, jobs)| jobs.iter().map(plan).collect());
+        groups.collect()
+    }
+
+    /// What is worth knowing, by name.
+    fn notes(&self, groups: &[Vec<Plan>], has_clock: bool) -> Vec<(&'static str, String)> {
+        let mut notes = vec![("fio jobs", describe(groups))];
+        if has_clock {
+            let hosts = "each job is a host of its own, with its iodepth";
+            notes.push(("fio hosts", hosts.to_owned()));
+        } else if groups.iter().any(|group| group.len() > 1) {
+            let turns = "jobs at once take turns, each for as many requests as its iodepth";
+            notes.push(("fio turns", turns.to_owned()));
+        }
+        let timed = self.threads.iter().flat_map(|thread| thread.options.timed.iter().copied());
+        let timed: BTreeSet<_> = timed.collect();
+        if !timed.is_empty() && !has_clock {
+            let names: Vec<_> = timed.into_iter().collect();
+            notes.push(("fio ignored", format!("{} (there is no clock)", names.join(", "))));
+        }
+        if !self.passed_over.is_empty() {
+            let names: Vec<_> = self.passed_over.keys().map(String::as_str).collect();
+            notes.push(("fio options", format!("without effect here: {}", names.join(", "))));
+        }
+        notes
+    }
+}
+
+/// Jobs with the queue depths that count, those with the same name and depth together.
+fn describe(groups: &[Vec<Plan>]) -> String {
+    let group = |plans: &Vec<Plan>| {
+        let alike = plans.chunk_by(|a, b| a.name == b.name && a.depth == b.depth);
+        let describe = |plans: &[Plan]| {
+            let (plan, count) = (&plans[0], plans.len());
+            let times = if count > 1 { format!(" x {count}") } else { String::new() };
+            let asked = plan.options.iodepth;
+            let because = if plan.depth == asked {
+                String::new()
+            } else {
+                format!(
+                    " instead of {asked}: ioengine {} waits for each request",
+                    plan.options.engine
+                )
+            };
+            format!("{}{times} (iodepth {}{because})", plan.name, plan.depth)
+        };
+        alike.map(describe).collect::<Vec<_>>().join(", ")
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join("; then ")
+}
+
+/// The requests of the jobs of a file.
+pub struct JobRequests {
+    turns: Turns,
+    notes: Vec<(&'static str, String)>,
+}
+
+impl JobRequests {
+    /// Fills `batch`, which is empty, with the next requests; false at the end.
+    pub fn fill(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
+        self.turns.fill(batch)
+    }
+
+    /// What is worth knowing of the jobs, by name: which there are, how they take turns, and which options
+    /// mean nothing here.
+    pub fn notes(&self) -> &[(&'static str, String)] {
+        &self.notes
+    }
+}

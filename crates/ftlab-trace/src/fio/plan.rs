@@ -1,0 +1,257 @@
+//! What a job does on a drive of known size: the options, with everything that follows from them.
+
+use super::distribution::Distribution;
+use super::lfsr::Lfsr;
+use super::options::{Generator, Options, Placement, READ, TRIM, WRITE};
+use super::other::{is_synchronous, queues};
+use super::seeds::{OFFSETS, Seeds, repeatable_of_file};
+use super::sizes::Sizes;
+use super::targets::Extent;
+use super::thread::Thread;
+use super::values::Amount;
+use crate::pages::SECTOR_BYTES;
+use crate::{DATA_SECTORS_MAX, TraceError};
+
+/// A job on a drive. Sizes are in bytes; positions are from the beginning of its file.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) name: String,
+    pub(super) options: Options,
+    /// Where its file lies on the drive.
+    pub(super) start: u64,
+    /// How large that is.
+    pub(super) file_bytes: u64,
+    /// Where its part of the file begins.
+    pub(super) offset: u64,
+    /// How large its part is.
+    pub(super) io_bytes: u64,
+    /// What a pass issues, unless the job ends before.
+    pub(super) size: u64,
+    /// To what random offsets are aligned, by direction.
+    pub(super) align: [u64; 3],
+    pub(super) has_map: bool,
+    pub(super) is_repeatable: bool,
+    pub(super) seeds: Seeds,
+    /// The seed of distributions that have numbers of their own for each file.
+    pub(super) file_seed: u32,
+    /// If it names streams.
+    pub(super) placement: Option<Placement>,
+    /// Requests under way at a time.
+    pub(super) depth: u32,
+    /// Whether requests are complete some time after they are issued.
+    pub(super) queues: bool,
+    /// Where an error is.
+    thread: Thread,
+}
+
+impl Plan {
+    /// The job `thread` on the drive; where fio takes seeds from the system, they follow from `seed`.
+    pub(super) fn new(thread: &Thread, extent: Extent, seed: u64) -> Result<Self, TraceError> {
+        let options = thread.options.clone();
+        let seeds = thread.seeds(seed);
+        let align = [READ, WRITE, TRIM].map(|direction| {
+            let (least, _) = options.bs_of(direction);
+            let align = options.blockalign[direction].filter(|_| options.direction.is_random);
+            align.unwrap_or(least)
+        });
+        let is_aligned = (0..3).all(|direction| align[direction] == options.bs_of(direction).0);
+        let file_seed = if thread.is_repeatable() {
+            repeatable_of_file(&thread.file, thread.number)
+        } else {
+            seeds[OFFSETS] as u32
+        };
+        let is_even = options.distribution == Distribution::Random;
+        let mut plan = Self {
+            name: thread.name.clone(),
+            start: extent.start,
+            file_bytes: extent.bytes,
+            offset: 0,
+            io_bytes: 0,
+            size: 0,
+            align,
+            has_map: !options.norandommap && is_even && is_aligned,
+            is_repeatable: thread.is_repeatable(),
+            seeds,
+            file_seed,
+            placement: placement(thread)?,
+            depth: if is_synchronous(&options.engine) { 1 } else { options.iodepth },
+            queues: queues(&options.engine, options.iodepth),
+            thread: thread.clone(),
+            options,
+        };
+        plan.check_options()?;
+        plan.set_part()?;
+        plan.check_part()?;
+        Ok(plan)
+    }
+
+    /// What an error of this job is.
+    pub(super) fn refuse(&self, reason: &str, remedy: &str) -> TraceError {
+        self.thread.refuse(reason, remedy)
+    }
+
+    /// The least size of requests of some directions.
+    pub(super) fn least<const N: usize>(&self, directions: [usize; N]) -> u64 {
+        directions.map(|direction| self.options.bs_of(direction).0).into_iter().min().unwrap_or(1)
+    }
+
+    /// The largest size of a request.
+    pub(super) fn most(&self) -> u64 {
+        [READ, WRITE, TRIM]
+            .map(|direction| self.options.bs_of(direction).1)
+            .into_iter()
+            .max()
+            .unwrap_or(1)
+    }
+
+    /// The part of the file that offsets are drawn from.
+    pub(super) fn range_bytes(&self) -> u64 {
+        self.file_bytes.min(self.io_bytes)
+    }
+
+    /// Bytes of one loop.
+    pub(super) fn issue_bytes(&self) -> u64 {
+        self.options.io_size.unwrap_or(self.size)
+    }
+
+    /// Blocks that random offsets are drawn from.
+    pub(super) fn blocks(&self, direction: usize) -> u64 {
+        let (least, _) = self.options.bs_of(direction);
+        let align = self.align[direction];
+        self.range_bytes().saturating_sub(least.saturating_sub(align)) / align
+    }
+
+    /// Blocks that the random map has, or the register orders.
+    pub(super) fn map_blocks(&self) -> u64 {
+        self.range_bytes() / self.least([READ, WRITE, TRIM])
+    }
+
+    /// Whether the job keeps a random map.
+    pub(super) fn keeps_map(&self) -> bool {
+        self.has_map
+            && self.options.direction.is_random
+            && self.options.generator != Generator::Lfsr
+    }
+
+    /// The sizes of requests of a direction.
+    pub(super) fn sizes(&self, direction: usize) -> Sizes {
+        let (least, most) = self.options.bs_of(direction);
+        Sizes { least, most, split: self.options.bs_split[direction].clone() }
+    }
+
+    /// The register that orders so many blocks.
+    pub(super) fn lfsr(&self, blocks: u64) -> Result<Lfsr, TraceError> {
+        Lfsr::new(blocks, self.seeds[OFFSETS]).ok_or_else(|| {
+            self.thread.refuse(
+                format!("random_generator=lfsr over {blocks} blocks, which fio cannot seed either"),
+                "use tausworthe64, or another randseed",
+            )
+        })
+    }
+
+    /// Refuses what is wrong whatever the drive is.
+    fn check_options(&self) -> Result<(), TraceError> {
+        let options = &self.options;
+        let sizes = [READ, WRITE, TRIM].map(|direction| options.bs_of(direction));
+        let all = sizes.iter().flat_map(|(least, most)| [*least, *most]).chain(self.align);
+        for bytes in all {
+            if !bytes.is_multiple_of(SECTOR_BYTES) {
+                return Err(self.thread.refuse(
+                    format!("requests of {bytes} bytes, which are no whole sectors of 512"),
+                    "let bs, bsrange, bssplit and blockalign be multiples of 512",
+                ));
+            }
+        }
+        let most = u64::from(DATA_SECTORS_MAX) * SECTOR_BYTES;
+        if self.most() > most {
+            return Err(self.thread.refuse(
+                format!("requests of {} bytes", self.most()),
+                format!("let them have {most} at most, as Linux does"),
+            ));
+        }
+        if options.time_based && options.runtime_us == 0 {
+            return Err(self.thread.refuse("time_based without runtime", "give runtime="));
+        }
+        Ok(())
+    }
+
+    /// Where its part of the file begins and how large it is.
+    fn set_part(&mut self) -> Result<(), TraceError> {
+        let options = &self.options;
+        let least = self.least([READ, WRITE, TRIM]);
+        let file = u128::from(self.file_bytes);
+        let percent_of_file = |percent: u32| file * u128::from(percent) / 100;
+        let (increment, mut is_aligned) = match options.offset_increment {
+            Amount::Bytes(bytes) => (u128::from(bytes), false),
+            Amount::Percent(percent) => (percent_of_file(percent), true),
+        };
+        is_aligned |= options.offset_percent.is_some();
+        let base = options.offset_percent.map_or(u128::from(options.offset), percent_of_file);
+        let mut offset = base + u128::from(self.thread.subjob) * increment;
+        if is_aligned {
+            offset = offset.next_multiple_of(u128::from(options.offset_align.unwrap_or(least)));
+        }
+        let beyond = || {
+            self.thread.refuse(
+                format!("begins at byte {offset} of {}, which has {file}", self.thread.file),
+                "let offset and offset_increment be less, or the drive larger",
+            )
+        };
+        let offset = u64::try_from(offset).map_err(|_| beyond())?;
+        let rest =
+            self.file_bytes.checked_sub(offset).filter(|rest| *rest > 0).ok_or_else(beyond)?;
+        let mut io_bytes = options.size.unwrap_or(rest);
+        if let Some(percent) = options.size_percent.filter(|percent| *percent != 100) {
+            let share = (u128::from(io_bytes) + u128::from(offset)) * u128::from(percent) / 100;
+            let share = u64::try_from(share).unwrap_or(u64::MAX).min(io_bytes);
+            io_bytes = share - share % least;
+        }
+        let io_percent = options.io_size_percent.filter(|percent| *percent != 100).unwrap_or(100);
+        let total = (u128::from(io_bytes) * u128::from(io_percent) / 100) as u64;
+        self.size = options.size.filter(|size| *size <= total || total == 0).unwrap_or(total);
+        (self.offset, self.io_bytes) = (offset, io_bytes);
+        Ok(())
+    }
+
+    /// Refuses a part in which there is nothing to do, or which is not there.
+    fn check_part(&self) -> Result<(), TraceError> {
+        let least = self.least([READ, WRITE, TRIM]);
+        if self.size < least {
+            return Err(self.thread.refuse(
+                format!("{} bytes, which are less than a request of {least}", self.size),
+                "let size be larger, or bs smaller",
+            ));
+        }
+        if self.io_bytes > self.file_bytes - self.offset {
+            return Err(self.thread.refuse(
+                format!(
+                    "{} bytes from {} on, where the drive ends at {}",
+                    self.io_bytes, self.offset, self.file_bytes
+                ),
+                "let size be less, or the drive larger (--logical)",
+            ));
+        }
+        if !self.offset.is_multiple_of(SECTOR_BYTES) {
+            return Err(self.thread.refuse(
+                format!("begins at byte {}, which is in the middle of a sector", self.offset),
+                "let offset be a multiple of 512",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// How it places writes, if it does.
+fn placement(thread: &Thread) -> Result<Option<Placement>, TraceError> {
+    let placement = &thread.options.placement;
+    if !placement.is_on {
+        return Ok(None);
+    }
+    if placement.identifiers.is_empty() {
+        return Err(thread.refuse(
+            "places its writes by whatever identifiers the drive has",
+            "name them with plids= (or fdp_pli=), such as plids=0,1",
+        ));
+    }
+    Ok(Some(placement.clone()))
+}

@@ -1,0 +1,98 @@
+//! Where the random numbers of a job begin.
+//!
+//! fio has a numbered stream of random numbers for each purpose, and every stream has a seed, which
+//! follows from `randseed` and the number of the job (from 1, over all sections). The offsets are an
+//! exception: with `randrepeat`, the default, their seed follows from the number of the job alone, and
+//! that of zipf, pareto and normal from the name of the file as well. `randseed` is read only after the
+//! streams of a section's first job were seeded, so that without `randrepeat=0` it does not change the
+//! offsets of that job (fio 3.33; the tests compare).
+
+/// Streams by purpose: sizes of blocks read, written and trimmed.
+pub(super) const SIZES: [usize; 3] = [0, 1, 2];
+/// Whether to read or write.
+pub(super) const MIX: usize = 4;
+/// Where.
+pub(crate) const OFFSETS: usize = 6;
+/// Whether at random or in sequence.
+pub(super) const SEQUENCE: usize = 10;
+/// In which zone.
+pub(super) const ZONES: usize = 16;
+/// Which placement identifier, since fio 3.35.
+pub(super) const PLACEMENT: usize = 21;
+/// How many there are.
+const STREAMS: usize = 22;
+
+/// The seed of each stream.
+pub(crate) type Seeds = [u64; STREAMS];
+
+/// With which seeds are multiplied, again and again.
+const MULTIPLIER: u64 = 0x9e37_0001;
+
+/// From which the seeds of repeatable streams follow.
+const REPEATABLE: u64 = 0xb189_9bed;
+
+/// `randseed` where it is not given.
+pub(super) const RANDSEED: u64 = 0x89;
+
+/// Seeds that follow from a `randseed`, of the job with this number.
+pub(crate) fn of_randseed(randseed: u64, job: u64) -> Seeds {
+    let mut seed = (0..4).fold(randseed, |seed, _| seed.wrapping_mul(MULTIPLIER));
+    std::array::from_fn(|stream| {
+        let of_stream = seed.wrapping_mul(job).wrapping_add(stream as u64);
+        seed = seed.wrapping_mul(MULTIPLIER);
+        of_stream
+    })
+}
+
+/// Seeds of `allrandrepeat`.
+pub(super) fn all_repeatable(job: u64) -> Seeds {
+    std::array::from_fn(|stream| repeatable_offsets(job).wrapping_add(stream as u64))
+}
+
+/// The seed of the offsets with `randrepeat`.
+pub(super) fn repeatable_offsets(job: u64) -> u64 {
+    REPEATABLE.wrapping_mul(job)
+}
+
+/// The same for distributions that have numbers of their own for each file.
+pub(super) fn repeatable_of_file(name: &str, job: u64) -> u32 {
+    jenkins(name.as_bytes()).wrapping_mul(job as u32)
+}
+
+/// B. Jenkins, lookup3, 2006, as fio calls it: one byte for each word of 32 bits, except in the last
+/// twelve bytes.
+fn jenkins(key: &[u8]) -> u32 {
+    const GOLDEN: u32 = 0x61c8_8647;
+    let [mut a, mut b, mut c] = [GOLDEN.wrapping_add(key.len() as u32); 3];
+    let mut rest = key;
+    while rest.len() > 12 {
+        a = a.wrapping_add(u32::from(rest[0]));
+        b = b.wrapping_add(u32::from(rest[4]));
+        c = c.wrapping_add(u32::from(rest[8]));
+        for rotation in [[4, 6, 8], [16, 19, 4]] {
+            a = a.wrapping_sub(c) ^ c.rotate_left(rotation[0]);
+            c = c.wrapping_add(b);
+            b = b.wrapping_sub(a) ^ a.rotate_left(rotation[1]);
+            a = a.wrapping_add(c);
+            c = c.wrapping_sub(b) ^ b.rotate_left(rotation[2]);
+            b = b.wrapping_add(a);
+        }
+        rest = &rest[12..];
+    }
+    if rest.is_empty() {
+        return c;
+    }
+    let mut last = [0; 12];
+    last[..rest.len()].copy_from_slice(rest);
+    let word = |at: usize| u32::from_le_bytes([last[at], last[at + 1], last[at + 2], last[at + 3]]);
+    a = a.wrapping_add(word(0));
+    b = b.wrapping_add(word(4));
+    c = c.wrapping_add(word(8));
+    c = (c ^ b).wrapping_sub(b.rotate_left(14));
+    a = (a ^ c).wrapping_sub(c.rotate_left(11));
+    b = (b ^ a).wrapping_sub(a.rotate_left(25));
+    c = (c ^ b).wrapping_sub(b.rotate_left(16));
+    a = (a ^ c).wrapping_sub(c.rotate_left(4));
+    b = (b ^ a).wrapping_sub(a.rotate_left(14));
+    (c ^ b).wrapping_sub(b.rotate_left(24))
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# A database engineer: how much over-provisioning does this database need? Records SQLite under load, weighs the
+# trace, and asks. Writes sqlite.parquet and advice.html into the current directory; $1 is the number of
+# transactions. docs/over-provisioning.md has the same for PostgreSQL on a device of its own.
+set -e
+ftlab=${FTLAB:-ftlab} transactions=${1:-20000} database=$PWD/database/accounts.db
+mkdir -p database
+
+cat > load.sh <<'LOAD'
+{
+    echo 'PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 256;'
+    echo 'CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER, filler TEXT);'
+    echo "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+          INSERT INTO account SELECT i, 0, hex(randomblob(50)) FROM n;"
+    awk -v n="$2" 'BEGIN {
+        srand(1)
+        for (i = 0; i < n; i++) {
+            # Four of five transfers are between a tenth of the accounts.
+            few = rand() < 0.8 ? 4000 : 40000
+            printf "BEGIN; UPDATE account SET balance = balance - 1 WHERE id = %d;", 1 + int(rand() * few)
+            printf " UPDATE account SET balance = balance + 1 WHERE id = %d; COMMIT;\n", 1 + int(rand() * few)
+        }
+    }'
+} | sqlite3 "$1" > /dev/null
+LOAD
+
+# Every write of every file below the directory; as root, --device records what reaches a disk.
+$ftlab record --dir database --out sqlite.parquet -- sh load.sh "$database" "$transactions"
+$ftlab inspect sqlite.parquet
+# The drive is as large as the files: a disk that is full. --op 28% and the like are an existing drive's.
+$ftlab advise sqlite.parquet --target-waf 1.5 --report advice.html
