@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "advise"]
 
-USUAL_FTLS = ("1r-greedy", "2r-fifo", "2r++", "dac-cb", "sepbit", "midas", "hazard")
+USUAL_FTLS: tuple[str, ...] = tuple(_core.USUAL_FTLS)
 """From FTLs without statistics to those whose statistics are worth their memory."""
 
-USUAL_OP_RATIOS = ("4%", "7%", "10%", "15%", "20%", "28%", "40%", "60%")
+USUAL_OP_RATIOS: tuple[str, ...] = tuple(_core.USUAL_OP_RATIOS.split(","))
 """Over-provisioning for which curves are drawn."""
 
 

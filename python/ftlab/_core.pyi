@@ -6,6 +6,8 @@ import pyarrow as pa
 from ftlab._policy import Policy
 
 __version__: str
+USUAL_FTLS: list[str]
+USUAL_OP_RATIOS: str
 
 Domain = tuple[str, float | None, float | None, list[str]]
 Parameter = tuple[str, str, str, str, str, Domain]

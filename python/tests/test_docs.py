@@ -66,7 +66,7 @@ def test_the_guide_needs_five_lines_to_a_plot():
 
 def test_the_stubs_name_what_the_compiled_part_has():
     stubs = (ROOT / "python/ftlab/_core.pyi").read_text(encoding="utf-8")
-    named = set(re.findall(r"^(?:class|def) (\w+)", stubs, re.MULTILINE))
+    named = set(re.findall(r"^(?:class |def |(?=[A-Z_]+:))(\w+)", stubs, re.MULTILINE))
     has = {name for name in dir(ftlab._core) if not name.startswith("_")}
     assert named == has
 

@@ -38,9 +38,12 @@ def test_a_run_needs_no_extra(tmp_path):
 
 
 def test_altair_draws_without_matplotlib():
-    code = f"result = {RUN}\nfor name in ftlab.plot.__all__:\n"
+    code = f"result = {RUN}\nfound = ftlab.inspect('uniform', drive='16MiB', writes=9000)\n"
+    code += "of_inspections = ('footprint', 'heat_map', 'intervals', 'skew')\n"
+    code += "for name in ftlab.plot.__all__:\n"
     code += "    if name not in ('cold_region', 'response', 'wear'):\n"
-    code += "        getattr(ftlab.plot.altair, name)(result).to_dict()"
+    code += "        subject = found if name in of_inspections else result\n"
+    code += "        getattr(ftlab.plot.altair, name)(subject).to_dict()"
     done = python(code, without=set(EXTRAS) - {"altair"})
     assert done.returncode == 0, done.stderr
 

@@ -38,7 +38,7 @@ def test_job_files_of_fio_are_workloads(tmp_path):
         assert result.runs[0]["host_writes"] == 3 * 1024
     lbas = pa.Table.from_batches(ftlab.generate(path))["lba"].to_pylist()
     assert sorted(lbas[:1024]) == [8 * page for page in range(1024)]
-    assert ftlab.inspect(path).page_writes == 3 * 1024
+    assert ftlab.inspect(path)["page_writes"] == 3 * 1024
 
 
 @pytest.mark.parametrize("dtype", ["u2", "i4", "u4", "i8", "u8"])

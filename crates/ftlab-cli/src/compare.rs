@@ -6,10 +6,8 @@ use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
 use clap::Args;
 use ftlab_lab::Stop;
-use ftlab_lab::compare::{
-    CellStore, Comparison, Outcome, Scoreboard, csv, markdown, standard_ftls,
-};
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_lab::compare::{CellStore, Comparison, Outcome, Scoreboard, contestants, csv, markdown};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Threads, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
 use ftlab_trace::replace_file;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -99,7 +97,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let [markdown_path, csv_path, figure_path] = FILES.map(|name| args.out.join(name));
     check(&figure_path)?;
     let bar = Bar::new(args.quiet, store.len());
-    let threads = args.threads.map_or_else(processors, usize::from);
+    let threads = args.threads.map_or_else(Threads::processors, usize::from);
     let outcomes =
         comparison.run(store, threads, &|done, of, outcome| bar.show(done, of, outcome))?;
     bar.finish();
@@ -125,27 +123,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
-}
-
 fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
     let drives = &args.drives;
     let reading = args.reading.open_options(drives.page_size);
     let parse = |name: &String| Workload::parse(name, reading.clone());
     let workloads = args.workloads.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let mut ftls = if args.ftl.is_empty() { standard_ftls() } else { args.ftl.clone() };
-    for baseline in &args.baseline {
-        if !ftls.contains(baseline) {
-            ftls.push(baseline.clone());
-        }
-    }
-    for (index, ftl) in ftls.iter().enumerate() {
-        ftlab_ftl::registry::resolve(ftl)?;
-        if ftls[..index].contains(ftl) {
-            return Err(CliError::usage(format!("{ftl} is named twice; name each FTL once")));
-        }
-    }
+    let ftls = contestants(&args.ftl, &args.baseline)?;
     let base = Experiment {
         drive: DriveOptions {
             logical: drives.logical.map_or(Logical::OfWorkload, Logical::Bytes),

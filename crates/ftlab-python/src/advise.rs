@@ -7,12 +7,11 @@ use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_lab::Stop;
 use ftlab_lab::advise::{Question, Service, Target, tbw_of_dwpd, usual_length};
-use ftlab_sim::{Experiment, Length};
+use ftlab_sim::{Experiment, Length, Threads};
 use ftlab_spec::{ByteSize, Share, SpecError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
 
 /// Which FTL, and how much over-provisioning: the advice as JSON.
@@ -27,17 +26,13 @@ pub(crate) fn advise(
 ) -> Result<String> {
     let mut settings = Settings::new(settings);
     let question = question(workload, &ftls, &op_ratios, &mut settings)?;
-    let threads = question.base.threads.unwrap_or_else(processors);
+    let threads = question.base.threads.unwrap_or_else(Threads::processors);
     let advice = stoppable(py, &question.stop, progress.as_ref(), |count| {
         question.answer(threads, &|runs| count.done.store(runs, Ordering::Relaxed))
     })?;
     let advice = advice.map_err(|error| workload.raised_or(error))?;
     serde_json::to_string(&advice)
         .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
-}
-
-pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 fn question(

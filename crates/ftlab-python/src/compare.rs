@@ -1,14 +1,14 @@
 //! `ftlab.compare`.
 
-use crate::advise::{processors, shares};
+use crate::advise::shares;
 use crate::error::{Error, Result};
 use crate::experiment::experiment;
 use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_lab::Stop;
-use ftlab_lab::compare::{CellStore, Comparison, Outcome, Scoreboard, markdown, standard_ftls};
-use ftlab_sim::Workload as SimWorkload;
+use ftlab_lab::compare::{CellStore, Comparison, Outcome, Scoreboard, contestants, markdown};
+use ftlab_sim::{Threads, Workload as SimWorkload};
 use ftlab_spec::Spec;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -49,7 +49,12 @@ pub(crate) fn compare(
         let expects = "a trace file or a generator, which finished cells can be kept for";
         return Err(bad("workloads", &SimWorkload::Requests(of.clone()).name(), expects).into());
     }
-    let (ftls, baseline) = contestants(&ftls, &baseline)?;
+    let parse = |all: &[String]| {
+        all.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<Vec<Spec>, _>>()
+    };
+    let baseline = parse(&baseline)?;
+    let ftls = contestants(&parse(&ftls)?, &baseline)?;
+    let baseline: Vec<_> = baseline.iter().map(Spec::to_string).collect();
     let base = experiment(workloads[0].clone(), Vec::new(), &mut Settings::new(settings))?;
     let fills = fills.iter().map(|fill| {
         fill.parse().map_err(|error: ftlab_spec::SpecError| bad("fill", fill, &error.to_string()))
@@ -68,7 +73,7 @@ pub(crate) fn compare(
         base,
     };
     let store = CellStore::open(&directory)?;
-    let threads = comparison.base.threads.unwrap_or_else(processors);
+    let threads = comparison.base.threads.unwrap_or_else(Threads::processors);
     let outcomes = stoppable(py, &comparison.stop, progress.as_ref(), |count| {
         comparison.run(store, threads, &|done, of, _| {
             count.done.store(done, Ordering::Relaxed);
@@ -85,21 +90,4 @@ pub(crate) fn compare(
     let document = Document { board: &board, cells: &outcomes, markdown: markdown(&board) };
     serde_json::to_string(&document)
         .map_err(|error| Error::from(PyRuntimeError::new_err(error.to_string())))
-}
-
-/// The FTLs with the baselines among them, each once.
-fn contestants(ftls: &[String], baseline: &[String]) -> Result<(Vec<Spec>, Vec<String>)> {
-    let parse = |all: &[String]| {
-        all.iter().map(|ftl| ftl.parse()).collect::<std::result::Result<Vec<Spec>, _>>()
-    };
-    let mut chosen = if ftls.is_empty() { standard_ftls() } else { parse(ftls)? };
-    let baseline = parse(baseline)?;
-    chosen.extend(baseline.iter().filter(|ftl| !chosen.contains(ftl)).cloned().collect::<Vec<_>>());
-    for (index, ftl) in chosen.iter().enumerate() {
-        ftlab_ftl::registry::resolve(ftl)?;
-        if chosen[..index].contains(ftl) {
-            return Err(bad("ftls", &ftl.to_string(), "named once").into());
-        }
-    }
-    Ok((chosen, baseline.iter().map(Spec::to_string).collect()))
 }

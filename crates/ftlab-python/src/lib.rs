@@ -58,6 +58,10 @@ mod _core {
     use super::workload::Workload;
 
     #[pymodule_export]
+    const USUAL_FTLS: [&str; 7] = ftlab_lab::advise::USUAL_FTLS;
+    #[pymodule_export]
+    const USUAL_OP_RATIOS: &str = ftlab_lab::advise::USUAL_OP_RATIOS;
+    #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

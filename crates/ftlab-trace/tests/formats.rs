@@ -197,8 +197,19 @@ fn the_address_range_and_the_hash_take_one_pass() {
 #[test]
 fn every_reader_is_registered_and_documented() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/format");
-    let helpers =
-        ["mod", "info", "fields", "rwbs", "cut", "delimiter", "map", "preset", "rows", "tests"];
+    let helpers = [
+        "mod",
+        "info",
+        "fields",
+        "rwbs",
+        "cut",
+        "delimiter",
+        "guess",
+        "map",
+        "preset",
+        "rows",
+        "tests",
+    ];
     for folder in [directory.clone(), directory.join("csv")] {
         for entry in std::fs::read_dir(folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

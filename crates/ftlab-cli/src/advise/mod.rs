@@ -7,7 +7,6 @@ pub(crate) use arguments::AdviseArgs;
 
 use command::command;
 
-use crate::compare::processors;
 use crate::error::CliError;
 use crate::figure::{check, trade_off_svg, write_trade_off};
 use crate::output::{aligned, print, print_json, say};
@@ -17,7 +16,7 @@ use ftlab_lab::Stop;
 use ftlab_lab::advise::{Advice, Point, Question, Service, Target, tbw_of_dwpd, usual_length};
 use ftlab_report::{AdvicePage, advice_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
-use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Workload};
+use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Threads, Workload};
 use ftlab_trace::replace_file;
 use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
@@ -29,7 +28,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     args.report.as_deref().map(|path| check_report(1, path)).transpose()?;
     let question = question(args)?;
     let spinner = spinner(args.quiet);
-    let threads = args.threads.map_or_else(processors, usize::from);
+    let threads = args.threads.map_or_else(Threads::processors, usize::from);
     let advice = question.answer(threads, &|runs| {
         spinner.set_message(format!("{runs} runs"));
     })?;

@@ -19,8 +19,10 @@ pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Width of a letter of 14 pixels, with which few texts are wider.
 const LETTER: f64 = 8.0;
 
+/// Whether a text is a number, perhaps with a unit: `10%`, `2.5 M`, but not `1r-greedy`.
 fn is_number(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_digit())
+    let number = text.split(' ').next().unwrap_or_default();
+    number.trim_end_matches('%').parse::<f64>().is_ok()
 }
 
 /// Approximate number of ticks of an axis.
@@ -435,6 +437,18 @@ mod tests {
         let texts: Vec<&str> = svg.matches("series").collect();
         assert_eq!(texts.len(), 5);
         assert_eq!(svg.matches(&format!("x=\"{}\"", 50 + MARK + 8)).count(), 2);
+    }
+
+    #[test]
+    fn numbers_give_way_on_short_axes_and_names_do_not() {
+        let ticks = |texts: &[&str]| {
+            let places = texts.iter().enumerate().map(|(n, text)| (n as f64, (*text).to_owned()));
+            let axis = Axis::new("", 0.0..texts.len() as f64, places.collect());
+            axis.with_ticks_that_fit(100).ticks.len()
+        };
+        assert_eq!(ticks(&["1r-greedy", "2r-greedy", "2r-fifo", "2r++"]), 4);
+        assert!(ticks(&["100%", "200%", "300%", "400%", "500%"]) < 5);
+        assert!(ticks(&["16 MiB", "32 MiB", "48 MiB", "64 MiB"]) < 4);
     }
 
     #[test]

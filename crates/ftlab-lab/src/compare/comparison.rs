@@ -4,7 +4,7 @@ use super::cell::{Cell, Outcome};
 use super::store::CellStore;
 use crate::error::LabError;
 use crate::parallel::{Stop, Until, lock, parallel};
-use ftlab_ftl::registry::{Kind, entries};
+use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload};
 use ftlab_spec::{Share, Spec};
@@ -56,6 +56,26 @@ pub fn standard_ftls() -> Vec<Spec> {
     });
     let pairs: Vec<_> = alone.map(|entry| format!("{}/cost-benefit", entry.name)).collect();
     names.iter().chain(&pairs).map(Spec::bare).collect()
+}
+
+/// The FTLs of a comparison, all [standard](standard_ftls) ones if none are named, and the baselines beside them.
+pub fn contestants(named: &[Spec], baseline: &[Spec]) -> Result<Vec<Spec>, SimError> {
+    let mut ftls = if named.is_empty() { standard_ftls() } else { named.to_vec() };
+    for ftl in baseline {
+        if !ftls.contains(ftl) {
+            ftls.push(ftl.clone());
+        }
+    }
+    for (index, ftl) in ftls.iter().enumerate() {
+        registry::resolve(ftl)?;
+        if ftls[..index].contains(ftl) {
+            return Err(SimError::Unusable {
+                what: format!("{ftl} is named twice"),
+                remedy: "name each FTL once".into(),
+            });
+        }
+    }
+    Ok(ftls)
 }
 
 impl Comparison {

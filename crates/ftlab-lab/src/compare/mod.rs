@@ -12,7 +12,7 @@ mod score;
 mod store;
 
 pub use cell::{Cell, Outcome};
-pub use comparison::{Comparison, OnCell, standard_ftls};
+pub use comparison::{Comparison, OnCell, contestants, standard_ftls};
 pub use render::{csv, markdown, short};
 pub use score::{Score, Scoreboard, WorkloadScore};
 pub use store::CellStore;

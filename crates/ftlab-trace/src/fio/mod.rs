@@ -2,7 +2,7 @@
 //!
 //! [`JobFile::read`] takes a file apart, [`JobFile::requests`] makes its requests for a drive. A single job
 //! issues the requests of fio 3.33, bit for bit (the tests compare them with fio's own logs); several take
-//! turns ([`turns`]). docs/fio.md says what each option means here.
+//! turns (`turns`). docs/fio.md says what each option means here.
 //!
 //! | file | what it is |
 //! |---|---|

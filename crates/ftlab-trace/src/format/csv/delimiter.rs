@@ -15,3 +15,14 @@ ftlab_spec::choices! {
         Blank = "blank",
     }
 }
+
+impl Delimiter {
+    /// What separates the fields of a file whose first line this is: the first of tab, semicolon, comma that it has,
+    /// else blanks.
+    pub(super) fn of(line: &[u8]) -> Self {
+        [(b'\t', Self::Tab), (b';', Self::Semicolon), (b',', Self::Comma)]
+            .into_iter()
+            .find(|(byte, _)| line.contains(byte))
+            .map_or(Self::Blank, |(_, delimiter)| delimiter)
+    }
+}

@@ -1,5 +1,9 @@
 //! What the columns of an unknown table probably mean: a proposal, which a user checks; nothing is read by it.
 
+use super::cut::for_each_field;
+use super::delimiter::Delimiter;
+use super::map::usual_word;
+
 /// Lines that are looked at.
 const LINES: usize = 200;
 
@@ -33,9 +37,7 @@ impl Column<'_> {
     }
 
     fn is_op(&self) -> bool {
-        const WORDS: [&str; 12] =
-            ["w", "r", "write", "read", "t", "d", "trim", "discard", "unmap", "f", "flush", "sync"];
-        self.words.iter().all(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+        self.words.iter().all(|word| usual_word(word.as_bytes()).is_some())
     }
 
     /// Numbers that never fall, such as times.
@@ -52,16 +54,15 @@ pub(in crate::format) fn guess(head: &[u8]) -> Option<String> {
     let whole = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
     let mut lines: Vec<&str> = whole.lines().filter(|line| !line.starts_with('#')).collect();
     lines.truncate(LINES);
-    let delimiter = [Some('\t'), Some(';'), Some(','), None]
-        .into_iter()
-        .find(|of| of.is_none_or(|of| lines.first().is_some_and(|line| line.contains(of))))?;
-    let cut = |line: &'_ str| -> Vec<String> {
-        match delimiter {
-            Some(delimiter) => line.split(delimiter).map(|word| word.trim().to_owned()).collect(),
-            None => line.split_whitespace().map(str::to_owned).collect(),
-        }
+    let delimiter = Delimiter::of(lines.first()?.as_bytes());
+    let cut = |line: &&str| {
+        let mut words = Vec::new();
+        for_each_field(line.as_bytes(), delimiter, line.len() + 1, |_, word| {
+            words.push(String::from_utf8_lossy(word).into_owned());
+        });
+        words
     };
-    let rows: Vec<Vec<String>> = lines.iter().map(|line| cut(line)).collect();
+    let rows: Vec<Vec<String>> = lines.iter().map(cut).collect();
     let width = rows.first()?.len();
     if rows.iter().any(|row| row.len() != width) {
         return None;

@@ -234,7 +234,7 @@ fn meaning(text: &str) -> Option<Meaning> {
 
 /// Words that mean the same everywhere. The numbers 0 and 1 do not: formats differ on them.
 #[inline]
-fn usual_word(word: &[u8]) -> Option<Op> {
+pub(super) fn usual_word(word: &[u8]) -> Option<Op> {
     const WORDS: &[(&str, Op)] = &[
         ("w", Op::Write),
         ("write", Op::Write),

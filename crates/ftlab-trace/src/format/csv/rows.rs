@@ -97,11 +97,7 @@ impl Rows {
     #[cold]
     fn first_line(&mut self, line: &[u8], batch: &mut RequestBatch) -> Verdict {
         if self.delimiter == Delimiter::Auto {
-            self.delimiter =
-                [(b'\t', Delimiter::Tab), (b';', Delimiter::Semicolon), (b',', Delimiter::Comma)]
-                    .into_iter()
-                    .find(|(byte, _)| line.contains(byte))
-                    .map_or(Delimiter::Blank, |(_, delimiter)| delimiter);
+            self.delimiter = Delimiter::of(line);
         }
         let mut header = Vec::new();
         for_each_field(line, self.delimiter, line.len() + 1, |_, field| header.push(field));
