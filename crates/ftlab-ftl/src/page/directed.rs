@@ -5,10 +5,10 @@
 //! that it names for a page is taken within the handle of the page. It sees its own streams only: what
 //! [`Drive::stream_of`] tells it of a block is the inner stream.
 
-use crate::page::Drive;
 use crate::page::entry::Hinted;
 use crate::page::handles::{Handles, InnerStream};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, Victims};
+use crate::page::{Drive, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Isolation, Metadata, bits_for};
@@ -41,8 +41,9 @@ impl Policy for Directed {
         self.handles.streams().to_vec()
     }
 
-    fn seen_as(&self) -> Option<Vec<StreamId>> {
-        Some(self.handles.inner_streams().to_vec())
+    fn seen_as(&self) -> Option<SeenAs> {
+        let streams = self.handles.inner_streams().to_vec();
+        Some(SeenAs { own: self.handles.inner(), streams, sets: self.handles.sets() })
     }
 
     /// Moved pages of every handle that is isolated persistently need as much, and those of the others
@@ -53,13 +54,16 @@ impl Policy for Directed {
 
     #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        let named = write.hint.stream;
+        let write = HostWrite { set: self.handles.host_set(named), ..write };
         let stream = self.inner.place_host(write, drive);
-        self.handles.place_host(write.lpn, write.hint.stream, stream, drive)
+        self.handles.place_host(write.lpn, named, stream, drive)
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let seen = Relocation { from: self.handles.inner_of(page.from), ..page };
+        let set = self.handles.moved_set(page.lpn, page.from);
+        let seen = Relocation { from: self.handles.inner_of(page.from), set, ..page };
         let stream = self.inner.place_relocation(seen, drive);
         self.handles.place_relocation(page.lpn, page.victim, page.from, stream, drive)
     }

@@ -18,7 +18,7 @@ use crate::handles::{
 use crate::hardware;
 use crate::page::Drive;
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -28,9 +28,6 @@ pub(crate) const STREAMS_MAX: usize = 255;
 
 /// The handle of streams that are shared.
 const SHARED: u8 = u8::MAX;
-
-/// No stream goes by this number.
-const NO_STREAM: StreamId = StreamId(u8::MAX);
 
 /// What the placement within a handle keeps apart.
 #[derive(Debug, Clone)]
@@ -83,12 +80,12 @@ impl Handles {
         let mut made = Self {
             inner: inner.len(),
             streams: Vec::new(),
-            host: vec![NO_STREAM; handles * inner.len()],
-            moved: vec![NO_STREAM; handles * inner.len()],
+            host: vec![StreamId::NONE; handles * inner.len()],
+            moved: vec![StreamId::NONE; handles * inner.len()],
             handle_of: Vec::new(),
             inner_of: Vec::new(),
             written_by: hardware::table(logical_pages as usize, 0),
-            last: vec![NO_STREAM; handles],
+            last: vec![StreamId::NONE; handles],
             counters: vec![HandleCounters::default(); handles],
             shared_erases: 0,
             unnamed_writes: 0,
@@ -139,7 +136,7 @@ impl Handles {
         for (index, of) in inner.iter().enumerate().filter(|(_, of)| of.stream.takes_relocations) {
             let places = members.iter().map(|handle| handle * inner.len() + index);
             let lacking: Vec<usize> =
-                places.filter(|&place| self.moved[place] == NO_STREAM).collect();
+                places.filter(|&place| self.moved[place] == StreamId::NONE).collect();
             if !lacking.is_empty() {
                 let name = format!("{name} {}", of.stream.name);
                 let stream = self.add(owner, index, &name, true, &of.stream);
@@ -170,6 +167,11 @@ impl Handles {
         &self.streams
     }
 
+    /// Inner streams.
+    pub(crate) fn inner(&self) -> usize {
+        self.inner
+    }
+
     /// The inner stream of each stream.
     pub(crate) fn inner_streams(&self) -> &[StreamId] {
         &self.inner_of
@@ -179,6 +181,40 @@ impl Handles {
     #[inline]
     pub(crate) fn inner_of(&self, stream: StreamId) -> StreamId {
         self.inner_of[stream.index()]
+    }
+
+    /// The stream of each inner stream in every set of open blocks: see [`host_set`](Self::host_set) and
+    /// [`moved_set`](Self::moved_set).
+    pub(crate) fn sets(&self) -> Vec<StreamId> {
+        [&self.host[..], &self.moved[..]].concat()
+    }
+
+    /// The open blocks for host writes by the handle `named`.
+    #[inline]
+    pub(crate) fn host_set(&self, named: u16) -> OpenSet {
+        OpenSet(self.known(named).unwrap_or_default())
+    }
+
+    /// The open blocks for `lpn` when it is moved out of a block of stream `from`.
+    #[inline]
+    pub(crate) fn moved_set(&self, lpn: Lpn, from: StreamId) -> OpenSet {
+        OpenSet(self.isolation.len() as u8 + self.stays_with(lpn, from))
+    }
+
+    /// The handle `named`, if there is one.
+    #[inline]
+    fn known(&self, named: u16) -> Option<u8> {
+        (usize::from(named) < self.isolation.len()).then_some(named as u8)
+    }
+
+    /// The handle with which `lpn` stays when it is moved out of a block of stream `from`. A block may hold
+    /// pages of another handle if no block was free for them: they stay where they came.
+    #[inline]
+    fn stays_with(&self, lpn: Lpn, from: StreamId) -> u8 {
+        match self.handle_of[from.index()] {
+            SHARED => self.sharing(self.written_by[lpn.index()]),
+            handle => handle,
+        }
     }
 
     /// Sets of streams that moved pages share: one for each persistently isolated handle, and one for the
@@ -204,15 +240,16 @@ impl Handles {
         inner: StreamId,
         drive: &Drive,
     ) -> StreamId {
-        let mut handle = usize::from(named);
-        if handle >= self.isolation.len() {
+        let known = self.known(named);
+        if known.is_none() {
             self.take_note_of_invalid(named, drive);
-            handle = 0;
         }
-        self.written_by[lpn.index()] = handle as u8;
+        let handle = known.unwrap_or_default();
+        self.written_by[lpn.index()] = handle;
+        let handle = usize::from(handle);
         self.counters[handle].host_writes += 1;
         let stream = self.host[handle * self.inner + inner.index()];
-        debug_assert_ne!(stream, NO_STREAM, "{inner:?} takes no host writes");
+        debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no host writes");
         self.last[handle] = stream;
         stream
     }
@@ -241,14 +278,12 @@ impl Handles {
     ) -> StreamId {
         let writer = self.written_by[lpn.index()];
         self.counters[usize::from(writer)].relocations += 1;
-        let of_block = self.handle_of[from.index()];
-        // A block may hold pages of another handle if no block was free for them: they stay where they came.
-        let handle = usize::from(if of_block == SHARED { self.sharing(writer) } else { of_block });
+        let handle = usize::from(self.stays_with(lpn, from));
         if self.isolation[usize::from(writer)] == Isolation::Initial {
             self.take_note_of_move(writer, victim, drive);
         }
         let stream = self.moved[handle * self.inner + inner.index()];
-        debug_assert_ne!(stream, NO_STREAM, "{inner:?} takes no moved pages");
+        debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no moved pages");
         stream
     }
 
@@ -309,7 +344,7 @@ impl Handles {
     pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
         let first = usize::from(handle) * self.inner;
         let streams = self.host.get(first..first + self.inner)?;
-        Some(streams.iter().copied().filter(|&stream| stream != NO_STREAM).collect())
+        Some(streams.iter().copied().filter(|&stream| stream != StreamId::NONE).collect())
     }
 
     /// What is known of every handle.
@@ -324,7 +359,7 @@ impl Handles {
             counters: self.counters[handle],
             units: units_of(handle as u8),
             remaining_pages: match self.last[handle] {
-                stream if stream != NO_STREAM && drive.has_room(stream) => drive.room(stream),
+                stream if stream != StreamId::NONE && drive.has_room(stream) => drive.room(stream),
                 _ => drive.pages_per_block(),
             },
         };

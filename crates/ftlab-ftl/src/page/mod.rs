@@ -19,7 +19,7 @@ pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
 pub use directed::Directed;
-pub use drive::{Drive, FreeBlock, Phase, WearLeveling};
+pub use drive::{Drive, FreeBlock, Phase, SeenAs, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
 pub use handles::Handles;

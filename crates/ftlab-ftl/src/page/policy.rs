@@ -2,10 +2,10 @@
 
 use crate::boxable::boxable;
 use crate::handles::NO_HANDLE;
-use crate::page::Drive;
 use crate::page::handles::Handles;
+use crate::page::{Drive, SeenAs};
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Metadata, State};
 use ftlab_flash::{BlockId, Lpn};
 
@@ -18,6 +18,8 @@ pub struct HostWrite {
     /// What is known beside; nothing to rely on unless the policy asks for hints where it
     /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
     pub hint: Hint,
+    /// The open blocks among which the stream names one.
+    pub(crate) set: OpenSet,
 }
 
 /// What is known of a page write beside its address.
@@ -56,17 +58,19 @@ pub struct Relocation {
     pub victim: BlockId,
     /// The stream of that block.
     pub from: StreamId,
+    /// The open blocks among which the stream names one.
+    pub(crate) set: OpenSet,
 }
 
 impl HostWrite {
     pub(crate) fn new(lpn: Lpn, hint: Hint) -> Self {
-        Self { lpn, hint }
+        Self { lpn, hint, set: OpenSet::ONLY }
     }
 }
 
 impl Relocation {
     pub(crate) fn new(lpn: Lpn, victim: BlockId, from: StreamId) -> Self {
-        Self { lpn, victim, from }
+        Self { lpn, victim, from, set: OpenSet::ONLY }
     }
 }
 
@@ -164,9 +168,9 @@ boxable! {
         /// The streams, in order of their ids; constant over the life of the policy.
         fn streams(&self) -> Vec<Stream>;
 
-        /// What [`Drive::stream_of`] is to tell of each stream, if not its id: a policy within another one
-        /// sees its own streams.
-        fn seen_as(&self) -> Option<Vec<StreamId>> {
+        /// What [`Drive`] is to tell of streams, if not their ids: a policy within another one sees its own
+        /// streams.
+        fn seen_as(&self) -> Option<SeenAs> {
             None
         }
 

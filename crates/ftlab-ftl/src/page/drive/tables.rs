@@ -5,12 +5,31 @@ use crate::page::config::DriveConfig;
 use crate::page::drive::block::{Block, Frontier, Phase};
 use crate::page::drive::wear::{FreeBlock, Wear};
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
 use std::collections::VecDeque;
 
 /// "No page" in both mapping tables.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// What a policy takes the streams of a drive for, which may be more than its own.
+#[derive(Debug, Clone)]
+pub struct SeenAs {
+    /// Streams of the policy.
+    pub(crate) own: usize,
+    /// Stream -> the stream of the policy.
+    pub(crate) streams: Vec<StreamId>,
+    /// Set of open blocks x stream of the policy -> stream, or [`StreamId::NONE`].
+    pub(crate) sets: Vec<StreamId>,
+}
+
+impl SeenAs {
+    /// Streams are what they are.
+    fn themselves(streams: &[Stream]) -> Self {
+        let ids: Vec<_> = (0..streams.len()).map(|stream| StreamId(stream as u8)).collect();
+        Self { own: ids.len(), streams: ids.clone(), sets: ids }
+    }
+}
 
 /// Mapping tables, erase blocks, free list and open blocks of one drive.
 ///
@@ -41,8 +60,7 @@ pub struct Drive {
     /// Which free block is opened next.
     pub(super) free_block: FreeBlock,
     pub(super) streams: Vec<Stream>,
-    /// Stream -> the stream that the policy takes it for.
-    pub(super) seen_as: Vec<StreamId>,
+    pub(super) seen_as: SeenAs,
     pub(super) write_clock: u64,
     pub(super) allocations: u64,
 }
@@ -69,7 +87,7 @@ impl Drive {
             blocks: vec![erased; geometry.blocks() as usize],
             free: (0..geometry.blocks()).map(BlockId).collect(),
             frontiers: vec![Frontier::NONE; streams.len()],
-            seen_as: (0..streams.len()).map(|stream| StreamId(stream as u8)).collect(),
+            seen_as: SeenAs::themselves(&streams),
             stream_blocks: vec![0; streams.len()],
             retired_blocks: 0,
             mapped_pages: 0,
@@ -162,7 +180,7 @@ impl Drive {
     /// The stream whose pages a block holds, as the policy names it.
     #[inline]
     pub fn stream_of(&self, block: BlockId) -> StreamId {
-        self.seen_as[self.stream_of[block.index()].index()]
+        self.seen_as.streams[self.stream_of[block.index()].index()]
     }
 
     /// The stream whose pages a block holds, which may be one of several that the policy takes for one:
@@ -172,24 +190,36 @@ impl Drive {
         self.stream_of[block.index()]
     }
 
-    /// Lets the policy take each stream for the one that stands in its place.
-    pub(crate) fn show_as(&mut self, seen_as: Vec<StreamId>) {
-        debug_assert_eq!(seen_as.len(), self.streams.len());
+    /// Lets the policy take streams for its own.
+    pub(crate) fn show_as(&mut self, seen_as: SeenAs) {
+        debug_assert_eq!(seen_as.streams.len(), self.streams.len());
         self.seen_as = seen_as;
     }
 
     /// Whether the policy takes several streams for one.
     fn is_shown_otherwise(&self) -> bool {
-        self.seen_as.last().is_some_and(|last| last.index() + 1 != self.seen_as.len())
+        self.seen_as.own != self.streams.len()
     }
 
-    /// Whether an open block of `stream`, as the policy names it, takes pages.
+    /// The stream that `stream`, as the policy names it, is in a set of open blocks; none if it has no block
+    /// there.
+    pub(crate) fn in_set(&self, set: OpenSet, stream: StreamId) -> Option<StreamId> {
+        let in_set = self.seen_as.sets[usize::from(set.0) * self.seen_as.own + stream.index()];
+        (in_set != StreamId::NONE).then_some(in_set)
+    }
+
+    /// Whether the open block of `stream` in a set of open blocks takes pages, `stream` as the policy names it.
+    pub(crate) fn has_room_in(&self, set: OpenSet, stream: StreamId) -> bool {
+        self.in_set(set, stream).is_some_and(|stream| self.has_room(stream))
+    }
+
+    /// Whether any open block of `stream`, as the policy names it, takes pages.
     pub(crate) fn takes_pages(&self, stream: StreamId) -> bool {
         if !self.is_shown_otherwise() {
             return self.has_room(stream);
         }
-        let seen = (0..).map(StreamId).zip(&self.seen_as).filter(|(_, seen)| **seen == stream);
-        seen.into_iter().any(|(frontier, _)| self.has_room(frontier))
+        let seen = (0..).map(StreamId).zip(&self.seen_as.streams);
+        seen.into_iter().any(|(own, seen)| *seen == stream && self.has_room(own))
     }
 
     /// How many blocks had been allocated before this one: orders blocks by allocation.
@@ -236,7 +266,7 @@ impl Drive {
         if !self.is_shown_otherwise() {
             return self.stream_blocks[stream.index()];
         }
-        let seen = self.stream_blocks.iter().zip(&self.seen_as);
+        let seen = self.stream_blocks.iter().zip(&self.seen_as.streams);
         seen.filter(|(_, seen)| **seen == stream).map(|(blocks, _)| blocks).sum()
     }
 
