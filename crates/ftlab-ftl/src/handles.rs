@@ -26,7 +26,8 @@ pub enum HandleEventKind {
     Reset,
     /// A write named a handle that does not exist (3h).
     InvalidPlacement,
-    /// Collection moved pages that were written by initially isolated handles (80h).
+    /// Collection moved pages that were written by initially isolated handles, most of them by the one named
+    /// (80h).
     MediaReallocated,
     /// The drive moved a handle to another unit and the host had no part in it: a program failed (81h).
     ImplicitlyModified,
@@ -109,12 +110,6 @@ impl EventLog {
         self.counts[event.kind as usize] += 1;
         self.latest[(self.logged % EVENTS_KEPT as u64) as usize] = event;
         self.logged += 1;
-    }
-
-    /// One more page is concerned by the event that was logged last.
-    pub(crate) fn add_page(&mut self) {
-        let last = self.logged.saturating_sub(1) % EVENTS_KEPT as u64;
-        self.latest[last as usize].pages += 1;
     }
 
     /// Those kept, oldest first.
@@ -230,13 +225,11 @@ mod tests {
         let mut log = EventLog::new();
         assert_eq!(log.latest(), []);
         (0..100).for_each(|clock| log.add(event(clock)));
-        log.add_page();
         let (counts, latest) = log.report();
         assert_eq!(counts[3], (HandleEventKind::InvalidPlacement, 100));
         assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), 100);
         let clocks: Vec<_> = latest.iter().map(|event| event.write_clock).collect();
         assert_eq!(clocks, (37..100).collect::<Vec<_>>());
-        assert_eq!(latest.last().unwrap().pages, 2);
     }
 
     #[test]

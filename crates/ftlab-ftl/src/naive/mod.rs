@@ -108,7 +108,7 @@ impl NaiveFtl {
             }
         }
         self.invalidate(lpn);
-        self.program(stream, lpn);
+        self.program(stream, lpn, |ftl, to| ftl.policy.on_written(to, stream));
         if let Some(pages_max) = self.config.gc.step_pages_max() {
             self.step(stream, pages_max);
             return;
@@ -305,11 +305,12 @@ impl NaiveFtl {
         }
     }
 
-    fn program(&mut self, stream: StreamId, lpn: Lpn) {
+    fn program(&mut self, stream: StreamId, lpn: Lpn, tell: impl FnOnce(&mut Self, Ppn)) {
         let id = self.open[stream.index()].expect("an open block");
         let pages = &mut self.blocks[id.index()].pages;
         self.mapping.insert(lpn, (id, pages.len()));
         pages.push(Some(lpn));
+        tell(self, self.ppn(self.mapping[&lpn]));
         if !self.has_room(stream) {
             self.seal(stream);
         }
@@ -365,7 +366,8 @@ impl NaiveFtl {
         } else if !self.has_room(stream) {
             self.open(stream);
         }
-        self.program(stream, lpn);
+        let from = self.ppn(self.mapping[&lpn]);
+        self.program(stream, lpn, |ftl, to| ftl.policy.on_moved(from, to));
         self.relocations += 1;
         stream
     }

@@ -8,7 +8,7 @@ use crate::page::policy::{
 };
 use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// The policy `PLACEMENT/VICTIM`.
 pub struct Composed<P, V> {
@@ -47,6 +47,16 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
         self.placement.place_relocation(page, drive)
+    }
+
+    #[inline]
+    fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.placement.on_written(to, stream);
+    }
+
+    #[inline]
+    fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        self.placement.on_moved(from, to);
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {

@@ -12,7 +12,7 @@ use crate::page::{Drive, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Isolation, Metadata, bits_for};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// `inner` within placement handles.
 pub struct Directed {
@@ -23,16 +23,16 @@ pub struct Directed {
 state!(Directed { handles, inner });
 
 impl Directed {
-    /// Handles that are isolated like this on a drive of so many logical pages, and `inner` within; none if
+    /// Handles that are isolated like this on a drive of so many flash pages, and `inner` within; none if
     /// these are too many streams.
     pub(crate) fn new(
         isolation: Vec<Isolation>,
         inner: Box<dyn Policy>,
-        logical_pages: u32,
+        flash_pages: u32,
     ) -> Option<Self> {
         let stream = |stream| InnerStream { stream, takes_host_writes: true };
         let streams: Vec<_> = inner.streams().into_iter().map(stream).collect();
-        Some(Self { handles: Handles::new(isolation, &streams, logical_pages)?, inner })
+        Some(Self { handles: Handles::new(isolation, &streams, flash_pages)?, inner })
     }
 }
 
@@ -57,21 +57,32 @@ impl Policy for Directed {
         let named = write.hint.stream;
         let write = HostWrite { set: self.handles.host_set(named), ..write };
         let stream = self.inner.place_host(write, drive);
-        self.handles.place_host(write.lpn, named, stream, drive)
+        self.handles.place_host(named, stream, drive)
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let set = self.handles.moved_set(page.lpn, page.from);
+        let set = self.handles.moved_set(page.from);
         let seen = Relocation { from: self.handles.inner_of(page.from), set, ..page };
         let stream = self.inner.place_relocation(seen, drive);
-        self.handles.place_relocation(page.lpn, page.victim, page.from, stream, drive)
+        self.handles.place_relocation(page.from, stream)
     }
 
     #[inline]
     fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
-        self.handles.fetch_ahead(lpn);
         self.inner.fetch_ahead(lpn, block);
+    }
+
+    #[inline]
+    fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.handles.on_written(to, stream);
+        self.inner.on_written(to, self.handles.inner_of(stream));
+    }
+
+    #[inline]
+    fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        self.handles.on_moved(from, to);
+        self.inner.on_moved(from, to);
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {

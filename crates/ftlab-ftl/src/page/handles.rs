@@ -19,7 +19,7 @@ use crate::hardware;
 use crate::page::Drive;
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Ppn};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,6 +28,9 @@ pub(crate) const STREAMS_MAX: usize = 255;
 
 /// The handle of streams that are shared.
 const SHARED: u8 = u8::MAX;
+
+/// The most placement handles that there can be.
+pub(crate) const HANDLES_MAX: usize = 16;
 
 /// What the placement within a handle keeps apart.
 #[derive(Debug, Clone)]
@@ -41,6 +44,8 @@ pub(crate) struct InnerStream {
 /// Placement handles, their streams and their logs.
 pub struct Handles {
     isolation: Vec<Isolation>,
+    /// A bit for each handle that is initially isolated.
+    sharing: u16,
     /// Inner streams.
     inner: usize,
     streams: Vec<Stream>,
@@ -50,50 +55,61 @@ pub struct Handles {
     moved: Vec<StreamId>,
     /// Stream -> its handle, or [`SHARED`].
     handle_of: Vec<u8>,
+    /// Stream -> the handle with which the pages of its blocks stay when they are moved.
+    stays_with: Vec<u8>,
     /// Stream -> its inner stream.
     inner_of: Vec<StreamId>,
-    /// Logical page -> the handle by which the host last wrote it.
+    /// Flash page -> the handle by which the host wrote what it holds. Unlike a table of logical pages, it
+    /// is read and written in order.
     written_by: Vec<u8>,
     /// Handle -> the stream that its last host write went to.
     last: Vec<StreamId>,
-    counters: Vec<HandleCounters>,
+    counters: [HandleCounters; HANDLES_MAX],
     shared_erases: u64,
     unnamed_writes: u64,
-    /// The victim of which moved pages were logged last.
-    victim: Option<BlockId>,
+    /// Handle -> moves of its pages that are in the log.
+    logged_moves: [u64; HANDLES_MAX],
     log: EventLog,
 }
 
 state!(Handles {
-    written_by, last, counters, shared_erases, unnamed_writes, victim, log
-} constant isolation, inner, streams, host, moved, handle_of, inner_of);
+    written_by, last, counters, shared_erases, unnamed_writes, logged_moves, log
+} constant isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of);
 
 impl Handles {
-    /// Handles that are isolated like this, with these streams in each, on a drive of so many logical
+    /// Handles that are isolated like this, with these streams in each, on a drive of so many flash
     /// pages; none if that is too many streams.
     pub(crate) fn new(
         isolation: Vec<Isolation>,
         inner: &[InnerStream],
-        logical_pages: u32,
+        flash_pages: u32,
     ) -> Option<Self> {
         let handles = isolation.len();
+        debug_assert!(handles <= HANDLES_MAX);
+        let bits = isolation.iter().zip(0..);
+        let shares = bits.filter(|(isolation, _)| **isolation == Isolation::Initial);
         let mut made = Self {
             inner: inner.len(),
             streams: Vec::new(),
             host: vec![StreamId::NONE; handles * inner.len()],
             moved: vec![StreamId::NONE; handles * inner.len()],
             handle_of: Vec::new(),
+            stays_with: Vec::new(),
+            sharing: shares.map(|(_, handle)| 1 << handle).sum(),
             inner_of: Vec::new(),
-            written_by: hardware::table(logical_pages as usize, 0),
+            written_by: hardware::table(flash_pages as usize, 0),
             last: vec![StreamId::NONE; handles],
-            counters: vec![HandleCounters::default(); handles],
+            counters: Default::default(),
             shared_erases: 0,
             unnamed_writes: 0,
-            victim: None,
+            logged_moves: Default::default(),
             log: EventLog::new(),
             isolation,
         };
         made.add_streams(inner);
+        let first = made.sharing.trailing_zeros() as u8;
+        let stays_with = |handle: &u8| if *handle == SHARED { first } else { *handle };
+        made.stays_with = made.handle_of.iter().map(stays_with).collect();
         (made.streams.len() <= STREAMS_MAX).then_some(made)
     }
 
@@ -195,26 +211,17 @@ impl Handles {
         OpenSet(self.known(named).unwrap_or_default())
     }
 
-    /// The open blocks for `lpn` when it is moved out of a block of stream `from`.
+    /// The open blocks for pages that are moved out of a block of stream `from`. A block may hold pages of
+    /// another handle if no block was free for them: they stay where they came.
     #[inline]
-    pub(crate) fn moved_set(&self, lpn: Lpn, from: StreamId) -> OpenSet {
-        OpenSet(self.isolation.len() as u8 + self.stays_with(lpn, from))
+    pub(crate) fn moved_set(&self, from: StreamId) -> OpenSet {
+        OpenSet(self.isolation.len() as u8 + self.stays_with[from.index()])
     }
 
     /// The handle `named`, if there is one.
     #[inline]
     fn known(&self, named: u16) -> Option<u8> {
         (usize::from(named) < self.isolation.len()).then_some(named as u8)
-    }
-
-    /// The handle with which `lpn` stays when it is moved out of a block of stream `from`. A block may hold
-    /// pages of another handle if no block was free for them: they stay where they came.
-    #[inline]
-    fn stays_with(&self, lpn: Lpn, from: StreamId) -> u8 {
-        match self.handle_of[from.index()] {
-            SHARED => self.sharing(self.written_by[lpn.index()]),
-            handle => handle,
-        }
     }
 
     /// Sets of streams that moved pages share: one for each persistently isolated handle, and one for the
@@ -225,28 +232,14 @@ impl Handles {
         (persistent + usize::from(persistent < self.isolation.len())) as u32
     }
 
-    /// Fetches what is kept of a page that is moved soon.
+    /// The stream of a host write by the handle `named`, of which the inner stream is known.
     #[inline]
-    pub(crate) fn fetch_ahead(&self, lpn: Lpn) {
-        hardware::prefetch(&self.written_by, lpn.index());
-    }
-
-    /// The stream of a host write of `lpn` by the handle `named`, of which the inner stream is known.
-    #[inline]
-    pub(crate) fn place_host(
-        &mut self,
-        lpn: Lpn,
-        named: u16,
-        inner: StreamId,
-        drive: &Drive,
-    ) -> StreamId {
+    pub(crate) fn place_host(&mut self, named: u16, inner: StreamId, drive: &Drive) -> StreamId {
         let known = self.known(named);
         if known.is_none() {
             self.take_note_of_invalid(named, drive);
         }
-        let handle = known.unwrap_or_default();
-        self.written_by[lpn.index()] = handle;
-        let handle = usize::from(handle);
+        let handle = usize::from(known.unwrap_or_default()) % HANDLES_MAX;
         self.counters[handle].host_writes += 1;
         let stream = self.host[handle * self.inner + inner.index()];
         debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no host writes");
@@ -254,6 +247,13 @@ impl Handles {
         stream
     }
 
+    /// A page that the host writes is at `to`, in a block of `stream`.
+    #[inline]
+    pub(crate) fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.written_by[to.index()] = self.handle_of[stream.index()];
+    }
+
+    #[cold]
     fn take_note_of_invalid(&mut self, named: u16, drive: &Drive) {
         if named == NO_HANDLE {
             self.unnamed_writes += 1;
@@ -262,54 +262,58 @@ impl Handles {
         let kind = HandleEventKind::InvalidPlacement;
         // The clock has counted this write already.
         let write_clock = drive.write_clock() - 1;
-        self.log.add(HandleEvent { kind, write_clock, handle: 0, named, pages: 1 });
+        self.log(HandleEvent { kind, write_clock, handle: 0, named, pages: 1 }, drive);
     }
 
     /// The stream of a page that is moved out of a block of stream `from`, of which the inner stream is
     /// known.
     #[inline]
-    pub(crate) fn place_relocation(
-        &mut self,
-        lpn: Lpn,
-        victim: BlockId,
-        from: StreamId,
-        inner: StreamId,
-        drive: &Drive,
-    ) -> StreamId {
-        let writer = self.written_by[lpn.index()];
-        self.counters[usize::from(writer)].relocations += 1;
-        let handle = usize::from(self.stays_with(lpn, from));
-        if self.isolation[usize::from(writer)] == Isolation::Initial {
-            self.take_note_of_move(writer, victim, drive);
-        }
+    pub(crate) fn place_relocation(&self, from: StreamId, inner: StreamId) -> StreamId {
+        let handle = usize::from(self.stays_with[from.index()]);
         let stream = self.moved[handle * self.inner + inner.index()];
         debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no moved pages");
         stream
     }
 
-    /// A handle that shares streams: `handle`, if it does.
-    fn sharing(&self, handle: u8) -> u8 {
-        if self.isolation[usize::from(handle)] == Isolation::Initial {
-            return handle;
-        }
-        let shares = |isolation: &Isolation| *isolation == Isolation::Initial;
-        self.isolation.iter().position(shares).map_or(handle, |first| first as u8)
+    /// A page has been moved.
+    #[inline]
+    pub(crate) fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        let writer = self.written_by[from.index()];
+        self.written_by[to.index()] = writer;
+        let writer = usize::from(writer) % HANDLES_MAX;
+        self.counters[writer].relocations += 1;
     }
 
-    fn take_note_of_move(&mut self, handle: u8, victim: BlockId, drive: &Drive) {
-        if self.victim == Some(victim) {
-            self.log.add_page();
-            return;
+    /// Logs an event, after that of the pages that were moved until now: what is moved of the victim from
+    /// here on belongs to another one.
+    fn log(&mut self, event: HandleEvent, drive: &Drive) {
+        self.log_moves(drive);
+        self.log.add(event);
+    }
+
+    /// Logs that pages were moved, if any were since the last time.
+    fn log_moves(&mut self, drive: &Drive) {
+        if let Some(event) = self.moves(drive) {
+            self.log.add(event);
         }
-        self.victim = Some(victim);
-        let (kind, handle) = (HandleEventKind::MediaReallocated, u16::from(handle));
-        let write_clock = drive.write_clock();
-        self.log.add(HandleEvent { kind, write_clock, handle, named: handle, pages: 1 });
+        self.logged_moves = self.counters.map(|counters| counters.relocations);
+    }
+
+    /// Pages of initially isolated handles that were moved and are not in the log, and the handle that wrote
+    /// most of them.
+    fn moves(&self, drive: &Drive) -> Option<HandleEvent> {
+        let shares = |handle: &usize| self.sharing >> handle & 1 == 1;
+        let moved = |handle: usize| self.counters[handle].relocations - self.logged_moves[handle];
+        let of_handles = (0..HANDLES_MAX).filter(shares).map(|handle| (moved(handle), handle));
+        let pages = of_handles.clone().map(|(pages, _)| pages).sum::<u64>() as u32;
+        let handle = of_handles.max().map_or(0, |(_, handle)| handle) as u16;
+        let (kind, write_clock) = (HandleEventKind::MediaReallocated, drive.write_clock());
+        (pages > 0).then_some(HandleEvent { kind, write_clock, handle, named: handle, pages })
     }
 
     /// `block` has been collected and erased.
     pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
-        self.victim = None;
+        self.log_moves(drive);
         match self.handle_of[drive.frontier_of(block).index()] {
             SHARED => self.shared_erases += 1,
             handle => self.counters[usize::from(handle)].erases += 1,
@@ -334,10 +338,8 @@ impl Handles {
         } else {
             HandleEventKind::ImplicitlyModified
         };
-        // Pages that were moved meanwhile belong to events of their own.
-        self.victim = None;
         let (write_clock, handle) = (drive.write_clock(), u16::from(handle));
-        self.log.add(HandleEvent { kind, write_clock, handle, named: handle, pages });
+        self.log(HandleEvent { kind, write_clock, handle, named: handle, pages }, drive);
     }
 
     /// The streams that take host writes by `handle`; none if there is no such handle.
@@ -363,7 +365,11 @@ impl Handles {
                 _ => drive.pages_per_block(),
             },
         };
-        let (events, latest) = self.log.report();
+        let mut log = self.log.clone();
+        if let Some(event) = self.moves(drive) {
+            log.add(event);
+        }
+        let (events, latest) = log.report();
         PlacementHandles {
             handles: (0..self.isolation.len()).map(handle).collect(),
             shared_units: units_of(SHARED),
@@ -430,9 +436,11 @@ mod tests {
 
     #[test]
     fn more_streams_than_a_byte_can_count_are_refused() {
-        let inner = vec![inner("s", true, true); 15];
-        let handles = |count| Handles::new(vec![Isolation::Persistent; count], &inner, 8);
-        assert_eq!(handles(16).map(|handles| handles.streams().len()), Some(240));
-        assert!(handles(17).is_some() && handles(18).is_none());
+        let handles = |count| {
+            let inner = vec![inner("s", true, true); count];
+            Handles::new(vec![Isolation::Persistent; HANDLES_MAX], &inner, 8)
+        };
+        assert_eq!(handles(15).map(|handles| handles.streams().len()), Some(240));
+        assert!(handles(16).is_none());
     }
 }

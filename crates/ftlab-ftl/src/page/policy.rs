@@ -7,7 +7,7 @@ use crate::page::{Drive, SeenAs};
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Metadata, State};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// A page that the host writes.
 #[derive(Debug, Clone, Copy)]
@@ -194,6 +194,14 @@ boxable! {
         #[inline]
         fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
 
+        /// A page that the host writes is programmed at `to`, in the open block of `stream`.
+        #[inline]
+        fn on_written(&mut self, _to: Ppn, _stream: StreamId) {}
+
+        /// A valid page of a victim has been moved.
+        #[inline]
+        fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
+
         /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
         ///
         /// If that limit is a whole block, the choice must contain at least one invalid page wherever
@@ -293,6 +301,14 @@ pub trait Placement: State + Send {
 
     /// Which open block takes a valid page of a victim.
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
+
+    /// A page that the host writes is programmed at `to`, in the open block of `stream`.
+    #[inline]
+    fn on_written(&mut self, _to: Ppn, _stream: StreamId) {}
+
+    /// A valid page of a victim has been moved.
+    #[inline]
+    fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
 
     /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
     fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}

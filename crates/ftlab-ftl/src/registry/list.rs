@@ -150,7 +150,8 @@ pub(super) fn directed(inner: &Inner, context: &FitContext) -> Result<Directed, 
     let policy =
         dispatch(&inner.policy, &FitContext { ftl: &inner.policy.name, ..*context }, Boxed)?;
     let streams = policy.streams().len();
-    Directed::new(parameters.isolation(), policy, context.shape.logical_pages).ok_or_else(|| {
+    let flash_pages = context.shape.blocks * context.shape.pages_per_block;
+    Directed::new(parameters.isolation(), policy, flash_pages).ok_or_else(|| {
         context.refuse(
             INNER,
             &inner.policy.name,

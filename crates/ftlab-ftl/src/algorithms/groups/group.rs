@@ -226,8 +226,7 @@ impl Groups {
         let mut stream = self.frontier(group, set, drive);
         let mut to = group;
         if drive.free_blocks() <= 1
-            && !drive.has_room_in(set, stream)
-            && let Some((other, block)) = self.stream_with_room(set, drive)
+            && let Some((other, block)) = self.stream_instead_of(stream, set, drive)
         {
             stream = other;
             to = self.group_of(block);
@@ -279,9 +278,17 @@ impl Groups {
         (first..first + self.units).map(|stream| StreamId(stream as u8))
     }
 
+    /// A stream with room, and its open block, if `stream` has none.
     #[cold]
-    #[inline]
-    fn stream_with_room(&self, set: OpenSet, drive: &Drive) -> Option<(StreamId, BlockId)> {
+    fn stream_instead_of(
+        &self,
+        stream: StreamId,
+        set: OpenSet,
+        drive: &Drive,
+    ) -> Option<(StreamId, BlockId)> {
+        if drive.has_room_in(set, stream) {
+            return None;
+        }
         let streams = (0..self.slots.len() * self.units).map(|stream| StreamId(stream as u8));
         let open = |stream| Some((stream, drive.open_block(drive.in_set(set, stream)?)?));
         streams.into_iter().find_map(open)

@@ -26,12 +26,12 @@
 
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
-use crate::page::handles::{Handles, InnerStream};
+use crate::page::handles::{HANDLES_MAX, Handles, InnerStream};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Isolation, Metadata, bits_for};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Ppn};
 use ftlab_spec::{ByteSize, SpecError, Value};
 use std::fmt;
 
@@ -164,9 +164,6 @@ ftlab_spec::parameters! {
     }
 }
 
-/// The most placement handles that there can be.
-const HANDLES_MAX: usize = 16;
-
 /// Where pages of a handle go that the host writes.
 const HOST: StreamId = StreamId(0);
 /// And those that collection moves.
@@ -226,7 +223,8 @@ impl PlacementEntry for NvmeFdp {
             takes_host_writes: !takes_relocations,
         };
         let isolation = parameters.isolation();
-        let handles = Handles::new(isolation, &[inner(false), inner(true)], shape.logical_pages);
+        let flash_pages = shape.blocks * shape.pages_per_block;
+        let handles = Handles::new(isolation, &[inner(false), inner(true)], flash_pages);
         Self { handles: handles.expect("two streams of each of 16 handles") }
     }
 }
@@ -237,18 +235,23 @@ impl Placement for NvmeFdp {
     }
 
     #[inline]
-    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
-        self.handles.fetch_ahead(lpn);
-    }
-
-    #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        self.handles.place_host(write.lpn, write.hint.stream, HOST, drive)
+        self.handles.place_host(write.hint.stream, HOST, drive)
     }
 
     #[inline]
-    fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        self.handles.place_relocation(page.lpn, page.victim, page.from, MOVED, drive)
+    fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
+        self.handles.place_relocation(page.from, MOVED)
+    }
+
+    #[inline]
+    fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.handles.on_written(to, stream);
+    }
+
+    #[inline]
+    fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        self.handles.on_moved(from, to);
     }
 
     fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {

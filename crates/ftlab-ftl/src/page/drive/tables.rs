@@ -60,7 +60,7 @@ pub struct Drive {
     /// Which free block is opened next.
     pub(super) free_block: FreeBlock,
     pub(super) streams: Vec<Stream>,
-    pub(super) seen_as: SeenAs,
+    pub(super) seen_as: Box<SeenAs>,
     pub(super) write_clock: u64,
     pub(super) allocations: u64,
 }
@@ -87,7 +87,7 @@ impl Drive {
             blocks: vec![erased; geometry.blocks() as usize],
             free: (0..geometry.blocks()).map(BlockId).collect(),
             frontiers: vec![Frontier::NONE; streams.len()],
-            seen_as: SeenAs::themselves(&streams),
+            seen_as: Box::new(SeenAs::themselves(&streams)),
             stream_blocks: vec![0; streams.len()],
             retired_blocks: 0,
             mapped_pages: 0,
@@ -193,7 +193,7 @@ impl Drive {
     /// Lets the policy take streams for its own.
     pub(crate) fn show_as(&mut self, seen_as: SeenAs) {
         debug_assert_eq!(seen_as.streams.len(), self.streams.len());
-        self.seen_as = seen_as;
+        *self.seen_as = seen_as;
     }
 
     /// Whether the policy takes several streams for one.

@@ -160,6 +160,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             to = self.drive.next_page(stream);
         }
         self.drive.append(stream, lpn);
+        self.policy.on_moved(source, to);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
         debug_assert_ne!(self.drive.block_of(to), victim);
         self.observer.relocation(lpn, source, to, stream);

@@ -39,6 +39,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.drive.count_mapped(lpn);
         }
         self.drive.append(stream, lpn);
+        self.policy.on_written(to, stream);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
         self.observer.host_write(lpn, to, stream);
         if !self.drive.has_room(stream) {
