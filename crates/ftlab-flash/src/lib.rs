@@ -35,8 +35,10 @@ pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, P
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use response_times::ResponseTimes;
-pub use timed::{Interval, Measured, Timed};
-pub use timing::{Arrivals, Layout, TIMINGS, Timing, TimingParameters, TimingPreset};
+pub use timed::{Arrival, HostOp, Interval, Measured, RequestTimes, Timed};
+pub use timing::{
+    Arrivals, Layout, Priority, TIMINGS, Timing, TimingParameters, TimingPreset, Unit,
+};
 
 /// What an FTL does to the medium.
 ///

@@ -1,6 +1,6 @@
 //! LUNs and channels: who is busy until when.
 
-use crate::timing::{Layout, TimingParameters, nanoseconds};
+use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -18,6 +18,9 @@ pub(crate) struct Luns {
     pub(crate) erase_ns: u64,
     /// A read and a program.
     pub(crate) copy_ns: u64,
+    pub(crate) transfer_ns: u64,
+    /// Whether the program of a copy waits for its read.
+    reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
     /// Nobody waits for a channel where transfers take no time, or each LUN has a channel for itself.
@@ -105,6 +108,8 @@ impl Luns {
             program_ns,
             erase_ns: nanoseconds(parameters.erase_us),
             copy_ns: read_ns + program_ns,
+            transfer_ns,
+            reads_first: parameters.priority != Priority::Femu,
             striping: Striping::new(count, parameters.layout, geometry),
             all: vec![Lun::default(); count as usize],
             shared: (transfer_ns > 0 && luns > 1).then(|| Channels {
@@ -121,9 +126,10 @@ impl Luns {
         self.all.iter().map(|lun| lun.free).max().unwrap_or(0)
     }
 
-    /// LUN -> time for which it was occupied.
-    pub(crate) fn busy_ns(&self) -> Vec<u64> {
-        self.all.iter().map(|lun| lun.free - lun.idle_ns).collect()
+    /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
+    /// to that time.
+    pub(crate) fn busy_ns(&self, until: u64) -> Vec<u64> {
+        self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
     }
 
     #[inline]
@@ -187,7 +193,7 @@ impl Luns {
             return lun.occupy(start, start + self.copy_ns);
         }
         let is_read = self.read_from(from, earliest);
-        self.program_on(to, is_read)
+        self.program_on(to, if self.reads_first { is_read } else { earliest })
     }
 
     /// Erases on every LUN of `block`; complete when the last is.

@@ -13,12 +13,34 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::choices! {
-    /// When the host asks for its next page write.
+    /// When the host asks for its next page write or request.
     pub enum Arrivals {
         /// As soon as one of `queue-depth` earlier ones is complete: a closed loop.
         Closed = "closed",
         /// At the time of the request in the trace, however many are not complete: an open loop.
         Trace = "trace",
+        /// At random, `rate` a second on average, independent of each other and of the drive: an open loop.
+        Poisson = "poisson",
+    }
+}
+
+ftlab_spec::choices! {
+    /// What the host asks for, and waits for, as one.
+    pub enum Unit {
+        /// A page write; reads, trims and flushes take no time.
+        Page = "page",
+        /// A request, of any operation: its pages go out at once, and it is complete when all of them are.
+        Request = "request",
+    }
+}
+
+ftlab_spec::choices! {
+    /// What a LUN does next.
+    pub enum Priority {
+        /// What it was asked for first; it waits until that can begin.
+        None = "none",
+        /// The same, and nothing waits for anything but its LUN, as FEMU has it.
+        Femu = "femu",
     }
 }
 
@@ -39,12 +61,21 @@ ftlab_spec::parameters! {
         luns: u32 = 1, "luns" in 1..=1024, from "one, as FASTer (SNAPI 2010) counts";
         /// Where the pages of an erase block are.
         layout: Layout = Layout::Superblock, "layout", from "our choice";
-        /// When the host asks for its next page write.
+        /// When the host asks for its next page write, or request with unit=request.
         arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice";
-        /// With arrivals=closed: page writes that the host has under way at once.
+        /// With arrivals=closed: page writes that the host has under way at once, or requests with
+        /// unit=request.
         queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice";
         /// With arrivals=trace: how much faster than recorded the requests come.
         speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded";
+        /// With arrivals=poisson: page writes a second, or requests with unit=request.
+        rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice";
+        /// With arrivals=poisson: the seed of the times between them.
+        arrivals_seed: u64 = 1, "arrivals-seed", from "our choice";
+        /// What the host waits for.
+        unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes";
+        /// What a LUN does next.
+        priority: Priority = Priority::None, "priority", from "our choice";
     }
 }
 
@@ -144,7 +175,16 @@ impl Timing {
         let mut full = preset.spec();
         full.arguments.retain(|(key, _)| spec.get(key).is_none());
         full.arguments.extend(spec.arguments.iter().cloned());
-        TimingParameters::from_spec(&full).map(|parameters| Self { parameters })
+        let parameters = TimingParameters::from_spec(&full)?;
+        if parameters.arrivals == Arrivals::Poisson && parameters.unit == Unit::Page {
+            return Err(SpecError::BadValue {
+                of: spec.name.clone(),
+                key: "arrivals".into(),
+                value: parameters.arrivals.to_string(),
+                expects: "possible for single page writes; add unit=request".into(),
+            });
+        }
+        Ok(Self { parameters })
     }
 
     /// Every parameter with its value.
@@ -152,9 +192,14 @@ impl Timing {
         self.parameters.values()
     }
 
-    /// When the host asks for its next page write.
+    /// When the host asks for its next page write or request.
     pub fn arrivals(&self) -> Arrivals {
         self.parameters.arrivals
+    }
+
+    /// What the host waits for.
+    pub fn unit(&self) -> Unit {
+        self.parameters.unit
     }
 
     pub(crate) fn parameters(&self) -> &TimingParameters {

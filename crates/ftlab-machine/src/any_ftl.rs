@@ -4,6 +4,7 @@ use crate::error::MachineError;
 use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
 use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
+use crate::requests::{self, RequestPart};
 use crate::steps::{Recorder, Step};
 use crate::watch::{PageWatch, Watch};
 use ftlab_flash::{
@@ -148,6 +149,17 @@ impl AnyFtl {
     pub fn apply_at(&mut self, batch: &PageBatch, arrival_ns: u64) -> Result<u64, Stop> {
         clock!(self, clock => clock.expect_at(arrival_ns, batch.writes.len()));
         any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))?;
+        Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
+    }
+
+    /// Carries out parts of requests, in order, whose writes are those of `batch`; when the last request that
+    /// ended is complete, in nanoseconds, or 0 if none did. Without a clock it does nothing.
+    pub fn serve(&mut self, batch: &PageBatch, parts: &[RequestPart]) -> Result<u64, Stop> {
+        match &mut self.kind {
+            Kind::Timed(ftl) => requests::serve(&mut **ftl, batch, parts)?,
+            Kind::Faulty(ftl) => requests::serve(&mut **ftl, batch, parts)?,
+            Kind::Plain(_) | Kind::Recorded(_) => {}
+        }
         Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
     }
 

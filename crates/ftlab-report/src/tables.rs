@@ -148,11 +148,12 @@ pub(crate) fn speed(result: &ExperimentResult) -> Table {
     fn busy(run: &RunResult, part: fn(&LunSeconds) -> f64) -> Cell {
         timed(run, |time| {
             let of = &time.lun_seconds;
-            let all = of.host_writes + of.relocations + of.merges + of.erases + of.others;
+            let moved = of.relocations + of.merges;
+            let all = of.host_writes + of.host_reads + moved + of.erases + of.others;
             Cell::of(Some(part(of) / all).filter(|share| share.is_finite()), Cell::share)
         })
     }
-    let columns: [Column; 6] = [
+    let columns: [Column; 7] = [
         ("host writes per second", "Pages that the host wrote per simulated second", |run| {
             timed(run, |time| Cell::count(time.iops.round() as u64))
         }),
@@ -161,6 +162,10 @@ pub(crate) fn speed(result: &ExperimentResult) -> Table {
         }),
         ("LUNs for host writes", "Share of the LUNs' busy time that host writes took", |run| {
             busy(run, |of| of.host_writes)
+        }),
+        ("for host reads", "Share that reads of the host took, where they take time", |run| {
+            let takes_time = run.timing.as_ref().is_some_and(|time| time.requests.is_some());
+            if takes_time { busy(run, |of| of.host_reads) } else { Cell::of(None, Cell::share) }
         }),
         ("for relocations", "Share that relocations took", |run| busy(run, |of| of.relocations)),
         ("for merges", "Share that copies of merges took", |run| busy(run, |of| of.merges)),

@@ -38,6 +38,7 @@ impl Chunk {
         self.used += 1;
         segment.batch.clear();
         segment.arrivals_us.clear();
+        segment.parts.clear();
         segment
     }
 }
@@ -91,11 +92,17 @@ impl Feed {
     pub(crate) fn read_one_by_one(&mut self) {
         self.requests = RequestBatch::with_limit(1);
         self.chunk_writes = 1;
+        self.pages.parts_max = 1;
     }
 
     /// Keeps the time at which each page write arrives.
     pub(crate) fn keep_times(&mut self) {
         self.pages.keeps_times = true;
+    }
+
+    /// Keeps requests, reads, trims and flushes among them.
+    pub(crate) fn keep_requests(&mut self) {
+        self.pages.keeps_requests = true;
     }
 
     /// Keeps the stream that each page write belongs to, if the source names them.
@@ -133,7 +140,8 @@ impl Feed {
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
             self.schedule.check_intervals()?;
-            left = left.saturating_sub(writes + segment.batch.trims.len() as u64);
+            let parts = segment.parts.len() as u64;
+            left = left.saturating_sub(parts.max(writes + segment.batch.trims.len() as u64));
             if self.schedule.ends_when_steady() && segment.marks.round {
                 break;
             }
@@ -151,6 +159,7 @@ impl Feed {
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
+        std::mem::swap(&mut segment.parts, &mut self.pages.parts);
         if let Some(lifetimes) = &mut self.lifetimes {
             lifetimes.tell(&mut segment.batch);
         }

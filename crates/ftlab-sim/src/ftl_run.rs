@@ -11,10 +11,10 @@ use crate::result::{
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
-use ftlab_flash::{Faults, Geometry, Interval};
+use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_machine::{AnyFtl, Step, Stop, Watch};
+use ftlab_machine::{AnyFtl, RequestPart, Step, Stop, Watch};
 use std::collections::BTreeMap;
 
 /// Rounds of a run that ends when it is steady, at least: two drive writes.
@@ -145,9 +145,13 @@ impl FtlRun {
                 break;
             }
             let ftl = &mut self.ftl;
+            let mut apply = || match &segment.parts[..] {
+                [] => ftl.apply(&segment.batch, &segment.arrivals_us),
+                parts => ftl.serve(&segment.batch, parts).map(|_| ()),
+            };
             let outcome = match self.base {
-                Some(_) => self.spent.on(|| ftl.apply(&segment.batch, &segment.arrivals_us)),
-                None => ftl.apply(&segment.batch, &segment.arrivals_us),
+                Some(_) => self.spent.on(apply),
+                None => apply(),
             };
             match outcome {
                 Ok(()) => self.record(segment),
@@ -162,7 +166,16 @@ impl FtlRun {
     pub(crate) fn apply_at(&mut self, chunk: &Chunk, arrival_ns: u64) -> Result<u64, SimError> {
         let mut done_ns = 0;
         for segment in chunk.segments() {
-            match self.ftl.apply_at(&segment.batch, arrival_ns) {
+            let at = |part: &RequestPart| RequestPart { arrival: Arrival::At(arrival_ns), ..*part };
+            let outcome = match &segment.parts[..] {
+                [] => self.ftl.apply_at(&segment.batch, arrival_ns),
+                [part] => self.ftl.serve(&segment.batch, &[at(part)]),
+                parts => {
+                    let parts: Vec<_> = parts.iter().map(at).collect();
+                    self.ftl.serve(&segment.batch, &parts)
+                }
+            };
+            match outcome {
                 Ok(done) => done_ns = done_ns.max(done),
                 Err(Stop::ReadOnly(reason)) => {
                     self.read_only = Some(reason);

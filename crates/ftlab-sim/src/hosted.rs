@@ -72,13 +72,15 @@ pub(crate) fn notes(metadata: &TraceMetadata) -> Vec<(String, String)> {
     metadata.properties.iter().filter_map(of_jobs).collect()
 }
 
-/// The requests of the jobs of the workload `name`, and the clock that they and an FTL share.
+/// The requests of the jobs of the workload `name`, and the clock that they and an FTL share;
+/// jobs that only read are refused if reads take no time.
 pub(crate) fn open(
     jobs: &JobFile,
     name: &str,
     space: &Space,
+    reads_take_time: bool,
 ) -> Result<(Box<dyn TraceSource>, Arc<Clock>), TraceError> {
-    let hosts = jobs.hosts(space)?;
+    let hosts = jobs.hosts(space, reads_take_time)?;
     let mut metadata = TraceMetadata { format: name.to_owned(), ..TraceMetadata::default() };
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
     let notes = hosts.notes().iter().map(|(name, text)| ((*name).to_owned(), text.clone()));

@@ -242,7 +242,7 @@ proptest! {
                 prop_assert!(batch.iter().all(|(_, lba, sectors)| lba + u64::from(sectors) <= 8 << 12));
             }
         }
-        if let Ok(mut hosts) = jobs.hosts(&space) {
+        if let Ok(mut hosts) = jobs.hosts(&space, true) {
             let mut time = 0;
             for _ in 0..100 {
                 batch.clear();

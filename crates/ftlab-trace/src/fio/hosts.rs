@@ -134,14 +134,15 @@ impl Hosts {
     pub(super) fn new(
         groups: Vec<Vec<Plan>>,
         notes: Vec<(&'static str, String)>,
+        reads_take_time: bool,
     ) -> Result<Self, TraceError> {
         check_maps(&groups)?;
-        for plan in groups.iter().flatten() {
+        for plan in groups.iter().flatten().filter(|_| !reads_take_time) {
             let takes_time = plan.options.direction.does[WRITE];
             if !takes_time || (plan.options.direction.does[READ] && plan.options.rwmixread == 100) {
                 return Err(plan.refuse(
                     "writes nothing, and reads and trims take no time on the simulated flash",
-                    "leave out the job, or --timing",
+                    "let requests take time (--timing slc:unit=request), or leave out the job",
                 ));
             }
         }
@@ -221,7 +222,7 @@ mod tests {
     /// the other: by the sector, which tells the job.
     fn issued(text: &str, service_us: u64, most: usize) -> Vec<(u64, u64)> {
         let text = format!("[global]\nioengine=io_uring\nfilename=/dev/drive\nrw=write\n{text}");
-        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE).unwrap();
+        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE, false).unwrap();
         let (mut batch, mut done, mut all) = (RequestBatch::new(), 0, Vec::new());
         while all.len() < most {
             batch.clear();
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn what_takes_no_time_is_refused() {
         let jobs = JobFile::parse("[a]\nrw=randread\nsize=1m\n", "text").unwrap();
-        let error = jobs.hosts(&SPACE).err().unwrap().to_string();
+        let error = jobs.hosts(&SPACE, false).err().unwrap().to_string();
         assert!(error.contains("[a] writes nothing"), "{error}");
     }
 }

@@ -1,0 +1,152 @@
+//! Response times of requests (`unit=request`).
+
+use ftlab_sim::result::{ExperimentResult, RunResult, TimingResult};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_trace::OpenOptions;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+const PAGES: u64 = 4096;
+
+/// Reads, writes and trims of one to eight pages, and flushes; a request every 100 us.
+fn trace() -> String {
+    let mut random = 1_u64;
+    let mut draw = |most: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % most
+    };
+    let mut lines = String::new();
+    for request in 0..20_000 {
+        let (op, pages) = (["R", "R", "W", "W", "W", "T", "F"][draw(7) as usize], 1 + draw(8));
+        let page = draw(PAGES - pages);
+        writeln!(lines, "{},{op},{page},{pages}", 100 * request).unwrap();
+    }
+    lines
+}
+
+fn experiment(text: &str, timing: &str, ftls: &[&str]) -> ExperimentResult {
+    run_with(text, timing, ftls, |_| ())
+}
+
+fn run_with(
+    text: &str,
+    timing: &str,
+    ftls: &[&str],
+    change: impl FnOnce(&mut Experiment),
+) -> ExperimentResult {
+    let suffix = if text.starts_with('[') { ".fio" } else { ".csv" };
+    let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let map = (suffix == ".csv").then(|| "ts:us=1,op=2,off:pages=3,len:pages=4".into());
+    let options = OpenOptions { map, ..OpenOptions::default() };
+    let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
+    let mut experiment = Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(PAGES),
+            pages_per_block: Some(32),
+            ..DriveOptions::default()
+        },
+        fill: Fill::Random,
+        timing: Some(timing.parse().unwrap()),
+        ..Experiment::new(workload, ftls.iter().map(|ftl| ftl.parse().unwrap()).collect())
+    };
+    change(&mut experiment);
+    experiment.run(&mut ()).unwrap()
+}
+
+fn time(run: &RunResult) -> &TimingResult {
+    run.timing.as_ref().unwrap()
+}
+
+/// Requests of an operation.
+fn count(run: &RunResult, op: &str) -> u64 {
+    time(run).requests.as_ref().unwrap().operations.get(op).map_or(0, |times| times.count)
+}
+
+#[test]
+fn every_request_is_counted_and_littles_law_holds_in_every_run() {
+    let trace = trace();
+    let ftls = ["1r-greedy", "2r++", "fifo", "faster", "sep-gc/cost-benefit"];
+    for timing in [
+        "slc:unit=request",
+        "femu:unit=request,queue-depth=32",
+        "femu:unit=request,queue-depth=32,priority=femu",
+        "enterprise:unit=request,queue-depth=8",
+        "femu:unit=request,arrivals=trace",
+        "tlc:channels=4,luns=4,unit=request,arrivals=poisson,rate=300",
+    ] {
+        let result = experiment(&trace, timing, &ftls);
+        for run in &result.runs {
+            let requests = time(run).requests.as_ref().unwrap();
+            for op in ["read", "write", "trim", "flush"] {
+                // A trim of less than a page is none, and these are all of whole pages.
+                assert_eq!(count(run, op), result.workload.requests[op], "{timing}, {op}");
+            }
+            let waited = |times: &ftlab_sim::result::OperationTimes| {
+                times.per_second * times.response_ns.mean / 1e9
+            };
+            let expected: f64 = requests.operations.values().map(waited).sum();
+            let ratio = requests.under_way_mean / expected;
+            assert!((ratio - 1.0).abs() < 1e-3, "{timing}, {}: {ratio}", run.ftl);
+        }
+    }
+}
+
+#[test]
+fn counts_are_those_of_a_run_by_pages_or_without_time() {
+    let trace = trace();
+    let ftls = ["1r-greedy", "2r-fifo", "fast"];
+    let by_page = experiment(&trace, "slc", &ftls);
+    let by_request = experiment(&trace, "slc:unit=request", &ftls);
+    assert_eq!(by_page.trace_hash, by_request.trace_hash);
+    for (pages, requests) in by_page.runs.iter().zip(&by_request.runs) {
+        let counts = |run: &RunResult| {
+            (run.host_writes, run.relocations, run.merge_copies, run.erases, run.trims)
+        };
+        assert_eq!(counts(pages), counts(requests), "{}", pages.ftl);
+        // One LUN, and one request at a time: the sum of all operations, reads included.
+        let reads = time(requests).lun_seconds.host_reads;
+        assert!(reads > 0.1);
+        let elapsed = (time(pages).elapsed_seconds, time(requests).elapsed_seconds - reads);
+        assert!((elapsed.0 - elapsed.1).abs() < 1e-6, "{}: {elapsed:?}", pages.ftl);
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_batches_or_cuts() {
+    let trace = trace();
+    let timing = "femu:unit=request,arrivals=trace";
+    let run = |batch_writes, interval_writes| {
+        let result = run_with(&trace, timing, &["2r++"], |experiment| {
+            experiment.batch_writes = batch_writes;
+            experiment.interval_writes = Some(interval_writes);
+            experiment.warmup_writes = 1001;
+            experiment.length = Length::Writes(20_000);
+        });
+        let run = &result.runs[0];
+        (run.host_writes, run.relocations, time(run).requests.clone())
+    };
+    let expected = run(1 << 18, 1000);
+    assert_eq!(expected.0, 20_000);
+    for (batch, interval) in [(1, 1000), (7, 1000), (1 << 18, 3)] {
+        assert_eq!(run(batch, interval), expected, "{batch}, {interval}");
+    }
+}
+
+#[test]
+fn jobs_of_fio_read_on_the_clock() {
+    let jobs = "[global]\nioengine=io_uring\nfilename=/dev/drive\nbs=4k\nnorandommap\n\
+                time_based\nruntime=1\nsize=16m\n\
+                [reader]\nrw=randread\niodepth=4\n[writer]\nrw=randwrite\nbs=32k\n";
+    let result = experiment(jobs, "femu:unit=request", &["1r-greedy", "fifo"]);
+    for run in &result.runs {
+        let elapsed = time(run).elapsed_seconds;
+        assert!((1.0..1.05).contains(&elapsed), "{elapsed}");
+        let (reads, writes) = (count(run, "read"), count(run, "write"));
+        assert!(reads > 4 * writes && writes > 100, "{reads}, {writes}");
+        // Four reads and a write are always under way.
+        let under_way = time(run).requests.as_ref().unwrap().under_way_mean;
+        assert!((under_way / 5.0 - 1.0).abs() < 0.02, "{under_way}");
+        assert_eq!(run.host_writes, 8 * writes);
+    }
+}
