@@ -187,8 +187,16 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         let waited_for = if value("unit") == "request" { "request" } else { "page write" };
         number_of(value("queue-depth"), waited_for) + " outstanding"
     };
+    let mut more = String::new();
+    for (key, usual) in
+        [("priority", "none"), ("gc-priority", "same"), ("suspend", "off"), ("write-buffer", "off")]
+    {
+        if value(key) != usual {
+            more += &format!("; {key} {}", value(key));
+        }
+    }
     format!(
-        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}",
+        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}{more}",
         timing.timing.split(':').next().unwrap_or_default(),
         value("read-us"),
         value("program-us"),

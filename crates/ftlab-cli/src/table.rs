@@ -193,7 +193,8 @@ pub(crate) fn times(result: &ExperimentResult) -> String {
     } else {
         ruled(&REQUEST_HEADINGS.map(str::to_owned), requests)
     };
-    responses + &ruled(&lun_headings, luns)
+    let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
+    responses + &buffers + &ruled(&lun_headings, luns)
 }
 
 const RESPONSE_HEADINGS: [&str; 9] = [
@@ -257,6 +258,20 @@ fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
         ["read", "write", "trim"].iter().position(|of| of == op).unwrap_or(3)
     });
     lines.into_iter().map(line).collect()
+}
+
+/// What happened in the write buffer, in a sentence.
+fn buffer(ftl: &str, time: &TimingResult) -> Option<String> {
+    let of = time.requests.as_ref()?.write_buffer?;
+    let share = |pages: u64| format!("{:.1}%", 100.0 * pages as f64 / of.writes.max(1) as f64);
+    Some(format!(
+        "{ftl}: of {} pages written to the buffer, {} took the place of an older version there and {} waited \
+         for room; {} pages were read from it.\n\n",
+        grouped(of.writes),
+        share(of.coalesced),
+        share(of.waited),
+        grouped(of.read_hits)
+    ))
 }
 
 const LUN_HEADINGS: [&str; 9] = [

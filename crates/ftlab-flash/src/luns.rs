@@ -46,10 +46,10 @@ struct Channels {
 
 /// Maps pages to LUNs.
 #[derive(Debug, Clone, Copy)]
-enum Striping {
+pub(crate) enum Striping {
     /// Every superblock has as many pages on each LUN, and LUNs are a power of two: page p of the drive is on
     /// LUN p & mask. By far the most frequent case, and one without divisions.
-    Even { mask: u32 },
+    Even { mask: u32, block_of: BlockOf },
     /// Page p of a superblock is on LUN p mod the number of LUNs.
     Superblock { luns: u32, pages_per_block: u32, block_of: BlockOf },
     /// Block b is on LUN b mod the number of LUNs.
@@ -57,13 +57,13 @@ enum Striping {
 }
 
 impl Striping {
-    fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
+    pub(crate) fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
         let (pages_per_block, block_of) = (geometry.pages_per_block(), geometry.block_of());
         match layout {
             Layout::Superblock
                 if luns.is_power_of_two() && pages_per_block.is_multiple_of(luns) =>
             {
-                Self::Even { mask: luns - 1 }
+                Self::Even { mask: luns - 1, block_of }
             }
             Layout::Superblock => Self::Superblock { luns, pages_per_block, block_of },
             Layout::Block => Self::Block { luns, block_of },
@@ -71,9 +71,9 @@ impl Striping {
     }
 
     #[inline]
-    fn lun(self, page: Ppn) -> usize {
+    pub(crate) fn lun(self, page: Ppn) -> usize {
         let lun = match self {
-            Self::Even { mask } => page.0 & mask,
+            Self::Even { mask, .. } => page.0 & mask,
             Self::Superblock { luns, pages_per_block, block_of } => {
                 (page.0 - block_of.page(page).0 * pages_per_block) % luns
             }
@@ -82,11 +82,19 @@ impl Striping {
         lun as usize
     }
 
+    /// The block of a page.
+    pub(crate) fn block(self, page: Ppn) -> BlockId {
+        let (Self::Even { block_of, .. }
+        | Self::Superblock { block_of, .. }
+        | Self::Block { block_of, .. }) = self;
+        block_of.page(page)
+    }
+
     /// The LUNs that hold pages of `block`.
     #[inline]
-    fn luns_of(self, block: BlockId) -> Range<usize> {
+    pub(crate) fn luns_of(self, block: BlockId) -> Range<usize> {
         match self {
-            Self::Even { mask } => 0..mask as usize + 1,
+            Self::Even { mask, .. } => 0..mask as usize + 1,
             Self::Superblock { luns, pages_per_block, .. } => 0..luns.min(pages_per_block) as usize,
             Self::Block { luns, .. } => {
                 let lun = (block.0 % luns) as usize;

@@ -1,5 +1,6 @@
 //! How long flash operations take, by the name of a chip.
 
+use crate::write_buffer::WriteBuffer;
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
 
 ftlab_spec::choices! {
@@ -41,6 +42,44 @@ ftlab_spec::choices! {
         None = "none",
         /// The same, and nothing waits for anything but its LUN, as FEMU has it.
         Femu = "femu",
+        /// Reads before programs before erases, of those that can begin.
+        ReadFirst = "read-first",
+    }
+}
+
+ftlab_spec::choices! {
+    /// With priority=read-first: where collections come.
+    pub enum GcPriority {
+        /// Their reads and programs are like those of the host.
+        Same = "same",
+        /// After everything that the host asked for.
+        Last = "last",
+        /// Before everything that the host asked for, but for erases, which come after reads.
+        First = "first",
+    }
+}
+
+ftlab_spec::choices! {
+    /// With priority=read-first: what a read of the host interrupts.
+    pub enum Suspend {
+        /// Nothing.
+        Off = "off",
+        /// Programs.
+        Programs = "programs",
+        /// Erases.
+        Erases = "erases",
+        /// Programs and erases.
+        Both = "both",
+    }
+}
+
+impl Suspend {
+    pub(crate) fn programs(self) -> bool {
+        matches!(self, Self::Programs | Self::Both)
+    }
+
+    pub(crate) fn erases(self) -> bool {
+        matches!(self, Self::Erases | Self::Both)
     }
 }
 
@@ -76,6 +115,18 @@ ftlab_spec::parameters! {
         unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes";
         /// What a LUN does next.
         priority: Priority = Priority::None, "priority", from "our choice";
+        /// A buffer of pages that the host has written and the flash has not: a size, maybe with parts: plp=off
+        /// if it does not survive a loss of power, ack=program if the host is told of a page when that is in
+        /// flash, keep=50% to leave so much of it there to be rewritten.
+        write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification";
+        /// With priority=read-first: where the operations of collections come.
+        gc_priority: GcPriority = GcPriority::Same, "gc-priority", from "our choice";
+        /// With priority=read-first: what reads of the host interrupt.
+        suspend: Suspend = Suspend::Off, "suspend", from "our choice";
+        /// Microseconds that an interruption takes, before the read and after it together.
+        suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice";
+        /// How often the same program or erase may be interrupted; 0 for any number of times.
+        suspend_max: u32 = 0, "suspend-max", from "our choice";
     }
 }
 
@@ -176,14 +227,7 @@ impl Timing {
         full.arguments.retain(|(key, _)| spec.get(key).is_none());
         full.arguments.extend(spec.arguments.iter().cloned());
         let parameters = TimingParameters::from_spec(&full)?;
-        if parameters.arrivals == Arrivals::Poisson && parameters.unit == Unit::Page {
-            return Err(SpecError::BadValue {
-                of: spec.name.clone(),
-                key: "arrivals".into(),
-                value: parameters.arrivals.to_string(),
-                expects: "possible for single page writes; add unit=request".into(),
-            });
-        }
+        check(&spec.name, &parameters)?;
         Ok(Self { parameters })
     }
 
@@ -202,9 +246,40 @@ impl Timing {
         self.parameters.unit
     }
 
+    /// Whether it is known when an operation will be complete as soon as it is asked for: no other overtakes
+    /// it, and no buffer delays it.
+    pub fn is_foreseeable(&self) -> bool {
+        self.parameters.priority != Priority::ReadFirst
+            && self.parameters.write_buffer.bytes.is_none()
+    }
+
     pub(crate) fn parameters(&self) -> &TimingParameters {
         &self.parameters
     }
+}
+
+/// Refuses what does nothing without something else.
+fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
+    let TimingParameters { arrivals, unit, priority, gc_priority, suspend, write_buffer, .. } =
+        parameters;
+    let by_request = "possible for single page writes; add unit=request";
+    let by_choice =
+        "possible for LUNs that do what they are asked for first; add priority=read-first";
+    let wrong = if *arrivals == Arrivals::Poisson && *unit == Unit::Page {
+        ("arrivals", arrivals.to_string(), by_request)
+    } else if *priority == Priority::ReadFirst && *unit == Unit::Page {
+        ("priority", priority.to_string(), by_request)
+    } else if write_buffer.bytes.is_some() && *unit == Unit::Page {
+        ("write-buffer", write_buffer.to_string(), by_request)
+    } else if *gc_priority != GcPriority::Same && *priority != Priority::ReadFirst {
+        ("gc-priority", gc_priority.to_string(), by_choice)
+    } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {
+        ("suspend", suspend.to_string(), by_choice)
+    } else {
+        return Ok(());
+    };
+    let (key, value, expects) = wrong;
+    Err(SpecError::BadValue { of: of.into(), key: key.into(), value, expects: expects.into() })
 }
 
 /// Microseconds as whole nanoseconds.

@@ -14,7 +14,7 @@ fn timed(timing: &str) -> Timed<NoPayload> {
 
 /// A request of one page.
 fn ask(timed: &mut Timed<NoPayload>, op: HostOp, arrival: Arrival, page: u32) {
-    timed.begin_request(op, arrival);
+    let _ = timed.begin_request(op, arrival);
     if op == HostOp::Write {
         timed.begin_host_write();
         timed.program(Ppn(page), Lpn(0), &[]).unwrap();
@@ -110,4 +110,75 @@ fn in_a_closed_loop_the_requests_under_way_are_those_that_were_asked_for() {
         assert!((requests.under_way_mean / depth as f64 - 1.0).abs() < 1e-3);
         check_little(&measured);
     }
+}
+
+/// Mean response times of reads and of writes, in microseconds.
+fn means_us(measured: &Measured) -> [f64; 2] {
+    let of = &measured.requests.as_ref().unwrap().of;
+    [&of[0], &of[1]].map(|times| times.mean_ns() / 1e3)
+}
+
+const READ: f64 = 40.0;
+const PROGRAM: f64 = 300.0;
+const WRITES: f64 = 0.2;
+
+/// One LUN at this load, reads first: rates of reads and writes per microsecond, and what was measured.
+fn read_first(load: f64, more: &str) -> ([f64; 2], Measured) {
+    let rate = load / ((1.0 - WRITES) * READ + WRITES * PROGRAM);
+    let spec = format!(
+        "slc:read-us={READ},program-us={PROGRAM},unit=request,arrivals=poisson,rate={},\
+         priority=read-first{more}",
+        rate * 1e6
+    );
+    ([(1.0 - WRITES) * rate, WRITES * rate], mixed(&spec, WRITES))
+}
+
+#[test]
+fn reads_first_wait_as_with_priorities_that_do_not_preempt() {
+    for load in [0.4, 0.6] {
+        let ([reads, writes], measured) = read_first(load, "");
+        // Cobham's formula: what is left of the service that an arrival finds, over the shares that are left.
+        let residual = f64::midpoint(reads * READ * READ, writes * PROGRAM * PROGRAM);
+        let read_wait = residual / (1.0 - reads * READ);
+        let write_wait = residual / ((1.0 - reads * READ) * (1.0 - load));
+        let [read, write] = means_us(&measured);
+        for (kind, wait, expected) in
+            [("reads", read - READ, read_wait), ("writes", write - PROGRAM, write_wait)]
+        {
+            assert!((wait / expected - 1.0).abs() < 0.01, "{load}, {kind}: {wait}, not {expected}");
+        }
+        check_little(&measured);
+    }
+}
+
+#[test]
+fn reads_that_suspend_programs_wait_as_with_priorities_that_preempt_and_resume() {
+    for load in [0.4, 0.6] {
+        let more = ",suspend=programs,suspend-us=0";
+        let ([reads, writes], measured) = read_first(load, more);
+        let read_load = reads * READ;
+        let read_expected = READ + reads * READ * READ / 2.0 / (1.0 - read_load);
+        let residual = f64::midpoint(reads * READ * READ, writes * PROGRAM * PROGRAM);
+        let write_expected =
+            PROGRAM / (1.0 - read_load) + residual / ((1.0 - read_load) * (1.0 - load));
+        let [read, write] = means_us(&measured);
+        for (kind, time, expected) in
+            [("reads", read, read_expected), ("writes", write, write_expected)]
+        {
+            assert!((time / expected - 1.0).abs() < 0.01, "{load}, {kind}: {time}, not {expected}");
+        }
+        check_little(&measured);
+    }
+}
+
+#[test]
+fn a_limit_of_suspensions_lies_between_none_and_any_number() {
+    let mean = |more: &str| means_us(&read_first(0.6, more).1);
+    let [none, once, any] =
+        ["", ",suspend=programs,suspend-us=0,suspend-max=1", ",suspend=programs,suspend-us=0"]
+            .map(mean);
+    assert!(none[0] > once[0] && once[0] > any[0], "{none:?}, {once:?}, {any:?}");
+    assert!(none[1] < once[1] && once[1] < any[1], "{none:?}, {once:?}, {any:?}");
+    let [_, dear] = ["", ",suspend=programs,suspend-us=20"].map(mean);
+    assert!(dear[0] > any[0] && dear[1] > any[1], "{dear:?}, {any:?}");
 }

@@ -163,6 +163,30 @@ impl AnyFtl {
         Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
     }
 
+    /// Writes everything that is in the write buffer of the flash.
+    pub fn empty_buffer(&mut self) -> Result<(), Stop> {
+        match &mut self.kind {
+            Kind::Timed(ftl) => requests::empty_buffer(&mut **ftl),
+            Kind::Faulty(ftl) => requests::empty_buffer(&mut **ftl),
+            Kind::Plain(_) | Kind::Recorded(_) => Ok(()),
+        }
+    }
+
+    /// Pages that the host has written and that never come to the FTL, since time is measured, and those that
+    /// have not yet.
+    pub fn absorbed(&self) -> [u64; 2] {
+        match &self.kind {
+            Kind::Timed(ftl) => ftl.flash().absorbed(),
+            Kind::Faulty(ftl) => ftl.flash().absorbed(),
+            Kind::Plain(_) | Kind::Recorded(_) => [0; 2],
+        }
+    }
+
+    /// Requests and operations of the flash that are not complete.
+    pub fn pending(&mut self) -> usize {
+        clock!(self, clock => clock.pending()).unwrap_or(0)
+    }
+
     /// When everything so far is complete, in nanoseconds; none without a clock.
     pub fn end_ns(&mut self) -> Option<u64> {
         clock!(self, clock => clock.end_ns())

@@ -168,6 +168,12 @@ impl Experiment {
             seed: self.seed,
         };
         let jobs = self.jobs_on_a_clock()?;
+        if jobs.is_some() && !timing.as_ref().is_some_and(Timing::is_foreseeable) {
+            return Err(SimError::Unusable {
+                what: "jobs of fio on flash with priority=read-first or a write-buffer".into(),
+                remedy: "leave these out, or convert the jobs to a trace (ftlab convert)".into(),
+            });
+        }
         let reads_count = timing.as_ref().is_some_and(|timing| timing.unit() == Unit::Request);
         let source = match &jobs {
             Some(jobs) => hosted::open(jobs, &self.workload.name(), &space, reads_count)?.0,

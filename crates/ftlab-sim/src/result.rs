@@ -9,7 +9,8 @@ pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
 pub use crate::steady::Settling;
 pub use crate::timing::{
-    LunSeconds, OperationTimes, RequestsResult, ResponseSummary, TimingResult, TimingSummary,
+    BufferResult, LunSeconds, OperationTimes, RequestsResult, ResponseSummary, TimingResult,
+    TimingSummary,
 };
 
 use schemars::JsonSchema;

@@ -1,7 +1,9 @@
 //! What time a run took on its simulated flash.
 
 use crate::parameters::named;
-use ftlab_flash::{Arrivals, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Timing};
+use ftlab_flash::{
+    Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Timing,
+};
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,6 +117,30 @@ pub struct RequestsResult {
     pub under_way_mean: f64,
     /// The most that were.
     pub under_way_max: u64,
+    /// What happened in the write buffer, if there is one.
+    pub write_buffer: Option<BufferResult>,
+}
+
+/// Pages in the write buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BufferResult {
+    /// Pages that the host wrote.
+    pub writes: u64,
+    /// Of these, pages that took the place of an older version, which was never programmed.
+    pub coalesced: u64,
+    /// Pages that were trimmed before they were programmed.
+    pub trimmed: u64,
+    /// Pages that had to wait until there was room.
+    pub waited: u64,
+    /// Pages that the host read from the buffer.
+    pub read_hits: u64,
+}
+
+impl From<BufferCounts> for BufferResult {
+    fn from(counts: BufferCounts) -> Self {
+        let BufferCounts { writes, coalesced, trimmed, waited, read_hits } = counts;
+        Self { writes, coalesced, trimmed, waited, read_hits }
+    }
 }
 
 /// Requests of one operation.
@@ -141,6 +167,7 @@ impl RequestsResult {
             operations: some.map(|(op, times)| (op.name().to_owned(), times_of(times))).collect(),
             under_way_mean: times.under_way_mean,
             under_way_max: times.under_way_max,
+            write_buffer: times.buffer.map(BufferResult::from),
         }
     }
 }

@@ -74,6 +74,12 @@ fn every_request_is_counted_and_littles_law_holds_in_every_run() {
         "enterprise:unit=request,queue-depth=8",
         "femu:unit=request,arrivals=trace",
         "tlc:channels=4,luns=4,unit=request,arrivals=poisson,rate=300",
+        "femu:unit=request,queue-depth=32,priority=read-first",
+        "enterprise:unit=request,queue-depth=32,priority=read-first,gc-priority=last,suspend=both",
+        "tlc:luns=4,unit=request,queue-depth=8,priority=read-first,gc-priority=first,suspend=erases",
+        "femu:unit=request,queue-depth=32,write-buffer=1MiB",
+        "femu:unit=request,arrivals=trace,write-buffer=256KiB:plp=off",
+        "enterprise:unit=request,priority=read-first,write-buffer=64KiB:plp=off:ack=program,queue-depth=8",
     ] {
         let result = experiment(&trace, timing, &ftls);
         for run in &result.runs {
@@ -149,4 +155,113 @@ fn jobs_of_fio_read_on_the_clock() {
         assert!((under_way / 5.0 - 1.0).abs() < 0.02, "{under_way}");
         assert_eq!(run.host_writes, 8 * writes);
     }
+}
+
+#[test]
+fn what_a_lun_does_next_changes_times_and_no_counts() {
+    let trace = trace();
+    let run = |timing: &str, ftl: &str| experiment(&trace, timing, &[ftl]).runs.remove(0);
+    for ftl in ["1r-greedy", "2r++", "faster"] {
+        let first_come = run("femu:unit=request,queue-depth=64", ftl);
+        let read_first = run("femu:unit=request,queue-depth=64,priority=read-first", ftl);
+        let suspend = run("femu:unit=request,queue-depth=64,priority=read-first,suspend=both", ftl);
+        let counts =
+            |run: &RunResult| (run.host_writes, run.relocations, run.erases, run.waf.to_bits());
+        assert_eq!(counts(&first_come), counts(&read_first), "{ftl}");
+        assert_eq!(counts(&first_come), counts(&suspend), "{ftl}");
+        let [none, first, suspended] = [&first_come, &read_first, &suspend].map(|run| {
+            let read = &time(run).requests.as_ref().unwrap().operations["read"];
+            read.response_ns.mean
+        });
+        assert!(none > first && first > suspended, "{ftl}: {none}, {first}, {suspended}");
+    }
+}
+
+#[test]
+fn with_one_lun_the_sum_of_all_operations_does_not_depend_on_their_order() {
+    let trace = trace();
+    for more in ["", ",gc-priority=last", ",gc-priority=first", ",suspend=both,suspend-us=0"] {
+        let timing =
+            format!("slc:transfer-us=5,unit=request,queue-depth=16,priority=read-first{more}");
+        let run = &experiment(&trace, &timing, &["2r-greedy"]).runs[0];
+        let of = &time(run).lun_seconds;
+        let sum =
+            of.host_writes + of.host_reads + of.relocations + of.merges + of.erases + of.others;
+        let busy = time(run).lun_busy_share[0] * time(run).elapsed_seconds;
+        assert!((busy / sum - 1.0).abs() < 1e-9, "{more}: {busy} s, not {sum}");
+        assert!(time(run).elapsed_seconds < sum * 1.01, "somebody always waits");
+    }
+}
+
+#[test]
+fn a_write_buffer_hides_programs_and_takes_rewrites_off_the_flash() {
+    // Two pages of three are among sixteen.
+    let mut random = 1_u64;
+    let mut draw = |most: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % most
+    };
+    let line = |request: u64, op: &str, page: u64| format!("{},{op},{page},1\n", 100 * request);
+    let mut trace = String::new();
+    for request in 0..30_000 {
+        let page = if draw(3) == 0 { draw(PAGES) } else { draw(16) };
+        trace += &line(request, if draw(4) == 0 { "R" } else { "W" }, page);
+    }
+    let run = |timing: &str| experiment(&trace, timing, &["1r-greedy"]).runs.remove(0);
+    let without = run("slc:luns=4,unit=request,queue-depth=16");
+    let with = run("slc:luns=4,unit=request,queue-depth=16,write-buffer=1MiB");
+    assert_eq!(with.host_writes, without.host_writes);
+    assert!(with.waf < 0.6 * without.waf, "{} and {}", with.waf, without.waf);
+    let of = |run: &RunResult| time(run).requests.clone().unwrap();
+    let buffer = of(&with).write_buffer.unwrap();
+    assert_eq!(buffer.writes, with.host_writes);
+    assert!(buffer.coalesced > with.host_writes / 3 && buffer.read_hits > 1000, "{buffer:?}");
+    // The pages that were programmed are those of the host but for the older versions.
+    let programs = with.waf * with.host_writes as f64 - with.relocations as f64;
+    assert_eq!(programs.round() as u64, with.host_writes - buffer.coalesced - buffer.trimmed);
+    assert!(
+        of(&with).operations["read"].response_ns.mean
+            < of(&without).operations["read"].response_ns.mean
+    );
+
+    // One at a time with pauses: the host waits for a transfer, and for the program if it wants that.
+    let slow = "0,W,0,1\n10000,W,1,1\n10050,F,0,0\n20000,W,2,1\n20000,R,2,1\n";
+    for (more, writes, flush) in
+        [("plp=on", 5_000, 0), ("plp=off", 5_000, 155_000), ("ack=program", 205_000, 0)]
+    {
+        let timing =
+            format!("slc:transfer-us=5,unit=request,arrivals=trace,write-buffer=64KiB:{more}");
+        let result =
+            run_with(slow, &timing, &["1r-greedy"], |experiment| experiment.fill = Fill::None);
+        let operations = of(&result.runs[0]).operations;
+        assert_eq!(operations["write"].response_ns.max, writes, "{more}");
+        assert_eq!(operations["flush"].response_ns.max, flush, "{more}");
+        assert_eq!(operations["read"].response_ns.max, 5_000, "{more}");
+    }
+}
+
+#[test]
+fn a_drive_that_falls_ever_further_behind_is_an_error() {
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    file.write_all(trace().as_bytes()).unwrap();
+    let options = OpenOptions {
+        map: Some("ts:us=1,op=2,off:pages=3,len:pages=4".into()),
+        ..OpenOptions::default()
+    };
+    let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
+    let experiment = Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(PAGES),
+            pages_per_block: Some(32),
+            ..DriveOptions::default()
+        },
+        timing: Some(
+            "slc:unit=request,arrivals=poisson,rate=1e6,priority=read-first".parse().unwrap(),
+        ),
+        repeat: true,
+        length: Length::Writes(20_000_000),
+        ..Experiment::new(workload, vec!["1r-greedy".parse().unwrap()])
+    };
+    let error = experiment.run(&mut ()).unwrap_err().to_string();
+    assert!(error.contains("falls ever further behind"), "{error}");
 }

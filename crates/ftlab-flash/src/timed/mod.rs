@@ -45,10 +45,12 @@ mod requests;
 
 use crate::luns::Luns;
 use crate::response_times::Recorder;
+use crate::schedule::{NOBODY, Schedule};
 use crate::timing::{Priority, Timing, Unit};
+use crate::write_buffer::{Buffer, BufferedWrite};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
 use host::Host;
-use requests::Requests;
+use requests::{Requests, Responses};
 
 pub use measured::{Interval, Measured};
 pub use requests::{Arrival, HostOp, RequestTimes};
@@ -74,6 +76,15 @@ pub struct Timed<F> {
     interval: Interval,
 }
 
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The FTL has to write a page of the write buffer.
+    Program(BufferedWrite),
+    /// The request has arrived.
+    Arrived,
+}
+
 impl<F: Flash> Timed<F> {
     /// Gives `flash`, which has this geometry, a clock.
     pub fn new(flash: F, timing: &Timing, geometry: &Geometry) -> Self {
@@ -88,7 +99,7 @@ impl<F: Flash> Timed<F> {
             collected_by: 0,
             has_dependencies: parameters.priority != Priority::Femu,
             responses: Recorder::default(),
-            requests: by_request.then(|| Box::new(Requests::new(parameters))),
+            requests: by_request.then(|| Box::new(Requests::new(parameters, geometry))),
             serves_requests: false,
             measured: Measured::default(),
             interval: Interval::default(),
@@ -147,51 +158,126 @@ impl<F: Flash> Timed<F> {
         self.luns.read(from, arrival_ns)
     }
 
-    /// A request of the host arrives: its pages follow, and then its [end](Self::end_request). Does nothing
-    /// if the host waits for page writes.
-    pub fn begin_request(&mut self, op: HostOp, arrival: Arrival) {
-        let Some(requests) = &mut self.requests else { return };
+    /// A request of the host arrives: its pages follow, and then its [end](Self::end_request). Before that,
+    /// the FTL may have to write pages of the write buffer: the caller calls again after each. Does nothing if
+    /// the host waits for page writes.
+    pub fn begin_request(&mut self, op: HostOp, arrival: Arrival) -> Step {
+        let Some(requests) = &mut self.requests else { return Step::Arrived };
         if !std::mem::replace(&mut self.serves_requests, true) {
-            self.host.now = self.luns.end();
-            requests.measure(self.host.now);
+            let end = self.luns.end();
+            self.host.now = end;
+            requests.schedule.iter_mut().for_each(|schedule| schedule.begin_at(end));
+            requests.measure(end);
         }
+        let host = &mut self.host;
+        let mut now = host.now;
+        loop {
+            if let Some(write) = requests.next_program() {
+                host.now = now;
+                return Step::Program(write);
+            }
+            if requests.pass(&mut now, arrival, |time_us, now| host.of_trace(time_us, now)) {
+                break;
+            }
+        }
+        host.now = now;
+        requests.begin(op, now);
+        Step::Arrived
+    }
+
+    /// The write buffer is emptied: the next page of it that the FTL has to write, until there is none left.
+    pub fn empty_buffer(&mut self) -> Option<BufferedWrite> {
+        let requests = self.requests.as_mut()?;
+        while requests.buffer.as_ref().is_some_and(|buffer| !buffer.is_empty()) {
+            requests.buffer.iter_mut().for_each(Buffer::hurry);
+            if let Some(write) = requests.next_program() {
+                return Some(write);
+            }
+            if !requests.pass_one(&mut self.host.now) {
+                break;
+            }
+        }
+        None
+    }
+
+    /// The present request writes a page into the write buffer; false if there is none, and the FTL has to
+    /// write it.
+    pub fn buffer_write(&mut self, write: BufferedWrite) -> bool {
         let now = self.host.now;
-        let arrival = match arrival {
-            Arrival::Next => requests.next_arrival(now),
-            Arrival::OfTrace(time_us) => self.host.of_trace(time_us, now),
-            Arrival::At(arrival_ns) => arrival_ns,
+        let Some(requests) = self.requests.as_mut().filter(|it| it.buffer.is_some()) else {
+            return false;
         };
-        // The clock of a trace may run back a little.
-        self.host.now = now.max(arrival);
-        requests.begin(op, self.host.now);
+        requests.put(write, now);
+        true
+    }
+
+    /// Whether there is a write buffer.
+    pub fn has_buffer(&self) -> bool {
+        self.requests.as_ref().is_some_and(|requests| requests.buffer.is_some())
+    }
+
+    /// Reads a page of the present request from the write buffer; false if it is not there.
+    pub fn read_buffered(&mut self, lpn: Lpn) -> bool {
+        let now = self.host.now;
+        self.requests.as_mut().is_some_and(|requests| requests.hit(lpn, now))
+    }
+
+    /// The present request gives up a page, which need not be programmed if it is in the write buffer.
+    pub fn trim_buffered(&mut self, lpn: Lpn) {
+        let now = self.host.now;
+        self.requests.iter_mut().for_each(|requests| requests.trim(lpn, now));
+    }
+
+    /// The present request makes everything durable that it was told is written.
+    pub fn flush(&mut self) {
+        self.requests.iter_mut().for_each(|requests| requests.flush());
+    }
+
+    /// Pages that the host has written and that never came to the FTL, and those that have not yet.
+    pub fn absorbed(&self) -> [u64; 2] {
+        let buffer = self.requests.as_ref().and_then(|requests| requests.buffer.as_ref());
+        buffer.map_or([0; 2], |buffer| {
+            [buffer.counts.coalesced + buffer.counts.trimmed, buffer.unheard()]
+        })
     }
 
     /// The present request reads a page, or one that holds nothing.
     pub fn read_for_host(&mut self, from: Option<Ppn>) {
         let now = self.host.now;
-        let done = match from {
-            Some(from) => self.host_read_done_ns(from, now),
-            None => now + self.luns.transfer_ns,
-        };
-        if let Some(requests) = &mut self.requests {
-            requests.page_done(done);
+        let Some(requests) = &mut self.requests else { return };
+        let present = requests.present();
+        match (from, &mut requests.schedule) {
+            (None, _) => requests.page_done(now + self.luns.transfer_ns),
+            (Some(from), None) => {
+                self.measured.host_reads_ns += self.luns.read_ns;
+                requests.page_done(self.luns.read(from, now));
+            }
+            (Some(from), Some(schedule)) => {
+                self.measured.host_reads_ns += self.luns.read_ns;
+                schedule.read(from, present);
+                requests.page_waits();
+            }
         }
     }
 
     /// The present request has no more pages.
     pub fn end_request(&mut self) {
         let Some(requests) = &mut self.requests else { return };
-        let (op, response, done) = requests.end();
+        let done = requests.end(self.host.now);
         self.host.latest_done = self.host.latest_done.max(done);
-        if op == HostOp::Write {
-            self.interval.record(response);
-        }
     }
 
-    /// When everything so far is complete, requests that need no LUN included.
-    fn end(&self) -> u64 {
-        let requests = self.requests.as_ref().filter(|_| self.serves_requests);
-        self.luns.end().max(requests.map_or(0, |requests| requests.end_ns()))
+    /// What is not complete: requests, and operations of LUNs that choose what to do next.
+    pub fn pending(&self) -> usize {
+        self.requests.as_ref().map_or(0, |requests| requests.pending())
+    }
+
+    /// LUN -> time for which it was occupied up to `now`, which is not before the present.
+    fn busy_ns(&self, now: u64, requests: Option<&Requests>) -> Vec<u64> {
+        match requests.and_then(|requests| requests.schedule.as_ref()) {
+            Some(schedule) => schedule.busy_ns(),
+            None => self.luns.busy_ns(now),
+        }
     }
 
     /// Measures from here on, forgetting what was measured before.
@@ -202,35 +288,52 @@ impl<F: Flash> Timed<F> {
             start = self.host.now;
             requests.measure(start);
         }
-        self.measured =
-            Measured { start, busy_before: self.luns.busy_ns(start), ..Measured::default() };
+        let busy_before = self.busy_ns(start, self.requests.as_deref());
+        self.measured = Measured { start, busy_before, ..Measured::default() };
         self.interval = Interval { start, ..Interval::default() };
     }
 
-    /// What has been measured.
+    /// What has been measured, once everything that was asked for is complete.
     pub fn measured(&self) -> Measured {
+        let completed = self.requests.as_ref().map(|requests| requests.completed());
+        let end_of_requests = completed.as_ref().map_or(0, Requests::end_ns);
         let mut measured = self.measured.clone();
-        measured.elapsed_ns = self.end() - measured.start;
+        measured.elapsed_ns = self.luns.end().max(end_of_requests) - measured.start;
         measured.arrived_ns = self.host.now.saturating_sub(measured.start);
         measured.requests =
-            self.requests.as_ref().map(|requests| requests.measured(measured.elapsed_ns));
+            completed.as_ref().map(|requests| requests.measured(measured.elapsed_ns));
         measured.response_times = match &measured.requests {
             Some(requests) => requests.of[HostOp::Write as usize].clone(),
             None => self.responses.times(),
         };
         let before = measured.busy_before.iter().copied().chain(std::iter::repeat(0));
-        measured.busy_ns =
-            self.luns.busy_ns(u64::MAX).iter().zip(before).map(|(now, then)| now - then).collect();
+        let busy_ns = self.busy_ns(u64::MAX, completed.as_ref());
+        measured.busy_ns = busy_ns.iter().zip(before).map(|(now, then)| now - then).collect();
         measured
     }
 
     /// Ends an interval, and says what happened in it.
     pub fn end_interval(&mut self) -> Interval {
-        let end = if self.serves_requests { self.host.now } else { self.luns.end() };
         let mut ended = self.interval;
+        let mut end = self.luns.end();
+        if let Some(requests) = self.requests.as_mut().filter(|_| self.serves_requests) {
+            end = self.host.now;
+            let Responses { count, sum_ns, max_ns } = requests.take_interval();
+            (ended.responses, ended.response_sum_ns, ended.response_max_ns) =
+                (count, sum_ns, max_ns);
+        }
         ended.elapsed_ns = end - ended.start;
         self.interval = Interval { start: end, ..Interval::default() };
         ended
+    }
+
+    /// LUNs that choose what to do next, once they do.
+    #[inline]
+    fn schedule(&mut self) -> Option<&mut Schedule> {
+        if !self.serves_requests {
+            return None;
+        }
+        self.requests.as_mut()?.schedule.as_mut()
     }
 
     /// Where an operation cannot start before: the arrival of the present host write.
@@ -243,6 +346,11 @@ impl<F: Flash> Timed<F> {
     #[expect(clippy::inline_always, reason = "called for each page that is moved")]
     #[inline(always)]
     fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
+        let is_awaited = self.host.is_waiting;
+        if let Some(schedule) = self.schedule() {
+            schedule.copy(from, to, is_awaited);
+            return self.luns.copy_ns;
+        }
         let done = self.luns.copy(from, to, self.now());
         if !self.has_dependencies {
             return self.luns.copy_ns;
@@ -250,6 +358,33 @@ impl<F: Flash> Timed<F> {
         let moved_by = &mut self.moved_by[usize::from(self.host.is_waiting)];
         *moved_by = done.max(*moved_by);
         self.luns.copy_ns
+    }
+
+    /// Programs a page that the present request asked for, or the FTL itself.
+    fn program_for_request(&mut self, to: Ppn) {
+        let (now, time) = (self.host.now, self.luns.program_ns);
+        let is_awaited = std::mem::take(&mut self.host.is_waiting);
+        let Some(requests) = &mut self.requests else { return };
+        if is_awaited {
+            self.measured.host_writes_ns += time;
+            self.measured.host_writes += 1;
+            self.interval.host_writes += 1;
+        } else {
+            self.measured.others_ns += time;
+        }
+        let owner = if is_awaited { requests.writer } else { NOBODY };
+        if let Some(schedule) = &mut requests.schedule {
+            schedule.program(to, is_awaited, owner);
+            if is_awaited {
+                requests.program_waits();
+            }
+            return;
+        }
+        let collected = if is_awaited { self.collected_by.max(self.moved_by[1]) } else { 0 };
+        let done = self.luns.program(to, now.max(collected));
+        if is_awaited {
+            requests.program_done(done);
+        }
     }
 
     /// Takes note of an operation of a collection, which is complete at `done`.
@@ -287,6 +422,10 @@ impl<F: Flash> Flash for Timed<F> {
     #[inline]
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), F::Error> {
         self.flash.program(to, lpn, data)?;
+        if self.serves_requests {
+            self.program_for_request(to);
+            return Ok(());
+        }
         let time = self.luns.program_ns;
         if !self.host.is_waiting {
             self.luns.program(to, self.now());
@@ -297,11 +436,6 @@ impl<F: Flash> Flash for Timed<F> {
         self.measured.host_writes_ns += time;
         self.measured.host_writes += 1;
         self.interval.host_writes += 1;
-        if self.serves_requests {
-            self.host.is_waiting = false;
-            self.requests.iter_mut().for_each(|requests| requests.page_done(done));
-            return Ok(());
-        }
         let response = self.host.end(done);
         self.responses.record(response);
         self.interval.record(response);
@@ -326,17 +460,27 @@ impl<F: Flash> Flash for Timed<F> {
     #[inline]
     fn erase(&mut self, block: BlockId) -> Result<(), F::Error> {
         self.flash.erase(block)?;
+        self.measured.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
+        let is_awaited = self.host.is_waiting;
+        if let Some(schedule) = self.schedule() {
+            schedule.erase(block, is_awaited);
+            return Ok(());
+        }
         let done = self.luns.erase(block, self.now().max(self.moved_by[0]).max(self.moved_by[1]));
         self.collect_until(done);
-        self.measured.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
         Ok(())
     }
 
     fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(from, data)?;
+        self.measured.others_ns += self.luns.read_ns;
+        let is_awaited = self.host.is_waiting;
+        if let Some(schedule) = self.schedule() {
+            schedule.read_for_ftl(from, is_awaited);
+            return Ok(());
+        }
         let done = self.luns.read(from, self.now());
         self.collect_until(done);
-        self.measured.others_ns += self.luns.read_ns;
         Ok(())
     }
 }

@@ -1,7 +1,10 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
 use crate::response_times::{Recorder, ResponseTimes};
-use crate::timing::{Arrivals, TimingParameters};
+use crate::schedule::{NEVER, NOBODY, Owner, Schedule};
+use crate::timing::{Arrivals, Priority, TimingParameters, nanoseconds};
+use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
+use crate::{Geometry, Lpn};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cmp::Reverse;
@@ -55,27 +58,72 @@ pub struct RequestTimes {
     pub under_way_mean: f64,
     /// The most that were.
     pub under_way_max: u64,
+    /// What happened in the write buffer, if there is one.
+    pub buffer: Option<BufferCounts>,
 }
 
-/// The requests of the host, beside the clock.
+/// The requests of the host, and when what they asked for is complete.
 #[derive(Debug, Clone)]
 pub(super) struct Requests {
+    /// LUNs that choose what to do next, if they do.
+    pub(super) schedule: Option<Schedule>,
+    /// Pages that are written to flash later, if there is a buffer.
+    pub(super) buffer: Option<Buffer>,
+    /// Who waited for the same page or for room, for a moment.
+    told: Vec<Owner>,
+    transfer_ns: u64,
     arrivals: Arrivals,
     queue_depth: usize,
     poisson: Poisson,
-    /// Of the requests under way, when each is complete, and whether it is measured.
-    under_way: BinaryHeap<Reverse<(u64, bool)>>,
-    present: Present,
+    /// When the next request arrives, as soon as that is known.
+    next_arrival: Option<u64>,
+    open: Vec<Open>,
+    free: Vec<Owner>,
+    /// The request that is being asked for.
+    present: Owner,
+    /// For whom pages are programmed: the present request, or a page of the buffer.
+    pub(super) writer: Owner,
+    /// When something will be complete, where that is known, and what.
+    finishing: BinaryHeap<Reverse<(u64, Owner)>>,
+    /// When the last of what is complete was.
+    last_done: u64,
     responses: [Recorder; 4],
+    /// Of writes, since it was taken.
+    interval: Responses,
     queue: Queue,
+    /// Requests under way, those from before the measurement included.
+    under_way: usize,
 }
 
-/// The request that is being asked for.
+/// A request under way.
 #[derive(Debug, Clone, Copy)]
-struct Present {
+struct Open {
     op: HostOp,
     arrival: u64,
+    /// When what is complete of it was.
     done: u64,
+    /// Pages of it that nobody knows yet when they are complete.
+    waits: u32,
+    /// Whether it has no more pages.
+    is_asked: bool,
+    is_measured: bool,
+}
+
+/// How many responses there were, and how long they took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Responses {
+    pub(super) count: u64,
+    pub(super) sum_ns: u64,
+    pub(super) max_ns: u64,
+}
+
+impl Responses {
+    #[inline]
+    pub(super) fn record(&mut self, response_ns: u64) {
+        self.count += 1;
+        self.sum_ns += response_ns;
+        self.max_ns = self.max_ns.max(response_ns);
+    }
 }
 
 /// A number over time.
@@ -129,8 +177,17 @@ impl Poisson {
 }
 
 impl Requests {
-    pub(super) fn new(parameters: &TimingParameters) -> Self {
+    pub(super) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+        let by_choice = parameters.priority == Priority::ReadFirst;
         Self {
+            schedule: by_choice.then(|| Schedule::new(parameters, geometry)),
+            buffer: Buffer::new(
+                parameters.write_buffer,
+                geometry.page_bytes(),
+                (parameters.channels * parameters.luns) as usize,
+            ),
+            told: Vec::new(),
+            transfer_ns: nanoseconds(parameters.transfer_us),
             arrivals: parameters.arrivals,
             queue_depth: parameters.queue_depth as usize,
             poisson: Poisson {
@@ -138,86 +195,295 @@ impl Requests {
                 mean_ns: 1e9 / parameters.rate,
                 last: None,
             },
-            under_way: BinaryHeap::new(),
-            present: Present { op: HostOp::Flush, arrival: 0, done: 0 },
+            next_arrival: None,
+            open: Vec::new(),
+            free: Vec::new(),
+            present: NOBODY,
+            writer: NOBODY,
+            finishing: BinaryHeap::new(),
+            last_done: 0,
             responses: Default::default(),
+            interval: Responses::default(),
             queue: Queue::default(),
+            under_way: 0,
         }
     }
 
-    /// When the next request arrives that no trace tells of; not before `now`.
-    pub(super) fn next_arrival(&mut self, now: u64) -> u64 {
-        let next = match self.arrivals {
-            Arrivals::Poisson => self.poisson.next(now),
-            Arrivals::Closed | Arrivals::Trace if self.under_way.len() < self.queue_depth => now,
-            Arrivals::Closed | Arrivals::Trace => {
-                self.under_way.peek().map_or(now, |Reverse((done, _))| *done)
+    /// When the next request arrives, as far as that does not depend on others; not before `now`.
+    fn arrival(
+        &mut self,
+        now: u64,
+        arrival: Arrival,
+        of_trace: impl FnOnce(u64, u64) -> u64,
+    ) -> u64 {
+        if let Some(next) = self.next_arrival {
+            return next;
+        }
+        let next = match (arrival, self.arrivals) {
+            (Arrival::At(arrival_ns), _) => arrival_ns,
+            (Arrival::OfTrace(time_us), _) => of_trace(time_us, now),
+            (Arrival::Next, Arrivals::Poisson) => self.poisson.next(now),
+            (Arrival::Next, Arrivals::Closed | Arrivals::Trace) => {
+                if self.under_way < self.queue_depth {
+                    return now;
+                }
+                return NEVER;
             }
         };
-        next.max(now)
+        // The clock of a trace may run back a little.
+        *self.next_arrival.insert(next.max(now))
+    }
+
+    /// Passes time to the arrival of the next request, or to the first completion before; `now` is what it
+    /// was, and becomes what it is. True if the request arrives.
+    pub(super) fn pass(
+        &mut self,
+        now: &mut u64,
+        arrival: Arrival,
+        of_trace: impl FnOnce(u64, u64) -> u64,
+    ) -> bool {
+        let until = self.arrival(*now, arrival, of_trace);
+        if let Some((time, owner)) = self.next_completion(until) {
+            *now = time.max(*now);
+            self.complete(owner, time);
+            return false;
+        }
+        if until < NEVER {
+            *now = until.max(*now);
+        }
+        self.next_arrival = None;
+        true
+    }
+
+    /// What is complete first, if that is not after `until`, and when.
+    #[inline]
+    fn next_completion(&mut self, until: u64) -> Option<(u64, Owner)> {
+        let known = self.finishing.peek().map_or(NEVER, |Reverse((time, _))| *time);
+        if let Some(schedule) = &mut self.schedule
+            && let Some(complete) = schedule.advance(until.min(known))
+        {
+            return Some(complete);
+        }
+        (known <= until && known < NEVER)
+            .then(|| self.finishing.pop().map(|Reverse(complete)| complete))
+            .flatten()
+    }
+
+    /// A page of a request is complete, or all of it, or a page of the buffer is in flash.
+    fn complete(&mut self, owner: Owner, time: u64) {
+        self.last_done = self.last_done.max(time);
+        if let Some(entry) = entry_of(owner) {
+            return self.programmed(entry, time);
+        }
+        let open = &mut self.open[owner as usize];
+        open.waits = open.waits.saturating_sub(1);
+        open.done = open.done.max(time);
+        self.end_if_complete(owner, time);
+    }
+
+    /// A page of the buffer is in flash: there is room for another.
+    fn programmed(&mut self, entry: u32, now: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let mut told = std::mem::take(&mut self.told);
+        buffer.programmed(entry, &mut told);
+        let in_flash = told.len();
+        buffer.take_in(&mut told);
+        for (index, owner) in told.drain(..).enumerate() {
+            // A page that finds room has yet to come.
+            let done = if index < in_flash { now } else { now + self.transfer_ns };
+            self.stop_waiting(owner, done, now);
+        }
+        self.told = told;
+    }
+
+    /// A page that a request waited for is complete at `done`.
+    fn stop_waiting(&mut self, owner: Owner, done: u64, now: u64) {
+        let open = &mut self.open[owner as usize];
+        open.waits -= 1;
+        open.done = open.done.max(done);
+        self.end_if_complete(owner, now);
+    }
+
+    /// The present request writes a page into the buffer.
+    pub(super) fn put(&mut self, write: BufferedWrite, now: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        match buffer.put(write, self.present) {
+            Put::Acknowledged => self.page_done(now + self.transfer_ns),
+            Put::Waits => self.page_waits(),
+        }
+    }
+
+    /// The present request flushes the buffer, if there is one.
+    pub(super) fn flush(&mut self) {
+        let present = self.present;
+        if self.buffer.as_mut().is_some_and(|buffer| buffer.flush(present)) {
+            self.page_waits();
+        }
+    }
+
+    /// The present request gives up a page.
+    pub(super) fn trim(&mut self, lpn: Lpn, now: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let mut told = std::mem::take(&mut self.told);
+        buffer.trim(lpn, &mut told);
+        buffer.take_in(&mut told);
+        for owner in told.drain(..) {
+            self.stop_waiting(owner, now + self.transfer_ns, now);
+        }
+        self.told = told;
+    }
+
+    /// Whether a page can be read from the buffer, which is counted.
+    pub(super) fn hit(&mut self, lpn: Lpn, now: u64) -> bool {
+        let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.holds(lpn)) else {
+            return false;
+        };
+        buffer.counts.read_hits += 1;
+        self.page_done(now + self.transfer_ns);
+        true
+    }
+
+    /// The next page of the buffer that the FTL has to write, if one is due at present; what it asks for from
+    /// here on is for that page.
+    pub(super) fn next_program(&mut self) -> Option<BufferedWrite> {
+        let (entry, write) = self.buffer.as_mut()?.next_program()?;
+        self.writer = entry_owner(entry);
+        Some(write)
+    }
+
+    /// Passes time to the next completion; `now` is what it was, and becomes what it is. False if everything
+    /// is complete.
+    pub(super) fn pass_one(&mut self, now: &mut u64) -> bool {
+        let Some((time, owner)) = self.next_completion(NEVER) else { return false };
+        *now = time.max(*now);
+        self.complete(owner, time);
+        true
+    }
+
+    /// The page for which the FTL has asked will be in flash at this time.
+    pub(super) fn program_done(&mut self, done: u64) {
+        if entry_of(self.writer).is_some() {
+            self.finishing.push(Reverse((done, self.writer)));
+        } else {
+            self.page_done(done);
+        }
+    }
+
+    /// When the page for which the FTL has asked will be in flash, nobody knows.
+    pub(super) fn program_waits(&mut self) {
+        if entry_of(self.writer).is_none() {
+            self.page_waits();
+        }
+    }
+
+    /// Ends a request whose pages are all complete by `now`; if they will be, notes when.
+    fn end_if_complete(&mut self, owner: Owner, now: u64) {
+        let open = self.open[owner as usize];
+        if open.waits > 0 || !open.is_asked {
+            return;
+        }
+        if open.done > now {
+            self.finishing.push(Reverse((open.done, owner)));
+            return;
+        }
+        self.under_way -= 1;
+        self.free.push(owner);
+        if open.is_measured {
+            self.queue.leave(open.done);
+            let response_ns = open.done - open.arrival;
+            self.responses[open.op as usize].record(response_ns);
+            if open.op == HostOp::Write {
+                self.interval.record(response_ns);
+            }
+        }
     }
 
     /// A request arrives.
     #[inline]
-    pub(super) fn begin(&mut self, op: HostOp, arrival: u64) {
-        self.complete_until(arrival);
-        self.queue.pass(arrival);
+    pub(super) fn begin(&mut self, op: HostOp, now: u64) {
+        self.queue.pass(now);
         self.queue.join();
-        self.present = Present { op, arrival, done: arrival };
-    }
-
-    /// Takes those off that are complete by then.
-    #[inline]
-    fn complete_until(&mut self, now: u64) {
-        while let Some(&Reverse((done, is_measured))) = self.under_way.peek()
-            && done <= now
-        {
-            self.under_way.pop();
-            if is_measured {
-                self.queue.leave(done);
-            }
+        self.under_way += 1;
+        let open =
+            Open { op, arrival: now, done: now, waits: 0, is_asked: false, is_measured: true };
+        if let Some(free) = self.free.pop() {
+            self.open[free as usize] = open;
+            self.present = free;
+        } else {
+            self.open.push(open);
+            self.present = self.open.len() as Owner - 1;
         }
+        self.writer = self.present;
     }
 
-    /// A page of the present request is complete at this time.
+    /// Who asks at present.
+    pub(super) fn present(&self) -> Owner {
+        self.present
+    }
+
+    /// A page of the present request will be complete at this time.
     #[inline]
     pub(super) fn page_done(&mut self, done: u64) {
-        self.present.done = self.present.done.max(done);
+        let open = &mut self.open[self.present as usize];
+        open.done = open.done.max(done);
     }
 
-    /// All of the present request has been asked for: what it was, how long it takes, and when it is complete.
+    /// When a page of the present request will be complete, nobody knows.
     #[inline]
-    pub(super) fn end(&mut self) -> (HostOp, u64, u64) {
-        let Present { op, arrival, done } = self.present;
-        self.under_way.push(Reverse((done, true)));
-        let response = done - arrival;
-        self.responses[op as usize].record(response);
-        (op, response, done)
+    pub(super) fn page_waits(&mut self) {
+        self.open[self.present as usize].waits += 1;
+    }
+
+    /// All of the present request has been asked for; when what is known of it will be complete.
+    #[inline]
+    pub(super) fn end(&mut self, now: u64) -> u64 {
+        let open = &mut self.open[self.present as usize];
+        open.is_asked = true;
+        let done = open.done;
+        self.end_if_complete(self.present, now);
+        done
     }
 
     /// Measures from here on.
     pub(super) fn measure(&mut self, now: u64) {
-        self.complete_until(now);
-        let before = std::mem::take(&mut self.under_way);
-        self.under_way =
-            before.into_iter().map(|Reverse((done, _))| Reverse((done, false))).collect();
+        self.open.iter_mut().for_each(|open| open.is_measured = false);
         self.responses = Default::default();
+        self.interval = Responses::default();
         self.queue = Queue { now, ..Queue::default() };
+        self.buffer.iter_mut().for_each(|buffer| buffer.counts = BufferCounts::default());
     }
 
-    /// When the last of the requests is complete, 0 if none is under way.
+    /// The responses of writes since the last call.
+    pub(super) fn take_interval(&mut self) -> Responses {
+        std::mem::take(&mut self.interval)
+    }
+
+    /// Operations of LUNs and requests that are not complete.
+    pub(super) fn pending(&self) -> usize {
+        self.under_way + self.schedule.as_ref().map_or(0, Schedule::pending)
+    }
+
+    /// The same when everything is complete.
+    pub(super) fn completed(&self) -> Self {
+        let mut completed = self.clone();
+        while let Some((time, owner)) = completed.next_completion(NEVER) {
+            completed.complete(owner, time);
+        }
+        completed
+    }
+
+    /// When the last of all that is complete was.
     pub(super) fn end_ns(&self) -> u64 {
-        self.under_way.iter().map(|Reverse((done, _))| *done).max().unwrap_or(0)
+        self.last_done.max(self.schedule.as_ref().map_or(0, Schedule::now))
     }
 
-    /// What was measured in `elapsed_ns`, to the end of all requests.
+    /// What was measured in `elapsed_ns`.
     pub(super) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
-        let mut to_end = self.clone();
-        to_end.complete_until(u64::MAX);
         RequestTimes {
             of: self.responses.each_ref().map(Recorder::times),
-            under_way_mean: to_end.queue.integral as f64 / elapsed_ns.max(1) as f64,
-            under_way_max: to_end.queue.length_max,
+            under_way_mean: self.queue.integral as f64 / elapsed_ns.max(1) as f64,
+            under_way_max: self.queue.length_max,
+            buffer: self.buffer.as_ref().map(|buffer| buffer.counts),
         }
     }
 }

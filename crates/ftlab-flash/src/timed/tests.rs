@@ -137,7 +137,7 @@ fn intervals_add_up_to_the_whole() {
 
 /// A read of these pages as a request; the response time in nanoseconds.
 fn read(timed: &mut Timed<NoPayload>, arrival: Arrival, pages: &[Option<u32>]) -> u64 {
-    timed.begin_request(HostOp::Read, arrival);
+    let _ = timed.begin_request(HostOp::Read, arrival);
     let begin = timed.host.now;
     for page in pages {
         timed.read_for_host(page.map(Ppn));
@@ -150,7 +150,7 @@ fn read(timed: &mut Timed<NoPayload>, arrival: Arrival, pages: &[Option<u32>]) -
 #[test]
 fn a_request_is_complete_when_the_last_of_its_pages_is() {
     let mut timed = timed(",channels=4,unit=request");
-    timed.begin_request(HostOp::Write, Arrival::Next);
+    let _ = timed.begin_request(HostOp::Write, Arrival::Next);
     for page in 0..6 {
         timed.begin_host_write();
         timed.program(Ppn(page), Lpn(0), &[]).unwrap();
@@ -172,7 +172,7 @@ fn a_request_is_complete_when_the_last_of_its_pages_is() {
 #[test]
 fn a_read_waits_for_whatever_its_lun_was_asked_for_before() {
     let mut timed = timed(",unit=request,queue-depth=4");
-    timed.begin_request(HostOp::Write, Arrival::Next);
+    let _ = timed.begin_request(HostOp::Write, Arrival::Next);
     timed.begin_host_write();
     timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
     timed.erase(BlockId(0)).unwrap();
@@ -181,7 +181,7 @@ fn a_read_waits_for_whatever_its_lun_was_asked_for_before() {
     assert_eq!(read(&mut timed, Arrival::Next, &[Some(8)]), (112 + 1000 + 101 + 11) * 1000);
     // Trims and flushes take no time, so another request may follow at once.
     for op in [HostOp::Trim, HostOp::Flush] {
-        timed.begin_request(op, Arrival::Next);
+        let _ = timed.begin_request(op, Arrival::Next);
         timed.end_request();
     }
     let measured = timed.measured();
@@ -220,9 +220,105 @@ fn what_was_under_way_before_is_not_measured() {
 fn random_arrivals_come_at_their_rate() {
     let mut timed = timed(",unit=request,arrivals=poisson,rate=1e6");
     for _ in 0..100_000 {
-        timed.begin_request(HostOp::Flush, Arrival::Next);
+        let _ = timed.begin_request(HostOp::Flush, Arrival::Next);
         timed.end_request();
     }
     let seconds = timed.measured().arrived_ns as f64 / 1e9;
     assert!((seconds - 0.1).abs() < 0.001, "{seconds}");
+}
+
+/// A write of this page as a request, with a collection before it or not.
+fn ask_to_write(timed: &mut Timed<NoPayload>, arrival_ns: u64, page: u32) {
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(arrival_ns));
+    timed.begin_host_write();
+    timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+    timed.end_request();
+}
+
+fn ask_to_read(timed: &mut Timed<NoPayload>, arrival_ns: u64, page: u32) {
+    let _ = timed.begin_request(HostOp::Read, Arrival::At(arrival_ns));
+    timed.read_for_host(Some(Ppn(page)));
+    timed.end_request();
+}
+
+/// The longest response times of reads and writes, and the elapsed time, in microseconds.
+fn longest_us(timed: &Timed<NoPayload>) -> [u64; 3] {
+    let measured = timed.measured();
+    let [read, write, ..] = measured.requests.unwrap().of.map(|times| times.max_ns() / 1000);
+    [read, write, measured.elapsed_ns / 1000]
+}
+
+#[test]
+fn a_read_overtakes_programs_and_erases_that_have_not_begun() {
+    for (priority, expected) in [("none", [1211, 1201, 1213]), ("read-first", [110, 1212, 1213])] {
+        let mut timed = timed(&format!(",unit=request,priority={priority}"));
+        ask_to_write(&mut timed, 0, 0);
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(1000));
+        timed.begin_host_write();
+        timed.erase(BlockId(3)).unwrap();
+        timed.program(Ppn(12), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 2000, 4);
+        assert_eq!(longest_us(&timed), expected, "{priority}");
+    }
+}
+
+#[test]
+fn nothing_overtakes_what_it_depends_on() {
+    let mut timed = timed(",unit=request,priority=read-first,luns=2,layout=block");
+    // Block 0 and 2 are on one LUN, 1 and 3 on the other.
+    ask_to_write(&mut timed, 0, 0);
+    ask_to_write(&mut timed, 0, 1);
+    // The read of a page that has not been programmed waits for that.
+    ask_to_read(&mut timed, 0, 1);
+    assert_eq!(longest_us(&timed), [213, 202, 213]);
+    // A collection: its programs follow its reads, the erase the programs, the write the erase.
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(1_000_000));
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(0)).unwrap();
+    timed.program(Ppn(0), Lpn(0), &[]).unwrap();
+    timed.end_request();
+    assert_eq!(longest_us(&timed), [213, 11 + 101 + 1000 + 101, 1000 + 1213]);
+    // A program follows the erase of its block, though the host does not wait for that.
+    timed.erase(BlockId(0)).unwrap();
+    ask_to_write(&mut timed, 10_000_000, 0);
+    timed.erase(BlockId(2)).unwrap();
+    ask_to_write(&mut timed, 20_000_000, 8);
+    ask_to_write(&mut timed, 20_000_000, 0);
+    assert_eq!(longest_us(&timed)[1..], [1213, 20_000 + 202]);
+}
+
+#[test]
+fn a_read_suspends_a_program_or_erase_as_often_as_it_may() {
+    let begin = ",unit=request,priority=read-first";
+    for (more, expected) in [
+        ("", [1000 - 50 + 11, 1101 + 22, 1123]),
+        (",suspend=both,suspend-us=5", [16, 1000 + 101 + 22 + 10, 1133]),
+        (",suspend=erases,suspend-us=5,suspend-max=1", [1000 - 64 + 11, 1000 + 101 + 22 + 5, 1128]),
+    ] {
+        let mut timed = timed(&format!("{begin}{more}"));
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
+        timed.begin_host_write();
+        timed.erase(BlockId(1)).unwrap();
+        timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 50_000, 0);
+        ask_to_read(&mut timed, 80_000, 0);
+        assert_eq!(longest_us(&timed), expected, "{more}");
+    }
+}
+
+#[test]
+fn collections_come_before_or_after_the_host() {
+    let expected = [("same", [123, 224]), ("last", [112, 213]), ("first", [224, 325])];
+    for (gc, expected) in expected {
+        let mut timed = timed(&format!(",unit=request,priority=read-first,gc-priority={gc}"));
+        // While a page is programmed, a step of a collection and two requests come.
+        ask_to_write(&mut timed, 0, 0);
+        timed.copyback(Ppn(8), Ppn(4), Lpn(0)).unwrap();
+        ask_to_write(&mut timed, 0, 1);
+        ask_to_read(&mut timed, 0, 12);
+        assert_eq!(longest_us(&timed)[..2], expected, "{gc}");
+    }
 }

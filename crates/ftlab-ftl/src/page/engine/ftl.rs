@@ -83,6 +83,10 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         self.drive.check().and_then(|()| self.policy.check(&self.drive)).map_err(Broken)
     }
 
+    fn flash(&self) -> &F {
+        &self.flash
+    }
+
     fn flash_mut(&mut self) -> &mut F {
         &mut self.flash
     }
