@@ -37,7 +37,7 @@ pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, P
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use response_times::ResponseTimes;
-pub use timed::{Arrival, HostOp, Interval, Measured, RequestTimes, Step, Timed};
+pub use timed::{Arrival, Awaited, HostOp, Interval, Measured, RequestTimes, Step, Timed};
 pub use timing::{
     Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,

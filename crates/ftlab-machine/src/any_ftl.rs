@@ -152,15 +152,23 @@ impl AnyFtl {
         Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
     }
 
-    /// Carries out parts of requests, in order, whose writes are those of `batch`; when the last request that
-    /// ended is complete, in nanoseconds, or 0 if none did. Without a clock it does nothing.
-    pub fn serve(&mut self, batch: &PageBatch, parts: &[RequestPart]) -> Result<u64, Stop> {
+    /// Carries out parts of requests, in order, whose writes are those of `batch`. Without a clock it does
+    /// nothing.
+    pub fn serve(&mut self, batch: &PageBatch, parts: &[RequestPart]) -> Result<(), Stop> {
         match &mut self.kind {
-            Kind::Timed(ftl) => requests::serve(&mut **ftl, batch, parts)?,
-            Kind::Faulty(ftl) => requests::serve(&mut **ftl, batch, parts)?,
-            Kind::Plain(_) | Kind::Recorded(_) => {}
+            Kind::Timed(ftl) => requests::serve(&mut **ftl, batch, parts),
+            Kind::Faulty(ftl) => requests::serve(&mut **ftl, batch, parts),
+            Kind::Plain(_) | Kind::Recorded(_) => Ok(()),
         }
-        Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
+    }
+
+    /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
+    pub fn await_hosts(&mut self, until_ns: u64) -> Result<Option<(u32, u64)>, Stop> {
+        match &mut self.kind {
+            Kind::Timed(ftl) => requests::await_hosts(&mut **ftl, until_ns),
+            Kind::Faulty(ftl) => requests::await_hosts(&mut **ftl, until_ns),
+            Kind::Plain(_) | Kind::Recorded(_) => Ok(None),
+        }
     }
 
     /// Writes everything that is in the write buffer of the flash.

@@ -1,7 +1,7 @@
 //! Requests of the host, on flash with a clock.
 
 use crate::any_ftl::Stop;
-use ftlab_flash::{Arrival, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
+use ftlab_flash::{Arrival, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
 use ftlab_ftl::{Ftl, Observer, PageBatch};
 use std::ops::Range;
 
@@ -71,6 +71,21 @@ pub(crate) fn serve<F: Flash, O: Observer>(
         }
     }
     Ok(())
+}
+
+/// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
+pub(crate) fn await_hosts<F: Flash, O: Observer>(
+    ftl: &mut TimedFtl<F, O>,
+    until_ns: u64,
+) -> Result<Option<(u32, u64)>, Stop> {
+    let mut single = PageBatch::default();
+    loop {
+        match ftl.flash_mut().await_hosts(until_ns) {
+            Awaited::Program(write) => program(ftl, write, &mut single)?,
+            Awaited::Host { host, done_ns } => return Ok(Some((host, done_ns))),
+            Awaited::Nobody => return Ok(None),
+        }
+    }
 }
 
 /// Writes everything that is in the write buffer.

@@ -84,8 +84,6 @@ pub(crate) struct Expander {
     pub(crate) arrivals_us: Vec<u64>,
     /// Whether requests are kept, reads, trims and flushes among them.
     pub(crate) keeps_requests: bool,
-    /// Parts of requests in a segment, at most.
-    pub(crate) parts_max: usize,
     /// Those of the batch.
     pub(crate) parts: Vec<RequestPart>,
 }
@@ -107,7 +105,6 @@ impl Expander {
             present: Origin::default(),
             arrivals_us: Vec::new(),
             keeps_requests: false,
-            parts_max: PARTS_MAX,
             parts: Vec::new(),
         }
     }
@@ -116,6 +113,11 @@ impl Expander {
     #[cfg(test)]
     pub(crate) fn waiting_max(&self) -> usize {
         self.waiting.capacity()
+    }
+
+    /// Whether pages wait for the next batch.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Keeps the stream of each write from here on.
@@ -131,7 +133,7 @@ impl Expander {
     pub(crate) fn is_full(&self) -> bool {
         self.batch.writes.len() == self.room
             || self.batch.trims.len() >= TRIMS_MAX
-            || self.parts.len() >= self.parts_max
+            || self.parts.len() >= PARTS_MAX
     }
 
     /// Fills the batch of `segment`, which is swapped for the one before, from here on.

@@ -168,12 +168,6 @@ impl Experiment {
             seed: self.seed,
         };
         let jobs = self.jobs_on_a_clock()?;
-        if jobs.is_some() && !timing.as_ref().is_some_and(Timing::is_foreseeable) {
-            return Err(SimError::Unusable {
-                what: "jobs of fio on flash with priority=read-first or a write-buffer".into(),
-                remedy: "leave these out, or convert the jobs to a trace (ftlab convert)".into(),
-            });
-        }
         let reads_count = timing.as_ref().is_some_and(|timing| timing.unit() == Unit::Request);
         let source = match &jobs {
             Some(jobs) => hosted::open(jobs, &self.workload.name(), &space, reads_count)?.0,
@@ -326,9 +320,9 @@ impl Experiment {
     ) -> Result<Vec<Hosted>, SimError> {
         let mut hosted = Vec::new();
         for jobs in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len())) {
-            let (source, clock) = hosted::open(jobs, &self.workload.name(), space, reads_count)?;
+            let (source, shared) = hosted::open(jobs, &self.workload.name(), space, reads_count)?;
             let feed = self.feed(source, bounds, schedule.clone())?;
-            hosted.push(Hosted::new(feed, clock));
+            hosted.push(Hosted::new(feed, shared, reads_count));
         }
         Ok(hosted)
     }

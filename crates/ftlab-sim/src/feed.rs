@@ -26,6 +26,10 @@ impl Chunk {
         &self.segments[..self.used]
     }
 
+    pub(crate) fn segments_mut(&mut self) -> &mut [Segment] {
+        &mut self.segments[..self.used]
+    }
+
     fn clear(&mut self) {
         self.used = 0;
     }
@@ -88,11 +92,15 @@ impl Feed {
         })
     }
 
-    /// Hands out one page write at a time, and reads no request before the pages of the one before it.
+    /// Hands out one page write at a time at most, and reads no request before the pages of the one before it.
     pub(crate) fn read_one_by_one(&mut self) {
         self.requests = RequestBatch::with_limit(1);
         self.chunk_writes = 1;
-        self.pages.parts_max = 1;
+    }
+
+    /// Whether all pages of the requests that were read have been handed out.
+    pub(crate) fn is_between_requests(&self) -> bool {
+        !self.pages.has_waiting()
     }
 
     /// Keeps the time at which each page write arrives.
@@ -155,7 +163,7 @@ impl Feed {
         self.pages.begin(segment, room);
         let mut is_full = self.pages.move_waiting();
         while !is_full && self.read_requests()? {
-            is_full = self.pages.is_full();
+            is_full = self.pages.is_full() || self.requests.limit() == 1;
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);

@@ -15,7 +15,8 @@ use crate::stopwatch::Spent;
 use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
-use ftlab_machine::{AnyFtl, RequestPart, Step, Stop, Watch};
+use ftlab_machine::{AnyFtl, Step, Stop, Watch};
+use ftlab_trace::fio::Issued;
 use std::collections::BTreeMap;
 
 /// Rounds of a run that ends when it is steady, at least: two drive writes.
@@ -160,7 +161,7 @@ impl FtlRun {
             let ftl = &mut self.ftl;
             let mut apply = || match &segment.parts[..] {
                 [] => ftl.apply(&segment.batch, &segment.arrivals_us),
-                parts => ftl.serve(&segment.batch, parts).map(|_| ()),
+                parts => ftl.serve(&segment.batch, parts),
             };
             let outcome = match self.base {
                 Some(_) => self.spent.on(apply),
@@ -198,16 +199,7 @@ impl FtlRun {
     pub(crate) fn apply_at(&mut self, chunk: &Chunk, arrival_ns: u64) -> Result<u64, SimError> {
         let mut done_ns = 0;
         for segment in chunk.segments() {
-            let at = |part: &RequestPart| RequestPart { arrival: Arrival::At(arrival_ns), ..*part };
-            let outcome = match &segment.parts[..] {
-                [] => self.ftl.apply_at(&segment.batch, arrival_ns),
-                [part] => self.ftl.serve(&segment.batch, &[at(part)]),
-                parts => {
-                    let parts: Vec<_> = parts.iter().map(at).collect();
-                    self.ftl.serve(&segment.batch, &parts)
-                }
-            };
-            match outcome {
+            match self.ftl.apply_at(&segment.batch, arrival_ns) {
                 Ok(done) => done_ns = done_ns.max(done),
                 Err(Stop::ReadOnly(reason)) => {
                     self.read_only = Some(reason);
@@ -218,6 +210,26 @@ impl FtlRun {
             self.record(segment);
         }
         Ok(done_ns)
+    }
+
+    /// Carries out the request of a host, or a part of it.
+    pub(crate) fn apply_of(&mut self, chunk: &mut Chunk, of: Issued) -> Result<(), SimError> {
+        let Issued { host, time_ns } = of;
+        let parts = chunk.segments_mut().iter_mut().flat_map(|segment| &mut segment.parts);
+        parts.for_each(|part| part.arrival = Arrival::Of { host, time_ns });
+        self.apply(chunk)
+    }
+
+    /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
+    pub(crate) fn await_hosts(&mut self, until_ns: u64) -> Result<Option<(u32, u64)>, SimError> {
+        match self.ftl.await_hosts(until_ns) {
+            Ok(ended) => Ok(ended),
+            Err(Stop::ReadOnly(reason)) => {
+                self.read_only = Some(reason);
+                Ok(None)
+            }
+            Err(Stop::Error(reason)) => Err(self.failed(reason)),
+        }
     }
 
     /// When everything so far is complete, in nanoseconds of its clock.

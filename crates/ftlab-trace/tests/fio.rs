@@ -4,7 +4,7 @@
 mod common;
 
 use common::fixture;
-use ftlab_trace::fio::JobFile;
+use ftlab_trace::fio::{JobFile, Turn};
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{Op, RequestBatch, RequestHasher};
 use proptest::prelude::*;
@@ -246,9 +246,11 @@ proptest! {
             let mut time = 0;
             for _ in 0..100 {
                 batch.clear();
-                let Ok(Some(next)) = hosts.next(time + 1000, &mut batch) else { break };
-                prop_assert!(next >= time, "{} after {}", next, time);
-                time = next;
+                let Ok(Turn::Issue(_)) = hosts.turn() else { break };
+                let Some(next) = hosts.issue(&mut batch) else { break };
+                prop_assert!(next.time_ns >= time, "{} after {}", next.time_ns, time);
+                time = next.time_ns;
+                hosts.complete(next.host, time + 1000);
             }
         }
     }

@@ -85,6 +85,22 @@ pub enum Step {
     Arrived,
 }
 
+/// What somebody waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// The FTL has to write a page of the write buffer.
+    Program(BufferedWrite),
+    /// A request of a host is complete.
+    Host {
+        /// Its number.
+        host: u32,
+        /// When, in nanoseconds.
+        done_ns: u64,
+    },
+    /// No request of a host is complete by then.
+    Nobody,
+}
+
 impl<F: Flash> Timed<F> {
     /// Gives `flash`, which has this geometry, a clock.
     pub fn new(flash: F, timing: &Timing, geometry: &Geometry) -> Self {
@@ -181,8 +197,26 @@ impl<F: Flash> Timed<F> {
             }
         }
         host.now = now;
-        requests.begin(op, now);
+        requests.begin(op, arrival, now);
         Step::Arrived
+    }
+
+    /// Passes time until a request of a [host](Arrival::Of) is complete, at most to `until_ns`: which host, and
+    /// when; none if there is none by then. Before that, the FTL may have to write pages of the write buffer:
+    /// the caller calls again after each.
+    pub fn await_hosts(&mut self, until_ns: u64) -> Awaited {
+        let Some(requests) = &mut self.requests else { return Awaited::Nobody };
+        loop {
+            if let Some((host, done_ns)) = requests.ended.pop_front() {
+                return Awaited::Host { host, done_ns };
+            }
+            if let Some(write) = requests.next_program() {
+                return Awaited::Program(write);
+            }
+            if !requests.pass_one(&mut self.host.now, until_ns) {
+                return Awaited::Nobody;
+            }
+        }
     }
 
     /// The write buffer is emptied: the next page of it that the FTL has to write, until there is none left.
@@ -193,7 +227,7 @@ impl<F: Flash> Timed<F> {
             if let Some(write) = requests.next_program() {
                 return Some(write);
             }
-            if !requests.pass_one(&mut self.host.now) {
+            if !requests.pass_one(&mut self.host.now, u64::MAX) {
                 break;
             }
         }

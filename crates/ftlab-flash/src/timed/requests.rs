@@ -8,7 +8,7 @@ use crate::{Geometry, Lpn};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// What a host may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,13 @@ pub enum Arrival {
     OfTrace(u64),
     /// At this time of the flash's clock, in nanoseconds.
     At(u64),
+    /// The same, of a host that wants to know when its request is complete.
+    Of {
+        /// Its number.
+        host: u32,
+        /// When, in nanoseconds.
+        time_ns: u64,
+    },
 }
 
 /// What was measured of requests.
@@ -91,6 +98,8 @@ pub(super) struct Requests {
     /// Of writes, since it was taken.
     interval: Responses,
     queue: Queue,
+    /// Hosts whose requests are complete, and when these were.
+    pub(super) ended: VecDeque<(u32, u64)>,
     /// Requests under way, those from before the measurement included.
     under_way: usize,
 }
@@ -104,6 +113,8 @@ struct Open {
     done: u64,
     /// Pages of it that nobody knows yet when they are complete.
     waits: u32,
+    /// The host that wants to know when it is complete, if one does.
+    host: Option<u32>,
     /// Whether it has no more pages.
     is_asked: bool,
     is_measured: bool,
@@ -205,6 +216,7 @@ impl Requests {
             responses: Default::default(),
             interval: Responses::default(),
             queue: Queue::default(),
+            ended: VecDeque::new(),
             under_way: 0,
         }
     }
@@ -220,7 +232,7 @@ impl Requests {
             return next;
         }
         let next = match (arrival, self.arrivals) {
-            (Arrival::At(arrival_ns), _) => arrival_ns,
+            (Arrival::At(time_ns) | Arrival::Of { time_ns, .. }, _) => time_ns,
             (Arrival::OfTrace(time_us), _) => of_trace(time_us, now),
             (Arrival::Next, Arrivals::Poisson) => self.poisson.next(now),
             (Arrival::Next, Arrivals::Closed | Arrivals::Trace) => {
@@ -351,10 +363,10 @@ impl Requests {
         Some(write)
     }
 
-    /// Passes time to the next completion; `now` is what it was, and becomes what it is. False if everything
-    /// is complete.
-    pub(super) fn pass_one(&mut self, now: &mut u64) -> bool {
-        let Some((time, owner)) = self.next_completion(NEVER) else { return false };
+    /// Passes time to the next completion, if that is not after `until`; `now` is what it was, and becomes what
+    /// it is. False if there is none.
+    pub(super) fn pass_one(&mut self, now: &mut u64, until: u64) -> bool {
+        let Some((time, owner)) = self.next_completion(until) else { return false };
         *now = time.max(*now);
         self.complete(owner, time);
         true
@@ -388,6 +400,7 @@ impl Requests {
         }
         self.under_way -= 1;
         self.free.push(owner);
+        self.ended.extend(open.host.map(|host| (host, open.done)));
         if open.is_measured {
             self.queue.leave(open.done);
             let response_ns = open.done - open.arrival;
@@ -400,12 +413,20 @@ impl Requests {
 
     /// A request arrives.
     #[inline]
-    pub(super) fn begin(&mut self, op: HostOp, now: u64) {
+    pub(super) fn begin(&mut self, op: HostOp, arrival: Arrival, now: u64) {
         self.queue.pass(now);
         self.queue.join();
         self.under_way += 1;
-        let open =
-            Open { op, arrival: now, done: now, waits: 0, is_asked: false, is_measured: true };
+        let host = if let Arrival::Of { host, .. } = arrival { Some(host) } else { None };
+        let open = Open {
+            op,
+            arrival: now,
+            done: now,
+            waits: 0,
+            host,
+            is_asked: false,
+            is_measured: true,
+        };
         if let Some(free) = self.free.pop() {
             self.open[free as usize] = open;
             self.present = free;
