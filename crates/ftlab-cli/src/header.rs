@@ -187,16 +187,16 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         let waited_for = if value("unit") == "request" { "request" } else { "page write" };
         number_of(value("queue-depth"), waited_for) + " outstanding"
     };
-    let mut more = String::new();
-    for (key, usual) in
-        [("priority", "none"), ("gc-priority", "same"), ("suspend", "off"), ("write-buffer", "off")]
-    {
-        if value(key) != usual {
-            more += &format!("; {key} {}", value(key));
-        }
-    }
+    let more = [
+        ("priority", "none"),
+        ("gc-priority", "same"),
+        ("suspend", "off"),
+        ("write-buffer", "off"),
+    ];
+    let more = more.into_iter().filter(|(key, usual)| !["", usual].contains(&value(key)));
+    let more: Vec<_> = more.map(|(key, _)| format!("; {key} {}", value(key))).collect();
     format!(
-        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}{more}",
+        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}{}",
         timing.timing.split(':').next().unwrap_or_default(),
         value("read-us"),
         value("program-us"),
@@ -205,6 +205,7 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         number_of(value("channels"), "channel"),
         number_of(value("luns"), "LUN"),
         value("layout"),
+        more.concat(),
     )
 }
 

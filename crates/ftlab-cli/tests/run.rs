@@ -411,6 +411,33 @@ fn requests_take_as_long_as_their_last_page() {
 }
 
 #[test]
+fn loads_have_a_table_a_figure_and_json() {
+    let place = Place::new();
+    let run = format!(
+        "run uniform {SMALL} --drive-writes 2 --ftl 1r-greedy --ftl fifo --timing slc:luns=4,unit=request"
+    );
+    let shown = place.ftlab(&format!("{run} --load 0.5..0.9 --figure load.svg"));
+    for part in ["p99.9 of", "50%", "90%", "1r-greedy can do", "more load costs more"] {
+        assert!(shown.stdout.contains(part), "{part}: {}", shown.stdout);
+    }
+    let figure = std::fs::read_to_string(place.path().join("load.svg")).unwrap();
+    assert!(figure.contains("99.9th percentile of writes"));
+    let curves = place.ftlab(&format!("{run} --load 0.3,0.9 --json")).json()["curves"].clone();
+    for curve in curves.as_array().unwrap() {
+        let mean = |point: usize| curve["points"][point]["response_mean_ns"].as_f64().unwrap();
+        assert!(mean(0) < mean(1), "{curve}");
+        assert_eq!(curve["points"][1]["load"], 0.9);
+    }
+    for (more, remedy) in [("--load 2", "0.1..0.95"), ("--load 0.5 --out d", "cannot be used with")]
+    {
+        let refused = place.ftlab(&format!("{run} {more}"));
+        assert!(refused.stderr.contains(remedy), "{}", refused.stderr);
+    }
+    let refused = place.ftlab(&format!("run uniform {SMALL} --ftl fifo --timing slc --load 0.5"));
+    assert!(refused.stderr.contains("unit=request"), "{}", refused.stderr);
+}
+
+#[test]
 fn page_writes_arrive_at_the_times_of_a_trace() {
     let place = Place::new();
     // Ten writes of one page, a millisecond apart, and two pages at once at the end.
