@@ -121,7 +121,7 @@ impl Evidence {
     pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
         let now = drive.write_clock();
         let stream = drive.stream_of(block);
-        let age = if drive.open_block(stream) == Some(block) {
+        let age = if drive.phase(block) == Phase::Open {
             let open = self.open[stream.index()];
             now - open.clocks / u64::from(open.count.max(1))
         } else {

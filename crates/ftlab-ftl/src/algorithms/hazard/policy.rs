@@ -168,7 +168,7 @@ impl Hazard {
     #[cold]
     fn take_snapshot(&mut self, drive: &Drive) {
         self.evidence.take_snapshot(drive);
-        self.sharing.on_epoch(|stream| drive.has_room(stream));
+        self.sharing.on_epoch(|stream| drive.takes_pages(stream));
         for block in (0..drive.geometry().blocks()).map(BlockId) {
             self.refresh(block, drive);
         }
@@ -298,7 +298,7 @@ impl Policy for Hazard {
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
         self.evidence.on_sealed(block, drive);
-        self.sharing.on_sealed(drive.stream_of(block), |stream| drive.has_room(stream));
+        self.sharing.on_sealed(drive.stream_of(block), |stream| drive.takes_pages(stream));
         self.refresh(block, drive);
     }
 
