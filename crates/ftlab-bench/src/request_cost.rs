@@ -77,10 +77,15 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     let before = ftl.counters();
     let taken = serve(&mut ftl, &mut requests, timing.is_some())?;
     let done = ftl.counters().since(&before);
+    // Who waits for room in the buffer is answered, too; that takes time in which nobody asks.
+    ftl.empty_buffer().map_err(|stop| format!("{stop:?}"))?;
+    let always =
+        if timing.is_some_and(|timing| timing.contains("write-buffer")) { 0.02 } else { 1e-3 };
     if let Some(requests) = ftl.measured().and_then(|measured| measured.requests) {
         let counts: u64 = requests.of.iter().map(ftlab_flash::ResponseTimes::count).sum();
         assert_eq!(counts, u64::from(REQUESTS), "every request is answered");
-        assert!((requests.under_way_mean / 256.0 - 1.0).abs() < 1e-3, "256 are always under way");
+        let under_way = requests.under_way_mean / 256.0;
+        assert!((under_way - 1.0).abs() < always, "256 are always under way: {under_way}");
     }
     let reads = u64::from(REQUESTS) / 2 * u64::from(timing.is_some());
     let operations = (reads + done.programs()) as f64;
