@@ -6,6 +6,7 @@
 //! cargo run --release -p ftlab-bench -- ftls 2r++ wolf:q=3  FTLs of your choice, zipf on the 8 GiB drive
 //! cargo run --release -p ftlab-bench -- large     the 512 GiB drive (needs 1.5 GB of memory)
 //! cargo run --release -p ftlab-bench -- timed     the cost of simulating time, on the 8 GiB drive
+//! cargo run --release -p ftlab-bench -- requests  the cost of simulating requests, on 8 channels x 8 LUNs
 //! cargo run --release -p ftlab-bench -- tail-latency [FILE.svg]  response times (2R paper, section 4.3.4)
 //! cargo run --release -p ftlab-bench -- hot-cold  hotness tests (Lee and Kim, SYSTOR 2013): accuracy and cost
 //! cargo run --release -p ftlab-bench -- calibrate [FOLDER [NAME [SPEC]]]  generators compared with captured traces
@@ -23,6 +24,7 @@ mod legend;
 mod live_drive;
 mod peers;
 mod reference;
+mod request_cost;
 mod stopwatch;
 mod sweep_cost;
 mod tail_latency;
@@ -298,6 +300,7 @@ fn main() -> Result<(), Failure> {
         Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], timed: &[], ..SMALL[0] }]),
         Some("timed") => program_cost(&SMALL.map(|row| Row { ftls: row.timed, ..row })),
         Some("large") => program_cost(&LARGE),
+        Some("requests") => request_cost::run(),
         Some("tail-latency") => tail_latency::run(argument(1)),
         Some("hot-cold") => hot_cold::run(),
         Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),
@@ -305,7 +308,7 @@ fn main() -> Result<(), Failure> {
         Some("sweep") => sweep_cost::run(),
         Some("peers") => peers::run(&arguments[1..]),
         Some(other) => Err(format!(
-            "no benchmark {other:?}; the benchmarks are ftls, timed, large, tail-latency, hot-cold, calibrate, peers and sweep; \
+            "no benchmark {other:?}; the benchmarks are ftls, timed, requests, large, tail-latency, hot-cold, calibrate, peers and sweep; \
              tables and figures of papers are made by ftlab reproduce"
         )
         .into()),

@@ -44,7 +44,10 @@ const MAY_USE: [(&str, &[&str]); 14] = [
             "ftlab-trace",
         ],
     ),
-    ("ftlab-bench", &["ftlab-flash", "ftlab-ftl", "ftlab-lab", "ftlab-sim", "ftlab-trace"]),
+    (
+        "ftlab-bench",
+        &["ftlab-flash", "ftlab-ftl", "ftlab-lab", "ftlab-machine", "ftlab-sim", "ftlab-trace"],
+    ),
 ];
 
 #[test]

@@ -179,13 +179,24 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
     let value = |name: &str| timing.parameters.get(name).map_or("", String::as_str);
     let host = if has_hosts {
         "each job with its own queue depth".to_owned()
+    } else if value("arrivals") == "poisson" {
+        format!("{} requests a second at random", value("rate"))
     } else if timing.is_open_loop() {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
-        number_of(value("queue-depth"), "page write") + " outstanding"
+        let waited_for = if value("unit") == "request" { "request" } else { "page write" };
+        number_of(value("queue-depth"), waited_for) + " outstanding"
     };
+    let more = [
+        ("priority", "none"),
+        ("gc-priority", "same"),
+        ("suspend", "off"),
+        ("write-buffer", "off"),
+    ];
+    let more = more.into_iter().filter(|(key, usual)| !["", usual].contains(&value(key)));
+    let more: Vec<_> = more.map(|(key, _)| format!("; {key} {}", value(key))).collect();
     format!(
-        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}",
+        "{}: {} us to read, {} to program, {} to erase, {} to transfer; {} x {}, {}; {host}{}",
         timing.timing.split(':').next().unwrap_or_default(),
         value("read-us"),
         value("program-us"),
@@ -194,6 +205,7 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         number_of(value("channels"), "channel"),
         number_of(value("luns"), "LUN"),
         value("layout"),
+        more.concat(),
     )
 }
 

@@ -18,6 +18,7 @@ mod figure;
 mod header;
 mod inspect;
 mod list;
+mod load;
 mod model;
 mod options;
 mod output;

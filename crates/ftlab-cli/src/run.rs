@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::figure::{FigureSize, check_figure, write_figure};
 use crate::header::{header, parsed};
+use crate::load::{self, Loads};
 use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
@@ -164,6 +165,10 @@ struct ReportArgs {
     /// observes pages and blocks.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Measures how long requests take at these loads, shares of the requests a second that each FTL can do:
+    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve.
+    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with_all = ["out", "report"])]
+    load: Option<Loads>,
     /// Plots the running write amplification to this file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
@@ -189,6 +194,12 @@ see `ftlab list workloads` for the generators and `ftlab list formats` for the f
 pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     args.report.report.as_deref().map(check_page).transpose()?;
     let experiment = experiment(args)?;
+    if let Some(loads) = &args.report.load {
+        let ReportArgs { json, quiet, size, .. } = args.report;
+        let figure = args.report.figure.as_deref();
+        let output = load::Output { json, quiet, figure, size, command: command(typed) };
+        return load::run(&experiment, loads, &output);
+    }
     let quiet = args.report.quiet;
     let prepared = with_spinner(quiet, "reading the workload", || experiment.prepare())?;
     // With --json, only JSON may go to standard output.

@@ -4,8 +4,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::{
-    FdpEvent, FdpEventCounts, FdpEventType, FdpIsolation, FdpStatistics, LunSeconds, RunResult,
-    TimingResult,
+    FdpEvent, FdpEventCounts, FdpEventType, FdpIsolation, FdpStatistics, LunSeconds,
+    OperationTimes, RunResult, TimingResult,
 };
 
 /// On two lines, to keep the table narrow.
@@ -232,9 +232,9 @@ fn lagging(run: &RunResult) -> Option<String> {
     let (asked, taken) = (time.arrived_seconds?, time.elapsed_seconds);
     (taken > LAG_MAX * asked).then(|| {
         format!(
-            "{}: the drive falls behind the trace's clock: the last page write comes after {} s and \
+            "{}: the drive falls behind the clock of the host: the last page write comes after {} s and \
              the flash is busy until {} s. Response times then reflect the length of the run, not the \
-             speed of the drive: lower speed-up, add LUNs, or use arrivals=closed.\n\n",
+             speed of the drive: lower speed-up or rate, add LUNs, or use arrivals=closed.\n\n",
             run.ftl,
             significant(asked, 4),
             significant(taken, 4)
@@ -253,9 +253,20 @@ pub(crate) fn times(result: &ExperimentResult) -> String {
         return String::new();
     }
     let responses = runs.iter().map(|(ftl, time)| responses(ftl.clone(), time));
-    let luns = runs.iter().map(|(ftl, time)| luns(ftl.clone(), time));
-    ruled(&RESPONSE_HEADINGS.map(str::to_owned), responses)
-        + &ruled(&LUN_HEADINGS.map(str::to_owned), luns)
+    let requests: Vec<_> = runs.iter().flat_map(|(ftl, time)| requests(ftl, time)).collect();
+    let has_reads = !requests.is_empty();
+    let luns = runs.iter().map(|(ftl, time)| luns(ftl.clone(), time, has_reads));
+    let mut lun_headings = LUN_HEADINGS.map(str::to_owned).to_vec();
+    if has_reads {
+        lun_headings.push("busy with\nhost reads".into());
+    }
+    let responses = if requests.is_empty() {
+        ruled(&RESPONSE_HEADINGS.map(str::to_owned), responses)
+    } else {
+        ruled(&REQUEST_HEADINGS.map(str::to_owned), requests)
+    };
+    let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
+    responses + &buffers + &ruled(&lun_headings, luns)
 }
 
 const RESPONSE_HEADINGS: [&str; 9] = [
@@ -278,6 +289,63 @@ fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
     [ftl, ms(of.mean), ms(of.stddev), p50, p95, p99, p99_9, p99_99, max]
 }
 
+const REQUEST_HEADINGS: [&str; 10] = [
+    "response time\nin ms",
+    "requests/s",
+    "mean",
+    "median",
+    "p95",
+    "p99",
+    "p99.9",
+    "p99.99",
+    "p99.999",
+    "longest",
+];
+
+/// A line for each operation that the host asked for, if it waited for requests.
+fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
+    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
+    let line = |(op, times): (&String, &OperationTimes)| {
+        let of = &times.response_ns;
+        let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.p99_999, of.max];
+        let [p50, p95, p99, p99_9, p99_99, p99_999, max] = quantiles.map(|ns| ms(ns as f64));
+        let rate = grouped(times.per_second.round() as u64);
+        [
+            format!("{ftl}, {op}{}", if op == "flush" { "es" } else { "s" }),
+            rate,
+            ms(of.mean),
+            p50,
+            p95,
+            p99,
+            p99_9,
+            p99_99,
+            p99_999,
+            max,
+        ]
+    };
+    // In the order in which hosts are described: reads and writes first.
+    let mut lines: Vec<_> =
+        time.requests.iter().flat_map(|requests| &requests.operations).collect();
+    lines.sort_by_key(|(op, _)| {
+        ["read", "write", "trim"].iter().position(|of| of == op).unwrap_or(3)
+    });
+    lines.into_iter().map(line).collect()
+}
+
+/// What happened in the write buffer, in a sentence.
+fn buffer(ftl: &str, time: &TimingResult) -> Option<String> {
+    let of = time.requests.as_ref()?.write_buffer?;
+    let share = |pages: u64| format!("{:.1}%", 100.0 * pages as f64 / of.writes.max(1) as f64);
+    Some(format!(
+        "{ftl}: of {} pages written to the buffer, {} took the place of an older version there and {} waited \
+         for room; {} pages were read from it.\n\n",
+        grouped(of.writes),
+        share(of.coalesced),
+        share(of.waited),
+        grouped(of.read_hits)
+    ))
+}
+
 const LUN_HEADINGS: [&str; 9] = [
     "LUNs",
     "host\nwrites/s",
@@ -290,13 +358,15 @@ const LUN_HEADINGS: [&str; 9] = [
     "busy with\nerases",
 ];
 
-fn luns(ftl: String, time: &TimingResult) -> [String; 9] {
+/// Reads of the host come last, if they take time.
+fn luns(ftl: String, time: &TimingResult, has_reads: bool) -> Vec<String> {
     let percent = |share: f64| format!("{:.1}%", 100.0 * share);
     let shares = || time.lun_busy_share.iter().copied();
-    let LunSeconds { host_writes, relocations, merges, erases, others } = time.lun_seconds;
-    let all = host_writes + relocations + merges + erases + others;
+    let LunSeconds { host_writes, host_reads, relocations, merges, erases, others } =
+        time.lun_seconds;
+    let all = host_writes + host_reads + relocations + merges + erases + others;
     let of_all = |seconds: f64| if all > 0.0 { percent(seconds / all) } else { "-".to_owned() };
-    [
+    let mut cells = vec![
         ftl,
         grouped(time.iops.round() as u64),
         significant(time.bytes_per_second / 1e6, 4),
@@ -306,7 +376,11 @@ fn luns(ftl: String, time: &TimingResult) -> [String; 9] {
         of_all(relocations),
         of_all(merges),
         of_all(erases),
-    ]
+    ];
+    if has_reads {
+        cells.push(of_all(host_reads));
+    }
+    cells
 }
 
 /// A table whose first column is text and whose others are numbers.

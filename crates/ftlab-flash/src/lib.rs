@@ -27,16 +27,22 @@ mod luns;
 mod memory;
 mod no_payload;
 mod response_times;
+mod schedule;
 mod timed;
 mod timing;
+mod write_buffer;
 
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use response_times::ResponseTimes;
-pub use timed::{Interval, Measured, Timed};
-pub use timing::{Arrivals, Layout, TIMINGS, Timing, TimingParameters, TimingPreset};
+pub use timed::{Arrival, Awaited, HostOp, Interval, Measured, RequestTimes, Step, Timed};
+pub use timing::{
+    Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
+    TimingPreset, Unit,
+};
+pub use write_buffer::{Acknowledgement, BufferCounts, BufferedWrite, WriteBuffer};
 
 /// What an FTL does to the medium.
 ///

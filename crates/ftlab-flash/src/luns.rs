@@ -1,6 +1,6 @@
 //! LUNs and channels: who is busy until when.
 
-use crate::timing::{Layout, TimingParameters, nanoseconds};
+use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -18,6 +18,9 @@ pub(crate) struct Luns {
     pub(crate) erase_ns: u64,
     /// A read and a program.
     pub(crate) copy_ns: u64,
+    pub(crate) transfer_ns: u64,
+    /// Whether the program of a copy waits for its read.
+    reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
     /// Nobody waits for a channel where transfers take no time, or each LUN has a channel for itself.
@@ -43,10 +46,10 @@ struct Channels {
 
 /// Maps pages to LUNs.
 #[derive(Debug, Clone, Copy)]
-enum Striping {
+pub(crate) enum Striping {
     /// Every superblock has as many pages on each LUN, and LUNs are a power of two: page p of the drive is on
     /// LUN p & mask. By far the most frequent case, and one without divisions.
-    Even { mask: u32 },
+    Even { mask: u32, block_of: BlockOf },
     /// Page p of a superblock is on LUN p mod the number of LUNs.
     Superblock { luns: u32, pages_per_block: u32, block_of: BlockOf },
     /// Block b is on LUN b mod the number of LUNs.
@@ -54,13 +57,13 @@ enum Striping {
 }
 
 impl Striping {
-    fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
+    pub(crate) fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
         let (pages_per_block, block_of) = (geometry.pages_per_block(), geometry.block_of());
         match layout {
             Layout::Superblock
                 if luns.is_power_of_two() && pages_per_block.is_multiple_of(luns) =>
             {
-                Self::Even { mask: luns - 1 }
+                Self::Even { mask: luns - 1, block_of }
             }
             Layout::Superblock => Self::Superblock { luns, pages_per_block, block_of },
             Layout::Block => Self::Block { luns, block_of },
@@ -68,9 +71,9 @@ impl Striping {
     }
 
     #[inline]
-    fn lun(self, page: Ppn) -> usize {
+    pub(crate) fn lun(self, page: Ppn) -> usize {
         let lun = match self {
-            Self::Even { mask } => page.0 & mask,
+            Self::Even { mask, .. } => page.0 & mask,
             Self::Superblock { luns, pages_per_block, block_of } => {
                 (page.0 - block_of.page(page).0 * pages_per_block) % luns
             }
@@ -79,11 +82,19 @@ impl Striping {
         lun as usize
     }
 
+    /// The block of a page.
+    pub(crate) fn block(self, page: Ppn) -> BlockId {
+        let (Self::Even { block_of, .. }
+        | Self::Superblock { block_of, .. }
+        | Self::Block { block_of, .. }) = self;
+        block_of.page(page)
+    }
+
     /// The LUNs that hold pages of `block`.
     #[inline]
-    fn luns_of(self, block: BlockId) -> Range<usize> {
+    pub(crate) fn luns_of(self, block: BlockId) -> Range<usize> {
         match self {
-            Self::Even { mask } => 0..mask as usize + 1,
+            Self::Even { mask, .. } => 0..mask as usize + 1,
             Self::Superblock { luns, pages_per_block, .. } => 0..luns.min(pages_per_block) as usize,
             Self::Block { luns, .. } => {
                 let lun = (block.0 % luns) as usize;
@@ -105,6 +116,8 @@ impl Luns {
             program_ns,
             erase_ns: nanoseconds(parameters.erase_us),
             copy_ns: read_ns + program_ns,
+            transfer_ns,
+            reads_first: parameters.priority != Priority::Femu,
             striping: Striping::new(count, parameters.layout, geometry),
             all: vec![Lun::default(); count as usize],
             shared: (transfer_ns > 0 && luns > 1).then(|| Channels {
@@ -121,9 +134,10 @@ impl Luns {
         self.all.iter().map(|lun| lun.free).max().unwrap_or(0)
     }
 
-    /// LUN -> time for which it was occupied.
-    pub(crate) fn busy_ns(&self) -> Vec<u64> {
-        self.all.iter().map(|lun| lun.free - lun.idle_ns).collect()
+    /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
+    /// to that time.
+    pub(crate) fn busy_ns(&self, until: u64) -> Vec<u64> {
+        self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
     }
 
     #[inline]
@@ -187,7 +201,7 @@ impl Luns {
             return lun.occupy(start, start + self.copy_ns);
         }
         let is_read = self.read_from(from, earliest);
-        self.program_on(to, is_read)
+        self.program_on(to, if self.reads_first { is_read } else { earliest })
     }
 
     /// Erases on every LUN of `block`; complete when the last is.

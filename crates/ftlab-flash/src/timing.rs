@@ -1,5 +1,6 @@
 //! How long flash operations take, by the name of a chip.
 
+use crate::write_buffer::WriteBuffer;
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
 
 ftlab_spec::choices! {
@@ -13,12 +14,72 @@ ftlab_spec::choices! {
 }
 
 ftlab_spec::choices! {
-    /// When the host asks for its next page write.
+    /// When the host asks for its next page write or request.
     pub enum Arrivals {
         /// As soon as one of `queue-depth` earlier ones is complete: a closed loop.
         Closed = "closed",
         /// At the time of the request in the trace, however many are not complete: an open loop.
         Trace = "trace",
+        /// At random, `rate` a second on average, independent of each other and of the drive: an open loop.
+        Poisson = "poisson",
+    }
+}
+
+ftlab_spec::choices! {
+    /// What the host asks for, and waits for, as one.
+    pub enum Unit {
+        /// A page write; reads, trims and flushes take no time.
+        Page = "page",
+        /// A request, of any operation: its pages go out at once, and it is complete when all of them are.
+        Request = "request",
+    }
+}
+
+ftlab_spec::choices! {
+    /// What a LUN does next.
+    pub enum Priority {
+        /// What it was asked for first; it waits until that can begin.
+        None = "none",
+        /// The same, and nothing waits for anything but its LUN, as FEMU has it.
+        Femu = "femu",
+        /// Reads before programs before erases, of those that can begin.
+        ReadFirst = "read-first",
+    }
+}
+
+ftlab_spec::choices! {
+    /// With priority=read-first: where collections come.
+    pub enum GcPriority {
+        /// Their reads and programs are like those of the host.
+        Same = "same",
+        /// After everything that the host asked for.
+        Last = "last",
+        /// Before everything that the host asked for, but for erases, which come after reads.
+        First = "first",
+    }
+}
+
+ftlab_spec::choices! {
+    /// With priority=read-first: what a read of the host interrupts.
+    pub enum Suspend {
+        /// Nothing.
+        Off = "off",
+        /// Programs.
+        Programs = "programs",
+        /// Erases.
+        Erases = "erases",
+        /// Programs and erases.
+        Both = "both",
+    }
+}
+
+impl Suspend {
+    pub(crate) fn programs(self) -> bool {
+        matches!(self, Self::Programs | Self::Both)
+    }
+
+    pub(crate) fn erases(self) -> bool {
+        matches!(self, Self::Erases | Self::Both)
     }
 }
 
@@ -39,12 +100,33 @@ ftlab_spec::parameters! {
         luns: u32 = 1, "luns" in 1..=1024, from "one, as FASTer (SNAPI 2010) counts";
         /// Where the pages of an erase block are.
         layout: Layout = Layout::Superblock, "layout", from "our choice";
-        /// When the host asks for its next page write.
+        /// When the host asks for its next page write, or request with unit=request.
         arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice";
-        /// With arrivals=closed: page writes that the host has under way at once.
+        /// With arrivals=closed: page writes that the host has under way at once, or requests with
+        /// unit=request.
         queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice";
         /// With arrivals=trace: how much faster than recorded the requests come.
         speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded";
+        /// With arrivals=poisson: page writes a second, or requests with unit=request.
+        rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice";
+        /// With arrivals=poisson: the seed of the times between them.
+        arrivals_seed: u64 = 1, "arrivals-seed", from "our choice";
+        /// What the host waits for.
+        unit: Unit = Unit::Page, "unit", from "papers on write amplification count page writes";
+        /// What a LUN does next.
+        priority: Priority = Priority::None, "priority", from "our choice";
+        /// A buffer of pages that the host has written and the flash has not: a size, maybe with parts: plp=off
+        /// if it does not survive a loss of power, ack=program if the host is told of a page when that is in
+        /// flash, keep=50% to leave so much of it there to be rewritten.
+        write_buffer: WriteBuffer = WriteBuffer::OFF, "write-buffer", from "none, as papers on write amplification";
+        /// With priority=read-first: where the operations of collections come.
+        gc_priority: GcPriority = GcPriority::Same, "gc-priority", from "our choice";
+        /// With priority=read-first: what reads of the host interrupt.
+        suspend: Suspend = Suspend::Off, "suspend", from "our choice";
+        /// Microseconds that an interruption takes, before the read and after it together.
+        suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice";
+        /// How often the same program or erase may be interrupted; 0 for any number of times.
+        suspend_max: u32 = 0, "suspend-max", from "our choice";
     }
 }
 
@@ -144,7 +226,9 @@ impl Timing {
         let mut full = preset.spec();
         full.arguments.retain(|(key, _)| spec.get(key).is_none());
         full.arguments.extend(spec.arguments.iter().cloned());
-        TimingParameters::from_spec(&full).map(|parameters| Self { parameters })
+        let parameters = TimingParameters::from_spec(&full)?;
+        check(&spec.name, &parameters)?;
+        Ok(Self { parameters })
     }
 
     /// Every parameter with its value.
@@ -152,14 +236,50 @@ impl Timing {
         self.parameters.values()
     }
 
-    /// When the host asks for its next page write.
+    /// When the host asks for its next page write or request.
     pub fn arrivals(&self) -> Arrivals {
         self.parameters.arrivals
+    }
+
+    /// What the host waits for.
+    pub fn unit(&self) -> Unit {
+        self.parameters.unit
+    }
+
+    /// Whether it is known when an operation will be complete as soon as it is asked for: no other overtakes
+    /// it, and no buffer delays it.
+    pub fn is_foreseeable(&self) -> bool {
+        self.parameters.priority != Priority::ReadFirst
+            && self.parameters.write_buffer.bytes.is_none()
     }
 
     pub(crate) fn parameters(&self) -> &TimingParameters {
         &self.parameters
     }
+}
+
+/// Refuses what does nothing without something else.
+fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
+    let TimingParameters { arrivals, unit, priority, gc_priority, suspend, write_buffer, .. } =
+        parameters;
+    let by_request = "possible for single page writes; add unit=request";
+    let by_choice =
+        "possible for LUNs that do what they are asked for first; add priority=read-first";
+    let wrong = if *arrivals == Arrivals::Poisson && *unit == Unit::Page {
+        ("arrivals", arrivals.to_string(), by_request)
+    } else if *priority == Priority::ReadFirst && *unit == Unit::Page {
+        ("priority", priority.to_string(), by_request)
+    } else if write_buffer.bytes.is_some() && *unit == Unit::Page {
+        ("write-buffer", write_buffer.to_string(), by_request)
+    } else if *gc_priority != GcPriority::Same && *priority != Priority::ReadFirst {
+        ("gc-priority", gc_priority.to_string(), by_choice)
+    } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {
+        ("suspend", suspend.to_string(), by_choice)
+    } else {
+        return Ok(());
+    };
+    let (key, value, expects) = wrong;
+    Err(SpecError::BadValue { of: of.into(), key: key.into(), value, expects: expects.into() })
 }
 
 /// Microseconds as whole nanoseconds.

@@ -108,6 +108,9 @@ pub trait Ftl: Send {
     fn check(&self) -> Result<(), Broken>;
 
     /// The medium.
+    fn flash(&self) -> &Self::Flash;
+
+    /// The same, to change it.
     fn flash_mut(&mut self) -> &mut Self::Flash;
 
     /// Who watches.

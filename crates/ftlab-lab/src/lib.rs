@@ -4,6 +4,7 @@
 //!   what is expected of them.
 //! - [`compare`]: a scoreboard of many FTLs over many workloads and drives.
 //! - [`advise`]: which FTL, and how much over-provisioning, for a target.
+//! - [`load`]: how long requests take, the closer to what a drive can do.
 //! - [`write_results`], [`read_results`]: the result of an experiment in a directory.
 
 #![forbid(unsafe_code)]
@@ -11,6 +12,7 @@
 pub mod advise;
 pub mod compare;
 mod error;
+pub mod load;
 mod output;
 mod parallel;
 pub mod sweep;

@@ -4,6 +4,7 @@ use crate::error::MachineError;
 use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
 use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
+use crate::requests::{self, RequestPart};
 use crate::steps::{Recorder, Step};
 use crate::watch::{PageWatch, Watch};
 use ftlab_flash::{
@@ -151,6 +152,49 @@ impl AnyFtl {
         clock!(self, clock => clock.expect_at(arrival_ns, batch.writes.len()));
         any!(&mut self.kind, ftl => ftl.apply(batch).map_err(Stop::from))?;
         Ok(clock!(self, clock => clock.take_done_ns()).unwrap_or(0))
+    }
+
+    /// Carries out parts of requests, in order, whose writes are those of `batch`. Without a clock it does
+    /// nothing.
+    pub fn serve(&mut self, batch: &PageBatch, parts: &[RequestPart]) -> Result<(), Stop> {
+        match &mut self.kind {
+            Kind::Timed(ftl) => requests::serve(&mut **ftl, batch, parts),
+            Kind::Faulty(ftl) => requests::serve(&mut **ftl, batch, parts),
+            Kind::Plain(_) | Kind::Recorded(_) => Ok(()),
+        }
+    }
+
+    /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
+    pub fn await_hosts(&mut self, until_ns: u64) -> Result<Option<(u32, u64)>, Stop> {
+        match &mut self.kind {
+            Kind::Timed(ftl) => requests::await_hosts(&mut **ftl, until_ns),
+            Kind::Faulty(ftl) => requests::await_hosts(&mut **ftl, until_ns),
+            Kind::Plain(_) | Kind::Recorded(_) => Ok(None),
+        }
+    }
+
+    /// Writes everything that is in the write buffer of the flash.
+    pub fn empty_buffer(&mut self) -> Result<(), Stop> {
+        match &mut self.kind {
+            Kind::Timed(ftl) => requests::empty_buffer(&mut **ftl),
+            Kind::Faulty(ftl) => requests::empty_buffer(&mut **ftl),
+            Kind::Plain(_) | Kind::Recorded(_) => Ok(()),
+        }
+    }
+
+    /// Pages that the host has written and that never come to the FTL, since time is measured, and those that
+    /// have not yet.
+    pub fn absorbed(&self) -> [u64; 2] {
+        match &self.kind {
+            Kind::Timed(ftl) => ftl.flash().absorbed(),
+            Kind::Faulty(ftl) => ftl.flash().absorbed(),
+            Kind::Plain(_) | Kind::Recorded(_) => [0; 2],
+        }
+    }
+
+    /// Requests and operations of the flash that are not complete.
+    pub fn pending(&mut self) -> usize {
+        clock!(self, clock => clock.pending()).unwrap_or(0)
     }
 
     /// When everything so far is complete, in nanoseconds; none without a clock.

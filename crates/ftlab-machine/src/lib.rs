@@ -26,6 +26,7 @@ mod error;
 mod page_ages;
 mod picture;
 mod policies;
+mod requests;
 mod steps;
 mod watch;
 #[cfg(test)]
@@ -36,5 +37,6 @@ pub use error::MachineError;
 pub use page_ages::Moves;
 pub use picture::{BlockPages, Picture};
 pub use policies::{MakePolicy, OwnPolicies};
+pub use requests::RequestPart;
 pub use steps::{Candidate, Step};
 pub use watch::{BINS, Watch};

@@ -125,10 +125,17 @@ pub(crate) fn responses(result: &ExperimentResult) -> Table {
         let timing = run.timing.as_ref();
         Cell::of(timing, |timing| Cell::digits(time(&timing.response_ns) / 1e6, 4))
     }
-    let columns: [Column; 8] = [
-        ("mean", "Mean response time of a host page write, in milliseconds", |run| {
-            ms(run, |of| of.mean)
-        }),
+    fn read_ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Cell {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        let reads = requests.and_then(|requests| requests.operations.get("read"));
+        Cell::of(reads, |reads| Cell::digits(time(&reads.response_ns) / 1e6, 4))
+    }
+    let columns: [Column; 13] = [
+        (
+            "mean",
+            "Mean response time of a page write, or of a write request, in milliseconds",
+            |run| ms(run, |of| of.mean),
+        ),
         ("median", "Half of the writes took no longer", |run| ms(run, |of| of.p50 as f64)),
         ("p90", "90% took no longer", |run| ms(run, |of| of.p90 as f64)),
         ("p95", "95% took no longer", |run| ms(run, |of| of.p95 as f64)),
@@ -136,6 +143,13 @@ pub(crate) fn responses(result: &ExperimentResult) -> Table {
         ("p99.9", "99.9% took no longer", |run| ms(run, |of| of.p99_9 as f64)),
         ("p99.99", "99.99% took no longer", |run| ms(run, |of| of.p99_99 as f64)),
         ("longest", "The longest of all", |run| ms(run, |of| of.max as f64)),
+        ("reads: mean", "Mean response time of a read request", |run| read_ms(run, |of| of.mean)),
+        ("p99", "99% of the reads took no longer", |run| read_ms(run, |of| of.p99 as f64)),
+        ("p99.9", "99.9% of the reads took no longer", |run| read_ms(run, |of| of.p99_9 as f64)),
+        ("p99.99", "99.99% of the reads took no longer", |run| read_ms(run, |of| of.p99_99 as f64)),
+        ("p99.999", "99.999% of the reads took no longer", |run| {
+            read_ms(run, |of| of.p99_999 as f64)
+        }),
     ];
     Table::new(result, &columns).without_empty()
 }
@@ -148,11 +162,12 @@ pub(crate) fn speed(result: &ExperimentResult) -> Table {
     fn busy(run: &RunResult, part: fn(&LunSeconds) -> f64) -> Cell {
         timed(run, |time| {
             let of = &time.lun_seconds;
-            let all = of.host_writes + of.relocations + of.merges + of.erases + of.others;
+            let moved = of.relocations + of.merges;
+            let all = of.host_writes + of.host_reads + moved + of.erases + of.others;
             Cell::of(Some(part(of) / all).filter(|share| share.is_finite()), Cell::share)
         })
     }
-    let columns: [Column; 6] = [
+    let columns: [Column; 7] = [
         ("host writes per second", "Pages that the host wrote per simulated second", |run| {
             timed(run, |time| Cell::count(time.iops.round() as u64))
         }),
@@ -161,6 +176,10 @@ pub(crate) fn speed(result: &ExperimentResult) -> Table {
         }),
         ("LUNs for host writes", "Share of the LUNs' busy time that host writes took", |run| {
             busy(run, |of| of.host_writes)
+        }),
+        ("for host reads", "Share that reads of the host took, where they take time", |run| {
+            let takes_time = run.timing.as_ref().is_some_and(|time| time.requests.is_some());
+            if takes_time { busy(run, |of| of.host_reads) } else { Cell::of(None, Cell::share) }
         }),
         ("for relocations", "Share that relocations took", |run| busy(run, |of| of.relocations)),
         ("for merges", "Share that copies of merges took", |run| busy(run, |of| of.merges)),

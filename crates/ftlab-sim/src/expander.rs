@@ -2,8 +2,9 @@
 
 use crate::SimError;
 use crate::schedule::Marks;
-use ftlab_flash::Lpn;
+use ftlab_flash::{Arrival, HostOp, Lpn};
 use ftlab_ftl::PageBatch;
+use ftlab_machine::RequestPart;
 use ftlab_trace::pages::PageSink;
 use ftlab_trace::{Op, RequestBatch};
 use std::collections::VecDeque;
@@ -11,12 +12,17 @@ use std::collections::VecDeque;
 /// Trims in a segment after which it ends, so that trims without writes take no more memory.
 pub(crate) const TRIMS_MAX: usize = 64 * 1024;
 
+/// The same of parts of requests.
+const PARTS_MAX: usize = 64 * 1024;
+
 /// Page writes, and what happens after the last.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) batch: PageBatch,
     /// Arrival of each write, in microseconds; empty unless times are kept.
     pub(crate) arrivals_us: Vec<u64>,
+    /// The requests whose writes these are, and reads, trims and flushes; empty unless requests are kept.
+    pub(crate) parts: Vec<RequestPart>,
     pub(crate) marks: Marks,
 }
 
@@ -36,7 +42,9 @@ pub(crate) struct Bounds {
 struct Run {
     first: u32,
     pages: u64,
-    is_trim: bool,
+    op: HostOp,
+    /// Whether its request has not begun.
+    begins: bool,
     of: Origin,
 }
 
@@ -74,6 +82,10 @@ pub(crate) struct Expander {
     pub(crate) present: Origin,
     /// Arrivals of the writes of the batch.
     pub(crate) arrivals_us: Vec<u64>,
+    /// Whether requests are kept, reads, trims and flushes among them.
+    pub(crate) keeps_requests: bool,
+    /// Those of the batch.
+    pub(crate) parts: Vec<RequestPart>,
 }
 
 impl Expander {
@@ -92,6 +104,8 @@ impl Expander {
             keeps_streams: false,
             present: Origin::default(),
             arrivals_us: Vec::new(),
+            keeps_requests: false,
+            parts: Vec::new(),
         }
     }
 
@@ -99,6 +113,11 @@ impl Expander {
     #[cfg(test)]
     pub(crate) fn waiting_max(&self) -> usize {
         self.waiting.capacity()
+    }
+
+    /// Whether pages wait for the next batch.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Keeps the stream of each write from here on.
@@ -112,13 +131,16 @@ impl Expander {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.batch.writes.len() == self.room || self.batch.trims.len() >= TRIMS_MAX
+        self.batch.writes.len() == self.room
+            || self.batch.trims.len() >= TRIMS_MAX
+            || self.parts.len() >= PARTS_MAX
     }
 
     /// Fills the batch of `segment`, which is swapped for the one before, from here on.
     pub(crate) fn begin(&mut self, segment: &mut Segment, room: usize) {
         std::mem::swap(&mut segment.batch, &mut self.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.arrivals_us);
+        std::mem::swap(&mut segment.parts, &mut self.parts);
         self.room = room;
         self.direct_room = self.room_for_bare_writes();
     }
@@ -138,7 +160,7 @@ impl Expander {
 
     /// The room for writes that need nothing but a place.
     fn room_for_bare_writes(&self) -> usize {
-        let is_bare = !self.keeps_times && !self.keeps_streams;
+        let is_bare = !self.keeps_times && !self.keeps_streams && !self.keeps_requests;
         if self.waiting.is_empty() && is_bare { self.room } else { 0 }
     }
 
@@ -147,7 +169,11 @@ impl Expander {
         if self.is_full() {
             return false;
         }
-        if run.is_trim {
+        if run.op != HostOp::Write && self.keeps_requests {
+            self.put_apart(run);
+            return true;
+        }
+        if run.op == HostOp::Trim {
             let to_end = self.logical_pages - u64::from(run.first);
             self.batch.trim(Lpn(run.first), run.pages.min(to_end) as u32);
             if run.pages > to_end {
@@ -158,6 +184,7 @@ impl Expander {
         let writes = &mut self.batch.writes;
         let mut left = run.pages.min((self.room - writes.len()) as u64);
         run.pages -= left;
+        let part = (run.first, left as u32);
         while left > 0 {
             let length = left.min(self.logical_pages - u64::from(run.first)) as u32;
             writes.extend((run.first..run.first + length).map(Lpn));
@@ -167,13 +194,35 @@ impl Expander {
             }
             left -= u64::from(length);
         }
-        if self.keeps_times {
+        if self.keeps_requests {
+            let (first, pages) = part;
+            self.add_part(run, first, pages, run.pages == 0);
+        } else if self.keeps_times {
             self.arrivals_us.resize(self.batch.writes.len(), run.of.time_us);
         }
         if self.keeps_streams {
             self.batch.streams.resize(self.batch.writes.len(), run.of.stream);
         }
         run.pages == 0
+    }
+
+    /// Puts a run that is no write among the requests; after the last page of the drive comes its first.
+    fn put_apart(&mut self, run: &mut Run) {
+        let to_end = self.logical_pages - u64::from(run.first);
+        let is_whole = run.pages <= to_end;
+        self.add_part(run, run.first, run.pages.min(to_end) as u32, is_whole);
+        if !is_whole {
+            self.add_part(run, 0, (run.pages - to_end) as u32, true);
+        }
+    }
+
+    /// The next part of the request of `run`.
+    fn add_part(&mut self, run: &mut Run, first: u32, pages: u32, ends: bool) {
+        let arrival =
+            if self.keeps_times { Arrival::OfTrace(run.of.time_us) } else { Arrival::Next };
+        let begins = std::mem::replace(&mut run.begins, false);
+        let part = RequestPart { op: run.op, first: Lpn(first), pages, arrival, begins, ends };
+        self.parts.push(part);
     }
 
     /// Adds the most usual batch, writes of one whole page each, in loops without branches; does
@@ -201,13 +250,13 @@ impl Expander {
 
     /// Any run but a write to the drive for which there is room.
     #[inline(never)]
-    fn add_run(&mut self, is_trim: bool, first_page: u64, pages: u64) {
+    fn add_run(&mut self, op: HostOp, first_page: u64, pages: u64) {
         let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
         if is_beyond && !self.bounds.wrap {
             // What comes after the end of the run does not matter.
             if self.beyond.is_none() && !self.is_past_end() {
                 self.beyond = Some(SimError::BeyondDrive {
-                    operation: if is_trim { "trim" } else { "write" },
+                    operation: op.name(),
                     page: first_page.max(self.logical_pages),
                     logical_pages: self.logical_pages,
                     page_bytes: self.bounds.page_bytes,
@@ -217,9 +266,10 @@ impl Expander {
             return;
         }
         let first = (first_page % self.logical_pages) as u32;
-        let pages = if is_trim { pages.min(self.logical_pages) } else { pages };
-        let mut run = Run { first, pages, is_trim, of: self.present };
-        self.pulled += if is_trim { 0 } else { pages };
+        let is_write = op == HostOp::Write;
+        let pages = if is_write { pages } else { pages.min(self.logical_pages) };
+        let mut run = Run { first, pages, op, begins: true, of: self.present };
+        self.pulled += if is_write { pages } else { 0 };
         if !self.waiting.is_empty() || !self.put(&mut run) {
             self.waiting.push_back(run);
             self.direct_room = 0;
@@ -233,7 +283,7 @@ impl PageSink for Expander {
         let room = self.direct_room.saturating_sub(self.batch.writes.len()) as u64;
         let after = first_page.saturating_add(pages);
         if pages > room || after > self.logical_pages {
-            self.add_run(false, first_page, pages);
+            self.add_run(HostOp::Write, first_page, pages);
             return;
         }
         self.pulled += pages;
@@ -246,7 +296,19 @@ impl PageSink for Expander {
 
     fn trim(&mut self, first_page: u64, pages: u64) {
         if !self.bounds.ignore_trims {
-            self.add_run(true, first_page, pages);
+            self.add_run(HostOp::Trim, first_page, pages);
+        }
+    }
+
+    fn read(&mut self, first_page: u64, pages: u64) {
+        if self.keeps_requests {
+            self.add_run(HostOp::Read, first_page, pages);
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.keeps_requests {
+            self.add_run(HostOp::Flush, 0, 0);
         }
     }
 }

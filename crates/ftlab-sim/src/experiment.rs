@@ -16,7 +16,7 @@ use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::threads::Threads;
 use crate::workload::Workload;
 use crate::{SimError, memory, steady};
-use ftlab_flash::{Arrivals, Faults, Timing};
+use ftlab_flash::{Arrivals, Faults, Timing, Unit};
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
@@ -168,8 +168,9 @@ impl Experiment {
             seed: self.seed,
         };
         let jobs = self.jobs_on_a_clock()?;
+        let reads_count = timing.as_ref().is_some_and(|timing| timing.unit() == Unit::Request);
         let source = match &jobs {
-            Some(jobs) => hosted::open(jobs, &self.workload.name(), &space)?.0,
+            Some(jobs) => hosted::open(jobs, &self.workload.name(), &space, reads_count)?.0,
             None => self.source(trace, &space, open_loop)?,
         };
         let is_trace = !self.workload.is_generator();
@@ -217,16 +218,16 @@ impl Experiment {
         } else {
             Vec::new()
         };
-        let mut hosted = Vec::new();
-        for jobs in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len())) {
-            let (source, clock) = hosted::open(jobs, &self.workload.name(), &space)?;
-            let feed = self.feed(source, bounds, schedule.clone())?;
-            hosted.push(Hosted::new(feed, clock));
-        }
+        let mut hosted = self.hosted(jobs.as_ref(), &space, bounds, &schedule, reads_count)?;
         let mut feeds = self.feeds(source, &space, bounds, schedule)?;
         if open_loop {
             // A fill has no times: its writes come one after the other.
             feeds.last_mut().into_iter().for_each(Feed::keep_times);
+        }
+        if reads_count {
+            let hosted = hosted.iter_mut().map(|hosted| &mut hosted.feed);
+            // The drive is filled page by page.
+            feeds.last_mut().into_iter().chain(hosted).for_each(Feed::keep_requests);
         }
         if self.observe {
             feeds.last_mut().into_iter().for_each(|feed| feed.watch(bounds.logical_pages));
@@ -306,6 +307,24 @@ impl Experiment {
         let sources = fill(self.fill, space)?.map(|source| (source, filled));
         let sources = sources.into_iter().chain([(source, schedule)]);
         sources.map(|(source, schedule)| self.feed(source, bounds, schedule)).collect()
+    }
+
+    /// The jobs of fio on a clock, for each FTL in its own order.
+    fn hosted(
+        &self,
+        jobs: Option<&JobFile>,
+        space: &Space,
+        bounds: Bounds,
+        schedule: &Schedule,
+        reads_count: bool,
+    ) -> Result<Vec<Hosted>, SimError> {
+        let mut hosted = Vec::new();
+        for jobs in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len())) {
+            let (source, shared) = hosted::open(jobs, &self.workload.name(), space, reads_count)?;
+            let feed = self.feed(source, bounds, schedule.clone())?;
+            hosted.push(Hosted::new(feed, shared, reads_count));
+        }
+        Ok(hosted)
     }
 
     /// Requests, with the streams that this experiment gives them.

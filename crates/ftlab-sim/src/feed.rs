@@ -26,6 +26,10 @@ impl Chunk {
         &self.segments[..self.used]
     }
 
+    pub(crate) fn segments_mut(&mut self) -> &mut [Segment] {
+        &mut self.segments[..self.used]
+    }
+
     fn clear(&mut self) {
         self.used = 0;
     }
@@ -38,6 +42,7 @@ impl Chunk {
         self.used += 1;
         segment.batch.clear();
         segment.arrivals_us.clear();
+        segment.parts.clear();
         segment
     }
 }
@@ -87,15 +92,25 @@ impl Feed {
         })
     }
 
-    /// Hands out one page write at a time, and reads no request before the pages of the one before it.
+    /// Hands out one page write at a time at most, and reads no request before the pages of the one before it.
     pub(crate) fn read_one_by_one(&mut self) {
         self.requests = RequestBatch::with_limit(1);
         self.chunk_writes = 1;
     }
 
+    /// Whether all pages of the requests that were read have been handed out.
+    pub(crate) fn is_between_requests(&self) -> bool {
+        !self.pages.has_waiting()
+    }
+
     /// Keeps the time at which each page write arrives.
     pub(crate) fn keep_times(&mut self) {
         self.pages.keeps_times = true;
+    }
+
+    /// Keeps requests, reads, trims and flushes among them.
+    pub(crate) fn keep_requests(&mut self) {
+        self.pages.keeps_requests = true;
     }
 
     /// Keeps the stream that each page write belongs to, if the source names them.
@@ -133,7 +148,8 @@ impl Feed {
             let writes = segment.batch.writes.len() as u64;
             segment.marks = self.schedule.advance(writes);
             self.schedule.check_intervals()?;
-            left = left.saturating_sub(writes + segment.batch.trims.len() as u64);
+            let parts = segment.parts.len() as u64;
+            left = left.saturating_sub(parts.max(writes + segment.batch.trims.len() as u64));
             if self.schedule.ends_when_steady() && segment.marks.round {
                 break;
             }
@@ -147,10 +163,11 @@ impl Feed {
         self.pages.begin(segment, room);
         let mut is_full = self.pages.move_waiting();
         while !is_full && self.read_requests()? {
-            is_full = self.pages.is_full();
+            is_full = self.pages.is_full() || self.requests.limit() == 1;
         }
         std::mem::swap(&mut segment.batch, &mut self.pages.batch);
         std::mem::swap(&mut segment.arrivals_us, &mut self.pages.arrivals_us);
+        std::mem::swap(&mut segment.parts, &mut self.pages.parts);
         if let Some(lifetimes) = &mut self.lifetimes {
             lifetimes.tell(&mut segment.batch);
         }

@@ -5,6 +5,7 @@ use crate::erase_counts;
 use crate::expander::Segment;
 use crate::fdp::FdpRecord;
 use crate::feed::Chunk;
+use crate::format::grouped;
 use crate::frames::{self, blocks_per_cell};
 use crate::result::{
     Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Frame, Memory, Observed,
@@ -12,14 +13,18 @@ use crate::result::{
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
-use ftlab_flash::{Faults, Geometry, Interval};
+use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_machine::{AnyFtl, Step, Stop, Watch};
+use ftlab_trace::fio::Issued;
 use std::collections::BTreeMap;
 
 /// Rounds of a run that ends when it is steady, at least: two drive writes.
 const ROUNDS_MIN: u64 = 8;
+
+/// Requests and operations that may wait: some hundred bytes each.
+const BACKLOG_MAX: u64 = 1 << 22;
 
 /// An FTL, and what is recorded of it.
 pub(crate) struct FtlRun {
@@ -39,6 +44,8 @@ pub(crate) struct FtlRun {
     read_only: Option<String>,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
+    /// Pages that were in the write buffer then.
+    buffered_before: u64,
     series: Series,
     rounds: Rounds,
     round_start: Totals,
@@ -55,6 +62,9 @@ pub(crate) struct FtlRun {
 #[derive(Debug, Clone, Copy, Default)]
 struct Totals {
     host_writes: u64,
+    /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
+    /// still there.
+    host_programs: u64,
     relocations: u64,
     merge_copies: u64,
     erases: u64,
@@ -64,6 +74,7 @@ impl Totals {
     fn since(self, earlier: Self) -> Self {
         Self {
             host_writes: self.host_writes - earlier.host_writes,
+            host_programs: self.host_programs - earlier.host_programs,
             relocations: self.relocations - earlier.relocations,
             merge_copies: self.merge_copies - earlier.merge_copies,
             erases: self.erases - earlier.erases,
@@ -72,7 +83,7 @@ impl Totals {
 
     /// Flash pages programmed.
     fn programs(self) -> u64 {
-        self.host_writes + self.relocations + self.merge_copies
+        self.host_programs + self.relocations + self.merge_copies
     }
 
     fn waf(self) -> f64 {
@@ -111,6 +122,7 @@ impl FtlRun {
             fdp: None,
             read_only: None,
             base: None,
+            buffered_before: 0,
             series: Series::default(),
             rounds: Rounds::default(),
             round_start: Totals::default(),
@@ -138,6 +150,8 @@ impl FtlRun {
         self.base = Some((counters, self.ftl.watch().clone()));
         self.first_step = self.ftl.steps().len();
         self.ftl.measure();
+        let [_, buffered] = self.ftl.absorbed();
+        self.buffered_before = buffered;
         self.ftl.count_moves();
         self.frames.extend(self.frame(0));
     }
@@ -154,17 +168,40 @@ impl FtlRun {
                 break;
             }
             let ftl = &mut self.ftl;
+            let mut apply = || match &segment.parts[..] {
+                [] => ftl.apply(&segment.batch, &segment.arrivals_us),
+                parts => ftl.serve(&segment.batch, parts),
+            };
             let outcome = match self.base {
-                Some(_) => self.spent.on(|| ftl.apply(&segment.batch, &segment.arrivals_us)),
-                None => ftl.apply(&segment.batch, &segment.arrivals_us),
+                Some(_) => self.spent.on(apply),
+                None => apply(),
             };
             match outcome {
-                Ok(()) => self.record(segment),
+                Ok(()) => {
+                    self.record(segment);
+                    self.check_backlog()?;
+                }
                 Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
                 Err(Stop::Error(reason)) => return Err(self.failed(reason)),
             }
         }
         Ok(())
+    }
+
+    /// Refuses to remember ever more that has not been done.
+    fn check_backlog(&mut self) -> Result<(), SimError> {
+        let pending = self.ftl.pending() as u64;
+        if pending <= BACKLOG_MAX {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!(
+                "{}: the flash falls ever further behind its host, and {} requests and operations wait",
+                self.name,
+                grouped(pending)
+            ),
+            remedy: "lower speed-up or rate, add LUNs, or use arrivals=closed".into(),
+        })
     }
 
     /// The same at one time of the clock, in nanoseconds; when the last of these writes is complete.
@@ -182,6 +219,26 @@ impl FtlRun {
             self.record(segment);
         }
         Ok(done_ns)
+    }
+
+    /// Carries out the request of a host, or a part of it.
+    pub(crate) fn apply_of(&mut self, chunk: &mut Chunk, of: Issued) -> Result<(), SimError> {
+        let Issued { host, time_ns } = of;
+        let parts = chunk.segments_mut().iter_mut().flat_map(|segment| &mut segment.parts);
+        parts.for_each(|part| part.arrival = Arrival::Of { host, time_ns });
+        self.apply(chunk)
+    }
+
+    /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
+    pub(crate) fn await_hosts(&mut self, until_ns: u64) -> Result<Option<(u32, u64)>, SimError> {
+        match self.ftl.await_hosts(until_ns) {
+            Ok(ended) => Ok(ended),
+            Err(Stop::ReadOnly(reason)) => {
+                self.read_only = Some(reason);
+                Ok(None)
+            }
+            Err(Stop::Error(reason)) => Err(self.failed(reason)),
+        }
     }
 
     /// When everything so far is complete, in nanoseconds of its clock.
@@ -258,8 +315,11 @@ impl FtlRun {
     fn totals(&self) -> Totals {
         let Some((base, _)) = &self.base else { return Totals::default() };
         let counters = self.ftl.counters();
+        let host_programs = counters.host_writes - base.host_writes;
+        let [absorbed, buffered] = self.ftl.absorbed();
         Totals {
-            host_writes: counters.host_writes - base.host_writes,
+            host_writes: host_programs + absorbed + buffered - self.buffered_before,
+            host_programs,
             relocations: counters.relocations() - base.relocations(),
             merge_copies: counters.merges.copies - base.merges.copies,
             erases: (counters.erases() - base.erases()) * u64::from(self.unit_blocks),
@@ -353,6 +413,13 @@ impl FtlRun {
 
     /// The result.
     pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
+        if !self.is_read_only() {
+            match self.ftl.empty_buffer() {
+                Ok(()) => {}
+                Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
+            }
+        }
         // A drive that becomes read-only leaves a collection half done.
         if !self.is_read_only() {
             let broken = |broken| self.failed(format!("{broken}; please report the command"));

@@ -4,41 +4,34 @@
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
-use ftlab_trace::fio::{Hosts, JobFile};
+use ftlab_trace::fio::{Hosts, Issued, JobFile, Turn};
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Page writes after which the progress is shown.
+/// Page writes or requests after which the progress is shown.
 const STEPS: usize = 1 << 16;
 
-/// What the requests and the flash tell each other, in nanoseconds.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
-    /// When the hosts begin.
-    start: AtomicU64,
-    /// When the present request was issued.
-    issued: AtomicU64,
-    /// When it is complete, as far as its pages are written; 0 before the first.
-    done: AtomicU64,
+/// The hosts, which the requests and the flash share.
+pub(crate) struct Shared(Mutex<Inner>);
+
+struct Inner {
+    hosts: Hosts,
+    /// The request that was issued last, and when it is complete, as far as its pages are written; none once
+    /// somebody else says when it is.
+    present: Option<(Issued, u64)>,
 }
 
-impl Clock {
-    fn issued_ns(&self) -> u64 {
-        self.issued.load(Ordering::Relaxed)
-    }
-
-    fn complete(&self, done_ns: u64) {
-        self.done.fetch_max(done_ns, Ordering::Relaxed);
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Whoever panics ends the run.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The requests of all hosts, one at a time.
 struct Source {
-    hosts: Hosts,
-    clock: Arc<Clock>,
-    has_begun: bool,
+    shared: Arc<Shared>,
     metadata: TraceMetadata,
     skipped: Skipped,
 }
@@ -50,13 +43,15 @@ impl TraceSource for Source {
 
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.hosts.begin_at(self.clock.start.load(Ordering::Relaxed));
+        let mut inner = self.shared.lock();
+        if let Some((Issued { host, time_ns }, done_ns)) = inner.present.take() {
+            inner.hosts.complete(host, done_ns.max(time_ns));
         }
-        let done_ns = self.clock.done.swap(0, Ordering::Relaxed);
-        let issued_ns = self.hosts.next(done_ns, batch)?;
-        self.clock.issued.store(issued_ns.unwrap_or(0), Ordering::Relaxed);
-        Ok(issued_ns.is_some())
+        let turn = inner.hosts.turn()?;
+        if let Turn::Issue(_) = turn {
+            inner.present = inner.hosts.issue(batch).map(|issued| (issued, 0));
+        }
+        Ok(turn != Turn::End)
     }
 
     fn skipped(&self) -> &Skipped {
@@ -72,55 +67,59 @@ pub(crate) fn notes(metadata: &TraceMetadata) -> Vec<(String, String)> {
     metadata.properties.iter().filter_map(of_jobs).collect()
 }
 
-/// The requests of the jobs of the workload `name`, and the clock that they and an FTL share.
+/// The requests of the jobs of the workload `name`, and the hosts that they and an FTL share; jobs that only read
+/// are refused if reads take no time.
 pub(crate) fn open(
     jobs: &JobFile,
     name: &str,
     space: &Space,
-) -> Result<(Box<dyn TraceSource>, Arc<Clock>), TraceError> {
-    let hosts = jobs.hosts(space)?;
+    reads_take_time: bool,
+) -> Result<(Box<dyn TraceSource>, Arc<Shared>), TraceError> {
+    let hosts = jobs.hosts(space, reads_take_time)?;
     let mut metadata = TraceMetadata { format: name.to_owned(), ..TraceMetadata::default() };
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
     let notes = hosts.notes().iter().map(|(name, text)| ((*name).to_owned(), text.clone()));
     metadata.properties.extend(notes);
-    let clock = Arc::new(Clock::default());
-    let source = Source {
-        hosts,
-        clock: Arc::clone(&clock),
-        has_begun: false,
-        metadata,
-        skipped: Skipped::default(),
-    };
-    Ok((Box::new(source), clock))
+    let shared = Arc::new(Shared(Mutex::new(Inner { hosts, present: None })));
+    let source = Source { shared: Arc::clone(&shared), metadata, skipped: Skipped::default() };
+    Ok((Box::new(source), shared))
 }
 
 /// The workload of one FTL.
 pub(crate) struct Hosted {
     pub(crate) feed: Feed,
-    clock: Arc<Clock>,
+    shared: Arc<Shared>,
     chunk: Chunk,
     has_begun: bool,
+    /// Whether hosts wait for requests, whose end the flash tells when it comes; for page writes, it tells at
+    /// once.
+    by_request: bool,
+    /// The request whose pages are handed out.
+    present: Option<Issued>,
 }
 
 impl Hosted {
-    /// `feed` has the requests of `clock`.
-    pub(crate) fn new(mut feed: Feed, clock: Arc<Clock>) -> Self {
+    /// `feed` has the requests of `shared`.
+    pub(crate) fn new(mut feed: Feed, shared: Arc<Shared>, by_request: bool) -> Self {
         feed.read_one_by_one();
-        Self { feed, clock, chunk: Chunk::default(), has_begun: false }
+        let chunk = Chunk::default();
+        Self { feed, shared, chunk, has_begun: false, by_request, present: None }
     }
 
     /// Lets an FTL carry out the next page writes; false at the end.
     pub(crate) fn advance(&mut self, run: &mut FtlRun) -> Result<bool, SimError> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.clock.start.store(run.end_ns(), Ordering::Relaxed);
+            self.shared.lock().hosts.begin_at(run.end_ns());
         }
         run.in_measured_time(|run| {
             for _ in 0..STEPS {
+                if self.by_request {
+                    self.await_turn(run)?;
+                }
                 if run.is_read_only() || !self.feed.next_chunk(&mut self.chunk)? {
                     return Ok(false);
                 }
-                let done_ns = run.apply_at(&self.chunk, self.clock.issued_ns())?;
-                self.clock.complete(done_ns);
+                self.apply(run)?;
                 let ends_a_round = self.chunk.segments().iter().any(|segment| segment.marks.round);
                 if ends_a_round && self.feed.schedule().ends_when_steady() && run.is_steady() {
                     return Ok(false);
@@ -128,5 +127,43 @@ impl Hosted {
             }
             Ok(true)
         })
+    }
+
+    /// Passes time until a host issues its next request.
+    fn await_turn(&mut self, run: &mut FtlRun) -> Result<(), SimError> {
+        while self.feed.is_between_requests() && !run.is_read_only() {
+            let until_ns = match self.shared.lock().hosts.turn()? {
+                Turn::Issue(time_ns) => time_ns,
+                Turn::Wait => u64::MAX,
+                Turn::End => return Ok(()),
+            };
+            let Some((host, done_ns)) = run.await_hosts(until_ns)? else { return Ok(()) };
+            self.shared.lock().hosts.complete(host, done_ns);
+        }
+        Ok(())
+    }
+
+    /// Carries out what was read: pages of one request, or nothing of one that has none.
+    fn apply(&mut self, run: &mut FtlRun) -> Result<(), SimError> {
+        let segments = self.chunk.segments();
+        if !self.by_request {
+            let issued = self.shared.lock().present;
+            let done_ns = run.apply_at(&self.chunk, issued.map_or(0, |(of, _)| of.time_ns))?;
+            let mut inner = self.shared.lock();
+            inner.present.iter_mut().for_each(|(_, done)| *done = done_ns.max(*done));
+            return Ok(());
+        }
+        let is_empty = segments.iter().all(|segment| segment.parts.is_empty());
+        if let Some((issued, _)) = self.shared.lock().present.take() {
+            self.present = Some(issued);
+        }
+        let Some(issued) = self.present else { return Ok(()) };
+        if is_empty {
+            // It has no pages, such as a trim that is ignored.
+            self.shared.lock().hosts.complete(issued.host, issued.time_ns);
+            self.present = None;
+            return Ok(());
+        }
+        run.apply_of(&mut self.chunk, issued)
     }
 }

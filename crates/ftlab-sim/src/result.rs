@@ -11,7 +11,10 @@ pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
 pub use crate::steady::Settling;
-pub use crate::timing::{LunSeconds, ResponseSummary, TimingResult, TimingSummary};
+pub use crate::timing::{
+    BufferResult, LunSeconds, OperationTimes, RequestsResult, ResponseSummary, TimingResult,
+    TimingSummary,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,9 @@
 //! What time a run took on its simulated flash.
 
 use crate::parameters::named;
-use ftlab_flash::{Arrivals, Interval, Measured, ResponseTimes, Timing};
+use ftlab_flash::{
+    Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Timing,
+};
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,11 +23,11 @@ impl TimingSummary {
         Self { timing: spec.to_string(), parameters: named(timing.values()) }
     }
 
-    /// Whether page writes arrive by the clock of the trace.
+    /// Whether the host asks however much is not complete.
     pub fn is_open_loop(&self) -> bool {
         self.parameters
             .get("arrivals")
-            .is_some_and(|arrivals| *arrivals == Arrivals::Trace.to_string())
+            .is_some_and(|arrivals| *arrivals != Arrivals::Closed.to_string())
     }
 }
 
@@ -35,8 +37,10 @@ impl TimingSummary {
 pub struct TimingResult {
     /// Seconds from the end of the last operation before counting to that of the last one counted.
     pub elapsed_seconds: f64,
-    /// Response times of host page writes.
+    /// Response times of host page writes; of write requests, with unit=request.
     pub response_ns: ResponseSummary,
+    /// With unit=request, what the host waited for.
+    pub requests: Option<RequestsResult>,
     /// In an open loop, seconds from the same moment to the arrival of the last page write; none in a
     /// closed one. If `elapsed_seconds` is much more, the drive does not keep up with the clock of the trace, and
     /// response times tell the length of the run.
@@ -77,6 +81,8 @@ pub struct ResponseSummary {
     pub p99_9: u64,
     /// 99.99% were not longer.
     pub p99_99: u64,
+    /// 99.999% were not longer.
+    pub p99_999: u64,
     /// The longest.
     pub max: u64,
     /// Response times, ascending, each with the share of all that were longer; times that are less than
@@ -95,8 +101,73 @@ impl ResponseSummary {
             p99: times.quantile_ns(0.99),
             p99_9: times.quantile_ns(0.999),
             p99_99: times.quantile_ns(0.9999),
+            p99_999: times.quantile_ns(0.99999),
             max: times.max_ns(),
             tail: times.tail(),
+        }
+    }
+}
+
+/// Requests of the host; their arrivals and ends are told apart by nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestsResult {
+    /// Each operation that was asked for: read, write, trim, flush.
+    pub operations: BTreeMap<String, OperationTimes>,
+    /// Requests under way, averaged over time.
+    pub under_way_mean: f64,
+    /// The most that were.
+    pub under_way_max: u64,
+    /// What happened in the write buffer, if there is one.
+    pub write_buffer: Option<BufferResult>,
+}
+
+/// Pages in the write buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BufferResult {
+    /// Pages that the host wrote.
+    pub writes: u64,
+    /// Of these, pages that took the place of an older version, which was never programmed.
+    pub coalesced: u64,
+    /// Pages that were trimmed before they were programmed.
+    pub trimmed: u64,
+    /// Pages that had to wait until there was room.
+    pub waited: u64,
+    /// Pages that the host read from the buffer.
+    pub read_hits: u64,
+}
+
+impl From<BufferCounts> for BufferResult {
+    fn from(counts: BufferCounts) -> Self {
+        let BufferCounts { writes, coalesced, trimmed, waited, read_hits } = counts;
+        Self { writes, coalesced, trimmed, waited, read_hits }
+    }
+}
+
+/// Requests of one operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationTimes {
+    /// How many there were.
+    pub count: u64,
+    /// How many a second.
+    pub per_second: f64,
+    /// From the arrival of a request to the end of its last page.
+    pub response_ns: ResponseSummary,
+}
+
+impl RequestsResult {
+    fn new(times: &RequestTimes, elapsed_ns: u64) -> Self {
+        let operations = HostOp::ALL.into_iter().zip(&times.of);
+        let some = operations.filter(|(_, times)| times.count() > 0);
+        let times_of = |times: &ResponseTimes| OperationTimes {
+            count: times.count(),
+            per_second: times.count() as f64 * 1e9 / elapsed_ns.max(1) as f64,
+            response_ns: ResponseSummary::new(times),
+        };
+        Self {
+            operations: some.map(|(op, times)| (op.name().to_owned(), times_of(times))).collect(),
+            under_way_mean: times.under_way_mean,
+            under_way_max: times.under_way_max,
+            write_buffer: times.buffer.map(BufferResult::from),
         }
     }
 }
@@ -106,6 +177,8 @@ impl ResponseSummary {
 pub struct LunSeconds {
     /// Programs of pages that the host wrote.
     pub host_writes: f64,
+    /// Reads of pages that the host asked for.
+    pub host_reads: f64,
     /// Copies of valid pages by collections.
     pub relocations: f64,
     /// Copies of valid pages by merges; their erases are among the erases.
@@ -128,13 +201,17 @@ impl TimingResult {
         };
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
         let elapsed_ns = measured.elapsed_ns;
-        let iops = per_second(measured.response_times.count(), elapsed_ns);
+        let iops = per_second(measured.host_writes, elapsed_ns);
         let share = |busy: &u64| *busy as f64 / elapsed_ns.max(1) as f64;
-        let mean = |i: &Interval| i.response_sum_ns as f64 / i.host_writes.max(1) as f64;
+        let mean = |i: &Interval| i.response_sum_ns as f64 / i.responses.max(1) as f64;
         Self {
             elapsed_seconds: seconds(elapsed_ns),
             arrived_seconds: is_open_loop.then(|| seconds(measured.arrived_ns)),
             response_ns: ResponseSummary::new(&measured.response_times),
+            requests: measured
+                .requests
+                .as_ref()
+                .map(|times| RequestsResult::new(times, elapsed_ns)),
             iops,
             bytes_per_second: iops * f64::from(page_bytes),
             running_iops: intervals
@@ -146,6 +223,7 @@ impl TimingResult {
             lun_busy_share: measured.busy_ns.iter().map(share).collect(),
             lun_seconds: LunSeconds {
                 host_writes: seconds(measured.host_writes_ns),
+                host_reads: seconds(measured.host_reads_ns),
                 relocations: seconds(measured.relocations_ns),
                 merges: seconds(measured.merges_ns),
                 erases: seconds(measured.erases_ns),

@@ -4,7 +4,7 @@
 mod common;
 
 use common::fixture;
-use ftlab_trace::fio::JobFile;
+use ftlab_trace::fio::{JobFile, Turn};
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{Op, RequestBatch, RequestHasher};
 use proptest::prelude::*;
@@ -242,13 +242,15 @@ proptest! {
                 prop_assert!(batch.iter().all(|(_, lba, sectors)| lba + u64::from(sectors) <= 8 << 12));
             }
         }
-        if let Ok(mut hosts) = jobs.hosts(&space) {
+        if let Ok(mut hosts) = jobs.hosts(&space, true) {
             let mut time = 0;
             for _ in 0..100 {
                 batch.clear();
-                let Ok(Some(next)) = hosts.next(time + 1000, &mut batch) else { break };
-                prop_assert!(next >= time, "{} after {}", next, time);
-                time = next;
+                let Ok(Turn::Issue(_)) = hosts.turn() else { break };
+                let Some(next) = hosts.issue(&mut batch) else { break };
+                prop_assert!(next.time_ns >= time, "{} after {}", next.time_ns, time);
+                time = next.time_ns;
+                hosts.complete(next.host, time + 1000);
             }
         }
     }

@@ -137,6 +137,12 @@ impl Serving {
         };
         let (prepared, observer) = options.prepare();
         let timing = args.emulate_latency.as_ref().map(Timing::from_spec).transpose()?;
+        if timing.as_ref().is_some_and(|timing| !timing.is_foreseeable()) {
+            return Err(CliError::usage(
+                "--emulate-latency: when the flash would be done has to be known in advance; leave out \
+                 priority=read-first and write-buffer, which are for simulations",
+            ));
+        }
         let is_paced = timing.is_some();
         let (read_only, notice) = (args.read_only, Some(notice()));
         let options = OpenOptions { observer, notice, read_only, timing, ..OpenOptions::default() };

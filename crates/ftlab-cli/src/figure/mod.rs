@@ -5,6 +5,7 @@ pub(crate) mod experiment;
 mod flash;
 mod heat_map;
 mod inspection;
+mod load;
 mod named;
 #[cfg(feature = "print")]
 mod print;
@@ -15,6 +16,7 @@ mod waf;
 
 pub(crate) use flash::write_flash;
 pub(crate) use inspection::{FIGURES, Figure, find};
+pub(crate) use load::write_load;
 pub(crate) use scoreboard::write_scoreboard;
 pub(crate) use size::FigureSize;
 pub(crate) use trade_off::{trade_off_svg, write_trade_off};

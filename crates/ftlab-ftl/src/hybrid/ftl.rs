@@ -135,6 +135,10 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
         self.drive.check().and_then(|()| self.log.check(&self.drive)).map_err(Broken)
     }
 
+    fn flash(&self) -> &F {
+        &self.drive.flash
+    }
+
     fn flash_mut(&mut self) -> &mut F {
         &mut self.drive.flash
     }

@@ -82,13 +82,22 @@ pub const METRICS: &[Metric] = metrics! {
         |run, _| run.cold_region_share;
     "cold-region-mean", "its mean over the run, the first tenth left out":
         |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
-    "response-mean", "mean response time of a page write, ms": |run, _| ms(run, |time| time.mean);
+    "response-mean", "mean response time of a page write (or write request), ms": |run, _| ms(run, |time| time.mean);
     "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
     "response-p99", "99th percentile of the response time, ms":
         |run, _| ms(run, |time| time.p99 as f64);
     "response-p99.9", "99.9th percentile, ms": |run, _| ms(run, |time| time.p99_9 as f64);
     "response-p99.99", "99.99th percentile, ms": |run, _| ms(run, |time| time.p99_99 as f64);
     "response-max", "longest response time, ms": |run, _| ms(run, |time| time.max as f64);
+    "read-response-mean", "mean response time of a read request, ms (with unit=request)":
+        |run, _| read_ms(run, |time| time.mean);
+    "read-response-p99", "99th percentile of it, ms": |run, _| read_ms(run, |time| time.p99 as f64);
+    "read-response-p99.9", "99.9th percentile of it, ms":
+        |run, _| read_ms(run, |time| time.p99_9 as f64);
+    "read-response-p99.99", "99.99th percentile of it, ms":
+        |run, _| read_ms(run, |time| time.p99_99 as f64);
+    "requests-under-way", "requests under way, averaged over time (with unit=request)":
+        |run, _| run.timing.as_ref()?.requests.as_ref().map(|requests| requests.under_way_mean);
     "elapsed", "simulated seconds": |run, _| run.timing.as_ref().map(|time| time.elapsed_seconds);
     "writes-per-second", "page writes per simulated second":
         |run, _| run.timing.as_ref().map(|time| time.iops);
@@ -130,6 +139,11 @@ fn flash_pages(config: &Config) -> f64 {
 
 fn ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Option<f64> {
     run.timing.as_ref().map(|timing| time(&timing.response_ns) / 1e6)
+}
+
+fn read_ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Option<f64> {
+    let reads = run.timing.as_ref()?.requests.as_ref()?.operations.get("read")?;
+    Some(time(&reads.response_ns) / 1e6)
 }
 
 /// The mean over streams that are not cold, weighted by their erases.

@@ -4,7 +4,7 @@
 //! its `rate` allows it, and it has thought (`thinktime`, after every `thinktime_blocks` requests, when all
 //! of them are complete). With `runtime` it issues none after that. Of all jobs, the one that issues first
 //! comes first, and of several at the same time the first of the file. How long a request takes, somebody
-//! else knows, who says so. Reads, trims and flushes take no time.
+//! else knows, who says so: at once, or when it is complete.
 
 use super::job::{Job, Request};
 use super::options::{READ, TRIM, WRITE};
@@ -16,16 +16,20 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A job and its clock, in nanoseconds.
 struct Host {
+    /// Which of all hosts that there ever were.
+    number: u32,
     job: Job,
-    /// What it issues next.
-    pending: Request,
+    /// What it issues next; none after its last request.
+    pending: Option<Request>,
     /// When it began, its start delay included.
     start: u64,
     /// When it issued its last request.
     last: u64,
     /// When it has thought.
     ready: u64,
-    /// When each request under way is complete.
+    /// Requests under way of which nobody knows when they are complete.
+    unknown: usize,
+    /// When each of the others is.
     under_way: BinaryHeap<Reverse<u64>>,
     /// When the last of all so far is complete.
     done: u64,
@@ -35,18 +39,30 @@ struct Host {
     unthought: u64,
 }
 
+/// When a host issues its next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    At(u64),
+    /// That depends on when requests under way are complete.
+    Waits,
+    /// It does not: it has none, or its time is over.
+    Never,
+}
+
 impl Host {
     /// Begins at `start`; `None` if it has nothing to do.
-    fn begin(plan: Plan, start: u64) -> Result<Option<Self>, TraceError> {
+    fn begin(plan: Plan, start: u64, number: u32) -> Result<Option<Self>, TraceError> {
         let start = start + plan.options.startdelay_us.saturating_mul(1000);
         let mut job = Job::new(plan)?;
         let Some(pending) = job.next_request() else { return Ok(None) };
         Ok(Some(Self {
+            number,
             job,
-            pending,
+            pending: Some(pending),
             start,
             last: start,
             ready: start,
+            unknown: 0,
             under_way: BinaryHeap::new(),
             done: start,
             issued: [0; 3],
@@ -54,20 +70,36 @@ impl Host {
         }))
     }
 
-    /// When it issues its next request; `None` if its time is over before.
-    fn next(&self) -> Option<u64> {
-        let plan = self.job.plan();
-        let is_full = self.under_way.len() == plan.depth as usize;
-        let slot = self.under_way.peek().filter(|_| is_full).map_or(0, |Reverse(done)| *done);
-        let next = self.last.max(self.ready).max(slot).max(self.by_rate());
-        let runtime = plan.options.runtime_us.saturating_mul(1000);
-        (runtime == 0 || next < self.start.saturating_add(runtime)).then_some(next)
+    fn next(&self) -> Next {
+        let Some(pending) = self.pending else { return Next::Never };
+        let slot = match self.under_way.peek() {
+            _ if !self.is_full() => 0,
+            Some(Reverse(done)) => *done,
+            None => return Next::Waits,
+        };
+        if self.thinks() && self.unknown > 0 {
+            return Next::Waits;
+        }
+        let next = self.last.max(self.ready).max(slot).max(self.by_rate(pending));
+        let runtime = self.job.plan().options.runtime_us.saturating_mul(1000);
+        let is_over = runtime > 0 && next >= self.start.saturating_add(runtime);
+        if is_over { Next::Never } else { Next::At(next) }
     }
 
-    /// When its rate lets it issue the next request.
-    fn by_rate(&self) -> u64 {
+    fn is_full(&self) -> bool {
+        self.under_way.len() + self.unknown == self.job.plan().depth as usize
+    }
+
+    /// Whether it thinks when all of its requests are complete.
+    fn thinks(&self) -> bool {
         let options = &self.job.plan().options;
-        let Some(direction) = direction(self.pending.op) else { return 0 };
+        options.thinktime_us > 0 && self.unthought >= options.thinktime_blocks
+    }
+
+    /// When its rate lets it issue a request.
+    fn by_rate(&self, pending: Request) -> u64 {
+        let options = &self.job.plan().options;
+        let Some(direction) = direction(pending.op) else { return 0 };
         let (least, _) = options.bs_of(direction);
         let by_iops = options.rate_iops[direction].saturating_mul(least);
         let bytes_per_second =
@@ -76,31 +108,31 @@ impl Host {
         bytes_per_second.map_or(0, |rate: u64| self.start.saturating_add(after(rate) as u64))
     }
 
-    /// Issues its request at `time`; false if there is none after it.
-    fn issue(&mut self, time: u64) -> bool {
-        if self.under_way.len() == self.job.plan().depth as usize {
+    /// Issues its request at `time`.
+    fn issue(&mut self, time: u64) -> Option<Request> {
+        if self.is_full() {
             self.under_way.pop();
         }
         self.last = time;
-        if let Some(direction) = direction(self.pending.op) {
-            self.issued[direction] += self.pending.bytes;
+        let request = self.pending?;
+        if let Some(direction) = direction(request.op) {
+            self.issued[direction] += request.bytes;
         }
-        match self.job.next_request() {
-            Some(request) => self.pending = request,
-            None => return false,
-        }
-        true
+        self.unknown += 1;
+        self.unthought += 1;
+        self.pending = self.job.next_request();
+        Some(request)
     }
 
-    /// Its last request is complete.
+    /// A request of it is complete.
     fn complete(&mut self, done: u64) {
+        self.unknown -= 1;
         self.under_way.push(Reverse(done));
         self.done = self.done.max(done);
-        self.unthought += 1;
-        let options = &self.job.plan().options;
-        if options.thinktime_us > 0 && self.unthought >= options.thinktime_blocks {
+        if self.unknown == 0 && self.thinks() {
             self.unthought = 0;
-            self.ready = self.done.saturating_add(options.thinktime_us.saturating_mul(1000));
+            let thinktime_us = self.job.plan().options.thinktime_us;
+            self.ready = self.done.saturating_add(thinktime_us.saturating_mul(1000));
         }
     }
 }
@@ -114,15 +146,33 @@ fn direction(op: Op) -> Option<usize> {
     }
 }
 
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// A host issues its request at this time, in nanoseconds, unless one under way is complete before.
+    Issue(u64),
+    /// All wait for requests under way.
+    Wait,
+    /// All have ended.
+    End,
+}
+
+/// A request that a host has issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Issued {
+    /// Which host: a number of its own.
+    pub host: u32,
+    /// When, in nanoseconds.
+    pub time_ns: u64,
+}
+
 /// The requests of all jobs in the order in which they are issued.
 pub struct Hosts {
     /// Groups that have not begun, the first first.
     waiting: VecDeque<Vec<Plan>>,
     running: Vec<Host>,
-    /// The host whose request is being carried out, and when it was issued.
-    present: Option<(usize, u64)>,
-    /// Whether that was its last.
-    is_last: bool,
+    /// Hosts that have begun.
+    begun: u32,
     /// When the groups that have ended had.
     now: u64,
     has_streams: bool,
@@ -134,14 +184,15 @@ impl Hosts {
     pub(super) fn new(
         groups: Vec<Vec<Plan>>,
         notes: Vec<(&'static str, String)>,
+        reads_take_time: bool,
     ) -> Result<Self, TraceError> {
         check_maps(&groups)?;
-        for plan in groups.iter().flatten() {
+        for plan in groups.iter().flatten().filter(|_| !reads_take_time) {
             let takes_time = plan.options.direction.does[WRITE];
             if !takes_time || (plan.options.direction.does[READ] && plan.options.rwmixread == 100) {
                 return Err(plan.refuse(
                     "writes nothing, and reads and trims take no time on the simulated flash",
-                    "leave out the job, or --timing",
+                    "let requests take time (--timing slc:unit=request), or leave out the job",
                 ));
             }
         }
@@ -149,8 +200,7 @@ impl Hosts {
         Ok(Self {
             waiting: groups.into(),
             running: Vec::new(),
-            present: None,
-            is_last: false,
+            begun: 0,
             now: 0,
             has_streams,
             notes,
@@ -167,53 +217,62 @@ impl Hosts {
         self.now = now_ns;
     }
 
-    /// Adds the next request to `batch`, and says when it is issued, in nanoseconds; `None` at the end. The
-    /// one before is complete at `done_ns`, or at once if that is before it was issued.
-    pub fn next(
-        &mut self,
-        done_ns: u64,
-        batch: &mut RequestBatch,
-    ) -> Result<Option<u64>, TraceError> {
-        if let Some((index, issued)) = self.present.take() {
-            self.running[index].complete(done_ns.max(issued));
-            if std::mem::take(&mut self.is_last) {
-                self.end(index);
-            }
-        }
+    /// What comes next, as far as is known of the requests under way.
+    pub fn turn(&mut self) -> Result<Turn, TraceError> {
         loop {
-            let times = self.running.iter().enumerate();
-            let first = times.map(|(index, host)| (host.next(), index));
-            // None, a host whose time is over, is before every time.
-            match first.min() {
-                Some((None, index)) => self.end(index),
-                Some((Some(time), index)) => {
-                    let host = &mut self.running[index];
-                    push(batch, host.pending, host.job.plan().start, self.has_streams);
-                    self.is_last = !host.issue(time);
-                    self.present = Some((index, time));
-                    return Ok(Some(time));
-                }
-                None => {
-                    let Some(group) = self.waiting.pop_front() else { return Ok(None) };
-                    let begin = |plan| Host::begin(plan, self.now).transpose();
-                    self.running = group.into_iter().filter_map(begin).collect::<Result<_, _>>()?;
-                }
+            let is_over = |host: &Host| host.unknown == 0 && host.next() == Next::Never;
+            if let Some(index) = self.running.iter().position(is_over) {
+                let host = self.running.remove(index);
+                self.now = self.now.max(host.done);
+                continue;
+            }
+            if let Some((time_ns, _)) = self.first() {
+                return Ok(Turn::Issue(time_ns));
+            }
+            if !self.running.is_empty() {
+                return Ok(Turn::Wait);
+            }
+            let Some(group) = self.waiting.pop_front() else { return Ok(Turn::End) };
+            for plan in group {
+                self.running.extend(Host::begin(plan, self.now, self.begun)?);
+                self.begun += 1;
             }
         }
     }
 
-    /// A host has issued its last request.
-    fn end(&mut self, index: usize) {
-        let host = self.running.remove(index);
-        self.now = self.now.max(host.done);
+    /// The host that issues first, and when; of several at the same time the first of the file.
+    fn first(&self) -> Option<(u64, usize)> {
+        let times = self.running.iter().enumerate().filter_map(|(index, host)| match host.next() {
+            Next::At(time_ns) => Some((time_ns, index)),
+            Next::Waits | Next::Never => None,
+        });
+        times.min()
+    }
+
+    /// Adds the next request to `batch`, if its [turn](Self::turn) has come.
+    pub fn issue(&mut self, batch: &mut RequestBatch) -> Option<Issued> {
+        let (time_ns, index) = self.first()?;
+        let host = &mut self.running[index];
+        let request = host.issue(time_ns)?;
+        push(batch, request, host.job.plan().start, self.has_streams);
+        Some(Issued { host: host.number, time_ns })
+    }
+
+    /// A request of a host is complete.
+    pub fn complete(&mut self, host: u32, done_ns: u64) {
+        if let Some(host) = self.running.iter_mut().find(|running| running.number == host) {
+            host.complete(done_ns);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{Issued, Turn};
     use crate::RequestBatch;
     use crate::fio::JobFile;
     use crate::synthetic::Space;
+    use std::collections::VecDeque;
 
     const SPACE: Space = Space { logical_pages: 1 << 12, page_bytes: 4096, seed: 1 };
 
@@ -221,13 +280,33 @@ mod tests {
     /// the other: by the sector, which tells the job.
     fn issued(text: &str, service_us: u64, most: usize) -> Vec<(u64, u64)> {
         let text = format!("[global]\nioengine=io_uring\nfilename=/dev/drive\nrw=write\n{text}");
-        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE).unwrap();
+        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE, false).unwrap();
         let (mut batch, mut done, mut all) = (RequestBatch::new(), 0, Vec::new());
-        while all.len() < most {
+        while all.len() < most && hosts.turn().unwrap() != Turn::End {
             batch.clear();
-            let Some(time) = hosts.next(done, &mut batch).unwrap() else { break };
-            done = done.max(time) + service_us * 1000;
-            all.push((time / 1000, batch.lba[0] / 2048));
+            let Issued { host, time_ns } = hosts.issue(&mut batch).unwrap();
+            done = done.max(time_ns) + service_us * 1000;
+            hosts.complete(host, done);
+            all.push((time_ns / 1000, batch.lba[0] / 2048));
+        }
+        // The same if nobody knows when requests are complete until they are.
+        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE, false).unwrap();
+        let (mut done, mut under_way) = (0, VecDeque::new());
+        for expected in &all {
+            let time_ns = loop {
+                let turn = hosts.turn().unwrap();
+                let until = if let Turn::Issue(time_ns) = turn { time_ns } else { u64::MAX };
+                let Some((host, end)) = under_way.front().filter(|(_, end)| *end <= until) else {
+                    break until;
+                };
+                hosts.complete(*host, *end);
+                under_way.pop_front();
+            };
+            batch.clear();
+            let issued = hosts.issue(&mut batch).unwrap();
+            assert_eq!((issued.time_ns / 1000, batch.lba[0] / 2048), *expected);
+            done = done.max(time_ns) + service_us * 1000;
+            under_way.push_back((issued.host, done));
         }
         all
     }
@@ -267,7 +346,7 @@ mod tests {
     #[test]
     fn what_takes_no_time_is_refused() {
         let jobs = JobFile::parse("[a]\nrw=randread\nsize=1m\n", "text").unwrap();
-        let error = jobs.hosts(&SPACE).err().unwrap().to_string();
+        let error = jobs.hosts(&SPACE, false).err().unwrap().to_string();
         assert!(error.contains("[a] writes nothing"), "{error}");
     }
 }

@@ -37,7 +37,7 @@ pub(crate) mod zipf;
 
 use crate::synthetic::Space;
 use crate::{RequestBatch, TraceError};
-pub use hosts::Hosts;
+pub use hosts::{Hosts, Issued, Turn};
 use job_file::{Section, Surroundings, sections};
 use plan::Plan;
 use std::collections::BTreeSet;
@@ -175,11 +175,12 @@ impl JobFile {
         Ok(JobRequests { turns: Turns::new(groups)?, notes })
     }
 
-    /// The same for a clock: each job is a host of its own, with its own queue depth.
-    pub fn hosts(&self, space: &Space) -> Result<Hosts, TraceError> {
+    /// The same for a clock: each job is a host of its own, with its own queue depth. Where reads take no time,
+    /// neither do trims, and jobs that write nothing are refused.
+    pub fn hosts(&self, space: &Space, reads_take_time: bool) -> Result<Hosts, TraceError> {
         let groups = self.plans(space)?;
         let notes = self.notes(&groups, true);
-        Hosts::new(groups, notes)
+        Hosts::new(groups, notes, reads_take_time)
     }
 
     /// The jobs on a drive, group by group.

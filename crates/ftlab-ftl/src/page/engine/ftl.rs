@@ -94,6 +94,10 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         self.drive.check().and_then(|()| policy()).and_then(|()| handles()).map_err(Broken)
     }
 
+    fn flash(&self) -> &F {
+        &self.flash
+    }
+
     fn flash_mut(&mut self) -> &mut F {
         &mut self.flash
     }

@@ -1,0 +1,59 @@
+//! Load-latency curves, as a figure.
+
+use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
+use super::{Drawn, FigureSize, styles};
+use crate::error::CliError;
+use ftlab_lab::load::{LoadCurves, LoadPoint};
+use plotters::prelude::*;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (960, 440);
+
+/// Draws the 99.9th percentile of reads, or of writes if nothing is read, against the load.
+pub(crate) fn write_load(
+    curves: &LoadCurves,
+    size: FigureSize,
+    path: &Path,
+) -> Result<(), CliError> {
+    super::write(path, |svg| draw(curves, size.or(SIZE), svg))
+}
+
+fn draw(curves: &LoadCurves, size: (u32, u32), svg: &mut String) -> Drawn {
+    let all = || curves.curves.iter().flat_map(|curve| &curve.points);
+    let op =
+        if all().any(|point| point.operations.contains_key("read")) { "read" } else { "write" };
+    let microseconds = |point: &LoadPoint| {
+        let times = point.operations.get(op)?;
+        Some((times.response_ns.p99_9 as f64 / 1e3).max(1.0).log10())
+    };
+    let top = all().filter_map(microseconds).fold(0.0, f64::max);
+    let x = Axis::shares("load, as a share of what each FTL can do");
+    let label = format!("99.9th percentile of {op}s, in microseconds");
+    let y = Axis::powers_of_ten(&label, 0.0, 10_f64.powf(1.02 * top));
+    let names: Vec<_> = curves.curves.iter().map(|curve| curve.ftl.as_str()).collect();
+    let drawn: Vec<Line> = curves
+        .curves
+        .iter()
+        .zip(styles(&names))
+        .map(|(curve, (colour, is_dashed))| Line {
+            label: curve.ftl.clone(),
+            colour,
+            is_dashed,
+            points: curve
+                .points
+                .iter()
+                .filter_map(|point| Some((point.load, microseconds(point)?)))
+                .collect(),
+            extents: Vec::new(),
+        })
+        .collect();
+    let keys = Key::of(&drawn);
+    let size = (size.0, size.1 + keys_height(size.0, &keys));
+    let area = SVGBackend::with_string(svg, size).into_drawing_area();
+    area.fill(&WHITE)?;
+    let plot = with_keys(&area, &keys)?;
+    let mut chart = chart(&plot, "", &x, &y)?;
+    lines(&mut chart, drawn)?;
+    area.present()?;
+    Ok(())
+}

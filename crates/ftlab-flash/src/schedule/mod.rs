@@ -1,0 +1,470 @@
+//! LUNs that choose what to do next (`priority=read-first`).
+//!
+//! An operation waits for those that it depends on, and then in the queue of its LUN. A LUN that is free
+//! takes the first of the most urgent operations in its queue ([`Urgency`]), and does not stop what it
+//! began, but for a read of the host if programs or erases may be suspended. While the channel is taken, a LUN
+//! whose most urgent operation is a program waits for it, and takes a read that comes meanwhile. What must not be overtaken is held back: a read by the program of its page, a program by the
+//! erase of its block, the program of a copyback by its read, an erase by the copybacks before it, a host
+//! write by the collection before it. All of these were asked for earlier, so nothing waits for itself. The
+//! pages of a block may change places among the programs that are due at the same time, which take equally
+//! long.
+
+mod channels;
+mod gate;
+mod operation;
+mod timers;
+
+use crate::luns::Striping;
+use crate::timing::{TimingParameters, nanoseconds};
+use crate::{BlockId, Geometry, Ppn};
+use channels::Channels;
+pub(crate) use gate::Gate;
+use operation::{Kind, Operation, Operations, Queues, Urgency};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use timers::Timers;
+
+pub(crate) use timers::NEVER;
+
+/// Who asked for an operation, and is told when it is complete.
+pub(crate) type Owner = u32;
+
+/// Nobody in particular.
+pub(crate) const NOBODY: Owner = u32::MAX;
+
+/// The LUNs of a drive and what they were asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Schedule {
+    now: u64,
+    times: Times,
+    striping: Striping,
+    urgency: Urgency,
+    suspends: Suspends,
+    luns: Vec<Lun>,
+    /// LUN -> when its present phase is over.
+    timers: Timers,
+    channels: Channels,
+    operations: Operations,
+    /// Page -> its program, while that is not complete.
+    programs: FxHashMap<u32, u32>,
+    /// Block and LUN -> the erase of its part, while that is not complete.
+    erases: FxHashMap<(u32, u32), u32>,
+    /// What collections do that a host write has to wait for.
+    collected: Gate<u32>,
+    /// Copybacks.
+    moved: Gate<u32>,
+    /// Whose operations are complete, and when.
+    complete: VecDeque<(u64, Owner)>,
+}
+
+/// In nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// Of the cells.
+    read: u64,
+    program: u64,
+    erase: u64,
+    transfer: u64,
+}
+
+/// What reads of the host may interrupt.
+#[derive(Debug, Clone, Copy)]
+struct Suspends {
+    programs: bool,
+    erases: bool,
+    /// Time from the interruption until the LUN can do something else.
+    cost_ns: u64,
+    /// How often the same operation may be interrupted.
+    times_max: u32,
+}
+
+#[derive(Debug, Clone)]
+struct Lun {
+    queues: Queues,
+    phase: Phase,
+    /// What it does, if it is not at rest.
+    present: u32,
+    /// What was interrupted.
+    suspended: Option<u32>,
+    /// Whether it waits for its channel to program a page.
+    asks_channel: bool,
+    /// Since when it is not at rest.
+    busy_since: u64,
+    busy_ns: u64,
+}
+
+/// What a LUN is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Rest,
+    /// Reads its cells.
+    Cells,
+    /// Has read, and waits for the channel.
+    HoldsPage,
+    /// The page passes over the channel.
+    Out,
+    In,
+    /// Programs or erases.
+    Work,
+    /// Interrupts what it was at.
+    Suspending,
+}
+
+impl Schedule {
+    pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+        let count = parameters.channels * parameters.luns;
+        let lun = Lun {
+            queues: Queues::default(),
+            phase: Phase::Rest,
+            present: 0,
+            suspended: None,
+            asks_channel: false,
+            busy_since: 0,
+            busy_ns: 0,
+        };
+        let times_max = parameters.suspend_max;
+        Self {
+            now: 0,
+            times: Times {
+                read: nanoseconds(parameters.read_us),
+                program: nanoseconds(parameters.program_us),
+                erase: nanoseconds(parameters.erase_us),
+                transfer: nanoseconds(parameters.transfer_us),
+            },
+            striping: Striping::new(count, parameters.layout, geometry),
+            urgency: Urgency::new(parameters.gc_priority),
+            suspends: Suspends {
+                programs: parameters.suspend.programs(),
+                erases: parameters.suspend.erases(),
+                cost_ns: nanoseconds(parameters.suspend_us),
+                times_max: if times_max == 0 { u32::MAX } else { times_max },
+            },
+            luns: vec![lun; count as usize],
+            timers: Timers::new(count as usize),
+            channels: Channels::new(parameters.channels as usize),
+            operations: Operations::default(),
+            programs: FxHashMap::default(),
+            erases: FxHashMap::default(),
+            collected: Gate::default(),
+            moved: Gate::default(),
+            complete: VecDeque::new(),
+        }
+    }
+
+    /// All LUNs are at rest until then.
+    pub(crate) fn begin_at(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// LUN -> time for which it was occupied so far.
+    pub(crate) fn busy_ns(&self) -> Vec<u64> {
+        let so_far = |lun: &Lun| {
+            let present = if lun.phase == Phase::Rest { 0 } else { self.now - lun.busy_since };
+            lun.busy_ns + present
+        };
+        self.luns.iter().map(so_far).collect()
+    }
+
+    /// Operations that are not complete.
+    pub(crate) fn pending(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// The host reads a page.
+    pub(crate) fn read(&mut self, from: Ppn, owner: Owner) {
+        self.add_read(Kind::HostRead, from, owner);
+    }
+
+    /// The FTL reads a page; a collection that a host write waits for, or not.
+    pub(crate) fn read_for_ftl(&mut self, from: Ppn, is_awaited: bool) {
+        let read = self.add_read(Kind::Read, from, NOBODY);
+        if is_awaited {
+            self.operations[read].collected = self.collected.enter();
+        }
+        self.ask(read);
+    }
+
+    fn add_read(&mut self, kind: Kind, from: Ppn, owner: Owner) -> u32 {
+        let lun = self.striping.lun(from) as u32;
+        let read = self.operations.add(Operation::new(kind, lun, from.0, owner));
+        if let Some(&program) = self.programs.get(&from.0) {
+            self.operations.follow(read, program);
+        }
+        if kind == Kind::HostRead {
+            self.ask(read);
+        }
+        read
+    }
+
+    /// A page is programmed that a host write asked for, or not.
+    pub(crate) fn program(&mut self, to: Ppn, is_awaited: bool, owner: Owner) {
+        let program = self.add_program(Kind::HostProgram, to, owner);
+        if is_awaited && self.collected.wait(program) {
+            self.operations[program].holds += 1;
+        }
+        self.ask(program);
+    }
+
+    fn add_program(&mut self, kind: Kind, to: Ppn, owner: Owner) -> u32 {
+        let lun = self.striping.lun(to) as u32;
+        let mut program = Operation::new(kind, lun, to.0, owner);
+        program.left_ns = self.times.program;
+        let program = self.operations.add(program);
+        let block = self.striping.block(to);
+        if let Some(&erase) = self.erases.get(&(block.0, lun)) {
+            self.operations.follow(program, erase);
+        }
+        self.programs.insert(to.0, program);
+        program
+    }
+
+    /// A page is read and programmed elsewhere, by a collection that a host write waits for, or not.
+    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, is_awaited: bool) {
+        let read = self.add_read(Kind::Read, from, NOBODY);
+        let program = self.add_program(Kind::Program, to, NOBODY);
+        self.operations.follow(program, read);
+        self.operations[program].moved = self.moved.enter();
+        if is_awaited {
+            self.operations[program].collected = self.collected.enter();
+        }
+        self.ask(program);
+        self.ask(read);
+    }
+
+    /// A block is erased on every LUN that has a part of it.
+    pub(crate) fn erase(&mut self, block: BlockId, is_awaited: bool) {
+        for lun in self.striping.luns_of(block) {
+            let mut erase = Operation::new(Kind::Erase, lun as u32, block.0, NOBODY);
+            erase.left_ns = self.times.erase;
+            let erase = self.operations.add(erase);
+            if is_awaited {
+                self.operations[erase].collected = self.collected.enter();
+            }
+            if self.moved.wait(erase) {
+                self.operations[erase].holds += 1;
+            }
+            self.erases.insert((block.0, lun as u32), erase);
+            self.ask(erase);
+        }
+    }
+
+    /// Passes time up to `until`, or to the first completion of an operation that somebody asked for; who
+    /// that is, and when, or none if there is none until then.
+    #[inline]
+    pub(crate) fn advance(&mut self, until: u64) -> Option<(u64, Owner)> {
+        loop {
+            if let Some(complete) = self.complete.pop_front() {
+                return Some(complete);
+            }
+            let (time, lun) = self.timers.first();
+            if time > until || time == NEVER {
+                // Without end there is nothing to wait for.
+                if until != NEVER {
+                    self.now = self.now.max(until);
+                }
+                return None;
+            }
+            self.now = time;
+            self.end_phase(lun);
+        }
+    }
+
+    /// Puts an operation that nothing holds back into the queue of its LUN.
+    fn ask(&mut self, id: u32) {
+        let operation = &self.operations[id];
+        if operation.holds > 0 {
+            return;
+        }
+        let (number, kind) = (operation.lun as usize, operation.kind);
+        self.luns[number].queues.push(self.urgency.of(kind), id, &mut self.operations);
+        if self.luns[number].phase == Phase::Rest {
+            self.begin_next(number);
+        } else if kind == Kind::HostRead {
+            self.suspend(number);
+        }
+    }
+
+    /// A LUN at rest takes what is most urgent, if that can begin.
+    fn begin_next(&mut self, number: usize) {
+        let lun = &self.luns[number];
+        let first = lun.queues.first();
+        let next = match (lun.suspended, first) {
+            (Some(suspended), Some(first)) if self.may_precede(first, suspended) => first,
+            (Some(suspended), _) => return self.resume(number, suspended),
+            (None, Some(first)) => first,
+            (None, None) => return,
+        };
+        let kind = self.operations[next].kind;
+        if kind.is_program() && self.times.transfer > 0 {
+            let channel = self.channels.of(number);
+            if !self.channels.take(channel) {
+                if !std::mem::replace(&mut self.luns[number].asks_channel, true) {
+                    self.channels.await_in(channel, number);
+                }
+                return;
+            }
+        }
+        self.luns[number].queues.pop(&self.operations);
+        self.luns[number].present = next;
+        let (phase, time) = match kind {
+            Kind::HostRead | Kind::Read => (Phase::Cells, self.times.read),
+            Kind::Erase => (Phase::Work, self.operations[next].left_ns),
+            _ if self.times.transfer > 0 => (Phase::In, self.times.transfer),
+            _ => (Phase::Work, self.operations[next].left_ns),
+        };
+        self.begin_phase(number, phase, time);
+    }
+
+    /// Whether an operation goes before one that was interrupted.
+    fn may_precede(&self, first: u32, suspended: u32) -> bool {
+        let [first, suspended] = [first, suspended].map(|id| self.operations[id].kind);
+        first == Kind::HostRead && self.urgency.of(first) < self.urgency.of(suspended)
+    }
+
+    fn resume(&mut self, number: usize, suspended: u32) {
+        let lun = &mut self.luns[number];
+        (lun.suspended, lun.present) = (None, suspended);
+        self.begin_phase(number, Phase::Work, self.operations[suspended].left_ns);
+    }
+
+    fn begin_phase(&mut self, number: usize, phase: Phase, time: u64) {
+        let lun = &mut self.luns[number];
+        if lun.phase == Phase::Rest {
+            lun.busy_since = self.now;
+        }
+        lun.phase = phase;
+        self.timers.set(number, self.now + time);
+    }
+
+    fn rest(&mut self, number: usize) {
+        let lun = &mut self.luns[number];
+        lun.busy_ns += self.now - lun.busy_since;
+        lun.phase = Phase::Rest;
+        self.timers.set(number, NEVER);
+    }
+
+    /// Interrupts what a LUN is at, for a read of the host, if that is possible.
+    fn suspend(&mut self, number: usize) {
+        let lun = &self.luns[number];
+        let Some(first) = lun.queues.first().filter(|_| lun.phase == Phase::Work) else { return };
+        let operation = &self.operations[lun.present];
+        let is_allowed = match operation.kind {
+            Kind::Erase => self.suspends.erases,
+            _ => self.suspends.programs,
+        };
+        let end = self.timers.get(number);
+        let is_over = end == self.now || operation.interruptions == self.suspends.times_max;
+        if !is_allowed || is_over || !self.may_precede(first, lun.present) {
+            return;
+        }
+        let present = lun.present;
+        let operation = &mut self.operations[present];
+        operation.left_ns = end - self.now;
+        operation.interruptions += 1;
+        self.luns[number].suspended = Some(present);
+        if self.suspends.cost_ns > 0 {
+            self.begin_phase(number, Phase::Suspending, self.suspends.cost_ns);
+        } else {
+            self.rest(number);
+            self.begin_next(number);
+        }
+    }
+
+    /// What a LUN was at is over.
+    fn end_phase(&mut self, number: usize) {
+        match self.luns[number].phase {
+            Phase::Rest | Phase::HoldsPage => self.timers.set(number, NEVER),
+            Phase::Cells if self.times.transfer > 0 => {
+                let channel = self.channels.of(number);
+                if self.channels.take(channel) {
+                    self.begin_phase(number, Phase::Out, self.times.transfer);
+                } else {
+                    self.channels.await_out(channel, number);
+                    self.luns[number].phase = Phase::HoldsPage;
+                    self.timers.set(number, NEVER);
+                }
+            }
+            Phase::Cells | Phase::Work => self.finish(number),
+            Phase::Out => {
+                self.pass_on_channel(number);
+                self.finish(number);
+            }
+            Phase::In => {
+                let left_ns = self.operations[self.luns[number].present].left_ns;
+                self.begin_phase(number, Phase::Work, left_ns);
+                self.pass_on_channel(number);
+                self.suspend(number);
+            }
+            Phase::Suspending => {
+                self.rest(number);
+                self.begin_next(number);
+            }
+        }
+    }
+
+    /// The channel of a LUN is free: pages that were read come first, since their LUNs wait.
+    fn pass_on_channel(&mut self, number: usize) {
+        let channel = self.channels.of(number);
+        self.channels.give_back(channel);
+        if let Some(waiting) = self.channels.next_out(channel) {
+            self.channels.take(channel);
+            return self.begin_phase(waiting, Phase::Out, self.times.transfer);
+        }
+        while !self.channels.is_taken(channel) {
+            let Some(waiting) = self.channels.next_in(channel) else { return };
+            self.luns[waiting].asks_channel = false;
+            if self.luns[waiting].phase == Phase::Rest {
+                self.begin_next(waiting);
+            }
+        }
+    }
+
+    /// What a LUN was doing is complete.
+    fn finish(&mut self, number: usize) {
+        self.rest(number);
+        let id = self.luns[number].present;
+        let operation = &self.operations[id];
+        let (kind, page, owner) = (operation.kind, operation.page, operation.owner);
+        let (moved, collected) = (operation.moved, operation.collected);
+        if kind.is_program() && self.programs.get(&page) == Some(&id) {
+            self.programs.remove(&page);
+        }
+        let part = (page, number as u32);
+        if kind == Kind::Erase && self.erases.get(&part) == Some(&id) {
+            self.erases.remove(&part);
+        }
+        if owner != NOBODY {
+            self.complete.push_back((self.now, owner));
+        }
+        let mut followers = self.operations.take_followers(id);
+        for follower in followers.drain(..) {
+            self.let_go(follower);
+        }
+        self.operations.remove(id, followers);
+        if moved > 0 {
+            self.moved.leave(moved);
+            while let Some(waiting) = self.moved.release() {
+                self.let_go(waiting);
+            }
+        }
+        if collected > 0 {
+            self.collected.leave(collected);
+            while let Some(waiting) = self.collected.release() {
+                self.let_go(waiting);
+            }
+        }
+        if self.luns[number].phase == Phase::Rest {
+            self.begin_next(number);
+        }
+    }
+
+    /// One reason less to hold an operation back.
+    fn let_go(&mut self, id: u32) {
+        self.operations[id].holds -= 1;
+        self.ask(id);
+    }
+}

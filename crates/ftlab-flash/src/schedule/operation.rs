@@ -1,0 +1,184 @@
+//! Operations, and the queues in which they wait for their LUN.
+
+use super::Owner;
+use crate::timing::GcPriority;
+use std::ops::{Index, IndexMut};
+
+/// What an operation is, and for whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    HostRead,
+    HostProgram,
+    /// The FTL's, of a collection or merge.
+    Read,
+    Program,
+    Erase,
+}
+
+impl Kind {
+    pub(super) fn is_program(self) -> bool {
+        matches!(self, Self::HostProgram | Self::Program)
+    }
+}
+
+/// How many degrees of urgency there are.
+const DEGREES: usize = 5;
+
+/// Kind -> how urgent it is; 0 is the most urgent. Erases come after the reads that wait for the LUN, since
+/// these may be of the block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Urgency([u8; DEGREES]);
+
+impl Urgency {
+    pub(super) fn new(gc: GcPriority) -> Self {
+        // Host reads, host programs, reads, programs, erases.
+        Self(match gc {
+            GcPriority::Same => [0, 1, 0, 1, 2],
+            GcPriority::Last => [0, 1, 2, 3, 4],
+            GcPriority::First => [2, 4, 0, 1, 3],
+        })
+    }
+
+    #[inline]
+    pub(super) fn of(self, kind: Kind) -> u8 {
+        self.0[kind as usize]
+    }
+}
+
+/// Something that a LUN was asked to do.
+#[derive(Debug, Clone)]
+pub(super) struct Operation {
+    pub(super) kind: Kind,
+    /// Reasons to hold it back.
+    pub(super) holds: u8,
+    pub(super) lun: u32,
+    /// The page, or the block that is erased.
+    pub(super) page: u32,
+    pub(super) owner: Owner,
+    /// What is left of a program or erase.
+    pub(super) left_ns: u64,
+    pub(super) interruptions: u32,
+    /// Its numbers among the copybacks and among what host writes wait for; 0 if it is none.
+    pub(super) moved: u64,
+    pub(super) collected: u64,
+    /// The next in the queue.
+    next: u32,
+    /// Operations that it holds back.
+    followers: Vec<u32>,
+}
+
+impl Operation {
+    pub(super) fn new(kind: Kind, lun: u32, page: u32, owner: Owner) -> Self {
+        Self {
+            kind,
+            holds: 0,
+            lun,
+            page,
+            owner,
+            left_ns: 0,
+            interruptions: 0,
+            moved: 0,
+            collected: 0,
+            next: NONE,
+            followers: Vec::new(),
+        }
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Operations that are not complete; their memory is used again.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Operations {
+    all: Vec<Operation>,
+    free: Vec<u32>,
+}
+
+impl Operations {
+    pub(super) fn add(&mut self, operation: Operation) -> u32 {
+        let Some(id) = self.free.pop() else {
+            self.all.push(operation);
+            return self.all.len() as u32 - 1;
+        };
+        let followers = std::mem::take(&mut self.all[id as usize].followers);
+        self.all[id as usize] = Operation { followers, ..operation };
+        id
+    }
+
+    /// Holds `follower` back until `first` is complete.
+    pub(super) fn follow(&mut self, follower: u32, first: u32) {
+        self[follower].holds += 1;
+        self[first].followers.push(follower);
+    }
+
+    pub(super) fn take_followers(&mut self, id: u32) -> Vec<u32> {
+        std::mem::take(&mut self[id].followers)
+    }
+
+    /// Forgets an operation; its list of followers, which is empty by now, is used again.
+    pub(super) fn remove(&mut self, id: u32, followers: Vec<u32>) {
+        self[id].followers = followers;
+        self.free.push(id);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+}
+
+impl Index<u32> for Operations {
+    type Output = Operation;
+
+    #[inline]
+    fn index(&self, id: u32) -> &Operation {
+        &self.all[id as usize]
+    }
+}
+
+impl IndexMut<u32> for Operations {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Operation {
+        &mut self.all[id as usize]
+    }
+}
+
+/// The operations that wait for a LUN: a queue for each degree of urgency.
+#[derive(Debug, Clone)]
+pub(super) struct Queues {
+    first: [u32; DEGREES],
+    last: [u32; DEGREES],
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self { first: [NONE; DEGREES], last: [NONE; DEGREES] }
+    }
+}
+
+impl Queues {
+    #[inline]
+    pub(super) fn push(&mut self, urgency: u8, id: u32, operations: &mut Operations) {
+        let queue = urgency as usize;
+        operations[id].next = NONE;
+        if self.first[queue] == NONE {
+            self.first[queue] = id;
+        } else {
+            operations[self.last[queue]].next = id;
+        }
+        self.last[queue] = id;
+    }
+
+    /// The most urgent one.
+    #[inline]
+    pub(super) fn first(&self) -> Option<u32> {
+        self.first.into_iter().find(|first| *first != NONE)
+    }
+
+    /// Takes the most urgent one off.
+    #[inline]
+    pub(super) fn pop(&mut self, operations: &Operations) {
+        if let Some(first) = self.first.iter_mut().find(|first| **first != NONE) {
+            *first = operations[*first].next;
+        }
+    }
+}

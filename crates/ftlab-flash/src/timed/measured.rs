@@ -1,0 +1,61 @@
+//! What is measured.
+
+use super::requests::RequestTimes;
+use crate::response_times::ResponseTimes;
+
+/// What has been measured since [`Timed::measure`].
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// Host page writes.
+    pub host_writes: u64,
+    /// Of host page writes; of write requests, if the host waits for requests.
+    pub response_times: ResponseTimes,
+    /// Of requests, if the host waits for requests.
+    pub requests: Option<RequestTimes>,
+    /// From the end of the last operation before to that of the last one, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// From the end of the last operation before to the arrival of the last page write, in nanoseconds: in
+    /// an open loop, the time by which the host has asked for all that was done.
+    pub arrived_ns: u64,
+    /// LUN -> nanoseconds for which it was occupied by an operation, waits for its channel included.
+    pub busy_ns: Vec<u64>,
+    /// LUN time of host programs, in nanoseconds.
+    pub host_writes_ns: u64,
+    /// LUN time of host reads.
+    pub host_reads_ns: u64,
+    /// LUN time of copybacks by collections.
+    pub relocations_ns: u64,
+    /// LUN time of copybacks by merges; the erases of merges are among the erases.
+    pub merges_ns: u64,
+    /// LUN time of erases.
+    pub erases_ns: u64,
+    /// LUN time of reads by the FTL, and of programs that no host write asked for.
+    pub others_ns: u64,
+    pub(super) start: u64,
+    pub(super) busy_before: Vec<u64>,
+}
+
+/// What happened since the last interval ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Host page writes.
+    pub host_writes: u64,
+    /// Time that passed, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Response times: as many as page writes, or those of write requests if the host waits for requests.
+    pub responses: u64,
+    /// Sum of the response times.
+    pub response_sum_ns: u64,
+    /// The longest response time.
+    pub response_max_ns: u64,
+    pub(super) start: u64,
+}
+
+impl Interval {
+    #[inline]
+    pub(super) fn record(&mut self, response_ns: u64) {
+        self.responses += 1;
+        self.response_sum_ns += response_ns;
+        self.response_max_ns = self.response_max_ns.max(response_ns);
+    }
+}

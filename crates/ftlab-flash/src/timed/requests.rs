@@ -1,0 +1,510 @@
+//! Requests of the host: when they arrive, how many are under way, how long each takes.
+
+use crate::response_times::{Recorder, ResponseTimes};
+use crate::schedule::{NEVER, NOBODY, Owner, Schedule};
+use crate::timing::{Arrivals, Priority, TimingParameters, nanoseconds};
+use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
+use crate::{Geometry, Lpn};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a host may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostOp {
+    /// To read pages.
+    Read,
+    /// To write pages.
+    Write,
+    /// To give up the content of pages.
+    Trim,
+    /// To make durable what it was told is written.
+    Flush,
+}
+
+impl HostOp {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Flush => "flush",
+        }
+    }
+}
+
+/// When a request arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// As the timing says of a closed loop or of random arrivals.
+    Next,
+    /// At this time of a trace, in microseconds.
+    OfTrace(u64),
+    /// At this time of the flash's clock, in nanoseconds.
+    At(u64),
+    /// The same, of a host that wants to know when its request is complete.
+    Of {
+        /// Its number.
+        host: u32,
+        /// When, in nanoseconds.
+        time_ns: u64,
+    },
+}
+
+/// What was measured of requests.
+#[derive(Debug, Clone, Default)]
+pub struct RequestTimes {
+    /// Response times of reads, writes, trims and flushes, in the order of [`HostOp::ALL`].
+    pub of: [ResponseTimes; 4],
+    /// Requests under way, averaged over time.
+    pub under_way_mean: f64,
+    /// The most that were.
+    pub under_way_max: u64,
+    /// What happened in the write buffer, if there is one.
+    pub buffer: Option<BufferCounts>,
+}
+
+/// The requests of the host, and when what they asked for is complete.
+#[derive(Debug, Clone)]
+pub(super) struct Requests {
+    /// LUNs that choose what to do next, if they do.
+    pub(super) schedule: Option<Schedule>,
+    /// Pages that are written to flash later, if there is a buffer.
+    pub(super) buffer: Option<Buffer>,
+    /// Who waited for the same page or for room, for a moment.
+    told: Vec<Owner>,
+    transfer_ns: u64,
+    arrivals: Arrivals,
+    queue_depth: usize,
+    poisson: Poisson,
+    /// When the next request arrives, as soon as that is known.
+    next_arrival: Option<u64>,
+    open: Vec<Open>,
+    free: Vec<Owner>,
+    /// The request that is being asked for.
+    present: Owner,
+    /// For whom pages are programmed: the present request, or a page of the buffer.
+    pub(super) writer: Owner,
+    /// When something will be complete, where that is known, and what.
+    finishing: BinaryHeap<Reverse<(u64, Owner)>>,
+    /// When the last of what is complete was.
+    last_done: u64,
+    responses: [Recorder; 4],
+    /// Of writes, since it was taken.
+    interval: Responses,
+    queue: Queue,
+    /// Hosts whose requests are complete, and when these were.
+    pub(super) ended: VecDeque<(u32, u64)>,
+    /// Requests under way, those from before the measurement included.
+    under_way: usize,
+}
+
+/// A request under way.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    op: HostOp,
+    arrival: u64,
+    /// When what is complete of it was.
+    done: u64,
+    /// Pages of it that nobody knows yet when they are complete.
+    waits: u32,
+    /// The host that wants to know when it is complete, if one does.
+    host: Option<u32>,
+    /// Whether it has no more pages.
+    is_asked: bool,
+    is_measured: bool,
+}
+
+/// How many responses there were, and how long they took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Responses {
+    pub(super) count: u64,
+    pub(super) sum_ns: u64,
+    pub(super) max_ns: u64,
+}
+
+impl Responses {
+    #[inline]
+    pub(super) fn record(&mut self, response_ns: u64) {
+        self.count += 1;
+        self.sum_ns += response_ns;
+        self.max_ns = self.max_ns.max(response_ns);
+    }
+}
+
+/// A number over time.
+#[derive(Debug, Clone, Default)]
+struct Queue {
+    now: u64,
+    length: u64,
+    length_max: u64,
+    /// Its integral over time, in nanoseconds.
+    integral: u128,
+}
+
+impl Queue {
+    #[inline]
+    fn pass(&mut self, until: u64) {
+        self.integral += u128::from(self.length) * u128::from(until - self.now);
+        self.now = until;
+    }
+
+    #[inline]
+    fn join(&mut self) {
+        self.length += 1;
+        self.length_max = self.length_max.max(self.length);
+    }
+
+    #[inline]
+    fn leave(&mut self, at: u64) {
+        self.pass(at);
+        self.length -= 1;
+    }
+}
+
+/// Arrivals that are independent of each other.
+#[derive(Debug, Clone)]
+struct Poisson {
+    random: Xoshiro256PlusPlus,
+    mean_ns: f64,
+    /// The last arrival; none before the first.
+    last: Option<f64>,
+}
+
+impl Poisson {
+    /// The next arrival; the first comes some time after `start`.
+    fn next(&mut self, start: u64) -> u64 {
+        // 53 random bits, in (0, 1].
+        let share = ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let next = self.last.unwrap_or(start as f64) - self.mean_ns * share.ln();
+        self.last = Some(next);
+        next.round() as u64
+    }
+}
+
+impl Requests {
+    pub(super) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+        let by_choice = parameters.priority == Priority::ReadFirst;
+        Self {
+            schedule: by_choice.then(|| Schedule::new(parameters, geometry)),
+            buffer: Buffer::new(
+                parameters.write_buffer,
+                geometry.page_bytes(),
+                (parameters.channels * parameters.luns) as usize,
+            ),
+            told: Vec::new(),
+            transfer_ns: nanoseconds(parameters.transfer_us),
+            arrivals: parameters.arrivals,
+            queue_depth: parameters.queue_depth as usize,
+            poisson: Poisson {
+                random: Xoshiro256PlusPlus::seed_from_u64(parameters.arrivals_seed),
+                mean_ns: 1e9 / parameters.rate,
+                last: None,
+            },
+            next_arrival: None,
+            open: Vec::new(),
+            free: Vec::new(),
+            present: NOBODY,
+            writer: NOBODY,
+            finishing: BinaryHeap::new(),
+            last_done: 0,
+            responses: Default::default(),
+            interval: Responses::default(),
+            queue: Queue::default(),
+            ended: VecDeque::new(),
+            under_way: 0,
+        }
+    }
+
+    /// When the next request arrives, as far as that does not depend on others; not before `now`.
+    fn arrival(
+        &mut self,
+        now: u64,
+        arrival: Arrival,
+        of_trace: impl FnOnce(u64, u64) -> u64,
+    ) -> u64 {
+        if let Some(next) = self.next_arrival {
+            return next;
+        }
+        let next = match (arrival, self.arrivals) {
+            (Arrival::At(time_ns) | Arrival::Of { time_ns, .. }, _) => time_ns,
+            (Arrival::OfTrace(time_us), _) => of_trace(time_us, now),
+            (Arrival::Next, Arrivals::Poisson) => self.poisson.next(now),
+            (Arrival::Next, Arrivals::Closed | Arrivals::Trace) => {
+                if self.under_way < self.queue_depth {
+                    return now;
+                }
+                return NEVER;
+            }
+        };
+        // The clock of a trace may run back a little.
+        *self.next_arrival.insert(next.max(now))
+    }
+
+    /// Passes time to the arrival of the next request, or to the first completion before; `now` is what it
+    /// was, and becomes what it is. True if the request arrives.
+    pub(super) fn pass(
+        &mut self,
+        now: &mut u64,
+        arrival: Arrival,
+        of_trace: impl FnOnce(u64, u64) -> u64,
+    ) -> bool {
+        let until = self.arrival(*now, arrival, of_trace);
+        if let Some((time, owner)) = self.next_completion(until) {
+            *now = time.max(*now);
+            self.complete(owner, time);
+            return false;
+        }
+        if until < NEVER {
+            *now = until.max(*now);
+        }
+        self.next_arrival = None;
+        true
+    }
+
+    /// What is complete first, if that is not after `until`, and when.
+    #[inline]
+    fn next_completion(&mut self, until: u64) -> Option<(u64, Owner)> {
+        let known = self.finishing.peek().map_or(NEVER, |Reverse((time, _))| *time);
+        if let Some(schedule) = &mut self.schedule
+            && let Some(complete) = schedule.advance(until.min(known))
+        {
+            return Some(complete);
+        }
+        (known <= until && known < NEVER)
+            .then(|| self.finishing.pop().map(|Reverse(complete)| complete))
+            .flatten()
+    }
+
+    /// A page of a request is complete, or all of it, or a page of the buffer is in flash.
+    fn complete(&mut self, owner: Owner, time: u64) {
+        self.last_done = self.last_done.max(time);
+        if let Some(entry) = entry_of(owner) {
+            return self.programmed(entry, time);
+        }
+        let open = &mut self.open[owner as usize];
+        open.waits = open.waits.saturating_sub(1);
+        open.done = open.done.max(time);
+        self.end_if_complete(owner, time);
+    }
+
+    /// A page of the buffer is in flash: there is room for another.
+    fn programmed(&mut self, entry: u32, now: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let mut told = std::mem::take(&mut self.told);
+        buffer.programmed(entry, &mut told);
+        let in_flash = told.len();
+        buffer.take_in(&mut told);
+        for (index, owner) in told.drain(..).enumerate() {
+            // A page that finds room has yet to come.
+            let done = if index < in_flash { now } else { now + self.transfer_ns };
+            self.stop_waiting(owner, done, now);
+        }
+        self.told = told;
+    }
+
+    /// A page that a request waited for is complete at `done`.
+    fn stop_waiting(&mut self, owner: Owner, done: u64, now: u64) {
+        let open = &mut self.open[owner as usize];
+        open.waits -= 1;
+        open.done = open.done.max(done);
+        self.end_if_complete(owner, now);
+    }
+
+    /// The present request writes a page into the buffer.
+    pub(super) fn put(&mut self, write: BufferedWrite, now: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        match buffer.put(write, self.present) {
+            Put::Acknowledged => self.page_done(now + self.transfer_ns),
+            Put::Waits => self.page_waits(),
+        }
+    }
+
+    /// The present request flushes the buffer, if there is one.
+    pub(super) fn flush(&mut self) {
+        let present = self.present;
+        if self.buffer.as_mut().is_some_and(|buffer| buffer.flush(present)) {
+            self.page_waits();
+        }
+    }
+
+    /// The present request gives up a page.
+    pub(super) fn trim(&mut self, lpn: Lpn, now: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let mut told = std::mem::take(&mut self.told);
+        buffer.trim(lpn, &mut told);
+        buffer.take_in(&mut told);
+        for owner in told.drain(..) {
+            self.stop_waiting(owner, now + self.transfer_ns, now);
+        }
+        self.told = told;
+    }
+
+    /// Whether a page can be read from the buffer, which is counted.
+    pub(super) fn hit(&mut self, lpn: Lpn, now: u64) -> bool {
+        let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.holds(lpn)) else {
+            return false;
+        };
+        buffer.counts.read_hits += 1;
+        self.page_done(now + self.transfer_ns);
+        true
+    }
+
+    /// The next page of the buffer that the FTL has to write, if one is due at present; what it asks for from
+    /// here on is for that page.
+    pub(super) fn next_program(&mut self) -> Option<BufferedWrite> {
+        let (entry, write) = self.buffer.as_mut()?.next_program()?;
+        self.writer = entry_owner(entry);
+        Some(write)
+    }
+
+    /// Passes time to the next completion, if that is not after `until`; `now` is what it was, and becomes what
+    /// it is. False if there is none.
+    pub(super) fn pass_one(&mut self, now: &mut u64, until: u64) -> bool {
+        let Some((time, owner)) = self.next_completion(until) else { return false };
+        *now = time.max(*now);
+        self.complete(owner, time);
+        true
+    }
+
+    /// The page for which the FTL has asked will be in flash at this time.
+    pub(super) fn program_done(&mut self, done: u64) {
+        if entry_of(self.writer).is_some() {
+            self.finishing.push(Reverse((done, self.writer)));
+        } else {
+            self.page_done(done);
+        }
+    }
+
+    /// When the page for which the FTL has asked will be in flash, nobody knows.
+    pub(super) fn program_waits(&mut self) {
+        if entry_of(self.writer).is_none() {
+            self.page_waits();
+        }
+    }
+
+    /// Ends a request whose pages are all complete by `now`; if they will be, notes when.
+    fn end_if_complete(&mut self, owner: Owner, now: u64) {
+        let open = self.open[owner as usize];
+        if open.waits > 0 || !open.is_asked {
+            return;
+        }
+        if open.done > now {
+            self.finishing.push(Reverse((open.done, owner)));
+            return;
+        }
+        self.under_way -= 1;
+        self.free.push(owner);
+        self.ended.extend(open.host.map(|host| (host, open.done)));
+        if open.is_measured {
+            self.queue.leave(open.done);
+            let response_ns = open.done - open.arrival;
+            self.responses[open.op as usize].record(response_ns);
+            if open.op == HostOp::Write {
+                self.interval.record(response_ns);
+            }
+        }
+    }
+
+    /// A request arrives.
+    #[inline]
+    pub(super) fn begin(&mut self, op: HostOp, arrival: Arrival, now: u64) {
+        self.queue.pass(now);
+        self.queue.join();
+        self.under_way += 1;
+        let host = if let Arrival::Of { host, .. } = arrival { Some(host) } else { None };
+        let open = Open {
+            op,
+            arrival: now,
+            done: now,
+            waits: 0,
+            host,
+            is_asked: false,
+            is_measured: true,
+        };
+        if let Some(free) = self.free.pop() {
+            self.open[free as usize] = open;
+            self.present = free;
+        } else {
+            self.open.push(open);
+            self.present = self.open.len() as Owner - 1;
+        }
+        self.writer = self.present;
+    }
+
+    /// Who asks at present.
+    pub(super) fn present(&self) -> Owner {
+        self.present
+    }
+
+    /// A page of the present request will be complete at this time.
+    #[inline]
+    pub(super) fn page_done(&mut self, done: u64) {
+        let open = &mut self.open[self.present as usize];
+        open.done = open.done.max(done);
+    }
+
+    /// When a page of the present request will be complete, nobody knows.
+    #[inline]
+    pub(super) fn page_waits(&mut self) {
+        self.open[self.present as usize].waits += 1;
+    }
+
+    /// All of the present request has been asked for; when what is known of it will be complete.
+    #[inline]
+    pub(super) fn end(&mut self, now: u64) -> u64 {
+        let open = &mut self.open[self.present as usize];
+        open.is_asked = true;
+        let done = open.done;
+        self.end_if_complete(self.present, now);
+        done
+    }
+
+    /// Measures from here on.
+    pub(super) fn measure(&mut self, now: u64) {
+        self.open.iter_mut().for_each(|open| open.is_measured = false);
+        self.responses = Default::default();
+        self.interval = Responses::default();
+        self.queue = Queue { now, ..Queue::default() };
+        self.buffer.iter_mut().for_each(|buffer| buffer.counts = BufferCounts::default());
+    }
+
+    /// The responses of writes since the last call.
+    pub(super) fn take_interval(&mut self) -> Responses {
+        std::mem::take(&mut self.interval)
+    }
+
+    /// Operations of LUNs and requests that are not complete.
+    pub(super) fn pending(&self) -> usize {
+        self.under_way + self.schedule.as_ref().map_or(0, Schedule::pending)
+    }
+
+    /// The same when everything is complete.
+    pub(super) fn completed(&self) -> Self {
+        let mut completed = self.clone();
+        while let Some((time, owner)) = completed.next_completion(NEVER) {
+            completed.complete(owner, time);
+        }
+        completed
+    }
+
+    /// When the last of all that is complete was.
+    pub(super) fn end_ns(&self) -> u64 {
+        self.last_done.max(self.schedule.as_ref().map_or(0, Schedule::now))
+    }
+
+    /// What was measured in `elapsed_ns`.
+    pub(super) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
+        RequestTimes {
+            of: self.responses.each_ref().map(Recorder::times),
+            under_way_mean: self.queue.integral as f64 / elapsed_ns.max(1) as f64,
+            under_way_max: self.queue.length_max,
+            buffer: self.buffer.as_ref().map(|buffer| buffer.counts),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Response times, in microseconds, on flash of four blocks.
+
+use super::*;
+use crate::NoPayload;
+use crate::ResponseTimes;
+
+/// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
+fn timed(more: &str) -> Timed<NoPayload> {
+    let spec = format!("slc:read-us=10,program-us=100,erase-us=1000,transfer-us=1{more}");
+    let timing = Timing::from_spec(&spec.parse().unwrap()).unwrap();
+    let mut timed = Timed::new(NoPayload, &timing, &Geometry::new(4, 4, 4096).unwrap());
+    timed.measure();
+    timed
+}
+
+/// Writes pages; the response time of each in microseconds.
+fn write(timed: &mut Timed<NoPayload>, pages: &[u32]) -> Vec<u64> {
+    let mut response = |page: &u32| {
+        timed.begin_host_write();
+        timed.program(Ppn(*page), Lpn(0), &[]).unwrap();
+        timed.end_interval().response_max_ns / 1000
+    };
+    pages.iter().map(&mut response).collect()
+}
+
+fn elapsed_us(timed: &Timed<NoPayload>) -> u64 {
+    timed.measured().elapsed_ns / 1000
+}
+
+#[test]
+fn one_lun_and_one_request_at_a_time_is_the_sum_of_all_operations() {
+    let mut timed = timed("");
+    assert_eq!(write(&mut timed, &[0, 1]), [101, 101]);
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(0)).unwrap();
+    timed.program(Ppn(5), Lpn(0), &[]).unwrap();
+    assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
+    // Behind the program nobody waits, but the next one finds the LUN busy.
+    timed.erase(BlockId(1)).unwrap();
+    assert_eq!(write(&mut timed, &[6]), [1101]);
+    assert_eq!(elapsed_us(&timed), 4 * 101 + 112 + 2 * 1000);
+    let measured = timed.measured();
+    assert_eq!(measured.busy_ns, [measured.elapsed_ns]);
+    let parts = measured.host_writes_ns + measured.relocations_ns + measured.erases_ns;
+    assert_eq!(parts, measured.elapsed_ns);
+}
+
+#[test]
+fn copies_of_merges_take_as_long_as_others_and_are_told_apart() {
+    let mut timed = timed("");
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.merge_copy(Ppn(1), Ppn(5), Lpn(0)).unwrap();
+    timed.merge_copy(Ppn(2), Ppn(6), Lpn(0)).unwrap();
+    let measured = timed.measured();
+    assert_eq!((measured.relocations_ns, measured.merges_ns), (112_000, 224_000));
+    assert_eq!(measured.elapsed_ns, 336_000);
+}
+
+#[test]
+fn pages_of_a_superblock_are_programmed_at_once_as_far_as_the_queue_reaches() {
+    // Transfers of the same channel follow each other.
+    let mut one_channel = timed(",luns=2,queue-depth=2");
+    assert_eq!(write(&mut one_channel, &[0, 1, 2, 3]), [101, 102, 101, 101]);
+    assert_eq!(elapsed_us(&one_channel), 203);
+    let mut two_channels = timed(",channels=2,queue-depth=4");
+    assert_eq!(write(&mut two_channels, &[0, 1, 2, 3]), [101, 101, 202, 202]);
+    let mut one_at_a_time = timed(",channels=2");
+    assert_eq!(write(&mut one_at_a_time, &[0, 1, 2, 3]), [101; 4]);
+}
+
+#[test]
+fn a_block_on_one_lun_is_programmed_page_by_page() {
+    let mut timed = timed(",channels=2,queue-depth=2,layout=block");
+    assert_eq!(write(&mut timed, &[0, 1, 4]), [101, 202, 101]);
+    assert_eq!(timed.measured().busy_ns, [202_000, 101_000]);
+}
+
+#[test]
+fn a_host_write_waits_for_the_collection_before_it_on_whatever_lun() {
+    let mut timed = timed(",channels=4,layout=block");
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(0)).unwrap();
+    timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+    assert_eq!(timed.end_interval().response_max_ns, (112 + 1000 + 101) * 1000);
+    // The next write, on another LUN, does not wait for one that follows this write.
+    timed.copyback(Ppn(4), Ppn(0), Lpn(0)).unwrap();
+    timed.erase(BlockId(1)).unwrap();
+    assert_eq!(write(&mut timed, &[9]), [101]);
+}
+
+#[test]
+fn an_erase_waits_for_the_pages_that_leave_its_block() {
+    let mut timed = timed(",channels=2,layout=block");
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(0)).unwrap();
+    // 10 to read and 1 out, 1 in and 100 to program, and only then the erase.
+    assert_eq!(elapsed_us(&timed), 112 + 1000);
+    assert_eq!(timed.measured().busy_ns, [1_011_000, 101_000]);
+}
+
+#[test]
+fn in_an_open_loop_page_writes_arrive_by_the_clock_of_the_trace() {
+    let mut timed = timed(",arrivals=trace,speed-up=2");
+    timed.erase(BlockId(0)).unwrap();
+    timed.expect(&[5000, 5010, 5004, 6000]);
+    // At 0, 5, 5 and 500 us after the erase.
+    assert_eq!(write(&mut timed, &[0, 1, 2, 3]), [101, 197, 298, 101]);
+    assert_eq!(elapsed_us(&timed), 1601);
+}
+
+#[test]
+fn hosts_that_are_simulated_elsewhere_say_when_their_page_writes_arrive() {
+    let mut timed = timed(",queue-depth=64");
+    timed.expect_at(7_000, 2);
+    assert_eq!(write(&mut timed, &[0, 1]), [101, 202]);
+    assert_eq!((timed.take_done_ns(), timed.take_done_ns()), (209_000, 0));
+    assert_eq!(timed.end_ns(), 209_000);
+}
+
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let mut timed = timed("");
+    let mut elapsed = 0;
+    for page in 0..4 {
+        timed.begin_host_write();
+        timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+        let interval = timed.end_interval();
+        assert_eq!((interval.host_writes, interval.response_sum_ns), (1, 101_000));
+        elapsed += interval.elapsed_ns;
+    }
+    assert_eq!(elapsed, timed.measured().elapsed_ns);
+}
+
+/// A read of these pages as a request; the response time in nanoseconds.
+fn read(timed: &mut Timed<NoPayload>, arrival: Arrival, pages: &[Option<u32>]) -> u64 {
+    let _ = timed.begin_request(HostOp::Read, arrival);
+    let begin = timed.host.now;
+    for page in pages {
+        timed.read_for_host(page.map(Ppn));
+    }
+    timed.take_done_ns();
+    timed.end_request();
+    timed.take_done_ns() - begin
+}
+
+#[test]
+fn a_request_is_complete_when_the_last_of_its_pages_is() {
+    let mut timed = timed(",channels=4,unit=request");
+    let _ = timed.begin_request(HostOp::Write, Arrival::Next);
+    for page in 0..6 {
+        timed.begin_host_write();
+        timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+    }
+    timed.end_request();
+    assert_eq!(timed.take_done_ns(), 202_000);
+    // The next one arrives then. Four LUNs, each with a channel; what holds nothing takes a transfer.
+    assert_eq!(read(&mut timed, Arrival::Next, &[Some(0), Some(1), Some(2)]), 11_000);
+    assert_eq!(read(&mut timed, Arrival::Next, &[Some(0), Some(4), None]), 22_000);
+    assert_eq!(read(&mut timed, Arrival::Next, &[None, None]), 1_000);
+    let measured = timed.measured();
+    let requests = measured.requests.unwrap();
+    assert_eq!(requests.of.each_ref().map(ResponseTimes::count), [3, 1, 0, 0]);
+    assert_eq!((measured.host_writes, measured.elapsed_ns), (6, 236_000));
+    assert_eq!((measured.host_writes_ns, measured.host_reads_ns), (606_000, 55_000));
+    assert_eq!((requests.under_way_mean.to_bits(), requests.under_way_max), (1_f64.to_bits(), 1));
+}
+
+#[test]
+fn a_read_waits_for_whatever_its_lun_was_asked_for_before() {
+    let mut timed = timed(",unit=request,queue-depth=4");
+    let _ = timed.begin_request(HostOp::Write, Arrival::Next);
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(0)).unwrap();
+    timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+    timed.end_request();
+    assert_eq!(read(&mut timed, Arrival::Next, &[Some(8)]), (112 + 1000 + 101 + 11) * 1000);
+    // Trims and flushes take no time, so another request may follow at once.
+    for op in [HostOp::Trim, HostOp::Flush] {
+        let _ = timed.begin_request(op, Arrival::Next);
+        timed.end_request();
+    }
+    let measured = timed.measured();
+    let counts = measured.requests.unwrap().of.map(|times| (times.count(), times.max_ns()));
+    assert_eq!(counts, [(1, 1_224_000), (1, 1_213_000), (1, 0), (1, 0)]);
+}
+
+#[test]
+fn with_the_rule_of_femu_nothing_waits_but_for_its_lun() {
+    let mut timed = timed(",channels=4,layout=block,priority=femu");
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(2)).unwrap();
+    timed.program(Ppn(12), Lpn(0), &[]).unwrap();
+    assert_eq!(timed.end_interval().response_max_ns, 101_000);
+    assert_eq!(timed.measured().busy_ns, [11_000, 101_000, 1_000_000, 101_000]);
+}
+
+#[test]
+fn what_was_under_way_before_is_not_measured() {
+    let mut timed = timed(",unit=request,queue-depth=2");
+    for _ in 0..2 {
+        read(&mut timed, Arrival::Next, &[Some(0)]);
+    }
+    timed.measure();
+    // One after 11 us, the other after 22, when the first page is free again.
+    assert_eq!(read(&mut timed, Arrival::Next, &[Some(0)]), 22_000);
+    let measured = timed.measured();
+    let requests = measured.requests.unwrap();
+    assert_eq!((requests.of[0].count(), measured.elapsed_ns), (1, 33_000));
+    assert!((requests.under_way_mean - 2.0 / 3.0).abs() < 1e-12);
+    assert_eq!(measured.busy_ns, [33_000]);
+}
+
+#[test]
+fn random_arrivals_come_at_their_rate() {
+    let mut timed = timed(",unit=request,arrivals=poisson,rate=1e6");
+    for _ in 0..100_000 {
+        let _ = timed.begin_request(HostOp::Flush, Arrival::Next);
+        timed.end_request();
+    }
+    let seconds = timed.measured().arrived_ns as f64 / 1e9;
+    assert!((seconds - 0.1).abs() < 0.001, "{seconds}");
+}
+
+/// A write of this page as a request, with a collection before it or not.
+fn ask_to_write(timed: &mut Timed<NoPayload>, arrival_ns: u64, page: u32) {
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(arrival_ns));
+    timed.begin_host_write();
+    timed.program(Ppn(page), Lpn(0), &[]).unwrap();
+    timed.end_request();
+}
+
+fn ask_to_read(timed: &mut Timed<NoPayload>, arrival_ns: u64, page: u32) {
+    let _ = timed.begin_request(HostOp::Read, Arrival::At(arrival_ns));
+    timed.read_for_host(Some(Ppn(page)));
+    timed.end_request();
+}
+
+/// The longest response times of reads and writes, and the elapsed time, in microseconds.
+fn longest_us(timed: &Timed<NoPayload>) -> [u64; 3] {
+    let measured = timed.measured();
+    let [read, write, ..] = measured.requests.unwrap().of.map(|times| times.max_ns() / 1000);
+    [read, write, measured.elapsed_ns / 1000]
+}
+
+#[test]
+fn a_read_overtakes_programs_and_erases_that_have_not_begun() {
+    for (priority, expected) in [("none", [1211, 1201, 1213]), ("read-first", [110, 1212, 1213])] {
+        let mut timed = timed(&format!(",unit=request,priority={priority}"));
+        ask_to_write(&mut timed, 0, 0);
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(1000));
+        timed.begin_host_write();
+        timed.erase(BlockId(3)).unwrap();
+        timed.program(Ppn(12), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 2000, 4);
+        assert_eq!(longest_us(&timed), expected, "{priority}");
+    }
+}
+
+#[test]
+fn nothing_overtakes_what_it_depends_on() {
+    let mut timed = timed(",unit=request,priority=read-first,luns=2,layout=block");
+    // Block 0 and 2 are on one LUN, 1 and 3 on the other.
+    ask_to_write(&mut timed, 0, 0);
+    ask_to_write(&mut timed, 0, 1);
+    // The read of a page that has not been programmed waits for that.
+    ask_to_read(&mut timed, 0, 1);
+    assert_eq!(longest_us(&timed), [213, 202, 213]);
+    // A collection: its programs follow its reads, the erase the programs, the write the erase.
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(1_000_000));
+    timed.begin_host_write();
+    timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+    timed.erase(BlockId(0)).unwrap();
+    timed.program(Ppn(0), Lpn(0), &[]).unwrap();
+    timed.end_request();
+    assert_eq!(longest_us(&timed), [213, 11 + 101 + 1000 + 101, 1000 + 1213]);
+    // A program follows the erase of its block, though the host does not wait for that.
+    timed.erase(BlockId(0)).unwrap();
+    ask_to_write(&mut timed, 10_000_000, 0);
+    timed.erase(BlockId(2)).unwrap();
+    ask_to_write(&mut timed, 20_000_000, 8);
+    ask_to_write(&mut timed, 20_000_000, 0);
+    assert_eq!(longest_us(&timed)[1..], [1213, 20_000 + 202]);
+}
+
+#[test]
+fn a_read_suspends_a_program_or_erase_as_often_as_it_may() {
+    let begin = ",unit=request,priority=read-first";
+    for (more, expected) in [
+        ("", [1000 - 50 + 11, 1101 + 22, 1123]),
+        (",suspend=both,suspend-us=5", [16, 1000 + 101 + 22 + 10, 1133]),
+        (",suspend=erases,suspend-us=5,suspend-max=1", [1000 - 64 + 11, 1000 + 101 + 22 + 5, 1128]),
+    ] {
+        let mut timed = timed(&format!("{begin}{more}"));
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
+        timed.begin_host_write();
+        timed.erase(BlockId(1)).unwrap();
+        timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 50_000, 0);
+        ask_to_read(&mut timed, 80_000, 0);
+        assert_eq!(longest_us(&timed), expected, "{more}");
+    }
+}
+
+#[test]
+fn collections_come_before_or_after_the_host() {
+    let expected = [("same", [123, 224]), ("last", [112, 213]), ("first", [224, 325])];
+    for (gc, expected) in expected {
+        let mut timed = timed(&format!(",unit=request,priority=read-first,gc-priority={gc}"));
+        // While a page is programmed, a step of a collection and two requests come.
+        ask_to_write(&mut timed, 0, 0);
+        timed.copyback(Ppn(8), Ppn(4), Lpn(0)).unwrap();
+        ask_to_write(&mut timed, 0, 1);
+        ask_to_read(&mut timed, 0, 12);
+        assert_eq!(longest_us(&timed)[..2], expected, "{gc}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Requests of the host, on flash with a clock.
+
+use crate::any_ftl::Stop;
+use ftlab_flash::{Arrival, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
+use ftlab_ftl::{Ftl, Observer, PageBatch};
+use std::ops::Range;
+
+/// Consecutive pages of a request: all of it, or a part.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestPart {
+    /// What the host asks for.
+    pub op: HostOp,
+    /// The first page; a write takes the pages that are next in its batch.
+    pub first: Lpn,
+    /// How many pages; a flush has none.
+    pub pages: u32,
+    /// When the request arrives.
+    pub arrival: Arrival,
+    /// Whether this is its first part.
+    pub begins: bool,
+    /// Whether this is its last.
+    pub ends: bool,
+}
+
+/// An FTL on flash with a clock.
+type TimedFtl<F, O> = dyn Ftl<Flash = Timed<F>, Observer = O>;
+
+/// Carries out parts of requests in order; the writes of `batch` are those of their writes.
+pub(crate) fn serve<F: Flash, O: Observer>(
+    ftl: &mut TimedFtl<F, O>,
+    batch: &PageBatch,
+    parts: &[RequestPart],
+) -> Result<(), Stop> {
+    let has_buffer = ftl.flash_mut().has_buffer();
+    let (mut written, mut single) = (0, PageBatch::default());
+    for part in parts {
+        while part.begins
+            && let Step::Program(write) = ftl.flash_mut().begin_request(part.op, part.arrival)
+        {
+            program(ftl, write, &mut single)?;
+        }
+        let pages = (part.first.0..part.first.0 + part.pages).map(Lpn);
+        match part.op {
+            HostOp::Write => {
+                let which = written..written + part.pages as usize;
+                written = which.end;
+                if has_buffer {
+                    put(ftl, batch, which);
+                } else {
+                    ftl.write_some(batch, which)?;
+                }
+            }
+            HostOp::Read => {
+                for lpn in pages {
+                    if !has_buffer || !ftl.flash_mut().read_buffered(lpn) {
+                        let from = ftl.flash_page(lpn);
+                        ftl.flash_mut().read_for_host(from);
+                    }
+                }
+            }
+            HostOp::Trim => {
+                for lpn in pages {
+                    ftl.flash_mut().trim_buffered(lpn);
+                    ftl.trim(lpn)?;
+                }
+            }
+            HostOp::Flush => ftl.flash_mut().flush(),
+        }
+        if part.ends {
+            ftl.flash_mut().end_request();
+        }
+    }
+    Ok(())
+}
+
+/// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
+pub(crate) fn await_hosts<F: Flash, O: Observer>(
+    ftl: &mut TimedFtl<F, O>,
+    until_ns: u64,
+) -> Result<Option<(u32, u64)>, Stop> {
+    let mut single = PageBatch::default();
+    loop {
+        match ftl.flash_mut().await_hosts(until_ns) {
+            Awaited::Program(write) => program(ftl, write, &mut single)?,
+            Awaited::Host { host, done_ns } => return Ok(Some((host, done_ns))),
+            Awaited::Nobody => return Ok(None),
+        }
+    }
+}
+
+/// Writes everything that is in the write buffer.
+pub(crate) fn empty_buffer<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>) -> Result<(), Stop> {
+    let mut single = PageBatch::default();
+    while let Some(write) = ftl.flash_mut().empty_buffer() {
+        program(ftl, write, &mut single)?;
+    }
+    Ok(())
+}
+
+/// Puts pages of `batch` into the write buffer.
+fn put<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>, batch: &PageBatch, which: Range<usize>) {
+    for index in which {
+        ftl.flash_mut().buffer_write(BufferedWrite {
+            lpn: batch.writes[index],
+            stream: batch.streams.get(index).copied(),
+            lifetime: batch.lifetimes.get(index).copied(),
+        });
+    }
+}
+
+/// Writes a page of the write buffer; `single` is memory for it.
+fn program<F: Flash, O: Observer>(
+    ftl: &mut TimedFtl<F, O>,
+    write: BufferedWrite,
+    single: &mut PageBatch,
+) -> Result<(), Stop> {
+    single.clear();
+    single.writes.push(write.lpn);
+    single.streams.extend(write.stream);
+    single.lifetimes.extend(write.lifetime);
+    ftl.write_some(single, 0..1)?;
+    Ok(())
+}

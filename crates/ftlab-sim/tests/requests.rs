@@ -1,0 +1,276 @@
+//! Response times of requests (`unit=request`).
+
+use ftlab_sim::result::{ExperimentResult, RunResult, TimingResult};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Workload};
+use ftlab_trace::OpenOptions;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+const PAGES: u64 = 4096;
+
+/// Reads, writes and trims of one to eight pages, and flushes; a request every 100 us.
+fn trace() -> String {
+    let mut random = 1_u64;
+    let mut draw = |most: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % most
+    };
+    let mut lines = String::new();
+    for request in 0..20_000 {
+        let (op, pages) = (["R", "R", "W", "W", "W", "T", "F"][draw(7) as usize], 1 + draw(8));
+        let page = draw(PAGES - pages);
+        writeln!(lines, "{},{op},{page},{pages}", 100 * request).unwrap();
+    }
+    lines
+}
+
+fn experiment(text: &str, timing: &str, ftls: &[&str]) -> ExperimentResult {
+    run_with(text, timing, ftls, |_| ())
+}
+
+fn run_with(
+    text: &str,
+    timing: &str,
+    ftls: &[&str],
+    change: impl FnOnce(&mut Experiment),
+) -> ExperimentResult {
+    let suffix = if text.starts_with('[') { ".fio" } else { ".csv" };
+    let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let map = (suffix == ".csv").then(|| "ts:us=1,op=2,off:pages=3,len:pages=4".into());
+    let options = OpenOptions { map, ..OpenOptions::default() };
+    let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
+    let mut experiment = Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(PAGES),
+            pages_per_block: Some(32),
+            ..DriveOptions::default()
+        },
+        fill: Fill::Random,
+        timing: Some(timing.parse().unwrap()),
+        ..Experiment::new(workload, ftls.iter().map(|ftl| ftl.parse().unwrap()).collect())
+    };
+    change(&mut experiment);
+    experiment.run(&mut ()).unwrap()
+}
+
+fn time(run: &RunResult) -> &TimingResult {
+    run.timing.as_ref().unwrap()
+}
+
+/// Requests of an operation.
+fn count(run: &RunResult, op: &str) -> u64 {
+    time(run).requests.as_ref().unwrap().operations.get(op).map_or(0, |times| times.count)
+}
+
+#[test]
+fn every_request_is_counted_and_littles_law_holds_in_every_run() {
+    let trace = trace();
+    let ftls = ["1r-greedy", "2r++", "fifo", "faster", "sep-gc/cost-benefit"];
+    for timing in [
+        "slc:unit=request",
+        "femu:unit=request,queue-depth=32",
+        "femu:unit=request,queue-depth=32,priority=femu",
+        "enterprise:unit=request,queue-depth=8",
+        "femu:unit=request,arrivals=trace",
+        "tlc:channels=4,luns=4,unit=request,arrivals=poisson,rate=300",
+        "femu:unit=request,queue-depth=32,priority=read-first",
+        "enterprise:unit=request,queue-depth=32,priority=read-first,gc-priority=last,suspend=both",
+        "tlc:luns=4,unit=request,queue-depth=8,priority=read-first,gc-priority=first,suspend=erases",
+        "femu:unit=request,queue-depth=32,write-buffer=1MiB",
+        "femu:unit=request,arrivals=trace,write-buffer=256KiB:plp=off",
+        "enterprise:unit=request,priority=read-first,write-buffer=64KiB:plp=off:ack=program,queue-depth=8",
+    ] {
+        let result = experiment(&trace, timing, &ftls);
+        for run in &result.runs {
+            let requests = time(run).requests.as_ref().unwrap();
+            for op in ["read", "write", "trim", "flush"] {
+                // A trim of less than a page is none, and these are all of whole pages.
+                assert_eq!(count(run, op), result.workload.requests[op], "{timing}, {op}");
+            }
+            let waited = |times: &ftlab_sim::result::OperationTimes| {
+                times.per_second * times.response_ns.mean / 1e9
+            };
+            let expected: f64 = requests.operations.values().map(waited).sum();
+            let ratio = requests.under_way_mean / expected;
+            assert!((ratio - 1.0).abs() < 1e-3, "{timing}, {}: {ratio}", run.ftl);
+        }
+    }
+}
+
+#[test]
+fn counts_are_those_of_a_run_by_pages_or_without_time() {
+    let trace = trace();
+    let ftls = ["1r-greedy", "2r-fifo", "fast"];
+    let by_page = experiment(&trace, "slc", &ftls);
+    let by_request = experiment(&trace, "slc:unit=request", &ftls);
+    assert_eq!(by_page.trace_hash, by_request.trace_hash);
+    for (pages, requests) in by_page.runs.iter().zip(&by_request.runs) {
+        let counts = |run: &RunResult| {
+            (run.host_writes, run.relocations, run.merge_copies, run.erases, run.trims)
+        };
+        assert_eq!(counts(pages), counts(requests), "{}", pages.ftl);
+        // One LUN, and one request at a time: the sum of all operations, reads included.
+        let reads = time(requests).lun_seconds.host_reads;
+        assert!(reads > 0.1);
+        let elapsed = (time(pages).elapsed_seconds, time(requests).elapsed_seconds - reads);
+        assert!((elapsed.0 - elapsed.1).abs() < 1e-6, "{}: {elapsed:?}", pages.ftl);
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_batches_or_cuts() {
+    let trace = trace();
+    let timing = "femu:unit=request,arrivals=trace";
+    let run = |batch_writes, interval_writes| {
+        let result = run_with(&trace, timing, &["2r++"], |experiment| {
+            experiment.batch_writes = batch_writes;
+            experiment.interval_writes = Some(interval_writes);
+            experiment.warmup_writes = 1001;
+            experiment.length = Length::Writes(20_000);
+        });
+        let run = &result.runs[0];
+        (run.host_writes, run.relocations, time(run).requests.clone())
+    };
+    let expected = run(1 << 18, 1000);
+    assert_eq!(expected.0, 20_000);
+    for (batch, interval) in [(1, 1000), (7, 1000), (1 << 18, 3)] {
+        assert_eq!(run(batch, interval), expected, "{batch}, {interval}");
+    }
+}
+
+#[test]
+fn jobs_of_fio_read_on_the_clock() {
+    let jobs = "[global]\nioengine=io_uring\nfilename=/dev/drive\nbs=4k\nnorandommap\n\
+                time_based\nruntime=1\nsize=16m\n\
+                [reader]\nrw=randread\niodepth=4\n[writer]\nrw=randwrite\nbs=32k\n";
+    let mut reads_of = Vec::new();
+    // At the end, what is in the write buffer is programmed.
+    for (more, slack) in
+        [("", 0.02), (",priority=read-first,suspend=both", 0.02), (",write-buffer=1MiB", 0.15)]
+    {
+        let timing = format!("femu:unit=request{more}");
+        let result = experiment(jobs, &timing, &["1r-greedy", "fifo"]);
+        for run in &result.runs {
+            let elapsed = time(run).elapsed_seconds;
+            assert!((1.0..1.03 + slack).contains(&elapsed), "{more}: {elapsed}");
+            let (reads, writes) = (count(run, "read"), count(run, "write"));
+            assert!(reads > 100 && writes > 100, "{more}: {reads}, {writes}");
+            // Four reads and a write are always under way.
+            let under_way = time(run).requests.as_ref().unwrap().under_way_mean;
+            assert!((under_way / 5.0 - 1.0).abs() < slack, "{more}: {under_way}");
+            assert_eq!(run.host_writes, 8 * writes);
+        }
+        reads_of.push(count(&result.runs[0], "read"));
+    }
+    assert!(reads_of[1] > 2 * reads_of[0], "reads come first: {reads_of:?}");
+}
+
+#[test]
+fn what_a_lun_does_next_changes_times_and_no_counts() {
+    let trace = trace();
+    let run = |timing: &str, ftl: &str| experiment(&trace, timing, &[ftl]).runs.remove(0);
+    for ftl in ["1r-greedy", "2r++", "faster"] {
+        let first_come = run("femu:unit=request,queue-depth=64", ftl);
+        let read_first = run("femu:unit=request,queue-depth=64,priority=read-first", ftl);
+        let suspend = run("femu:unit=request,queue-depth=64,priority=read-first,suspend=both", ftl);
+        let counts =
+            |run: &RunResult| (run.host_writes, run.relocations, run.erases, run.waf.to_bits());
+        assert_eq!(counts(&first_come), counts(&read_first), "{ftl}");
+        assert_eq!(counts(&first_come), counts(&suspend), "{ftl}");
+        let [none, first, suspended] = [&first_come, &read_first, &suspend].map(|run| {
+            let read = &time(run).requests.as_ref().unwrap().operations["read"];
+            read.response_ns.mean
+        });
+        assert!(none > first && first > suspended, "{ftl}: {none}, {first}, {suspended}");
+    }
+}
+
+#[test]
+fn with_one_lun_the_sum_of_all_operations_does_not_depend_on_their_order() {
+    let trace = trace();
+    for more in ["", ",gc-priority=last", ",gc-priority=first", ",suspend=both,suspend-us=0"] {
+        let timing =
+            format!("slc:transfer-us=5,unit=request,queue-depth=16,priority=read-first{more}");
+        let run = &experiment(&trace, &timing, &["2r-greedy"]).runs[0];
+        let of = &time(run).lun_seconds;
+        let sum =
+            of.host_writes + of.host_reads + of.relocations + of.merges + of.erases + of.others;
+        let busy = time(run).lun_busy_share[0] * time(run).elapsed_seconds;
+        assert!((busy / sum - 1.0).abs() < 1e-9, "{more}: {busy} s, not {sum}");
+        assert!(time(run).elapsed_seconds < sum * 1.01, "somebody always waits");
+    }
+}
+
+#[test]
+fn a_write_buffer_hides_programs_and_takes_rewrites_off_the_flash() {
+    // Two pages of three are among sixteen.
+    let mut random = 1_u64;
+    let mut draw = |most: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % most
+    };
+    let line = |request: u64, op: &str, page: u64| format!("{},{op},{page},1\n", 100 * request);
+    let mut trace = String::new();
+    for request in 0..30_000 {
+        let page = if draw(3) == 0 { draw(PAGES) } else { draw(16) };
+        trace += &line(request, if draw(4) == 0 { "R" } else { "W" }, page);
+    }
+    let run = |timing: &str| experiment(&trace, timing, &["1r-greedy"]).runs.remove(0);
+    let without = run("slc:luns=4,unit=request,queue-depth=16");
+    let with = run("slc:luns=4,unit=request,queue-depth=16,write-buffer=1MiB");
+    assert_eq!(with.host_writes, without.host_writes);
+    assert!(with.waf < 0.6 * without.waf, "{} and {}", with.waf, without.waf);
+    let of = |run: &RunResult| time(run).requests.clone().unwrap();
+    let buffer = of(&with).write_buffer.unwrap();
+    assert_eq!(buffer.writes, with.host_writes);
+    assert!(buffer.coalesced > with.host_writes / 3 && buffer.read_hits > 1000, "{buffer:?}");
+    // The pages that were programmed are those of the host but for the older versions.
+    let programs = with.waf * with.host_writes as f64 - with.relocations as f64;
+    assert_eq!(programs.round() as u64, with.host_writes - buffer.coalesced - buffer.trimmed);
+    assert!(
+        of(&with).operations["read"].response_ns.mean
+            < of(&without).operations["read"].response_ns.mean
+    );
+
+    // One at a time with pauses: the host waits for a transfer, and for the program if it wants that.
+    let slow = "0,W,0,1\n10000,W,1,1\n10050,F,0,0\n20000,W,2,1\n20000,R,2,1\n";
+    for (more, writes, flush) in
+        [("plp=on", 5_000, 0), ("plp=off", 5_000, 155_000), ("ack=program", 205_000, 0)]
+    {
+        let timing =
+            format!("slc:transfer-us=5,unit=request,arrivals=trace,write-buffer=64KiB:{more}");
+        let result =
+            run_with(slow, &timing, &["1r-greedy"], |experiment| experiment.fill = Fill::None);
+        let operations = of(&result.runs[0]).operations;
+        assert_eq!(operations["write"].response_ns.max, writes, "{more}");
+        assert_eq!(operations["flush"].response_ns.max, flush, "{more}");
+        assert_eq!(operations["read"].response_ns.max, 5_000, "{more}");
+    }
+}
+
+#[test]
+fn a_drive_that_falls_ever_further_behind_is_an_error() {
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    file.write_all(trace().as_bytes()).unwrap();
+    let options = OpenOptions {
+        map: Some("ts:us=1,op=2,off:pages=3,len:pages=4".into()),
+        ..OpenOptions::default()
+    };
+    let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
+    let experiment = Experiment {
+        drive: DriveOptions {
+            logical: Logical::Pages(PAGES),
+            pages_per_block: Some(32),
+            ..DriveOptions::default()
+        },
+        timing: Some(
+            "slc:unit=request,arrivals=poisson,rate=1e6,priority=read-first".parse().unwrap(),
+        ),
+        repeat: true,
+        length: Length::Writes(20_000_000),
+        ..Experiment::new(workload, vec!["1r-greedy".parse().unwrap()])
+    };
+    let error = experiment.run(&mut ()).unwrap_err().to_string();
+    assert!(error.contains("falls ever further behind"), "{error}");
+}
