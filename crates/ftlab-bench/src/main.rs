@@ -19,6 +19,7 @@
 mod calibrate;
 mod common;
 mod hot_cold;
+mod legend;
 mod live_drive;
 mod peers;
 mod reference;

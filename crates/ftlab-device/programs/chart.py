@@ -4,8 +4,17 @@ import math
 from html import escape
 from pathlib import Path
 
-# Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008).
-COLOURS = ["#E69F00", "#56B4E9", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"]
+# Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008): those of the FTLs in all
+# figures and reports, and for other lines the rest.
+COLOURS = {
+    "1r-greedy": "#D55E00",
+    "2r-fifo": "#0072B2",
+    "2r++": "#009E73",
+    "2r-greedy": "#56B4E9",
+    "hazard": "#000000",
+    "sepbit": "#CC79A7",
+    "midas": "#E69F00",
+}
 
 WIDTH, PANEL, GAP = 960, 190, 22
 LEFT, RIGHT, TOP, BOTTOM = 88, 24, 70, 46
@@ -33,6 +42,12 @@ def line(points: Points, colour: str, width: float, opacity: float = 1) -> str:
     return f'<polyline fill="none" {how} points="{through}"/>'
 
 
+def colours(names: list[str]) -> list[str]:
+    """A colour for each name, its own if it has one."""
+    others = iter(colour for name, colour in COLOURS.items() if name not in names)
+    return [COLOURS.get(name) or next(others, "#999999") for name in names]
+
+
 def draw(
     path: Path, title: str, x_label: str, names: list[str], panels: dict[str, list[Points]]
 ) -> None:
@@ -45,7 +60,7 @@ def draw(
         text(WIDTH / 2, 24, title, more='font-weight="bold"'),
     ]
     # The legend is above the panels.
-    for number, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+    for number, (name, colour) in enumerate(zip(names, colours(names), strict=True)):
         x = LEFT + number * (WIDTH - LEFT - RIGHT) / len(names)
         parts += [line([(x, 46), (x + 24, 46)], colour, 3), text(x + 30, 50, name, "start")]
     right = WIDTH - RIGHT
@@ -68,7 +83,7 @@ def draw(
         middle = f'transform="rotate(270, 18, {top + PANEL / 2:.0f})"'
         parts.append(text(18, top + PANEL / 2, label, more=middle))
         parts.append(line([(LEFT, top), (LEFT, bottom), (right, bottom)], "#000000", 1))
-        for points, colour in zip(lines, COLOURS, strict=False):
+        for points, colour in zip(lines, colours(names), strict=True):
             scaled = [(across(x), bottom - PANEL * y / y_most) for x, y in points]
             parts.append(line(scaled, colour, 2))
     for tick in ticks(x_most):

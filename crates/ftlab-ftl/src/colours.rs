@@ -32,8 +32,9 @@ pub struct Style {
     pub dash: usize,
 }
 
-/// The styles of FTLs, or of anything else, that are drawn together: an FTL has its own colour unless one before
-/// it has taken that; then the next free one; and if there is none, one that is taken, with dashes.
+/// The styles of FTLs, or of anything else, that are drawn together: an FTL has its own colour unless
+/// another has taken that, which goes to the one that is named without parameters, or else to the first; then
+/// the next free one; and if there is none, one that is taken, with dashes.
 pub fn styles<S: AsRef<str>>(names: &[S]) -> Vec<Style> {
     let wanted: Vec<Option<usize>> = names.iter().map(|name| own(name.as_ref())).collect();
     let mut uses = [0; PALETTE.len()];
@@ -42,9 +43,16 @@ pub fn styles<S: AsRef<str>>(names: &[S]) -> Vec<Style> {
         Style { colour, dash: uses[colour] - 1 }
     };
     let mut is_taken = [false; PALETTE.len()];
-    let mut first = |colour: usize| !std::mem::replace(&mut is_taken[colour], true);
-    let owners: Vec<_> =
-        wanted.iter().map(|wanted| wanted.filter(|colour| first(*colour)).map(&mut take)).collect();
+    let mut owners = vec![None; names.len()];
+    for plain in [true, false] {
+        for ((name, wanted), owner) in names.iter().zip(&wanted).zip(&mut owners) {
+            if let Some(colour) = wanted.filter(|_| is_plain(name.as_ref()) == plain)
+                && !std::mem::replace(&mut is_taken[colour], true)
+            {
+                *owner = Some(take(colour));
+            }
+        }
+    }
     let mut others = (0..PALETTE.len())
         .filter(|colour| !is_taken[*colour])
         .chain(0..)
@@ -52,9 +60,18 @@ pub fn styles<S: AsRef<str>>(names: &[S]) -> Vec<Style> {
     owners.into_iter().map(|own| own.unwrap_or_else(|| take(others.next().unwrap_or(0)))).collect()
 }
 
+/// The name of an FTL, without its parameters and victims.
+fn stem(name: &str) -> &str {
+    name.split([':', '/', ' ']).next().unwrap_or(name)
+}
+
+fn is_plain(name: &str) -> bool {
+    stem(name) == name
+}
+
 /// The colour of an FTL, whatever its parameters and victims.
 fn own(name: &str) -> Option<usize> {
-    let stem = name.split([':', '/', ' ']).next().unwrap_or(name);
+    let stem = stem(name);
     OWN.iter().position(|names| names.contains(&stem))
 }
 
@@ -81,6 +98,8 @@ mod tests {
             colours(&["2r-fifo", "other", "2r-fifo:blk-util=0.4"]),
             [(1, 0), (0, 0), (2, 0)]
         );
+        // But whoever has no parameters goes before.
+        assert_eq!(colours(&["faster:isolation=off", "faster"]), [(0, 0), (2, 0)]);
     }
 
     #[test]

@@ -3,13 +3,15 @@
 use super::profile::SIZES;
 use super::side::Side;
 use crate::common::Failure;
+use crate::legend;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::ops::Range;
 
-const SIZE: (u32, u32) = (1000, 720);
+const SIZE: (u32, u32) = (1000, 750);
 
-/// Captured and generated.
+const NAMES: [&str; 2] = ["captured", "generated"];
+
 const COLOURS: [RGBColor; 2] = [RGBColor(0, 0, 0), RGBColor(213, 94, 0)];
 
 type Points = Vec<(f64, f64)>;
@@ -56,7 +58,8 @@ pub(super) fn draw(sides: [&Side; 2]) -> Result<String, Failure> {
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         area.fill(&WHITE)?;
-        for (area, panel) in area.split_evenly((2, 2)).iter().zip(&panels) {
+        let panels_area = legend::above(&area, &NAMES, &COLOURS)?;
+        for (area, panel) in panels_area.split_evenly((2, 2)).iter().zip(&panels) {
             draw_panel(area, panel)?;
         }
         area.present()?;
@@ -88,18 +91,8 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
         .y_desc(panel.y)
         .label_style(("sans-serif", 13))
         .draw()?;
-    for ((points, colour), name) in panel.lines.iter().zip(COLOURS).zip(["captured", "generated"]) {
-        chart
-            .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+    for (points, colour) in panel.lines.iter().zip(COLOURS) {
+        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK.mix(0.2))
-        .label_font(("sans-serif", 13))
-        .draw()?;
     Ok(())
 }

@@ -2,15 +2,11 @@
 
 use super::line::{FTLS, Line};
 use crate::common::Failure;
+use crate::legend;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-const SIZE: (u32, u32) = (1100, 520);
-
-/// Colours that colour-blind readers can distinguish, also in print (Okabe and Ito, 2008), one per
-/// FTL.
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(0, 0, 0), RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
+const SIZE: (u32, u32) = (1100, 550);
 
 /// The shortest response time that is drawn, in milliseconds.
 const SHORTEST: f64 = 0.1;
@@ -22,7 +18,10 @@ pub(super) fn draw(panels: &[(String, Vec<Line>)]) -> Result<String, Failure> {
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         area.fill(&WHITE)?;
-        for (area, (caption, lines)) in area.split_evenly((1, panels.len())).iter().zip(panels) {
+        let panels_area = legend::above(&area, &FTLS, &legend::colours_of(FTLS))?;
+        for (area, (caption, lines)) in
+            panels_area.split_evenly((1, panels.len())).iter().zip(panels)
+        {
             panel(area, caption, lines)?;
         }
         area.present()?;
@@ -50,9 +49,10 @@ fn panel(
         .y_label_formatter(&|share| format!("{share:.0e}"))
         .label_style(("sans-serif", 14))
         .draw()?;
+    let colours = legend::colours_of(FTLS);
     for line in lines {
         let place = FTLS.iter().position(|ftl| *ftl == line.ftl).unwrap_or(0);
-        let colour = COLOURS[place];
+        let colour = colours[place];
         let tail = line.tail(SHORTEST);
         // Length and distance of dashes.
         let dashes = match line.schedule {
@@ -60,24 +60,12 @@ fn panel(
             "background" => Some((2, 3)),
             _ => None,
         };
+        let style = colour.stroke_width(2);
         if let Some((length, distance)) = dashes {
-            let style = colour.stroke_width(2);
             chart.draw_series(DashedLineSeries::new(tail, length, distance, style))?;
         } else {
-            chart
-                .draw_series(LineSeries::new(tail, colour.stroke_width(2)))?
-                .label(line.ftl)
-                .legend(move |(x, y)| {
-                    PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2))
-                });
+            chart.draw_series(LineSeries::new(tail, style))?;
         }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK.mix(0.2))
-        .label_font(("sans-serif", 14))
-        .draw()?;
     Ok(())
 }

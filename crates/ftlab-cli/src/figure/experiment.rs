@@ -3,7 +3,7 @@
 use super::chart::{
     Area, Axis, Extent, Key, Line, bar_middle, bars, chart, extents, keys_height, lines, with_keys,
 };
-use super::{COLOURS, Drawn, FigureSize, styles};
+use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::sweep::{
     AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, extent, measured, places,
@@ -216,26 +216,29 @@ impl Of<'_> {
 
     fn curves(&self, places: &[&Point]) -> Result<Option<Panel>, CliError> {
         let moments = if self.spec.at.is_empty() { &[1.0][..] } else { &self.spec.at };
-        let mut colours = COLOURS.into_iter().cycle();
-        let (mut shown, mut axes) = (Vec::new(), None);
+        let (mut curves, mut axes) = (Vec::new(), None);
         for place in places {
             for moment in moments {
                 let Some(curve) = self.numbers.curve(self.spec.y.as_written(), place, *moment)?
                 else {
                     continue;
                 };
-                let colour = colours.next().unwrap_or(BLACK);
                 let mut label = place.label(self.by()).unwrap_or_default().to_owned();
                 if moments.len() > 1 {
                     let at = format!("at {:.0}%", 100.0 * moment);
                     label = if places.len() > 1 { format!("{label}, {at}") } else { at };
                 }
                 axes = Some((curve.x, curve.y));
-                let points = thinned(curve.points);
-                shown.push(Line { label, colour, is_dashed: false, points, extents: Vec::new() });
+                curves.push((label, thinned(curve.points)));
             }
         }
         let Some((x, y)) = axes else { return Ok(None) };
+        let names: Vec<&str> = curves.iter().map(|(label, _)| label.as_str()).collect();
+        let styles = styles(&names);
+        let shown = curves.into_iter().zip(styles).map(|((label, points), (colour, is_dashed))| {
+            Line { label, colour, is_dashed, points, extents: Vec::new() }
+        });
+        let shown = shown.collect();
         Ok(Some(Panel {
             title: String::new(),
             x: (label(&self.spec.x_label, x.0), x.1),

@@ -71,8 +71,9 @@ impl Advice {
             return self.missed(&wanted) + &self.lifelong_text();
         };
         let more = point.physical_bytes.saturating_sub(self.logical_bytes);
+        let recorded = if self.otherwise.is_empty() { "" } else { "As recorded, " };
         let mut text = format!(
-            "{best} reaches {wanted} with {} of over-provisioning: {} of flash for {}, {} more than the \
+            "{recorded}{best} reaches {wanted} with {} of over-provisioning: {} of flash for {}, {} more than the \
              host can use, and {} of metadata",
             percent(point.op_ratio),
             bytes(point.physical_bytes),
@@ -108,12 +109,16 @@ impl Advice {
 
     /// What the best FTL needs under other circumstances.
     fn otherwise_text(&self) -> String {
-        let others = self.otherwise.iter().map(|other| match other.needs {
-            Some(point) => {
-                format!(" {}, it needs {}.", other.circumstance, percent(point.op_ratio))
-            }
-            None => {
-                format!(" {}, not even the largest of these drives suffices.", other.circumstance)
+        let chosen = self.best().map(|(ftl, _)| ftl);
+        let others = self.otherwise.iter().map(|other| {
+            let under = other.circumstance;
+            let better = other.best.as_ref().filter(|best| Some(best.ftl.as_str()) != chosen);
+            let better = better.map_or_else(String::new, |best| {
+                format!("; {} needs {}", best.ftl, percent(best.needs.op_ratio))
+            });
+            match other.needs {
+                Some(point) => format!(" {under}, it needs {}{better}.", percent(point.op_ratio)),
+                None => format!(" {under}, not even the largest of these drives suffices{better}."),
             }
         });
         let others: String = others.collect();

@@ -25,8 +25,11 @@ impl fmt::Display for Circumstance {
     }
 }
 
-/// Those that would be other for the workload of `base`, and how it is run under them: without its trims if it has
-/// any, and without the addresses that it never writes if these are most.
+/// A trace that writes less of the drive is also run on one that has room for these pages alone.
+const IN_USE: f64 = 0.9;
+
+/// Those that would be other for the workload of `base`, and how it is run under them: without its trims if they
+/// free anything, and without the addresses that it never writes if these are many.
 pub(super) fn circumstances(
     base: &Experiment,
     evidence: Option<&Evidence>,
@@ -37,7 +40,7 @@ pub(super) fn circumstances(
         let without = Experiment { ignore_trims: true, ..base.clone() };
         others.push((Circumstance::WithoutTrims, without));
     }
-    if evidence.written_share < 0.5
+    if evidence.written_share < IN_USE
         && let Workload::Trace { path, options } = &base.workload
     {
         let mut options = options.clone();

@@ -2,7 +2,7 @@
 //! writes again.
 
 use ftlab_sim::format::{bytes, percent, significant};
-use ftlab_sim::{Experiment, SimError};
+use ftlab_sim::{Experiment, Fill, SimError};
 use ftlab_trace::pages::{PageSink, expand, page_sectors};
 use ftlab_trace::{RequestBatch, TraceSource};
 use serde::Serialize;
@@ -16,6 +16,12 @@ const REWRITES_MIN: f64 = 0.05;
 
 /// A trace that goes to new pages with more than this of its last half grows.
 const GROWTH_MIN: f64 = 0.1;
+
+/// A part of the drive that is not written and holds data is worth a word from here on.
+const LARGE_PART: f64 = 0.5;
+
+/// And one that holds none from here on.
+const SPARE_PART: f64 = 0.05;
 
 /// Page writes between two notes of how many pages are new.
 const STEP: u64 = 64;
@@ -35,14 +41,18 @@ pub struct Evidence {
     pub rewrite_share: f64,
     /// Share of the page writes of its last half that go to pages that it has not written before.
     pub new_share: f64,
-    /// Pages that it trims, and wrote before.
+    /// Pages that it trims while they hold data, its own or that of the fill; none if trims are ignored.
     pub trimmed_pages: u64,
+    /// Share of the logical pages that it never writes and that hold nothing after it, as it trims them (whoever
+    /// makes a file system does), or as the drive is not filled.
+    pub empty_share: f64,
     /// Seconds from its first request to its last, if it says when they came.
     pub seconds: Option<f64>,
 }
 
 /// Which pages of a drive that ends at `end` a trace has written.
 struct Pages {
+    ignores_trims: bool,
     is_written: Vec<u64>,
     is_valid: Vec<u64>,
     end: u64,
@@ -51,6 +61,34 @@ struct Pages {
     trimmed: u64,
     /// New pages after every [`STEP`] writes.
     steps: Vec<u64>,
+}
+
+impl Pages {
+    /// Of the drive of `experiment`, which has so many pages.
+    fn new(experiment: &Experiment, logical_pages: u32) -> Self {
+        let are_valid = experiment.fill != Fill::None;
+        let words = logical_pages.div_ceil(64) as usize;
+        let mut is_valid = vec![if are_valid { u64::MAX } else { 0 }; words];
+        if let Some(last) = is_valid.last_mut().filter(|_| !logical_pages.is_multiple_of(64)) {
+            *last &= (1 << (logical_pages % 64)) - 1;
+        }
+        Self {
+            ignores_trims: experiment.ignore_trims,
+            is_written: vec![0; words],
+            is_valid,
+            end: logical_pages.into(),
+            writes: 0,
+            new: 0,
+            trimmed: 0,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Pages that were never written and hold nothing.
+    fn empty(&self) -> u64 {
+        let used = |(written, valid): (&u64, &u64)| u64::from((written | valid).count_ones());
+        self.end - self.is_written.iter().zip(&self.is_valid).map(used).sum::<u64>()
+    }
 }
 
 fn set(bits: &mut [u64], page: u64) -> bool {
@@ -74,6 +112,9 @@ impl PageSink for Pages {
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
+        if self.ignores_trims {
+            return;
+        }
         let end = first_page.saturating_add(pages).min(first_page.saturating_add(self.end));
         for page in first_page..end {
             let page = page % self.end;
@@ -96,24 +137,14 @@ impl Evidence {
             return Ok(None);
         }
         let Some(mut source) = workload.open_trace(page_bytes, true)? else { return Ok(None) };
-        Self::read(source.as_mut(), page_bytes, logical_pages).map(Some)
+        Self::read(source.as_mut(), page_bytes, Pages::new(experiment, logical_pages)).map(Some)
     }
 
     fn read(
         source: &mut dyn TraceSource,
         page_bytes: u32,
-        logical_pages: u32,
+        mut pages: Pages,
     ) -> Result<Self, SimError> {
-        let words = logical_pages.div_ceil(64) as usize;
-        let mut pages = Pages {
-            is_written: vec![0; words],
-            is_valid: vec![0; words],
-            end: logical_pages.into(),
-            writes: 0,
-            new: 0,
-            trimmed: 0,
-            steps: Vec::new(),
-        };
         let sectors = page_sectors(page_bytes)?;
         let mut times: Option<(u64, u64)> = None;
         let mut requests = RequestBatch::default();
@@ -131,11 +162,12 @@ impl Evidence {
         Ok(Self {
             page_writes: pages.writes,
             written_bytes: pages.writes * u64::from(page_bytes),
-            drive_writes: share(pages.writes, logical_pages.into()),
-            written_share: share(pages.new, logical_pages.into()),
+            drive_writes: share(pages.writes, pages.end),
+            written_share: share(pages.new, pages.end),
             rewrite_share: 1.0 - share(pages.new, pages.writes),
             new_share: share(pages.new - before, since),
             trimmed_pages: pages.trimmed,
+            empty_share: share(pages.empty(), pages.end),
             seconds: times.map(|(first, last)| (last - first) as f64 / 1e6).filter(|s| *s > 0.0),
         })
     }
@@ -189,11 +221,19 @@ impl Evidence {
                 self.what_to_record(logical_bytes)
             ));
         }
-        if self.written_share < 0.5 {
+        let still = 1.0 - self.written_share - self.empty_share;
+        if still > LARGE_PART {
             caveats.push(format!(
-                "The trace writes only {} of the drive: the rest is taken to be full of data that never \
-                 changes.",
-                percent(self.written_share)
+                "The trace writes only {} of the drive: {} of it is taken to be full of data that never changes.",
+                percent(self.written_share),
+                percent(still)
+            ));
+        }
+        if self.empty_share > SPARE_PART {
+            caveats.push(format!(
+                "{} of the drive holds nothing (making a file system trims a whole device, for one), which \
+                 works as over-provisioning for as long as it stays so.",
+                percent(self.empty_share)
             ));
         }
         if self.new_share > GROWTH_MIN {
@@ -220,20 +260,31 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ftlab_sim::Workload;
     use ftlab_trace::{Input, OpenOptions, open_input};
 
     fn evidence(lines: &str) -> Evidence {
+        evidence_of(lines, false)
+    }
+
+    fn evidence_of(lines: &str, ignore_trims: bool) -> Evidence {
+        let workload = Workload::parse("uniform", OpenOptions::default()).unwrap();
+        let experiment = Experiment { ignore_trims, ..Experiment::new(workload, Vec::new()) };
         let input = Input::from_bytes("test", lines.as_bytes().to_vec()).unwrap();
         let map = Some("ts:us=1,op=2,off:pages=3,len:pages=4".to_owned());
         let options = OpenOptions { map, ..OpenOptions::default() };
         let mut source = open_input(input, &options).unwrap();
-        Evidence::read(source.as_mut(), 4096, 100).unwrap()
+        Evidence::read(source.as_mut(), 4096, Pages::new(&experiment, 100)).unwrap()
     }
 
     #[test]
     fn rewrites_trims_and_the_time_are_counted() {
         let found = evidence("0,W,0,10\n5,W,0,5\n7,T,8,4\n9,T,8,1\n1000000,W,8,1\n");
-        assert_eq!((found.page_writes, found.trimmed_pages, found.seconds), (16, 2, Some(1.0)));
+        // Pages 8 to 11, of which the fill wrote the last two.
+        assert_eq!((found.page_writes, found.trimmed_pages, found.seconds), (16, 4, Some(1.0)));
+        assert!((found.empty_share - 0.02).abs() < 1e-9);
+        let ignored = evidence_of("0,W,0,10\n5,W,0,5\n7,T,8,4\n", true);
+        assert_eq!((ignored.trimmed_pages, ignored.empty_share), (0, 0.0));
         assert!((found.written_share - 0.1).abs() < 1e-9);
         assert!((found.rewrite_share - 6.0 / 16.0).abs() < 1e-9);
         assert!(!found.is_enough());

@@ -96,7 +96,7 @@ pub struct Advice {
     pub logical_bytes: u64,
     /// What a trace says; none of a generator.
     pub evidence: Option<Evidence>,
-    /// What the best FTL needs under other circumstances.
+    /// What the best FTL needs under other circumstances, and which would be the best there.
     pub otherwise: Vec<Otherwise>,
     /// The drive that uses the least flash over the years, if they were asked for.
     pub lifelong: Option<Lifelong>,
@@ -109,13 +109,24 @@ pub struct Advice {
     pub curves: Vec<Curve>,
 }
 
-/// What the best FTL needs under other circumstances.
+/// What is needed under other circumstances.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Otherwise {
     /// Which.
     pub circumstance: Circumstance,
-    /// The smallest drive on which it meets the target there, if it does on any.
+    /// The smallest drive on which the FTL of the answer meets the target there, if it does on any.
     pub needs: Option<Point>,
+    /// The FTL that meets it there at the lowest cost, if any does.
+    pub best: Option<Best>,
+}
+
+/// An FTL, and the smallest drive on which it meets the target.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Best {
+    /// The FTL.
+    pub ftl: String,
+    /// Its drive.
+    pub needs: Point,
 }
 
 /// The drive that uses the least flash over the years.
@@ -255,7 +266,7 @@ impl Question {
         self.check_stop()?;
         let rows: Vec<_> = self.ftls.iter().zip(points.chunks(self.op_ratios.len())).collect();
         let mut curves = parallel(threads, &rows, |(ftl, found)| self.curve(ftl, found, &point));
-        curves.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal));
+        curves.sort_by(by_rank);
         self.check_stop()?;
         let points = curves.iter().flat_map(|curve| &curve.points);
         let logical_bytes = points.map(|point| point.logical_bytes).next().unwrap_or(0);
@@ -281,7 +292,7 @@ impl Question {
         if advice.best().is_some() {
             let count = || on_run(runs.fetch_add(1, Relaxed) + 1);
             let others = circumstances(&self.base, evidence.as_ref());
-            advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count)?;
+            advice.otherwise = self.otherwise(&advice.curves[0].ftl, &others, threads, &count);
             self.check_stop()?;
         }
         advice.lifelong = self.service.and_then(|service| least_flash(service, &advice.curves));
@@ -294,17 +305,20 @@ impl Question {
         if self.stop.load(Relaxed) { Err(SimError::Stopped) } else { Ok(()) }
     }
 
-    /// What an FTL needs under other circumstances.
+    /// What the FTL `chosen` needs under other circumstances, and which needs the least there.
     fn otherwise(
         &self,
-        ftl: &str,
+        chosen: &str,
         others: &[(Circumstance, Experiment)],
         threads: usize,
         on_run: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Otherwise>, SimError> {
-        let ftl: Spec = ftl.parse()?;
-        Ok(parallel(threads, others, |(circumstance, base)| {
-            let question = Self { base: base.clone(), ..self.clone() };
+    ) -> Vec<Otherwise> {
+        let tried: Vec<_> = others
+            .iter()
+            .flat_map(|(_, base)| self.ftls.iter().map(move |ftl| (base, ftl)))
+            .collect();
+        let curves = parallel(threads, &tried, |(base, ftl)| {
+            let question = Self { base: (*base).clone(), ..self.clone() };
             let point = |ftl: &Spec, physical: Physical| {
                 let point = question.point(ftl, physical);
                 on_run();
@@ -314,14 +328,22 @@ impl Question {
             let is_met = |point: &Point| self.target.is_some_and(|target| target.is_met_by(point));
             let mut found = Vec::new();
             for op in &self.op_ratios {
-                found.push(point(&ftl, Physical::OverProvisioning(*op)));
+                found.push(point(ftl, Physical::OverProvisioning(*op)));
                 if found.last().is_some_and(|found| found.as_ref().is_ok_and(is_met)) {
                     break;
                 }
             }
-            let curve = question.curve(&ftl, &found, &point);
-            Otherwise { circumstance: *circumstance, needs: curve.needs }
-        }))
+            question.curve(ftl, &found, &point)
+        });
+        let under = |((circumstance, _), curves): (&(Circumstance, _), &[Curve])| {
+            let best = curves.iter().min_by(|a, b| by_rank(a, b));
+            let best =
+                best.and_then(|curve| Some(Best { ftl: curve.ftl.clone(), needs: curve.needs? }));
+            let needs =
+                curves.iter().find(|curve| curve.ftl == chosen).and_then(|curve| curve.needs);
+            Otherwise { circumstance: *circumstance, needs, best }
+        };
+        others.iter().zip(curves.chunks(self.ftls.len())).map(under).collect()
     }
 
     fn experiment(&self, ftl: &Spec, physical: Physical) -> Experiment {
@@ -398,6 +420,11 @@ impl Curve {
             (None, last) => (u64::MAX, 0, last.map_or(f64::INFINITY, |point| point.waf)),
         }
     }
+}
+
+/// The order of curves in an answer.
+fn by_rank(a: &Curve, b: &Curve) -> Ordering {
+    a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal)
 }
 
 /// The point of all curves whose drives use the least flash over the years, the smaller one if two do.
