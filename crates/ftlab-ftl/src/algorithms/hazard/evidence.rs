@@ -14,6 +14,9 @@ use ftlab_flash::BlockId;
 /// Ages beyond this many host writes count as this.
 const AGE_MAX: u32 = 1 << 31;
 
+/// Blocks of fewer pages give less weight to the rate that all blocks have in common.
+const COMMON_PAGES: u32 = 32;
+
 /// Mean write time of the pages of every block, what was expected of them, and how many were valid at the
 /// last two snapshots.
 pub(super) struct Evidence {
@@ -85,7 +88,7 @@ impl Evidence {
             shift: bits_for(shape.pages_per_block + 1).saturating_sub(16),
             snapshots: [Snapshot::default(); 2],
             open: vec![OpenPages::default(); streams],
-            spread: Spread::new(parameters.common),
+            spread: Spread::new(parameters.common * common_share(shape.pages_per_block)),
             common_lifetime: shape.logical_pages as f32,
             epoch_writes: (parameters.epoch * f64::from(shape.logical_pages)).round().max(1.0)
                 as u64,
@@ -228,6 +231,12 @@ impl Evidence {
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.stamps[..]) + self.steps.len() + size_of_val(&self.valid_then[..])
     }
+}
+
+/// The weight of the common rate in blocks of so many pages: as the prior, it is less in small ones, whose
+/// ages would count for nothing beside it.
+fn common_share(pages_per_block: u32) -> f64 {
+    (f64::from(pages_per_block) / f64::from(COMMON_PAGES)).min(1.0)
 }
 
 /// Valid pages among those that have been programmed.
