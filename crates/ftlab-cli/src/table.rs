@@ -3,7 +3,10 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
-use ftlab_sim::result::{FdpStatistics, LunSeconds, RunResult, TimingResult};
+use ftlab_sim::result::{
+    FdpEvent, FdpEventCounts, FdpEventType, FdpIsolation, FdpStatistics, LunSeconds, RunResult,
+    TimingResult,
+};
 
 /// On two lines, to keep the table narrow.
 const HEADINGS: [&str; 11] = [
@@ -76,18 +79,58 @@ pub(crate) fn wear(result: &ExperimentResult) -> String {
     ruled(&headings.map(str::to_owned), rows)
 }
 
-/// The table of the statistics of flexible data placement; empty if no FTL takes streams.
+/// The table of the statistics of flexible data placement, with a line for every handle that was written
+/// by; empty if no FTL has handles.
 pub(crate) fn fdp(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().filter_map(|run| Some((run, run.fdp?)));
-    let row = |(run, fdp): (&RunResult, FdpStatistics)| {
-        [run.ftl.clone(), bytes(fdp.hbmw), bytes(fdp.mbmw), bytes(fdp.mbe)]
-    };
-    let rows: Vec<[String; 4]> = runs.map(row).collect();
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.fdp.as_ref()?)));
+    let rows: Vec<[String; 7]> = runs.flat_map(|(run, fdp)| fdp_rows(&run.ftl, fdp)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let headings = ["NVMe statistics", "HBMW", "MBMW", "MBE"];
+    let headings = [
+        "NVMe statistics",
+        "HBMW",
+        "MBMW",
+        "MBE",
+        "media per\nhost byte",
+        "units\nat the end",
+        "room in the\npresent unit",
+    ];
     ruled(&headings.map(str::to_owned), rows)
+}
+
+fn fdp_rows(ftl: &str, fdp: &FdpStatistics) -> Vec<[String; 7]> {
+    let none = || "-".to_owned();
+    let row = |name: String, [hbmw, mbmw, mbe]: [u64; 3], units: u64, room: Option<u64>| {
+        let ratio = if hbmw == 0 { none() } else { format!("{:.4}", mbmw as f64 / hbmw as f64) };
+        let room = room.map_or_else(none, bytes);
+        [name, bytes(hbmw), bytes(mbmw), bytes(mbe), ratio, grouped(units), room]
+    };
+    let units = fdp.handles.iter().map(|handle| u64::from(handle.units)).sum::<u64>();
+    let whole = row(
+        ftl.to_owned(),
+        [fdp.hbmw, fdp.mbmw, fdp.mbe],
+        units + u64::from(fdp.shared_units),
+        None,
+    );
+    let used = fdp.handles.iter().enumerate().filter(|(_, handle)| handle.hbmw > 0);
+    let each = used.map(|(number, handle)| {
+        let isolation = match handle.isolation {
+            FdpIsolation::InitiallyIsolated => "initially",
+            FdpIsolation::PersistentlyIsolated => "persistently",
+        };
+        row(
+            format!("  handle {number}, {isolation} isolated"),
+            [handle.hbmw, handle.mbmw, handle.mbe],
+            handle.units.into(),
+            Some(handle.ruamw_bytes),
+        )
+    });
+    let shared = (fdp.shared_units > 0 || fdp.shared_mbe > 0).then(|| {
+        let (mbe, units) = (bytes(fdp.shared_mbe), grouped(fdp.shared_units.into()));
+        ["  moved and mixed".to_owned(), none(), none(), mbe, none(), units, none()]
+    });
+    [whole].into_iter().chain(each).chain(shared).collect()
 }
 
 /// The table of what failed; empty if nothing can.
@@ -123,7 +166,8 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
 /// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, and missing
 /// streams.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
-    let runs = result.runs.iter().flat_map(|run| [stopped(run), lagging(run)]).flatten();
+    let runs =
+        result.runs.iter().flat_map(|run| [stopped(run), lagging(run), logged(run)]).flatten();
     runs.chain(nameless(result)).chain(watched(result)).collect()
 }
 
@@ -136,6 +180,34 @@ fn nameless(result: &ExperimentResult) -> Option<String> {
             run.ftl
         )
     })
+}
+
+/// Writes by handles that do not exist, and what else the events log has.
+fn logged(run: &RunResult) -> Option<String> {
+    let fdp = run.fdp.as_ref()?;
+    let FdpEventCounts {
+        unit_not_fully_written,
+        invalid_placement_identifier: invalid,
+        implicitly_modified_handle: modified,
+        ..
+    } = fdp.events;
+    let is_invalid = |event: &&FdpEvent| event.kind == FdpEventType::InvalidPlacementIdentifier;
+    let named = fdp.latest_events.iter().rev().find(is_invalid);
+    let example = named.map_or(String::new(), |event| format!(", such as {},", event.named));
+    let mut said = Vec::new();
+    if invalid > 0 {
+        said.push(format!(
+            "{} page writes named a stream{example} beyond its {} handles and went to handle 0; raise \
+             handles=, or name other streams",
+            grouped(invalid),
+            fdp.handles.len(),
+        ));
+    }
+    let closed = unit_not_fully_written + modified;
+    if closed > 0 {
+        said.push(format!("{} reclaim units were closed before they were full", grouped(closed)));
+    }
+    (!said.is_empty()).then(|| format!("{}: {}.\n\n", run.ftl, said.join("; ")))
 }
 
 fn watched(result: &ExperimentResult) -> Option<String> {

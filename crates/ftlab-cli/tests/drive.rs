@@ -47,6 +47,24 @@ fn a_drive_is_made_checked_and_looked_at() {
 }
 
 #[test]
+fn the_blocks_of_a_drive_are_the_units_of_its_handles() {
+    let directory = tempfile::tempdir().unwrap();
+    let ftl = "nvme-fdp:unit=256KiB,persistent=1,inner=2r++,regions=3";
+    let size = "--size 64MiB --op 30% --pages-per-block 16 --reserve 6";
+    let made =
+        ok(directory.path(), &format!("drive create my.drive {size} --handles 2 --ftl {ftl}"));
+    for part in ["handles=2", "inner=2r++,regions=3", "blocks of 64"] {
+        assert!(made.contains(part), "{part} is not in {made}");
+    }
+    assert!(!made.contains("unit="), "{made}");
+    let checked = ok(directory.path(), "drive check my.drive");
+    assert!(checked.ends_with("no damage\n"), "{checked}");
+    let odd = format!("drive create d {size} --ftl nvme-fdp:unit=100KiB");
+    let error = fails(directory.path(), &odd, 2);
+    assert!(error.contains("a multiple of the erase block"), "{error}");
+}
+
+#[test]
 fn damage_is_named_and_is_a_failure() {
     let directory = tempfile::tempdir().unwrap();
     ok(directory.path(), "drive create my.drive --size 8MiB --pages-per-block 16");

@@ -14,13 +14,31 @@ fn streams_by_address_reach_the_placement_handles() {
         place.ftlab(&format!("{RUN} --streams 0..320KiB=1 --ftl nvme-fdp --ftl 1r-greedy"));
     assert_eq!(output.code, 0, "{}", output.stderr);
     let text = output.stdout + &output.stderr;
-    for part in ["NVMe statistics", "HBMW", "MBMW", "MBE"] {
+    let handles = ["  handle 0, initially isolated", "  handle 1, initially", "  moved and mixed"];
+    for part in ["NVMe statistics", "HBMW", "MBMW", "MBE"].into_iter().chain(handles) {
         assert!(text.contains(part), "{part} is not in {text}");
     }
-    assert!(!text.contains("names no streams"), "{text}");
+    assert!(!text.contains("names no streams") && !text.contains("handle 2"), "{text}");
     let output = place.ftlab(&format!("{RUN} --ftl nvme-fdp"));
     let text = output.stdout + &output.stderr;
     assert!(text.contains("the workload names no streams, so everything went to"), "{text}");
+}
+
+#[test]
+fn a_stream_without_a_handle_is_said_once_and_units_and_policies_go_with_handles() {
+    let place = Place::new();
+    let ftls = "--ftl nvme-fdp:handles=2,unit=128KiB --ftl nvme-fdp/greedy:handles=2,inner=dac,persistent=1";
+    let run = RUN.replace("--pages-per-block 32", "--pages-per-block 16");
+    let output =
+        place.ftlab(&format!("{run} --reserve 10 --streams 0..320KiB=1,1MiB..2MiB=6 {ftls}"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let text = output.stdout + &output.stderr;
+    let said =
+        "page writes named a stream, such as 6, beyond its 2 handles and went to handle 0; raise";
+    assert_eq!(text.matches(said).count(), 2, "once for each FTL: {text}");
+    assert!(text.contains("handle 1, persistently isolated"), "{text}");
+    let refused = place.ftlab(&format!("{run} --ftl nvme-fdp:inner=hazrd"));
+    refused.fails(2, &["unknown FTL \"hazrd\"", "hazard"]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Clock {
 pub struct Paced(pub Arc<dyn Store>);
 
 impl Paced {
-    fn wait(&self, operation: impl FnOnce(&dyn Store) -> io::Result<()>) -> io::Result<()> {
+    fn wait<T>(&self, operation: impl FnOnce(&dyn Store) -> io::Result<T>) -> io::Result<T> {
         take_due();
         let result = operation(self.0.as_ref());
         if let Some(due) = take_due() {
@@ -119,6 +119,10 @@ impl Store for Paced {
 
     fn write_stream(&self, offset: u64, data: &[u8], stream: u16) -> io::Result<()> {
         self.wait(|store| store.write_stream(offset, data, stream))
+    }
+
+    fn renew_handle(&self, handle: u16) -> io::Result<bool> {
+        self.wait(|store| store.renew_handle(handle))
     }
 
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {

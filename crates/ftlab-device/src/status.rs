@@ -1,7 +1,7 @@
 //! The status of a drive, for dashboards, metrics and `ftlab drive smart`.
 
 use crate::{HostRequests, Store};
-use ftlab_ftl::{Counters, colours};
+use ftlab_ftl::{Counters, HandleEvent, colours};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +119,14 @@ pub struct Placement {
     pub unit_bytes: u64,
     /// The handles.
     pub handles: Vec<PlacementHandle>,
+    /// Units of moved pages, of handles whose pages do not stay apart then.
+    pub shared_units: u32,
+    /// Bytes of those that were erased.
+    pub shared_erased_bytes: u64,
+    /// Events that the FTL has logged.
+    pub logged: u64,
+    /// The latest of them, oldest first.
+    pub events: Vec<HandleEvent>,
 }
 
 /// A placement handle.
@@ -128,6 +136,14 @@ pub struct PlacementHandle {
     pub is_persistent: bool,
     /// Bytes that can still be written to its reclaim unit.
     pub left_bytes: u64,
+    /// Bytes that the host wrote by it.
+    pub host_bytes: u64,
+    /// Bytes of these pages that were moved.
+    pub moved_bytes: u64,
+    /// Bytes of its units that were erased.
+    pub erased_bytes: u64,
+    /// Units that hold its pages only.
+    pub units: u32,
 }
 
 /// The state of a drive. Counters start at its creation and survive restarts.

@@ -30,6 +30,12 @@ pub trait Store: Send + Sync {
         let _ = stream;
         self.write(offset, data)
     }
+    /// Moves a stream that the host names (a placement handle) to a fresh unit; false if there is no such
+    /// handle.
+    fn renew_handle(&self, handle: u16) -> io::Result<bool> {
+        let _ = handle;
+        Ok(false)
+    }
     /// Discards the content of a range, which then reads as zeros.
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()>;
     /// Makes a range read as zeros; like [`trim`](Self::trim) if `may_trim`.

@@ -138,6 +138,10 @@ impl Store for Watched {
         self.watch(Kind::Write, bytes, |store| store.write_stream(offset, data, stream))
     }
 
+    fn renew_handle(&self, handle: u16) -> io::Result<bool> {
+        self.store.renew_handle(handle)
+    }
+
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.watch(Kind::Trim, bytes, |store| store.trim(offset, bytes))
     }

@@ -1,5 +1,6 @@
 //! What every FTL can do, whatever its mapping.
 
+use crate::handles::PlacementHandles;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, Observer};
@@ -84,6 +85,17 @@ pub trait Ftl: Send {
     /// Blocks out of use, those bad from birth included.
     fn retired_blocks(&self) -> u32 {
         0
+    }
+
+    /// Its placement handles, if it has some.
+    fn placement_handles(&self) -> Option<PlacementHandles> {
+        None
+    }
+
+    /// Lets the next write by a placement handle begin a fresh unit: what its present one still took is
+    /// lost until collection (reclaim unit handle update). False if there is no such handle.
+    fn renew_handle(&mut self, _handle: u16) -> Result<bool, ErrorOf<Self>> {
+        Ok(false)
     }
 
     /// Bytes of memory: mapping tables, block state and what the policy keeps.
@@ -171,7 +183,8 @@ pub struct PageBatch {
     /// Of each write, for how many host writes it lives, as of [`Hint`](crate::page::Hint); empty where
     /// that is not known.
     pub lifetimes: Vec<u32>,
-    /// Of each write, the stream that the host names; empty where it names none.
+    /// Of each write, the stream that the host names, or [`NO_HANDLE`](crate::NO_HANDLE); empty where it
+    /// names none.
     pub streams: Vec<u16>,
 }
 

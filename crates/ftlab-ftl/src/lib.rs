@@ -29,6 +29,7 @@ mod boxable;
 pub mod colours;
 mod ensure;
 mod ftl;
+mod handles;
 pub mod hardware;
 pub mod hybrid;
 mod metadata;
@@ -44,6 +45,10 @@ mod stream;
 pub use ftl::{
     BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
     StreamCounters, StreamUse, Trim,
+};
+pub use handles::{
+    EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, Isolation, NO_HANDLE,
+    PlacementHandles,
 };
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use metadata_budget::MetadataBudget;

@@ -7,11 +7,24 @@ use crate::{Archive, State, StateError};
 pub struct StreamId(pub u8);
 
 impl StreamId {
+    /// No stream goes by this number.
+    pub(crate) const NONE: Self = Self(u8::MAX);
+
     /// The stream as an index.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+}
+
+/// Which set of open blocks a page goes to. A policy within placement handles has several open blocks for
+/// each of its streams, one in each set that there is one for; any other policy has one set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OpenSet(pub(crate) u8);
+
+impl OpenSet {
+    /// That of policies that have one.
+    pub(crate) const ONLY: Self = Self(0);
 }
 
 /// What a stream is for.

@@ -11,7 +11,9 @@ use ftlab_flash::{
 };
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
-use ftlab_ftl::{Broken, Counters, FtlError, MemoryBytes, Metadata, PageBatch, StreamUse};
+use ftlab_ftl::{
+    Broken, Counters, FtlError, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse,
+};
 use ftlab_spec::Spec;
 
 /// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
@@ -192,6 +194,11 @@ impl AnyFtl {
     /// The streams that the FTL keeps apart, with their blocks.
     pub fn streams(&self) -> Vec<StreamUse> {
         any!(&self.kind, ftl => ftl.streams())
+    }
+
+    /// Its placement handles, if it has some.
+    pub fn placement_handles(&self) -> Option<PlacementHandles> {
+        any!(&self.kind, ftl => ftl.placement_handles())
     }
 
     /// Memory that it takes here.

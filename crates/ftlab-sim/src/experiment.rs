@@ -200,7 +200,7 @@ impl Experiment {
         let pool = threads.clone();
         let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
-        let build = |fitted: &Spec| build_ftl(self, fitted, drive_config, timing.as_ref());
+        let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing.as_ref());
         let runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let requests = source.metadata().requests;
         let notes = hosted::notes(source.metadata());
@@ -486,21 +486,26 @@ impl Experiment {
         config: &Config,
         drive: DriveConfig,
         oracle: &[OracleGroup],
-        build: impl Fn(&Spec) -> Result<AnyFtl, MachineError> + Sync,
+        build: impl Fn(&Spec, DriveConfig) -> Result<AnyFtl, MachineError> + Sync,
     ) -> Result<Vec<FtlRun>, SimError> {
-        let size = DriveShape::new(&drive);
         let policies = &self.policies;
         self.ftls
             .par_iter()
             .map(|spec| {
-                let fitted = policies.fit(spec, size, oracle)?;
-                let ftl = build(&fitted)?;
-                let parameters = named(policies.resolve(&fitted)?);
+                let block_pages = drive.geometry.pages_per_block();
+                let (unit_spec, drive) = registry::in_units(spec, drive)?;
+                let fitted = policies.fit(&unit_spec, DriveShape::new(&drive), oracle)?;
+                let ftl = build(&fitted, drive)?;
+                let mut parameters = named(policies.resolve(&fitted)?);
+                if unit_spec != *spec {
+                    // On its own drive, a unit is one erase block.
+                    let given = named(policies.resolve(spec)?);
+                    parameters.extend(given.into_iter().filter(|(key, _)| key == "unit"));
+                }
                 let config_hash = config_hash(config, &spec.name, &parameters);
-                let takes_streams = policies.hints(spec)? == Hints::Streams;
-                let run =
-                    FtlRun::new(spec.to_string(), parameters, config_hash, drive, ftl, self.faults);
-                Ok(if takes_streams { run.with_fdp_statistics() } else { run })
+                let name = spec.to_string();
+                let run = FtlRun::new(name, parameters, config_hash, drive, ftl, self.faults);
+                Ok(run.in_units_of(drive.geometry.pages_per_block() / block_pages))
             })
             .collect()
     }

@@ -3,6 +3,7 @@
 use crate::SimError;
 use crate::erase_counts;
 use crate::expander::Segment;
+use crate::fdp::FdpRecord;
 use crate::feed::Chunk;
 use crate::frames::{self, blocks_per_cell};
 use crate::result::{
@@ -25,11 +26,15 @@ pub(crate) struct FtlRun {
     name: String,
     parameters: BTreeMap<String, String>,
     config_hash: String,
+    /// Its erase blocks are reclaim units, if the FTL has some.
     geometry: Geometry,
+    /// Erase blocks in a reclaim unit.
+    unit_blocks: u32,
     logical_pages: u32,
     ftl: AnyFtl,
     faults: Option<Faults>,
-    has_fdp_statistics: bool,
+    /// Of placement handles, if it has some, since counting began.
+    fdp: Option<FdpRecord>,
     /// Why the drive became read-only, if it did: it takes no more writes.
     read_only: Option<String>,
     /// As it was when counting began.
@@ -99,10 +104,11 @@ impl FtlRun {
             parameters,
             config_hash,
             geometry: drive.geometry,
+            unit_blocks: 1,
             logical_pages: drive.logical_pages,
             ftl,
             faults,
-            has_fdp_statistics: false,
+            fdp: None,
             read_only: None,
             base: None,
             series: Series::default(),
@@ -119,14 +125,17 @@ impl FtlRun {
         &self.config_hash
     }
 
-    /// The same with the statistics of flexible data placement in its result.
-    pub(crate) fn with_fdp_statistics(self) -> Self {
-        Self { has_fdp_statistics: true, ..self }
+    /// The same with reclaim units of so many erase blocks, which are the erase blocks of its drive.
+    pub(crate) fn in_units_of(self, unit_blocks: u32) -> Self {
+        Self { unit_blocks, ..self }
     }
 
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
-        self.base = Some((self.ftl.counters(), self.ftl.watch().clone()));
+        let counters = self.ftl.counters();
+        let handles = self.ftl.placement_handles();
+        self.fdp = handles.map(|handles| FdpRecord::new(handles, counters.host_writes));
+        self.base = Some((counters, self.ftl.watch().clone()));
         self.first_step = self.ftl.steps().len();
         self.ftl.measure();
         self.ftl.count_moves();
@@ -217,6 +226,9 @@ impl FtlRun {
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
             self.series.times.extend(self.ftl.end_interval());
+            if let (Some(record), Some(handles)) = (&mut self.fdp, self.ftl.placement_handles()) {
+                record.end_interval(handles, &self.geometry);
+            }
         }
         if marks.round {
             let round = totals.since(self.round_start);
@@ -250,7 +262,7 @@ impl FtlRun {
             host_writes: counters.host_writes - base.host_writes,
             relocations: counters.relocations() - base.relocations(),
             merge_copies: counters.merges.copies - base.merges.copies,
-            erases: counters.erases() - base.erases(),
+            erases: (counters.erases() - base.erases()) * u64::from(self.unit_blocks),
         }
     }
 
@@ -302,13 +314,10 @@ impl FtlRun {
         }
     }
 
-    fn fdp_statistics(&self, totals: Totals) -> Option<FdpStatistics> {
-        let page_bytes = u64::from(self.geometry.page_bytes());
-        self.has_fdp_statistics.then(|| FdpStatistics {
-            hbmw: totals.host_writes * page_bytes,
-            mbmw: totals.programs() * page_bytes,
-            mbe: totals.erases * u64::from(self.geometry.pages_per_block()) * page_bytes,
-        })
+    /// The logs of placement handles, if it has some.
+    fn fdp_statistics(&mut self) -> Option<FdpStatistics> {
+        let handles = self.ftl.placement_handles()?;
+        Some(self.fdp.take()?.finish(&handles, &self.geometry))
     }
 
     /// What failed, if anything may.
@@ -337,7 +346,7 @@ impl FtlRun {
         Some(Observed {
             moves,
             erase_percentiles,
-            blocks_per_cell: blocks_per_cell(&self.geometry),
+            blocks_per_cell: blocks_per_cell(&self.geometry) * self.unit_blocks,
             frames,
         })
     }
@@ -365,7 +374,7 @@ impl FtlRun {
         let cold_region_share = self.cold_region_share();
         let merges = counters.merges;
         let page_bytes = self.geometry.page_bytes();
-        let fdp = self.fdp_statistics(totals);
+        let fdp = self.fdp_statistics();
         let faults = self.faults();
         let observed = self.observed(seen.erases());
         let timing = self.ftl.measured();
@@ -399,7 +408,7 @@ impl FtlRun {
                 mean: seen.valid_share(),
                 histogram: seen.victims().to_vec(),
             },
-            streams: streams(&self.ftl, &counters, &seen),
+            streams: streams(&self.ftl, &counters, &seen, self.unit_blocks),
             erase_counts: EraseCounts::of(seen.erases()),
             endurance: config.endurance_cycles.map(|cycles| {
                 let bytes = |pages: u32| f64::from(pages) * f64::from(page_bytes);
@@ -435,14 +444,14 @@ fn thin_out<T>(kept: &mut Vec<T>) {
     });
 }
 
-fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch) -> Vec<StreamResult> {
+fn streams(ftl: &AnyFtl, counters: &Counters, seen: &Watch, unit_blocks: u32) -> Vec<StreamResult> {
     let streams = ftl.streams().into_iter().zip(&counters.streams).enumerate();
     streams
         .map(|(index, (stream, counts))| StreamResult {
             name: stream.name.to_owned(),
             cold: stream.cold,
-            blocks: stream.blocks,
-            erases: counts.erases,
+            blocks: stream.blocks * unit_blocks,
+            erases: counts.erases * u64::from(unit_blocks),
             relocations: counts.relocations,
             victim_valid_share: seen.stream_valid_share(index),
         })

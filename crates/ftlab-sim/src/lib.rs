@@ -35,6 +35,7 @@ mod erase_counts;
 mod error;
 mod expander;
 mod experiment;
+mod fdp;
 mod feed;
 pub mod format;
 mod frames;

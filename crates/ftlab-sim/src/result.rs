@@ -4,6 +4,9 @@
 //! of a run exclude fill and warm-up.
 
 pub use crate::erase_counts::EraseCounts;
+pub use crate::fdp::{
+    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics,
+};
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
@@ -211,7 +214,7 @@ pub struct RunResult {
     pub erase_counts: EraseCounts,
     /// How much the host can write; none if the cycles of a block were not given.
     pub endurance: Option<Endurance>,
-    /// Bytes as a drive with flexible data placement counts them; none unless the FTL takes streams.
+    /// The logs of a drive with flexible data placement; none unless the FTL has placement handles.
     pub fdp: Option<FdpStatistics>,
     /// What failed; none if nothing can.
     pub faults: Option<FaultsResult>,
@@ -287,17 +290,6 @@ impl Endurance {
             dwpd: bytes / (logical_bytes * 365.0 * Self::YEARS),
         }
     }
-}
-
-/// The statistics of flexible data placement (NVMe TP 4146) since counting began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FdpStatistics {
-    /// Host bytes with metadata written (HBMW).
-    pub hbmw: u64,
-    /// Media bytes with metadata written (MBMW).
-    pub mbmw: u64,
-    /// Media bytes erased (MBE).
-    pub mbe: u64,
 }
 
 /// What failed, fill and warm-up included.

@@ -1,5 +1,6 @@
 //! What is known of page writes beside their addresses: how long they live, and their streams.
 
+use ftlab_sim::result::{FdpEvent, FdpEventType, FdpIsolation, StreamResult};
 use ftlab_sim::{
     DriveOptions, Experiment, ExperimentResult, Fill, Length, Logical, Physical, SimError, Workload,
 };
@@ -108,11 +109,29 @@ fn nvme_statistics_count_bytes_of_ftls_that_take_streams() {
     let result = streams("1").unwrap();
     assert_eq!(result.runs[0].fdp, None);
     for run in &result.runs[1..] {
-        let fdp = run.fdp.unwrap();
+        let fdp = run.fdp.as_ref().unwrap();
         assert_eq!(fdp.hbmw, run.host_writes * 4096);
         assert_eq!(fdp.mbmw, (run.host_writes + run.relocations) * 4096);
         assert_eq!(fdp.mbe, run.erases * 32 * 4096);
+        assert_eq!(fdp.unit_bytes, 32 * 4096);
+        // Half of the writes are the hot pages', and the host says so.
+        assert_eq!(fdp.handles.len(), 8);
+        let hbmw: Vec<u64> = fdp.handles.iter().map(|handle| handle.hbmw).collect();
+        assert_eq!((hbmw[2..].iter().sum::<u64>(), hbmw[0] + hbmw[1]), (0, fdp.hbmw));
+        assert!(9 * hbmw[0] < 10 * hbmw[1] && 9 * hbmw[1] < 10 * hbmw[0], "{hbmw:?}");
+        for handle in &fdp.handles {
+            assert_eq!(handle.running_hbmw.iter().sum::<u64>(), handle.hbmw);
+            assert_eq!(handle.running_mbmw.iter().sum::<u64>(), handle.mbmw);
+            assert!(handle.ruamw_bytes > 0 && handle.ruamw_bytes <= fdp.unit_bytes);
+        }
+        assert_eq!((fdp.unnamed_writes, fdp.events.invalid_placement_identifier), (0, 0));
+        assert!(fdp.events.media_reallocated > 0 && fdp.latest_events.len() == 63);
     }
+    let isolation = |run: usize, handle: usize| {
+        result.runs[run].fdp.as_ref().unwrap().handles[handle].isolation
+    };
+    assert_eq!(isolation(1, 1), FdpIsolation::InitiallyIsolated);
+    assert_eq!(isolation(2, 1), FdpIsolation::PersistentlyIsolated);
 }
 
 #[test]
@@ -121,4 +140,54 @@ fn without_streams_every_page_has_handle_0() {
     let found = relocations(&result);
     assert_eq!(found[0], found[1], "host writes and moved pages are all that is apart");
     assert!(!result.workload.has_streams);
+    let fdp = result.runs[0].fdp.as_ref().unwrap();
+    assert_eq!(fdp.unnamed_writes, result.runs[0].host_writes);
+    assert_eq!(fdp.handles[0].hbmw, fdp.hbmw);
+}
+
+#[test]
+fn a_stream_without_a_handle_goes_to_handle_0_and_is_logged() {
+    let mut experiment = experiment("hotcold:writes=0.5,pages=0.01", &["nvme-fdp:handles=2"]);
+    experiment.streams = Some("0..655360=5".parse().unwrap());
+    let result = experiment.run(&mut ()).unwrap();
+    let fdp = result.runs[0].fdp.as_ref().unwrap();
+    let invalid = fdp.events.invalid_placement_identifier;
+    assert!(10 * invalid > 4 * result.runs[0].host_writes, "{invalid}");
+    assert_eq!((fdp.handles[0].hbmw, fdp.handles[1].hbmw), (fdp.hbmw, 0));
+    let is_invalid = |event: &&FdpEvent| event.kind == FdpEventType::InvalidPlacementIdentifier;
+    let event = fdp.latest_events.iter().find(is_invalid).unwrap();
+    assert_eq!((event.handle, event.named, event.pages), (0, 5, 1));
+}
+
+#[test]
+fn a_unit_of_several_blocks_is_a_block_as_large_as_they_are() {
+    let run = |pages_per_block, ftls: &[&str]| {
+        let mut experiment = experiment("hotcold:writes=0.5,pages=0.01", ftls);
+        experiment.streams = Some("0..655360=1".parse().unwrap());
+        experiment.drive.pages_per_block = Some(pages_per_block);
+        experiment.run(&mut ()).unwrap().runs
+    };
+    let large = run(128, &["nvme-fdp"]);
+    let units = run(32, &["nvme-fdp:unit=4", "nvme-fdp:unit=512KiB", "nvme-fdp"]);
+    for run in [&units[0], &units[1]] {
+        assert_eq!((run.waf, run.relocations), (large[0].waf, large[0].relocations));
+        assert_eq!(run.erases, 4 * large[0].erases);
+        assert_eq!(run.fdp.as_ref().unwrap().mbe, large[0].fdp.as_ref().unwrap().mbe);
+        assert_eq!(run.fdp.as_ref().unwrap().unit_bytes, 128 * 4096);
+        assert_eq!(run.erase_counts, large[0].erase_counts);
+        let blocks = |streams: &[StreamResult]| streams.iter().map(|s| s.blocks).sum::<u32>();
+        assert_eq!(blocks(&run.streams), 4 * blocks(&large[0].streams));
+    }
+    assert_eq!(
+        (units[0].parameters["unit"].as_str(), units[2].parameters["unit"].as_str()),
+        ("4", "1")
+    );
+    assert_ne!(units[0].config_hash, units[2].config_hash);
+    assert!(units[2].relocations < units[0].relocations, "smaller units are emptier");
+    let error = |ftl| experiment("zipf", &[ftl]).prepare().err().unwrap().to_string();
+    let message = error("nvme-fdp:unit=100KB");
+    assert!(message.contains("unit=100KB is not a multiple of the erase block"), "{message}");
+    let message = error("nvme-fdp:unit=577");
+    assert!(message.contains("unit=577 is not smaller than the drive"), "{message}");
+    assert!(message.contains("576 erase blocks"), "{message}");
 }

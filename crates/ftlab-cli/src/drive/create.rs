@@ -6,6 +6,7 @@ use crate::output::say;
 use clap::Args;
 use ftlab_device::{CreateOptions, Drive, check_creatable};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
+use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Logical, Physical};
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::path::PathBuf;
@@ -70,7 +71,8 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
     let mut ftl = args.ftl.clone();
     if let Some(handles) = args.handles {
         ftl.arguments.retain(|(key, _)| key != "handles");
-        ftl.arguments.push(("handles".to_owned(), handles.to_string()));
+        // Those at the end may belong to an FTL within handles.
+        ftl.arguments.insert(0, ("handles".to_owned(), handles.to_string()));
     }
     let size = DriveOptions {
         logical: Logical::Bytes(args.size),
@@ -82,11 +84,8 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         early: None,
     };
-    let options = CreateOptions {
-        ftl,
-        config: size.drive_config()?,
-        checkpoint_every: args.checkpoint_every,
-    };
+    let (ftl, config) = registry::in_units(&ftl, size.drive_config()?)?;
+    let options = CreateOptions { ftl, config, checkpoint_every: args.checkpoint_every };
     check_creatable(&options)?;
     let superblock = Drive::create(&args.file, &options)?;
     let config = superblock.config;

@@ -6,9 +6,9 @@ use crate::drive::options::room_needed;
 use crate::media::{
     Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum, new_session,
 };
-use ftlab_flash::{Lpn, Ppn};
+use ftlab_flash::{BlockId, Lpn, Ppn};
 use ftlab_ftl::PageBatch;
-use ftlab_ftl::page::Hints;
+use ftlab_ftl::page::{Hints, StreamId};
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::io;
 use std::sync::Arc;
@@ -166,6 +166,22 @@ impl Core {
         Ok(())
     }
 
+    /// Moves a placement handle to a fresh unit; false if there is no such handle.
+    pub(crate) fn renew_handle(&mut self, handle: u16) -> io::Result<bool> {
+        let handles = self.ftl.placement_handles().map_or(0, |all| all.handles.len());
+        if usize::from(handle) >= handles {
+            return Ok(false);
+        }
+        self.media().begin_renewal(handle);
+        let renewed = renew(&mut self.ftl, handle);
+        let drive = self.ftl.drive();
+        let streams = (0..drive.streams().len() as u8).map(StreamId);
+        let open: Vec<BlockId> = streams.filter_map(|stream| drive.open_block(stream)).collect();
+        self.media().write_closed(|block| open.contains(&block));
+        self.complete(renewed)?;
+        Ok(true)
+    }
+
     /// Completes an operation. If the FTL failed, the operation is incomplete: nothing more is
     /// written, so that the operation is the last one in the journal, and the next opening discards
     /// it.
@@ -226,6 +242,15 @@ pub(crate) fn write(
     let written = written
         .and_then(|()| super::tests::broken_ftl::carried_out(ftl.flash_mut().operations() + 1));
     written
+}
+
+/// Lets the FTL move a placement handle to a fresh unit: for the host, and during replay.
+pub(crate) fn renew(ftl: &mut DynPageMapped<Media, ()>, handle: u16) -> Result<(), String> {
+    match ftl.renew_handle(handle) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("there is no placement handle {handle}")),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The error of a page whose checksum is wrong.

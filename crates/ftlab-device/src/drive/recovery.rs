@@ -4,7 +4,7 @@
 //! nothing is guessed: the checkpoint is loaded, and the FTL replays the journal. What the last
 //! operations wrote and moved may not have reached the medium; see [`Tracker`].
 
-use crate::drive::core::{Core, write};
+use crate::drive::core::{Core, renew, write};
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
     Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, new_session,
@@ -247,6 +247,11 @@ fn repeat_record(
                 if let Some(tracker) = ftl.flash_mut().replay_mut() {
                     tracker.trim(lpn, operation);
                 }
+            }
+        }
+        Record::Renewal { handle } => {
+            if let Err(reason) = renew(ftl, handle) {
+                return Ok(Err(reason));
             }
         }
         Record::Page { lpn, checksum, data } => {

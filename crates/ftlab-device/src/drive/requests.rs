@@ -242,6 +242,12 @@ impl Store for Drive {
         Ok(())
     }
 
+    fn renew_handle(&self, handle: u16) -> io::Result<bool> {
+        let mut is_known = false;
+        self.change(|core| core.renew_handle(handle).map(|known| is_known = known))?;
+        Ok(is_known)
+    }
+
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
         let pages = self.pages(offset, bytes)?;
         self.zero_edges(&pages)?;

@@ -29,6 +29,9 @@ pub(super) const REPLACEMENT: u32 = u32::MAX - 3;
 /// In place of a page number: the next record, and those after it in the batch, are writes of a stream.
 pub(super) const STREAM: u32 = u32::MAX - 4;
 
+/// In place of a page number: the host moved a placement handle to a fresh unit.
+pub(super) const RENEWAL: u32 = u32::MAX - 5;
+
 /// The content of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
@@ -36,6 +39,8 @@ pub(crate) enum Record<'a> {
     Write { lpn: Lpn, checksum: u32, stream: u16 },
     /// The host trimmed pages.
     Trim { first: Lpn, pages: u32 },
+    /// The host moved a placement handle to a fresh unit.
+    Renewal { handle: u16 },
     /// A version of a page that may not yet be in its place.
     Page { lpn: Lpn, checksum: u32, data: &'a [u8] },
     /// A version that a collection could not read, and its place.
@@ -47,7 +52,7 @@ pub(crate) enum Record<'a> {
 impl Record<'_> {
     /// Whether it is an operation of the host.
     pub(crate) fn is_operation(&self) -> bool {
-        matches!(self, Self::Write { .. } | Self::Trim { .. })
+        matches!(self, Self::Write { .. } | Self::Trim { .. } | Self::Renewal { .. })
     }
 }
 
@@ -143,6 +148,7 @@ impl<'a> Records<'a> {
                 self.fields.u32()?;
                 Record::Trim { first, pages: second }
             }
+            RENEWAL => Record::Renewal { handle: u16::try_from(second).ok()? },
             PAGE => {
                 let (lpn, checksum) = (Lpn(self.fields.u32()?), self.fields.u32()?);
                 Record::Page { lpn, checksum, data: self.fields.take(self.page_bytes)? }

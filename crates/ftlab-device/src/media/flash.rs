@@ -254,6 +254,20 @@ impl Media {
         self.log(Record::Trim { first, pages });
     }
 
+    /// Begins the renewal of a placement handle's unit.
+    pub(crate) fn begin_renewal(&mut self, handle: u16) {
+        self.log(Record::Renewal { handle });
+    }
+
+    /// Writes what waits in the buffers of blocks that take no more pages: there is room in the journal for
+    /// those of open blocks only.
+    pub(crate) fn write_closed(&mut self, is_open: impl Fn(BlockId) -> bool) {
+        let closed: Vec<BlockId> = self.gather.blocks().filter(|block| !is_open(*block)).collect();
+        for block in closed {
+            self.put_in_place(block);
+        }
+    }
+
     /// Records that `lpn`, which is at `before`, is about to change.
     #[inline]
     pub(crate) fn preserve(&mut self, lpn: Lpn, before: Option<Ppn>) {

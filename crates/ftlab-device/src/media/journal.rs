@@ -3,8 +3,8 @@
 
 use crate::media::Backing;
 use crate::media::batch::{
-    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, REPLACEMENT, Record, Records, STREAM, Seed,
-    TRIM, UNREADABLE, operations, verify,
+    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, RENEWAL, REPLACEMENT, Record, Records, STREAM,
+    Seed, TRIM, UNREADABLE, operations, verify,
 };
 use crate::media::layout::{COPIES, Layout};
 use crate::media::slots::Replacement;
@@ -106,6 +106,7 @@ impl Journal {
                 self.put(TRIM, pages);
                 self.put(first.0, 0);
             }
+            Record::Renewal { handle } => self.put(RENEWAL, handle.into()),
             Record::Page { lpn, checksum, data } => {
                 self.put(PAGE, 0);
                 self.put(lpn.0, checksum);

@@ -195,6 +195,8 @@ pub(super) fn set(
             let types = data.get(..(value >> 16 & 0xff) as usize).ok_or(Status::DATA_LENGTH)?;
             let (placement, is_enabled) = (value as u16, command.dword(12) & 1 != 0);
             let namespace = named.namespace()?;
+            // What has happened until now is logged, or not, as it was to be.
+            subsystem.note_events();
             subsystem.placements.enable_events(namespace, placement, types, is_enabled)?;
         }
         _ => return Err(Status::NOT_CHANGEABLE),

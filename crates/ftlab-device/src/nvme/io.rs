@@ -141,7 +141,7 @@ impl Context<'_> {
             opcode::io::DATASET_MANAGEMENT => self.deallocate(command, data)?,
             opcode::io::VERIFY => self.verify(command)?,
             opcode::io::COPY => self.copy(command, data)?,
-            opcode::io::MANAGEMENT_SEND => self.send(command)?,
+            opcode::io::MANAGEMENT_SEND => self.send(command, data)?,
             // One of these without data has come here.
             opcode::io::WRITE | opcode::io::COMPARE => return Err(Status::DATA_LENGTH),
             _ => return Err(Status::INVALID_OPCODE),
@@ -281,12 +281,38 @@ impl Context<'_> {
         }
     }
 
-    /// I/O Management Send: of its operations there is the one that does nothing. Moving a handle on to an
-    /// empty reclaim unit is up to the FTL, which offers no way to.
-    fn send(&self, command: &Command) -> Result<(), Status> {
+    /// I/O Management Send: does nothing, or moves handles on to empty reclaim units.
+    fn send(&self, command: &Command, data: &[u8]) -> Result<(), Status> {
         const NOTHING: u8 = 0;
-        self.namespace(command)?;
-        if command.dword(10) as u8 == NOTHING { Ok(()) } else { Err(Status::INVALID_FIELD) }
+        const HANDLE_UPDATE: u8 = 1;
+        let namespace = self.namespace(command)?;
+        match command.dword(10) as u8 {
+            NOTHING => Ok(()),
+            HANDLE_UPDATE => self.renew(namespace, command.dword(10) >> 16, data),
+            _ => Err(Status::INVALID_FIELD),
+        }
+    }
+
+    /// Reclaim Unit Handle Update of placement handles, of which there is one more than `more`: of all of
+    /// them, or of none if one of them does not exist.
+    fn renew(&self, namespace: &Namespace, more: u32, data: &[u8]) -> Result<(), Status> {
+        /// The most placement handles of a namespace.
+        const IDENTIFIERS_MAX: usize = 128;
+        let count = more as usize + 1;
+        if count > IDENTIFIERS_MAX {
+            return Err(Status::INVALID_FIELD);
+        }
+        let list = data.get(..2 * count).ok_or(Status::DATA_LENGTH)?;
+        let handle = |identifier| Placements::handle(namespace, Reader(identifier).u16(0));
+        let handles: Vec<u16> = list.chunks_exact(2).map(handle).collect::<Result<_, _>>()?;
+        for handle in handles {
+            let renewed = self.subsystem.store.renew_handle(handle);
+            if !renewed.map_err(|error| failure(&error, Status::WRITE_FAULT))? {
+                return Err(Status::INVALID_FIELD);
+            }
+        }
+        self.subsystem.note_events();
+        Ok(())
     }
 
     /// Takes data for blocks, `at` bytes after the first.

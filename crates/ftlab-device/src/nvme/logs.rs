@@ -6,6 +6,7 @@ use super::layout::{
     Command, DISCOVERY_NQN, DiscoveryEntry, EnduranceLog, ErrorEntry, ExtendedSmart, SmartLog,
     Status, discovery_log, effects, firmware, sanitize_status, support,
 };
+use super::placement::Placements;
 use super::subsystem::{ERRORS_MAX, Subsystem};
 use super::{ADMIN_QUEUE_ENTRIES, ALL_NAMESPACES, ENDURANCE_GROUP, TRANSFER_BYTES_MAX, features};
 
@@ -102,10 +103,12 @@ fn page(context: &Context, command: &Command, id: u8) -> Result<Vec<u8>, Status>
         log::PLACEMENT_CONFIGURATIONS => placements.configurations(),
         log::PLACEMENT_USAGE => placements.usage(),
         log::PLACEMENT_STATISTICS => {
-            let status = subsystem.drive.status();
-            placements.statistics(&status.flash, status.page_bytes)
+            Placements::statistics(&subsystem.drive.placement().unwrap_or_default())
         }
-        log::PLACEMENT_EVENTS => placements.event_log(specific & 1 != 0),
+        log::PLACEMENT_EVENTS => {
+            subsystem.note_events();
+            placements.event_log(specific & 1 != 0)
+        }
         log::DISCOVERY => discovery(context),
         log::SANITIZE => sanitize_status(subsystem.sanitized()),
         _ => {

@@ -4,7 +4,8 @@
 use super::layout::{self, Event, RuhStatus, Status};
 use super::lock::lock;
 use super::namespace::Namespace;
-use crate::{FlashCounters, Placement};
+use crate::{Placement, PlacementHandle};
+use ftlab_ftl::{HandleEvent, HandleEventKind};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
@@ -14,8 +15,10 @@ const EVENTS_MAX: usize = 63;
 /// The directive that names a placement handle (base 2.1, section 8.1.8.4).
 const DATA_PLACEMENT: u8 = 2;
 
-/// Types of events that a drive of one reclaim group can tell: of those that exist, the one that happens.
-const EVENT_TYPES: [u8; 1] = [Event::INVALID_PLACEMENT];
+/// Types of events that can happen to a drive: reclaim units have no time limit, a reset of a controller leaves
+/// them as they are, and programs do not fail.
+const EVENT_TYPES: [u8; 3] =
+    [Event::NOT_FULLY_WRITTEN, Event::INVALID_PLACEMENT, Event::MEDIA_REALLOCATED];
 
 /// The reclaim unit handles of a drive.
 #[derive(Debug)]
@@ -23,30 +26,59 @@ pub(super) struct Placements {
     at_begin: Option<Placement>,
     /// Whether a namespace uses each.
     is_used: Vec<bool>,
+    /// The namespace and the placement handle that lead to each, if these are the only ones.
+    owners: Vec<Option<(u32, u16)>>,
     namespaces: u32,
+    blocks_per_page: u32,
     events: Mutex<Events>,
 }
 
 #[derive(Debug)]
 struct Events {
-    /// Of each handle, whether an invalid placement identifier is an event.
-    is_enabled: Vec<bool>,
-    /// Those of the host, newest first.
-    all: VecDeque<Event>,
+    /// Of each handle, whether those of each of [`EVENT_TYPES`] are logged.
+    is_enabled: Vec<[bool; EVENT_TYPES.len()]>,
+    /// Newest first: those of the controller, and those of the host.
+    all: [VecDeque<Event>; 2],
+    /// Events of the FTL that have been looked at.
+    seen: u64,
+}
+
+impl Events {
+    fn note(&mut self, event: Event) {
+        let kind = EVENT_TYPES.iter().position(|kind| *kind == event.kind);
+        if kind.is_some_and(|kind| self.is_enabled[usize::from(event.handle)][kind]) {
+            let events = &mut self.all[usize::from(event.is_of_host())];
+            events.truncate(EVENTS_MAX - 1);
+            events.push_front(event);
+        }
+    }
 }
 
 impl Placements {
-    pub(super) fn new(placement: Option<Placement>, namespaces: &[Namespace]) -> Self {
+    pub(super) fn new(
+        placement: Option<Placement>,
+        namespaces: &[Namespace],
+        page_bytes: u32,
+    ) -> Self {
         let handles = placement.as_ref().map_or(0, |placement| placement.handles.len());
         let mut is_used = vec![false; handles];
-        for handle in namespaces.iter().flat_map(|namespace| &namespace.handles) {
-            is_used[usize::from(*handle)] = true;
+        let mut owners = vec![None; handles];
+        for namespace in namespaces {
+            for (placement, handle) in (0..).zip(&namespace.handles) {
+                let is_used = &mut is_used[usize::from(*handle)];
+                owners[usize::from(*handle)] = (!*is_used).then_some((namespace.id, placement));
+                *is_used = true;
+            }
         }
+        let seen = placement.as_ref().map_or(0, |placement| placement.logged);
+        let is_enabled = vec![Default::default(); handles];
         Self {
             at_begin: placement,
             is_used,
+            owners,
             namespaces: namespaces.len() as u32,
-            events: Mutex::new(Events { is_enabled: vec![false; handles], all: VecDeque::new() }),
+            blocks_per_page: page_bytes >> namespaces[0].block_shift,
+            events: Mutex::new(Events { is_enabled, all: Default::default(), seen }),
         }
     }
 
@@ -78,21 +110,45 @@ impl Placements {
                 if let Some(handle) = namespace.handles.get(usize::from(placement)) {
                     return Ok(*handle);
                 }
-                let (kind, handle) = (Event::INVALID_PLACEMENT, *first);
-                let (namespace, milliseconds) = (namespace.id, milliseconds());
-                self.note(Event { kind, placement, milliseconds, namespace, handle });
-                Ok(handle)
+                lock(&self.events).note(Event {
+                    kind: Event::INVALID_PLACEMENT,
+                    named: Some((namespace.id, placement)),
+                    milliseconds: milliseconds(),
+                    handle: *first,
+                    moved_blocks: 0,
+                });
+                Ok(*first)
             }
             _ => Err(Status::INVALID_FIELD),
         }
     }
 
-    fn note(&self, event: Event) {
+    /// Takes over the events that the FTL has logged since the last time. It knows how many pages the host
+    /// had written by then, but not when: they are dated now.
+    pub(super) fn take_over(&self, now: &Placement, milliseconds: u64) {
         let mut events = lock(&self.events);
-        if events.is_enabled[usize::from(event.handle)] {
-            events.all.truncate(EVENTS_MAX - 1);
-            events.all.push_front(event);
+        let new = now.logged.saturating_sub(events.seen).min(now.events.len() as u64) as usize;
+        for event in &now.events[now.events.len() - new..] {
+            if let Some(event) = self.event(event, milliseconds) {
+                events.note(event);
+            }
         }
+        events.seen = now.logged;
+    }
+
+    /// An event of the FTL as NVMe tells it.
+    fn event(&self, event: &HandleEvent, milliseconds: u64) -> Option<Event> {
+        let moved = event.pages * self.blocks_per_page;
+        let (kind, moved_blocks) = match event.kind {
+            HandleEventKind::NotFullyWritten => (Event::NOT_FULLY_WRITTEN, 0),
+            HandleEventKind::MediaReallocated => {
+                (Event::MEDIA_REALLOCATED, u16::try_from(moved).unwrap_or(u16::MAX))
+            }
+            // Hosts name handles here, and no unit is left for another reason.
+            _ => return None,
+        };
+        let named = *self.owners.get(usize::from(event.handle))?;
+        Some(Event { kind, named, milliseconds, handle: event.handle, moved_blocks })
     }
 
     /// The log of configurations.
@@ -107,25 +163,25 @@ impl Placements {
         layout::usage(&self.is_used)
     }
 
-    /// The log of statistics, since the drive was created.
-    pub(super) fn statistics(&self, flash: &FlashCounters, page_bytes: u32) -> Vec<u8> {
-        let unit_bytes = self.at_begin.as_ref().map_or(0, |placement| placement.unit_bytes);
-        let bytes = |pages: u64| u128::from(pages) * u128::from(page_bytes);
-        let erased = u128::from(flash.erased_blocks) * u128::from(unit_bytes);
-        layout::statistics(bytes(flash.host_pages), bytes(flash.programmed_pages()), erased)
+    /// The log of statistics, since the drive was created: sums over all handles.
+    pub(super) fn statistics(now: &Placement) -> Vec<u8> {
+        let sum = |bytes: fn(&PlacementHandle) -> u64| -> u128 {
+            now.handles.iter().map(|handle| u128::from(bytes(handle))).sum()
+        };
+        let host = sum(|handle| handle.host_bytes);
+        let moved = sum(|handle| handle.moved_bytes);
+        let erased = sum(|handle| handle.erased_bytes) + u128::from(now.shared_erased_bytes);
+        layout::statistics(host, host + moved, erased)
     }
 
-    /// The log of events: those of the host, or those of the controller, of which there are none.
+    /// The log of events: those of the host, or those of the controller.
     pub(super) fn event_log(&self, of_host: bool) -> Vec<u8> {
-        let events = lock(&self.events);
-        let shown = if of_host { events.all.len() } else { 0 };
-        layout::event_log(events.all.iter().take(shown))
+        layout::event_log(lock(&self.events).all[usize::from(of_host)].iter())
     }
 
     /// The reclaim unit handle of a placement handle of a namespace.
-    fn handle(namespace: &Namespace, placement: u16) -> Result<usize, Status> {
-        let handle = namespace.handles.get(usize::from(placement));
-        handle.map(|handle| usize::from(*handle)).ok_or(Status::INVALID_FIELD)
+    pub(super) fn handle(namespace: &Namespace, placement: u16) -> Result<u16, Status> {
+        namespace.handles.get(usize::from(placement)).copied().ok_or(Status::INVALID_FIELD)
     }
 
     /// The types of events that there are, and whether they are enabled for a placement handle.
@@ -135,8 +191,8 @@ impl Placements {
         placement: u16,
     ) -> Result<Vec<(u8, bool)>, Status> {
         let handle = Self::handle(namespace, placement)?;
-        let is_enabled = lock(&self.events).is_enabled[handle];
-        Ok(EVENT_TYPES.map(|kind| (kind, is_enabled)).to_vec())
+        let is_enabled = lock(&self.events).is_enabled[usize::from(handle)];
+        Ok(EVENT_TYPES.into_iter().zip(is_enabled).collect())
     }
 
     /// Enables events of these types for a placement handle, or disables them.
@@ -148,11 +204,11 @@ impl Placements {
         is_enabled: bool,
     ) -> Result<(), Status> {
         let handle = Self::handle(namespace, placement)?;
-        if types.iter().any(|kind| !EVENT_TYPES.contains(kind)) {
-            return Err(Status::INVALID_FIELD);
-        }
-        if !types.is_empty() {
-            lock(&self.events).is_enabled[handle] = is_enabled;
+        let place = |kind: &u8| EVENT_TYPES.iter().position(|known| known == kind);
+        let places: Option<Vec<_>> = types.iter().map(place).collect();
+        let mut events = lock(&self.events);
+        for place in places.ok_or(Status::INVALID_FIELD)? {
+            events.is_enabled[usize::from(handle)][place] = is_enabled;
         }
         Ok(())
     }

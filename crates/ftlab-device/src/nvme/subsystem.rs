@@ -124,7 +124,7 @@ impl Subsystem {
         let bytes = store.bytes();
         let namespaces = divide(bytes, store.block_bytes(), count, handles, uuid.into_bytes());
         Ok(Self {
-            placements: Placements::new(placement, &namespaces),
+            placements: Placements::new(placement, &namespaces, store.block_bytes()),
             nqn: format!("nqn.2014-08.org.nvmexpress:uuid:{uuid}"),
             serial: uuid.simple().to_string(),
             namespaces,
@@ -163,6 +163,13 @@ impl Subsystem {
     /// Milliseconds since serving began.
     pub(super) fn uptime_ms(&self) -> u64 {
         self.begin.elapsed().as_millis() as u64
+    }
+
+    /// Takes over what has happened to placement handles.
+    pub(super) fn note_events(&self) {
+        if let Some(now) = self.drive.placement() {
+            self.placements.take_over(&now, self.uptime_ms());
+        }
     }
 
     /// Makes a controller with a number of its own; `None` if there are too many.

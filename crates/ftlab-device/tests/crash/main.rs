@@ -62,6 +62,16 @@ fn so_do_other_schedules_of_collection() {
     }
 }
 
+#[test]
+fn so_do_ftls_within_placement_handles() {
+    let within = ["hazard", "2r++", "wolf,groups-max=3", "sepbit,blocks=2"];
+    for (seed, inner) in (2000..).zip(within) {
+        for gc in ["foreground", "incremental"] {
+            survive(&format!("nvme-fdp:handles=2,persistent=1,inner={inner}"), gc, 60, seed);
+        }
+    }
+}
+
 /// Subjects drives to this many syncs that fail; the page cache is dropped after each recovery.
 fn survive_failed_syncs(ftl: &str, failures: u64, seed: u64) {
     let mut model = Model::new(ftl, "foreground");

@@ -1,11 +1,11 @@
 //! A model that knows what may be read after a crash.
 
 use crate::common;
-use ftlab_device::{Drive, MediaError, OpenOptions, PowerCut, Store};
+use ftlab_device::{Drive, MediaError, OpenOptions, PlacementHandle, PowerCut, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
-use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynPageMapped};
+use ftlab_ftl::{HandleUse, PageBatch};
 use std::sync::Arc;
 
 const PAGE_BYTES: usize = 512;
@@ -46,6 +46,7 @@ pub(crate) enum Ends {
 enum Operation {
     Write(Lpn, u16),
     Trim(Lpn, u32),
+    Renew(u16),
 }
 
 /// What the medium holds, and all operations that were issued.
@@ -66,7 +67,9 @@ pub(crate) struct Model {
 impl Model {
     /// A new drive.
     pub(crate) fn new(ftl: &str, gc: &str) -> Self {
-        let geometry = Geometry::new(56, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
+        // FTLs within handles have more streams.
+        let blocks = if ftl.contains("inner=") { 80 } else { 56 };
+        let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE_BYTES as u32).unwrap();
         let mut config = DriveConfig::new(geometry, LOGICAL_PAGES, 9);
         config.gc = gc.parse().unwrap();
         let options = common::options(&ftl.parse().unwrap(), config, 200).unwrap();
@@ -117,6 +120,7 @@ impl Model {
         if twin.drive().mapping() != drive.mapping() {
             return Err("the mapping is another".to_owned());
         }
+        verify_handles(&twin, drive)?;
         twin.check().map_err(|error| error.to_string())?;
         self.verify_contents(drive)
     }
@@ -129,6 +133,7 @@ impl Model {
                 Operation::Trim(first, pages) => {
                     versions[first.index()..][..pages as usize].fill(0);
                 }
+                Operation::Renew(_) => {}
             }
         }
         let mut page = [0; PAGE_BYTES];
@@ -157,6 +162,7 @@ impl Model {
                 Operation::Trim(first, pages) => {
                     (first.0..first.0 + pages).for_each(|lpn| ftl.trim(Lpn(lpn)).unwrap());
                 }
+                Operation::Renew(handle) => assert!(ftl.renew_handle(handle).unwrap()),
             }
         }
         ftl
@@ -204,6 +210,12 @@ impl Model {
             self.flushed = if flushed { issued } else { self.flushed };
             return flushed;
         }
+        let has_handles = self.ftl.starts_with("nvme-fdp");
+        if has_handles && random.below(20) == 0 {
+            let handle = random.below(2) as u16;
+            self.operations.push(Operation::Renew(handle));
+            return drive.renew_handle(handle).is_ok_and(|is_known| is_known);
+        }
         let span = LOGICAL_PAGES / if random.below(4) == 0 { 1 } else { 4 };
         let first = random.below(span);
         let pages_max = if random.below(5) == 0 { 40 } else { 3 };
@@ -221,6 +233,26 @@ impl Model {
         }
         drive.write_stream(offset, &data, stream).is_ok()
     }
+}
+
+/// Whether both tell the same of placement handles.
+fn verify_handles(twin: &DynPageMapped<NoPayload, ()>, drive: &Drive) -> Result<(), String> {
+    let (Some(expected), Some(found)) = (twin.placement_handles(), drive.placement()) else {
+        let is_told = drive.placement().is_some();
+        return if is_told { Err("handles out of nowhere".to_owned()) } else { Ok(()) };
+    };
+    let bytes = |pages: u64| pages * PAGE_BYTES as u64;
+    let pairs = expected.handles.iter().zip(&found.handles);
+    let differ = |(expected, found): (&HandleUse, &PlacementHandle)| {
+        (bytes(expected.counters.host_writes), bytes(expected.counters.relocations))
+            != (found.host_bytes, found.moved_bytes)
+            || bytes(expected.remaining_pages.into()) != found.left_bytes
+            || expected.units != found.units
+    };
+    if expected.latest != found.events || pairs.into_iter().any(differ) {
+        return Err(format!("of handles: {found:?}, not {expected:?}"));
+    }
+    Ok(())
 }
 
 /// What operation `version` writes to a page; zeros if none did.

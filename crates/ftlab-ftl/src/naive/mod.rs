@@ -70,7 +70,7 @@ impl NaiveFtl {
 
     /// The drive as a policy sees it, built from nothing.
     fn drive(&self) -> Drive {
-        Drive::of_twin(Twin {
+        let mut drive = Drive::of_twin(Twin {
             config: &self.config,
             streams: self.policy.streams(),
             blocks: &self.blocks,
@@ -78,7 +78,9 @@ impl NaiveFtl {
             mapping: self.mapping.iter().map(|(&lpn, &place)| (lpn, self.ppn(place))),
             write_clock: self.write_clock,
             allocations: self.allocations,
-        })
+        });
+        self.policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
+        drive
     }
 
     fn has_room(&self, stream: StreamId) -> bool {
@@ -106,7 +108,7 @@ impl NaiveFtl {
             }
         }
         self.invalidate(lpn);
-        self.program(stream, lpn);
+        self.program(stream, lpn, |ftl, to| ftl.policy.on_written(to, stream));
         if let Some(pages_max) = self.config.gc.step_pages_max() {
             self.step(stream, pages_max);
             return;
@@ -282,6 +284,20 @@ impl NaiveFtl {
         }
     }
 
+    /// Closes the open blocks of these streams as they are.
+    fn renew(&mut self, streams: &[StreamId]) {
+        self.advance(u32::MAX);
+        let pages_per_block = self.config.geometry.pages_per_block() as usize;
+        for &stream in streams {
+            let Some(block) = self.open[stream.index()] else { continue };
+            let pages = &mut self.blocks[block.index()].pages;
+            let lost = pages_per_block - pages.len();
+            pages.resize(pages_per_block, None);
+            self.policy.on_pages_lost(block, lost as u32, &self.drive());
+            self.seal(stream);
+        }
+    }
+
     fn invalidate(&mut self, lpn: Lpn) {
         if let Some((block, page)) = self.mapping.remove(&lpn) {
             self.blocks[block.index()].pages[page] = None;
@@ -289,11 +305,12 @@ impl NaiveFtl {
         }
     }
 
-    fn program(&mut self, stream: StreamId, lpn: Lpn) {
+    fn program(&mut self, stream: StreamId, lpn: Lpn, tell: impl FnOnce(&mut Self, Ppn)) {
         let id = self.open[stream.index()].expect("an open block");
         let pages = &mut self.blocks[id.index()].pages;
         self.mapping.insert(lpn, (id, pages.len()));
         pages.push(Some(lpn));
+        tell(self, self.ppn(self.mapping[&lpn]));
         if !self.has_room(stream) {
             self.seal(stream);
         }
@@ -349,7 +366,8 @@ impl NaiveFtl {
         } else if !self.has_room(stream) {
             self.open(stream);
         }
-        self.program(stream, lpn);
+        let from = self.ppn(self.mapping[&lpn]);
+        self.program(stream, lpn, |ftl, to| ftl.policy.on_moved(from, to));
         self.relocations += 1;
         stream
     }

@@ -145,6 +145,9 @@ impl NaivePolicy {
     /// The twin of a registered FTL on a drive of `logical_pages` pages; `None` if its choices are
     /// random or it keeps a state of its own.
     pub(super) fn new(name: &str, logical_pages: u32) -> Option<Self> {
+        if name.contains("inner=") {
+            return None;
+        }
         let scan = |fallback| Rule::Scan { blk_util: 0.5, scan_depth: 0.8, fallback, next: 0 };
         let (placement, region, rule) = match name {
             "2r-greedy" => (Placement::Separate, vec![0, 1], Rule::MultiGreedy),

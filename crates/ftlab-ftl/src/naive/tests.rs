@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 54] = [
+const VARIANTS: [&str; 63] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -63,6 +63,15 @@ const VARIANTS: [&str; 54] = [
     "fk:classes=1",
     "nvme-fdp:persistent=all",
     "nvme-fdp:handles=5,persistent=1+3",
+    "nvme-fdp:handles=3,inner=hazard",
+    "nvme-fdp:handles=3,persistent=1,inner=2r++",
+    "nvme-fdp:handles=3,persistent=all,inner=sepbit,blocks=2",
+    "nvme-fdp:handles=3,persistent=2,inner=dac-cb",
+    "nvme-fdp/greedy:handles=4,inner=single",
+    "nvme-fdp:handles=2,inner=midas",
+    "nvme-fdp:handles=2,inner=2r-fifo,victims=cost-benefit",
+    "nvme-fdp:handles=2,persistent=0,inner=wolf,groups-max=3",
+    "nvme-fdp:handles=2,inner=fdp-freq,groups=2",
     "fdp-freq:groups=2",
     "fdp-freq:detector=oracle,oracle=0.1+0.2+0.7,hottest=first,swap-at=200",
     "fdp-freq:cleaning=greedy",
@@ -75,6 +84,8 @@ enum Operation {
     Write(Lpn),
     Trim(Lpn),
     Read(Lpn),
+    /// The host moves a placement handle to a fresh unit.
+    Renew(u16),
 }
 
 #[derive(Debug, Clone)]
@@ -135,6 +146,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 match kind {
                     0 => vec![Operation::Trim(lpn), Operation::Trim(next)],
                     1 => vec![Operation::Read(lpn)],
+                    19 => vec![Operation::Write(lpn), Operation::Renew((number % 9) as u16)],
                     2..=4 => (0..(pages_per_block * 2).min(40))
                         .map(|ahead| {
                             Operation::Write(Lpn((number % logical_pages + ahead) % logical_pages))
@@ -169,7 +181,7 @@ fn compare<P: Hinted, F: Flash + Send>(
         prop_assert_eq!(drive.erases(block), expected.erases(block), "block {}", block);
         if drive.phase(block) != Phase::Free {
             prop_assert_eq!(drive.valid_pages(block), expected.valid_pages(block));
-            prop_assert_eq!(drive.stream_of(block), expected.stream_of(block));
+            prop_assert_eq!(drive.frontier_of(block), expected.frontier_of(block));
             prop_assert_eq!(drive.allocated(block), expected.allocated(block));
         }
         if drive.phase(block) == Phase::Sealed {
@@ -234,6 +246,16 @@ impl PolicyVisitor for AgainstTwin<'_> {
                     prop_assert_eq!(found, written[lpn.index()], "page {}, step {}", lpn, step);
                     prop_assert_eq!(fast.drive().flash_page(lpn), naive.flash_page(lpn));
                 }
+                Operation::Renew(handle) => {
+                    let handles = fast.placement_handles();
+                    let is_known = handles.is_some_and(|all| all.handles.len() > handle.into());
+                    let streams = fast.host_streams(handle);
+                    prop_assert_eq!(streams.is_some(), is_known);
+                    prop_assert_eq!(fast.renew_handle(handle).unwrap(), is_known);
+                    if let Some(streams) = streams {
+                        naive.renew(&streams);
+                    }
+                }
             }
             compare(step, &fast, &naive)?;
             prop_assert_eq!(fast.check(), Ok(()), "step {}", step);
@@ -265,7 +287,11 @@ fn policy(name: &str, scenario: &Scenario) -> (DriveConfig, Box<dyn Policy>) {
         let shape = DriveShape::new(config);
         with_policy(&spec, shape, Boxed).unwrap()
     };
-    let config = scenario.config(&build(&scenario.config).streams());
+    // A larger drive may have more streams.
+    let mut config = scenario.config;
+    for _ in 0..4 {
+        config = scenario.config(&build(&config).streams());
+    }
     (config, build(&config))
 }
 
@@ -328,6 +354,7 @@ proptest! {
                     batched.apply(&batch).unwrap();
                     batch.clear();
                 }
+                Operation::Renew(_) => {}
             }
         }
         batched.apply(&batch).unwrap();
@@ -352,6 +379,7 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
         "warcip",
         "fk",
         "adapt-depth",
+        "inner=",
     ];
     let draws = ["d-choices", "/random"];
     for name in registered() {

@@ -2,12 +2,13 @@
 
 use crate::page::Drive;
 use crate::page::entry::{Hinted, PlacementEntry};
+use crate::page::handles::Handles;
 use crate::page::policy::{
     BlockScore, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
 };
 use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// The policy `PLACEMENT/VICTIM`.
 pub struct Composed<P, V> {
@@ -48,6 +49,16 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
         self.placement.place_relocation(page, drive)
     }
 
+    #[inline]
+    fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.placement.on_written(to, stream);
+    }
+
+    #[inline]
+    fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        self.placement.on_moved(from, to);
+    }
+
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
         self.victim.select(drive, victims);
     }
@@ -79,6 +90,14 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     fn on_trim(&mut self, lpn: Lpn, drive: &Drive) {
         self.placement.on_trim(lpn, drive);
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        self.placement.handles()
+    }
+
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        self.placement.handles_mut()
     }
 
     fn metadata(&self) -> Metadata {

@@ -7,18 +7,22 @@
 
 mod composed;
 mod config;
+mod directed;
 pub(crate) mod drive;
 pub(crate) mod engine;
 pub mod entry;
 pub(crate) mod gc_schedule;
+pub(crate) mod handles;
 pub mod policy;
 
 pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
 pub use config::{ConfigError, DriveConfig};
-pub use drive::{Drive, FreeBlock, Phase, WearLeveling};
+pub use directed::Directed;
+pub use drive::{Drive, FreeBlock, Phase, SeenAs, WearLeveling};
 pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
+pub use handles::Handles;
 pub use policy::{
     BlockScore, Hint, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
 };

@@ -1,11 +1,13 @@
 //! What the engine knows of an algorithm.
 
 use crate::boxable::boxable;
-use crate::page::Drive;
+use crate::handles::NO_HANDLE;
+use crate::page::handles::Handles;
+use crate::page::{Drive, SeenAs};
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Metadata, State};
-use ftlab_flash::{BlockId, Lpn};
+use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// A page that the host writes.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +18,8 @@ pub struct HostWrite {
     /// What is known beside; nothing to rely on unless the policy asks for hints where it
     /// [presents itself](crate::page::entry::PolicyEntry::HINTS).
     pub hint: Hint,
+    /// The open blocks among which the stream names one.
+    pub(crate) set: OpenSet,
 }
 
 /// What is known of a page write beside its address.
@@ -24,13 +28,13 @@ pub struct Hint {
     /// Host writes until the page is written again or trimmed; [`u32::MAX`] if that comes later, never,
     /// or is not known.
     pub lifetime: u32,
-    /// The stream that the host names; 0 if it names none.
+    /// The stream that the host names, or [`NO_HANDLE`].
     pub stream: u16,
 }
 
 impl Hint {
     /// Nothing is known.
-    pub const NONE: Self = Self { lifetime: u32::MAX, stream: 0 };
+    pub const NONE: Self = Self { lifetime: u32::MAX, stream: NO_HANDLE };
 }
 
 /// The hints that a policy asks for.
@@ -54,17 +58,19 @@ pub struct Relocation {
     pub victim: BlockId,
     /// The stream of that block.
     pub from: StreamId,
+    /// The open blocks among which the stream names one.
+    pub(crate) set: OpenSet,
 }
 
 impl HostWrite {
     pub(crate) fn new(lpn: Lpn, hint: Hint) -> Self {
-        Self { lpn, hint }
+        Self { lpn, hint, set: OpenSet::ONLY }
     }
 }
 
 impl Relocation {
     pub(crate) fn new(lpn: Lpn, victim: BlockId, from: StreamId) -> Self {
-        Self { lpn, victim, from }
+        Self { lpn, victim, from, set: OpenSet::ONLY }
     }
 }
 
@@ -109,6 +115,11 @@ impl Victims {
     /// The stream that asks for a block: that of the last host write that found no room.
     pub fn requester(&self) -> StreamId {
         self.requester
+    }
+
+    /// Lets a policy within another one see the stream that asks as its own.
+    pub(crate) fn show_requester(&mut self, seen_as: StreamId) {
+        self.requester = seen_as;
     }
 
     /// The most valid pages that a victim may have: fewer than a block holds if this collection is
@@ -157,6 +168,12 @@ boxable! {
         /// The streams, in order of their ids; constant over the life of the policy.
         fn streams(&self) -> Vec<Stream>;
 
+        /// What [`Drive`] is to tell of streams, if not their ids: a policy within another one sees its own
+        /// streams.
+        fn seen_as(&self) -> Option<SeenAs> {
+            None
+        }
+
         /// The fewest free blocks that have to be in reserve for relocations not to run out of them: one
         /// for each stream that takes relocations, since in the worst case each opens one before the
         /// first collection has freed a block. A policy that lets pages of different streams share a
@@ -176,6 +193,14 @@ boxable! {
         /// soon. It is in `block` now.
         #[inline]
         fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
+
+        /// A page that the host writes is programmed at `to`, in the open block of `stream`.
+        #[inline]
+        fn on_written(&mut self, _to: Ppn, _stream: StreamId) {}
+
+        /// A valid page of a victim has been moved.
+        #[inline]
+        fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
 
         /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
         ///
@@ -238,6 +263,16 @@ boxable! {
         /// Bytes of memory that the policy takes here beside the drive's own tables.
         fn memory_bytes(&self) -> usize;
 
+        /// The placement handles whose streams it chooses among, if it has some.
+        fn handles(&self) -> Option<&Handles> {
+            None
+        }
+
+        /// The same, to tell them something.
+        fn handles_mut(&mut self) -> Option<&mut Handles> {
+            None
+        }
+
         /// Verifies the policy's own invariants; the message says what is broken.
         fn check(&self, _drive: &Drive) -> Result<(), String> {
             Ok(())
@@ -267,6 +302,14 @@ pub trait Placement: State + Send {
     /// Which open block takes a valid page of a victim.
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId;
 
+    /// A page that the host writes is programmed at `to`, in the open block of `stream`.
+    #[inline]
+    fn on_written(&mut self, _to: Ppn, _stream: StreamId) {}
+
+    /// A valid page of a victim has been moved.
+    #[inline]
+    fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
+
     /// `block` has been opened; [`Drive::stream_of`] tells for which stream.
     fn on_block_opened(&mut self, _block: BlockId, _drive: &Drive) {}
 
@@ -291,6 +334,16 @@ pub trait Placement: State + Send {
     /// Bytes of memory that the placement takes here.
     fn memory_bytes(&self) -> usize {
         0
+    }
+
+    /// The placement handles whose streams it chooses among, if it has some.
+    fn handles(&self) -> Option<&Handles> {
+        None
+    }
+
+    /// The same, to tell them something.
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        None
     }
 
     /// Verifies the placement's own invariants.

@@ -6,7 +6,7 @@ use crate::hybrid::{self, FtlEntry};
 use crate::observer::Observer;
 use crate::page::entry::{FitContext, Hinted, PlacementEntry, PolicyEntry, VictimEntry};
 use crate::page::policy::{Hints, VictimRule};
-use crate::page::{Composed, DriveConfig};
+use crate::page::{Composed, Directed, DriveConfig, Policy};
 use crate::registry::arguments::{split, with_preset};
 use crate::registry::error::BuildError;
 use crate::registry::macros::{make, registry, row};
@@ -68,6 +68,99 @@ pub(super) fn pair(name: &str) -> Result<Pair, SpecError> {
         placement: find(PLACEMENTS, "placement", placement)?,
         victim: find(VICTIMS, "victim rule", victim)?,
         arguments,
+    })
+}
+
+/// The parameter that names an FTL within placement handles.
+const INNER: &str = "inner";
+
+/// What `nvme-fdp:inner=POLICY` stands for.
+pub(super) struct Inner {
+    /// The handles, without what is within.
+    pub(super) handles: Spec,
+    /// The policy within.
+    pub(super) policy: Spec,
+}
+
+/// The handles and the policy within them that `spec` names; none if it names no policy within handles.
+pub(super) fn inner(spec: &Spec) -> Result<Option<Inner>, SpecError> {
+    let Some(name) = spec.get(INNER).filter(|name| *name != "none") else { return Ok(None) };
+    let victim = match spec.name.split_once('/') {
+        None if spec.name == placement::NvmeFdp::NAME => None,
+        Some((placement::NvmeFdp::NAME, victim)) => Some(victim),
+        _ => return Ok(None),
+    };
+    let known = placement::NvmeFdpParameters::describe();
+    let is_own = |key: &str| known.iter().any(|parameter| parameter.name == key);
+    let of = |own: bool| {
+        let arguments = spec.arguments.iter().filter(|(key, _)| is_own(key) == own);
+        arguments.cloned().collect::<Vec<_>>()
+    };
+    let is_placement = PLACEMENTS.iter().any(|row| row.name == name);
+    let is_preset = PRESETS.iter().any(|preset| preset.name == name);
+    let refuse = |expects: &str| {
+        let (of, key) = (spec.name.clone(), INNER.to_owned());
+        Err(SpecError::BadValue { of, key, value: name.to_owned(), expects: expects.to_owned() })
+    };
+    let policy = match victim {
+        Some(victim) if is_placement => format!("{name}/{victim}"),
+        Some(_) => {
+            return refuse(
+                "a placement, which goes with the victim rule after the slash; give an FTL that has its own \
+                 as in nvme-fdp:inner=hazard",
+            );
+        }
+        None if is_placement && !is_preset => {
+            format!("{name}/{}", pair(placement::NvmeFdp::NAME)?.victim.name)
+        }
+        None => name.to_owned(),
+    };
+    let policy = Spec { name: policy, arguments: of(false) };
+    if HYBRIDS.iter().any(|row| row.name == policy.name) {
+        return refuse(
+            "a page-mapped FTL; a hybrid-mapped one has no streams to take within a handle",
+        );
+    }
+    let whole = POLICIES.iter().find(|row| row.name == policy.name);
+    let hints = whole
+        .map_or_else(|| pair(&policy.name).map(|pair| pair.placement.hints), |row| Ok(row.hints));
+    if hints? != Hints::None {
+        return refuse("an FTL that is told nothing but addresses; it asks for hints itself");
+    }
+    Ok(Some(Inner {
+        handles: Spec { name: placement::NvmeFdp::NAME.to_owned(), arguments: of(true) },
+        policy,
+    }))
+}
+
+/// Makes the policy.
+pub(super) fn directed(inner: &Inner, context: &FitContext) -> Result<Directed, SpecError> {
+    struct Boxed;
+
+    impl PolicyVisitor for Boxed {
+        type Output = Box<dyn Policy>;
+
+        fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
+            Box::new(policy)
+        }
+    }
+
+    let mut parameters = placement::NvmeFdpParameters::from_spec(&inner.handles)?;
+    placement::NvmeFdp::fit(&mut parameters, context)?;
+    let policy =
+        dispatch(&inner.policy, &FitContext { ftl: &inner.policy.name, ..*context }, Boxed)?;
+    let streams = policy.streams().len();
+    let flash_pages = context.shape.blocks * context.shape.pages_per_block;
+    Directed::new(parameters.isolation(), policy, flash_pages).ok_or_else(|| {
+        context.refuse(
+            INNER,
+            &inner.policy.name,
+            format!(
+                "possible with {} handles: its {streams} streams within each make more than 255; lower \
+                 handles=",
+                parameters.handles()
+            ),
+        )
     })
 }
 

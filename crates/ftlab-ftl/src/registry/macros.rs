@@ -48,6 +48,9 @@ macro_rules! registry {
             context: &FitContext,
             visitor: V,
         ) -> Result<V::Output, SpecError> {
+            if let Some(inner) = inner(spec)? {
+                return Ok(visitor.visit(directed(&inner, context)?));
+            }
             match spec.name.as_str() {
                 $($preset => {
                     let (placement, victim) = split(

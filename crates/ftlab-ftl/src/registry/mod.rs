@@ -10,6 +10,7 @@ mod names;
 mod row;
 #[cfg(test)]
 mod tests;
+mod units;
 
 pub use crate::ftl::DynFtl;
 pub use crate::hybrid::FtlEntry;
@@ -24,3 +25,4 @@ pub use entry::{Entry, Kind};
 pub use error::BuildError;
 pub use list::{PolicyVisitor, covering_names, ftl_names, known_ftls, policy_names};
 pub use names::{entries, fit, hints, resolve};
+pub use units::in_units;

@@ -4,7 +4,9 @@ use crate::page::entry::{DriveShape, FitContext, OracleGroup};
 use crate::page::policy::Hints;
 use crate::registry::arguments::{preset_parameters, split, with_preset};
 use crate::registry::entry::{Entry, Kind};
-use crate::registry::list::{HYBRIDS, PLACEMENTS, POLICIES, PRESETS, Pair, Preset, VICTIMS, pair};
+use crate::registry::list::{
+    HYBRIDS, Inner, PLACEMENTS, POLICIES, PRESETS, Pair, Preset, VICTIMS, inner, pair,
+};
 use crate::registry::row::{Row, Values};
 use ftlab_spec::{Spec, SpecError};
 
@@ -51,6 +53,12 @@ impl Named {
         match self {
             Self::Whole(row) => (row.values)(spec, context),
             Self::Pair(Pair { placement, victim, arguments }) => {
+                if let Some(Inner { handles, policy }) = inner(spec)? {
+                    let within = context.map(|of| FitContext { ftl: &policy.name, ..*of });
+                    let own = (placement.values)(&handles, context)?;
+                    let of_policy = Self::new(&policy.name)?.values(&policy, within.as_ref())?;
+                    return Ok([own, of_policy].concat());
+                }
                 let spec = with_preset(spec, arguments);
                 let parts = split(&spec, &(placement.describe)(), &(victim.describe)())?;
                 let of_placement = (placement.values)(&parts.0, context)?;

@@ -53,6 +53,15 @@ fn what_means_the_same_resolves_to_the_same() {
     assert_eq!(resolved("2r++"), resolved("2r++:blk-util=.50"));
     assert_ne!(resolved("2r++"), resolved("2r++:blk-util=0.4"));
     assert!(resolved("sep-gc/greedy").is_ok());
+    assert_eq!(resolved("nvme-fdp:inner=none"), resolved("nvme-fdp"));
+    assert_eq!(
+        resolved("nvme-fdp/greedy:inner=dac,window=7"),
+        resolved("nvme-fdp/greedy:window=7,inner=dac")
+    );
+    let keys =
+        |spec: &str| resolved(spec).unwrap().into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    assert_eq!(keys("nvme-fdp:inner=2r++")[..4], ["handles", "persistent", "unit", "inner"]);
+    assert_eq!(keys("nvme-fdp:inner=2r++")[4..], keys("2r++"));
     assert!(resolved("2r++:x=1").is_err() && resolved("2r").is_err());
 }
 
@@ -68,6 +77,14 @@ fn a_wrong_name_or_parameter_is_an_error_that_lists_the_right_ones() {
         ("fast:sv=on", "fast has no parameter \"sv\""),
         ("1r-greedy:x=1", "1r-greedy has no parameter \"x\"; it has none"),
         ("sep-gc/fifo:x=1", "sep-gc/fifo has no parameter \"x\"; it has none"),
+        ("nvme-fdp:inner=hazrd", "unknown FTL \"hazrd\""),
+        ("nvme-fdp:inner=hazard,x=1", "hazard has no parameter \"x\""),
+        ("nvme-fdp:inner=fast", "inner=fast is not a page-mapped FTL"),
+        ("nvme-fdp:inner=fk", "inner=fk is not an FTL that is told nothing but addresses"),
+        ("nvme-fdp:inner=nvme-fdp", "inner=nvme-fdp is not an FTL that is told"),
+        ("nvme-fdp/greedy:inner=2r++", "inner=2r++ is not a placement, which goes with the victim"),
+        ("nvme-fdp:inner=2r++,persistent=9", "persistent=9 is not of handles 0 to 7"),
+        ("nvme-fdp:unit=2", "choose their size with --pages-per-block"),
     ] {
         let error = build(&spec.parse().unwrap(), config, ftlab_flash::NoPayload, ());
         let message = error.err().expect(spec).to_string();

@@ -53,34 +53,47 @@ pub(crate) fn statistics(host_bytes: u128, media_bytes: u128, erased_bytes: u128
 pub(crate) struct Event {
     /// Its type.
     pub(crate) kind: u8,
-    /// PID.
-    pub(crate) placement: u16,
+    /// NSID and PID, if they are known.
+    pub(crate) named: Option<(u32, u16)>,
     /// When, in milliseconds.
     pub(crate) milliseconds: u64,
-    /// NSID.
-    pub(crate) namespace: u32,
     /// RUHID.
     pub(crate) handle: u16,
+    /// Blocks that were moved (NLBAM); none of them is named.
+    pub(crate) moved_blocks: u16,
 }
 
 impl Event {
+    /// Of the host: it moved a handle on from a reclaim unit that was not full.
+    pub(crate) const NOT_FULLY_WRITTEN: u8 = 0x00;
     /// Of the host: it named a placement identifier that does not exist.
     pub(crate) const INVALID_PLACEMENT: u8 = 0x03;
+    /// Of the controller: pages were moved to another reclaim unit.
+    pub(crate) const MEDIA_REALLOCATED: u8 = 0x80;
+
+    /// Whether it is of the host, and not of the controller.
+    pub(crate) fn is_of_host(&self) -> bool {
+        self.kind < Self::MEDIA_REALLOCATED
+    }
 }
 
 /// FDP Events, log 23h, newest first.
 pub(crate) fn event_log<'a>(events: impl ExactSizeIterator<Item = &'a Event>) -> Vec<u8> {
     const BYTES: usize = 64;
-    /// Placement identifier, namespace, and location are valid.
-    const FLAGS: u8 = 0b111;
+    /// Placement identifier and namespace are valid.
+    const NAMED: u8 = 0b011;
+    /// The location is.
+    const LOCATED: u8 = 0b100;
     let mut log = vec![0; BYTES * (1 + events.len())];
     Writer(&mut log).u32(0, events.len() as u32);
     for (event, bytes) in events.zip(log[BYTES..].chunks_exact_mut(BYTES)) {
         let mut fields = Writer(bytes);
-        fields.u8(0, event.kind).u8(1, FLAGS).u16(2, event.placement);
+        let flags = LOCATED | event.named.map_or(0, |_| NAMED);
+        let (namespace, placement) = event.named.unwrap_or_default();
+        fields.u8(0, event.kind).u8(1, flags).u16(2, placement);
         // The time has six bytes, and what follows them is zero.
-        fields.u64(4, event.milliseconds & 0xffff_ffff_ffff).u32(12, event.namespace);
-        fields.u16(34, event.handle);
+        fields.u64(4, event.milliseconds & 0xffff_ffff_ffff).u32(12, namespace);
+        fields.u16(18, event.moved_blocks).u16(34, event.handle);
     }
     log
 }

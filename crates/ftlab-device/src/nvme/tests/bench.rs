@@ -6,6 +6,7 @@ use crate::nvme::layout::{Reader, opcode};
 use crate::nvme::queue::Queue;
 use crate::nvme::{Subsystem, SubsystemOptions};
 use crate::{BlockMap, DriveStatus, Observed, Placement, PlacementHandle, Ram, Store};
+use ftlab_ftl::{HandleEvent, HandleEventKind};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,6 +25,8 @@ pub(super) struct Disk {
     pub(super) is_read_only: bool,
     /// Placement handles.
     pub(super) handles: usize,
+    /// What has happened to them.
+    pub(super) events: Mutex<Vec<HandleEvent>>,
 }
 
 impl Default for Disk {
@@ -34,6 +37,7 @@ impl Default for Disk {
             flushes: AtomicU32::new(0),
             is_read_only: false,
             handles: 4,
+            events: Mutex::default(),
         }
     }
 }
@@ -79,6 +83,16 @@ impl Store for Disk {
         self.ram.write(offset, data)
     }
 
+    fn renew_handle(&self, handle: u16) -> io::Result<bool> {
+        if self.is_read_only {
+            return Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it is read-only"));
+        }
+        let kind = HandleEventKind::NotFullyWritten;
+        let event = HandleEvent { kind, write_clock: 0, handle, named: handle, pages: 7 };
+        self.events.lock().unwrap().push(event);
+        Ok(true)
+    }
+
     fn trim(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.ram.trim(offset, bytes)
     }
@@ -114,9 +128,21 @@ impl Observed for Disk {
         let handle = |index: usize| PlacementHandle {
             is_persistent: index == 1,
             left_bytes: (index as u64 + 1) << 16,
+            host_bytes: (index as u64 + 1) * 100 * BLOCK as u64,
+            moved_bytes: (index as u64 + 1) * 50 * BLOCK as u64,
+            erased_bytes: (index as u64 / 2) << 20,
+            units: 2,
         };
         let handles: Vec<_> = (0..self.handles).map(handle).collect();
-        (self.handles > 0).then_some(Placement { unit_bytes: 1 << 20, handles })
+        let events = self.events.lock().unwrap().clone();
+        (self.handles > 0).then_some(Placement {
+            unit_bytes: 1 << 20,
+            handles,
+            shared_units: 1,
+            shared_erased_bytes: 1 << 20,
+            logged: events.len() as u64,
+            events,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::bench::{
 use crate::nvme::initiator::Request;
 use crate::nvme::layout::{Status, opcode};
 use crate::nvme::{SubsystemOptions, TRANSFER_BYTES_MAX};
+use ftlab_ftl::{HandleEvent, HandleEventKind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -215,11 +216,11 @@ fn a_write_goes_to_the_handle_that_it_names() {
             data: types,
             room: 0,
         };
-        assert_eq!(status(admin, enable(vec![3, 0x80])), Status::INVALID_FIELD.code());
+        assert_eq!(status(admin, enable(vec![3, 0x81])), Status::INVALID_FIELD.code());
         ok(admin, enable(vec![3]));
         let get = asking(opcode::admin::GET_FEATURES, 2, [0x1e, 255 << 16, 0, 0, 0, 0], 64);
         let types = admin.run(get).unwrap();
-        assert_eq!((types.result, &types.data[..2]), (1, &[3, 1][..]));
+        assert_eq!((types.result, &types.data[..6]), (3, &[0, 0, 3, 1, 0x80, 0][..]));
         ok(io, Request::write(2, 0, 1, page(1)).placed(9));
         ok(io, Request::write(1, 0, 1, page(1)).placed(9));
         let told = log(admin, 0x23, 1, 128);
@@ -247,7 +248,69 @@ fn handles_tell_how_much_fits_into_their_units() {
         let send =
             |operation: u32| plain(opcode::io::MANAGEMENT_SEND, 2, [operation, 0, 0, 0, 0, 0]);
         ok(io, send(0));
-        assert_eq!(status(io, send(1)), Status::INVALID_FIELD.code());
+        assert_eq!(status(io, send(2)), Status::INVALID_FIELD.code());
+    });
+}
+
+/// Reclaim Unit Handle Update of placement handles of namespace 2, said to be so many.
+fn update(count: u32, identifiers: &[u16]) -> Request {
+    let data = identifiers.iter().flat_map(|identifier| identifier.to_le_bytes()).collect();
+    let dwords = [1 | (count - 1) << 16, 0, 0, 0, 0, 0];
+    Request { opcode: opcode::io::MANAGEMENT_SEND, namespace: 2, dwords, data, room: 0 }
+}
+
+#[test]
+fn handles_move_on_to_other_units_all_or_none() {
+    let disk = Arc::new(Disk::default());
+    let renewed =
+        || -> Vec<u16> { disk.events.lock().unwrap().iter().map(|event| event.handle).collect() };
+    with_queues(&disk, 2, |_, io| {
+        ok(io, update(1, &[1]));
+        assert_eq!(renewed(), [3], "placement handle 1 of namespace 2");
+        ok(io, update(2, &[0, 1]));
+        assert_eq!(renewed(), [3, 2, 3]);
+        assert_eq!(status(io, update(2, &[0, 2])), Status::INVALID_FIELD.code());
+        assert_eq!(status(io, update(2, &[0])), Status::DATA_LENGTH.code());
+        assert_eq!(status(io, update(129, &[0; 129])), Status::INVALID_FIELD.code());
+        assert_eq!(renewed().len(), 3, "nothing has happened");
+    });
+    let disk = Arc::new(Disk { is_read_only: true, ..Disk::default() });
+    with_queues(&disk, 2, |_, io| {
+        assert_eq!(status(io, update(1, &[0])), Status::WRITE_PROTECTED.code());
+    });
+}
+
+#[test]
+fn events_of_the_ftl_are_logged_from_when_they_are_enabled() {
+    let disk = Arc::new(Disk::default());
+    let happen = |kind, handle, pages| {
+        let event = HandleEvent { kind, write_clock: 9, handle, named: handle, pages };
+        disk.events.lock().unwrap().push(event);
+    };
+    with_queues(&disk, 3, |admin, io| {
+        let told = |admin: &mut Host, of_host| log(admin, 0x23, of_host, 192);
+        happen(HandleEventKind::MediaReallocated, 0, 5);
+        ok(io, update(1, &[0]));
+        for namespace in 1..=3 {
+            let dwords = [0x1e, 2 << 16, 1, 0, 0, 0];
+            let (opcode, data) = (opcode::admin::SET_FEATURES, vec![0, 0x80]);
+            ok(admin, Request { opcode, namespace, dwords, data, room: 0 });
+        }
+        assert_eq!(fields(&told(admin, 0)).u32(0), 0, "what was before is not told");
+        happen(HandleEventKind::MediaReallocated, 1, 6);
+        happen(HandleEventKind::ImplicitlyModified, 1, 1);
+        happen(HandleEventKind::MediaReallocated, 2, 70_000);
+        ok(io, update(1, &[0]));
+        let done = told(admin, 0);
+        let event = fields(&done);
+        // Handle 1 is placement handle 0 of namespace 2, and handle 2 that of namespace 3.
+        assert_eq!((event.u32(0), event.u8(64), event.u8(128)), (2, 0x80, 0x80));
+        assert_eq!((event.u16(128 + 18), event.u16(128 + 34)), (6, 1));
+        assert_eq!((event.u8(129), event.u16(130), event.u32(128 + 12)), (7, 0, 2));
+        assert_eq!((event.u16(64 + 18), event.u16(64 + 34)), (u16::MAX, 2));
+        let done = told(admin, 1);
+        let event = fields(&done);
+        assert_eq!((event.u32(0), event.u8(64), event.u8(65), event.u16(98)), (1, 0, 7, 1));
     });
 }
 

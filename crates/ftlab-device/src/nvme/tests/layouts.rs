@@ -246,14 +246,22 @@ fn placement_handles_are_told_as_fdp_has_them() {
     assert_eq!((log.len(), log[0], log[8], log[16]), (24, 2, 1, 0));
     let log = statistics(1, 2, 3);
     assert_eq!((log.len(), log[0], log[16], log[32]), (64, 1, 2, 3));
-    let event =
-        Event { kind: 3, placement: 0x0102, milliseconds: u64::MAX, namespace: 1, handle: 4 };
+    let event = Event {
+        kind: 3,
+        named: Some((1, 0x0102)),
+        milliseconds: u64::MAX,
+        handle: 4,
+        moved_blocks: 5,
+    };
     let log = event_log([event].iter());
     assert_eq!((log.len(), log[0]), (128, 1));
     let mut expected = vec![3, 7, 2, 1, 255, 255, 255, 255, 255, 255, 0, 0, 1, 0, 0, 0];
+    expected.extend([0, 0, 5]);
     expected.resize(34, 0);
     expected.push(4);
     assert_eq!(log[64..99], expected);
+    let log = event_log([Event { named: None, ..event }].iter());
+    assert_eq!((log[65], &log[66..68], &log[76..80]), (4, &[0; 2][..], &[0; 4][..]));
     let status = RuhStatus { placement: 1, handle: 2, left_blocks: 3 };
     let data = ruh_status(&[status, status]);
     assert_eq!((data.len(), data[14], data[16], data[18], data[24]), (80, 2, 1, 2, 3));

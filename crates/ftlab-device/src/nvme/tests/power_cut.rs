@@ -1,6 +1,6 @@
 //! What was flushed over NVMe survives a power cut, and so do the placement handles of its pages.
 
-use super::bench::{admin, io_queue, plain};
+use super::bench::{admin, fields, io_queue, log, plain};
 use crate::media::PowerCut;
 use crate::nvme::initiator::Request;
 use crate::nvme::layout::opcode;
@@ -68,6 +68,60 @@ fn flushed_and_forced_writes_survive_with_their_handles() {
         assert_eq!(left, [14, 15, 15]);
         assert_eq!(Observed::placement(&drive).unwrap().unit_bytes, 16 * BLOCK as u64);
     }
+}
+
+#[test]
+fn a_handle_that_moved_on_stays_on_its_new_unit() {
+    let bytes = Drive::backing_bytes(&options()).unwrap() as usize;
+    let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+    Drive::create_on(&(Arc::clone(&backing) as _), &options()).unwrap();
+    let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default()).unwrap();
+    let drive = Arc::new(drive);
+    let store = || Arc::clone(&drive);
+    let subsystem = Subsystem::new(store() as _, store() as _, SubsystemOptions::default());
+    let subsystem = subsystem.unwrap();
+    let (mut admin, controller) = admin(&subsystem);
+    let mut io = io_queue(&subsystem, controller, false);
+    let enable = Request {
+        opcode: opcode::admin::SET_FEATURES,
+        namespace: 1,
+        dwords: [0x1e, 1 << 16 | 2, 1, 0, 0, 0],
+        data: vec![0],
+        room: 0,
+    };
+    assert_eq!(admin.run(enable).unwrap().status, 0);
+    for step in 0..5 {
+        let write = Request::write(1, step, 1, vec![7; BLOCK]).placed(2);
+        assert_eq!(io.run(write).unwrap().status, 0);
+    }
+    let left = |drive: &Drive| drive.placement().unwrap().handles[2].left_bytes / BLOCK as u64;
+    assert_eq!(left(&drive), 11);
+    let update = Request {
+        opcode: opcode::io::MANAGEMENT_SEND,
+        namespace: 1,
+        dwords: [1, 0, 0, 0, 0, 0],
+        data: vec![2, 0],
+        room: 0,
+    };
+    assert_eq!(io.run(update.clone()).unwrap().status, 0);
+    assert_eq!(left(&drive), 16);
+    let told = log(&mut admin, 0x23, 1, 128);
+    let event = fields(&told);
+    assert_eq!((event.u32(0), event.u8(64), event.u16(66), event.u16(98)), (1, 0, 2, 2));
+    // A unit that nothing was written to is not left.
+    assert_eq!(io.run(update).unwrap().status, 0);
+    assert_eq!(fields(&log(&mut admin, 0x23, 1, 128)).u32(0), 1);
+    let write = Request::write(1, 0, 1, vec![8; BLOCK]).placed(2);
+    assert_eq!(io.run(write).unwrap().status, 0);
+    assert_eq!(io.run(plain(opcode::io::FLUSH, 1, [0; 6])).unwrap().status, 0);
+    let (mapping, placement) = (drive.mapping(), drive.placement());
+    assert_eq!(left(&drive), 15);
+    drop((io, admin));
+    drop(subsystem);
+    Arc::into_inner(drive).unwrap().abandon();
+    let backing = Arc::new(PowerCut::new(backing.survivor(|_| 0)));
+    let drive = Drive::open_alone(backing as _, OpenOptions::default()).unwrap();
+    assert_eq!((drive.mapping(), drive.placement()), (mapping, placement));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::algorithms::tools::block_list::BlockList;
 use crate::page::Drive;
 use crate::page::entry::DriveShape;
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use crate::{Metadata, bits_for};
 use ftlab_flash::BlockId;
 
@@ -202,28 +202,34 @@ impl Groups {
 
     /// The stream for a page that the host writes to `group`.
     #[inline]
-    pub(crate) fn place_host(&mut self, group: u8, drive: &Drive) -> StreamId {
+    pub(crate) fn place_host(&mut self, group: u8, set: OpenSet, drive: &Drive) -> StreamId {
         let to = self.get_mut(group);
         to.size += 1;
         to.interval_writes += 1;
-        self.frontier(group, drive)
+        self.frontier(group, set, drive)
     }
 
-    /// The stream for a valid page of a victim of group `from` that is to go to `group`.
+    /// The stream for a valid page of a victim of group `from` that is to go to `group`, among the open
+    /// blocks of `set`.
     ///
-    /// The last free block is opened only if no stream has room, so one free block is always enough
-    /// for a victim, however many groups there are.
+    /// The last free block is opened only if no stream has room there, so one free block is always enough
+    /// for a victim, all of whose pages go to one set, however many groups there are.
     #[expect(clippy::inline_always, reason = "called for each page")]
     #[inline(always)]
-    pub(crate) fn place_relocation(&mut self, from: u8, group: u8, drive: &Drive) -> StreamId {
-        let mut stream = self.frontier(group, drive);
+    pub(crate) fn place_relocation(
+        &mut self,
+        from: u8,
+        group: u8,
+        set: OpenSet,
+        drive: &Drive,
+    ) -> StreamId {
+        let mut stream = self.frontier(group, set, drive);
         let mut to = group;
         if drive.free_blocks() <= 1
-            && !drive.has_room(stream)
-            && let Some(other) = self.stream_with_room(drive)
+            && let Some((other, block)) = self.stream_instead_of(stream, set, drive)
         {
             stream = other;
-            to = self.group_of(drive.block_of(drive.next_page(stream)));
+            to = self.group_of(block);
         }
         // Also if both are the same: the processor would have to guess.
         self.get_mut(from).size -= 1;
@@ -233,9 +239,9 @@ impl Groups {
 
     /// The stream that takes the next page of `group`.
     #[inline]
-    fn frontier(&mut self, group: u8, drive: &Drive) -> StreamId {
+    fn frontier(&mut self, group: u8, set: OpenSet, drive: &Drive) -> StreamId {
         if self.get(group).drains != NONE
-            && let Some(stream) = self.drain(group, drive)
+            && let Some(stream) = self.drain(group, set, drive)
         {
             return stream;
         }
@@ -246,17 +252,23 @@ impl Groups {
         StreamId(stream as u8)
     }
 
-    /// An open block with room that `group` has taken over from groups merged into it.
+    /// An open block of `set` with room that `group` has taken over from groups merged into it. Those of
+    /// which no set has room are forgotten on the way.
     #[cold]
-    fn drain(&mut self, group: u8, drive: &Drive) -> Option<StreamId> {
-        while self.get(group).drains != NONE {
-            let merged = self.get(group).drains;
-            let room = self.streams_of(merged).find(|&stream| drive.has_room(stream));
+    fn drain(&mut self, group: u8, set: OpenSet, drive: &Drive) -> Option<StreamId> {
+        let mut last = group;
+        while self.get(last).drains != NONE {
+            let merged = self.get(last).drains;
+            let room = self.streams_of(merged).find(|&stream| drive.has_room_in(set, stream));
             if room.is_some() {
                 return room;
             }
-            self.get_mut(group).drains = self.get(merged).drains;
-            self.get_mut(merged).drains = NONE;
+            if self.streams_of(merged).any(|stream| drive.takes_pages(stream)) {
+                last = merged;
+            } else {
+                self.get_mut(last).drains = self.get(merged).drains;
+                self.get_mut(merged).drains = NONE;
+            }
         }
         None
     }
@@ -266,11 +278,20 @@ impl Groups {
         (first..first + self.units).map(|stream| StreamId(stream as u8))
     }
 
+    /// A stream with room, and its open block, if `stream` has none.
     #[cold]
-    #[inline]
-    fn stream_with_room(&self, drive: &Drive) -> Option<StreamId> {
-        let streams = 0..self.slots.len() * self.units;
-        streams.map(|stream| StreamId(stream as u8)).find(|&stream| drive.has_room(stream))
+    fn stream_instead_of(
+        &self,
+        stream: StreamId,
+        set: OpenSet,
+        drive: &Drive,
+    ) -> Option<(StreamId, BlockId)> {
+        if drive.has_room_in(set, stream) {
+            return None;
+        }
+        let streams = (0..self.slots.len() * self.units).map(|stream| StreamId(stream as u8));
+        let open = |stream| Some((stream, drive.open_block(drive.in_set(set, stream)?)?));
+        streams.into_iter().find_map(open)
     }
 
     pub(crate) fn on_block_opened(&mut self, block: BlockId, drive: &Drive) {

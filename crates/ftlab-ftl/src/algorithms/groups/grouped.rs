@@ -77,14 +77,14 @@ impl<R: GroupRule> Policy for Grouped<R> {
         }
         self.left -= 1;
         let group = self.detector.host(write.lpn, &self.groups, drive);
-        self.groups.place_host(group, drive)
+        self.groups.place_host(group, write.set, drive)
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
         let present = self.groups.group_of(page.victim);
         let group = self.detector.relocation(page.lpn, present, &self.groups);
-        self.groups.place_relocation(present, group, drive)
+        self.groups.place_relocation(present, group, page.set, drive)
     }
 
     #[inline]

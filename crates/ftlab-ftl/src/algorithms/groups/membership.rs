@@ -8,7 +8,7 @@ impl Groups {
     pub(super) fn create(&mut self, place: usize, drive: &Drive) -> Option<u8> {
         let drained = |group: &u8| {
             !self.order().contains(group)
-                && !self.streams_of(*group).any(|stream| drive.has_room(stream))
+                && !self.streams_of(*group).any(|stream| drive.takes_pages(stream))
         };
         let group = (0..self.slots.len() as u8).find(drained)?;
         let next = std::mem::replace(&mut self.get_mut(group).drains, NONE);

@@ -28,7 +28,7 @@ impl Groups {
     ) {
         let limit = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let requester = self.owner(victims.requester());
-        let wants_block = !drive.has_room(victims.requester());
+        let wants_block = !drive.takes_pages(victims.requester());
         let mut best: Option<(f64, u8, u32)> = None;
         for &group in self.order() {
             if may_give(self, group, requester)

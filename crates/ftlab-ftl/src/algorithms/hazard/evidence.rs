@@ -146,7 +146,7 @@ impl Evidence {
     pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
         let now = drive.write_clock();
         let stream = drive.stream_of(block);
-        let age = if drive.open_block(stream) == Some(block) {
+        let age = if drive.phase(block) == Phase::Open {
             let open = self.open[stream.index()];
             now - open.clocks / u64::from(open.count.max(1))
         } else {
@@ -160,7 +160,7 @@ impl Evidence {
     #[inline]
     pub(super) fn lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
         let stream = drive.stream_of(block);
-        let is_open = drive.open_block(stream) == Some(block);
+        let is_open = drive.phase(block) == Phase::Open;
         let step =
             if is_open { self.open[stream.index()].mean_step() } else { self.steps[block.index()] };
         self.scale.lifetime(step)
@@ -168,7 +168,7 @@ impl Evidence {
 
     /// What `stream` has open.
     pub(super) fn open_block(&self, stream: StreamId, drive: &Drive) -> Option<OpenBlock> {
-        let (step, room) = (self.open[stream.index()].mean_step(), drive.room(stream));
+        let (step, room) = (self.open[stream.index()].mean_step(), drive.least_room(stream));
         (room > 0).then_some(OpenBlock { step, room })
     }
 

@@ -25,7 +25,7 @@ pub use lru::{Lru, LruParameters};
 pub(crate) use mbf::places_of;
 pub use mbf::{Mbf, MbfParameters};
 pub use multilog::{MultiLog, MultiLogParameters};
-pub use nvme_fdp::{Handles, NvmeFdp, NvmeFdpParameters};
+pub use nvme_fdp::{HandleSet, Inner, NvmeFdp, NvmeFdpParameters, UnitSize};
 pub use oracle::{HotArea, Oracle, OracleParameters};
 pub use sep_gc::SepGc;
 pub use sepbit::{History, SepBit, SepBitParameters};

@@ -5,35 +5,39 @@
 //! and the drive keeps the handles apart in flash.
 //!
 //! # Rule
-//! A placement handle fills one reclaim unit at a time, which here is an erase block of the simulated
-//! drive (its `--pages-per-block` are those of the reclaim unit). A host write goes to the handle that
-//! is its stream's number; a stream without a handle, and a write that names none, go to handle 0.
+//! A placement handle fills one reclaim unit at a time: an erase block, or `unit` of them, which are
+//! filled, collected and erased as a whole. A host write goes to the handle that is its stream's number; a
+//! stream without a handle, and a write that names none, go to handle 0, the default, and are counted.
 //! Handles are isolated initially: pages that collection moves share blocks whichever handle they came
 //! by; or persistently: moved pages of a handle share blocks with each other only.
 //!
 //! # Parameters
-//! `handles` 8; `persistent`: the handles that stay isolated, `none`, `all`, or numbers as in `0+3`.
+//! `handles` 8; `persistent`: the handles that stay isolated, `none`, `all`, or numbers as in `0+3`;
+//! `unit`: the size of a reclaim unit, in erase blocks or in bytes as in `64MiB`; `inner`: an FTL that keeps
+//! the pages of each handle apart further, and chooses the victims.
 //!
 //! # Where the paper is silent
 //! The specification says what may be mixed, and leaves to the drive where moved pages go and which
 //! reclaim unit is collected. Moved pages have open blocks of their own here; victims are those of the
-//! rule after the slash. One reclaim group: placement among several is a matter of parallel flash.
+//! rule after the slash, or of `inner`. One reclaim group. docs/fdp.md goes through the fields.
 //!
 //! # Reference
 //! NVM Express, TP 4146, flexible data placement, 2022 (in the NVM Express base specification since 2.1).
 
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, FitContext, PlacementEntry};
+use crate::page::handles::{HANDLES_MAX, Handles, InnerStream};
 use crate::page::policy::{Hints, HostWrite, Placement, Relocation};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, bits_for};
-use ftlab_spec::{SpecError, Value};
+use crate::{Isolation, Metadata, bits_for};
+use ftlab_flash::{BlockId, Ppn};
+use ftlab_spec::{ByteSize, SpecError, Value};
 use std::fmt;
 
 /// A set of placement handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handles {
+pub enum HandleSet {
     /// None of them.
     None,
     /// Every one.
@@ -42,7 +46,7 @@ pub enum Handles {
     Some(Vec<u32>),
 }
 
-impl Handles {
+impl HandleSet {
     fn contains(&self, handle: u32) -> bool {
         match self {
             Self::None => false,
@@ -52,7 +56,7 @@ impl Handles {
     }
 }
 
-impl Value for Handles {
+impl Value for HandleSet {
     fn expects() -> String {
         "none, all, or rising numbers of handles such as 0 or 0+3".into()
     }
@@ -68,7 +72,7 @@ impl Value for Handles {
     }
 }
 
-impl fmt::Display for Handles {
+impl fmt::Display for HandleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
@@ -81,52 +85,112 @@ impl fmt::Display for Handles {
     }
 }
 
+/// The size of a reclaim unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitSize {
+    /// So many erase blocks.
+    Blocks(u32),
+    /// So many bytes.
+    Bytes(ByteSize),
+}
+
+impl UnitSize {
+    /// Erase blocks of `block_bytes` bytes in a unit; none if they do not make one up.
+    pub(crate) fn blocks(self, block_bytes: u64) -> Option<u32> {
+        let blocks = match self {
+            Self::Blocks(blocks) => return Some(blocks),
+            Self::Bytes(ByteSize(bytes)) => {
+                bytes.is_multiple_of(block_bytes).then(|| bytes / block_bytes)?
+            }
+        };
+        u32::try_from(blocks).ok().filter(|blocks| *blocks > 0)
+    }
+}
+
+impl Value for UnitSize {
+    fn expects() -> String {
+        "a whole number of erase blocks of at least 1, or a size such as 64MiB".into()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text.parse() {
+            Ok(0) => None,
+            Ok(blocks) => Some(Self::Blocks(blocks)),
+            Err(_) => text.parse().ok().filter(|ByteSize(bytes)| *bytes > 0).map(Self::Bytes),
+        }
+    }
+}
+
+impl fmt::Display for UnitSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blocks(blocks) => blocks.fmt(f),
+            Self::Bytes(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+/// The FTL within each handle, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inner(pub Option<String>);
+
+impl Value for Inner {
+    fn expects() -> String {
+        "none, a page-mapped FTL such as hazard, or a placement such as dac".into()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self((text != "none").then(|| text.to_owned())))
+    }
+}
+
+impl fmt::Display for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_deref().unwrap_or("none"))
+    }
+}
+
 ftlab_spec::parameters! {
     /// Parameters of flexible data placement.
     pub struct NvmeFdpParameters {
         /// Placement handles.
         handles: u32 = 8, "handles" in 1..=HANDLES_MAX as u32, from "public descriptions of drives with FDP";
         /// Handles whose pages stay apart when they are moved.
-        persistent: Handles = Handles::None, "persistent", from "NVMe TP 4146: initially isolated is the weaker promise";
+        persistent: HandleSet = HandleSet::None, "persistent", from "NVMe TP 4146: initially isolated is the weaker promise";
+        /// The size of a reclaim unit: erase blocks, or bytes.
+        unit: UnitSize = UnitSize::Blocks(1), "unit", from "public descriptions of drives with FDP: any number of blocks";
+        /// What else keeps pages apart within each handle: a page-mapped FTL, whose parameters may follow, or none.
+        inner: Inner = Inner(None), "inner", from "our choice: NVMe leaves it to the drive";
     }
 }
 
-/// The most placement handles that there can be.
-const HANDLES_MAX: usize = 16;
-
-const HOST_NAMES: [&str; HANDLES_MAX] = [
-    "handle 0",
-    "handle 1",
-    "handle 2",
-    "handle 3",
-    "handle 4",
-    "handle 5",
-    "handle 6",
-    "handle 7",
-    "handle 8",
-    "handle 9",
-    "handle 10",
-    "handle 11",
-    "handle 12",
-    "handle 13",
-    "handle 14",
-    "handle 15",
-];
-
-const MOVED_NAMES: [&str; HANDLES_MAX] = [
-    "moved 0", "moved 1", "moved 2", "moved 3", "moved 4", "moved 5", "moved 6", "moved 7",
-    "moved 8", "moved 9", "moved 10", "moved 11", "moved 12", "moved 13", "moved 14", "moved 15",
-];
+/// Where pages of a handle go that the host writes.
+const HOST: StreamId = StreamId(0);
+/// And those that collection moves.
+const MOVED: StreamId = StreamId(1);
 
 /// Placement handles, and where their pages go when they are moved.
 pub struct NvmeFdp {
-    handles: u8,
-    streams: Vec<Stream>,
-    /// Stream -> the stream of pages that are moved out of its blocks.
-    moved_to: Vec<StreamId>,
+    handles: Handles,
 }
 
-state!(NvmeFdp {} constant handles, streams, moved_to);
+state!(NvmeFdp { handles });
+
+impl NvmeFdpParameters {
+    /// Placement handles.
+    pub(crate) fn handles(&self) -> u32 {
+        self.handles
+    }
+
+    /// How each handle is isolated.
+    pub(crate) fn isolation(&self) -> Vec<Isolation> {
+        let of = |handle| {
+            let stays = self.persistent.contains(handle);
+            if stays { Isolation::Persistent } else { Isolation::Initial }
+        };
+        (0..self.handles).map(of).collect()
+    }
+}
 
 impl PlacementEntry for NvmeFdp {
     type Parameters = NvmeFdpParameters;
@@ -137,60 +201,79 @@ impl PlacementEntry for NvmeFdp {
     const HINTS: Hints = Hints::Streams;
 
     fn fit(parameters: &mut NvmeFdpParameters, context: &FitContext) -> Result<(), SpecError> {
-        if let Handles::Some(numbers) = &parameters.persistent
+        if let HandleSet::Some(numbers) = &parameters.persistent
             && numbers.last() >= Some(&parameters.handles)
         {
             let expects = format!("of handles 0 to {}, as handles says", parameters.handles - 1);
             return Err(context.refuse("persistent", &parameters.persistent, expects));
         }
+        if parameters.unit != UnitSize::Blocks(1) {
+            let expects =
+                "1, and this drive has no units but erase blocks; choose their size with \
+                           --pages-per-block"
+                    .to_owned();
+            return Err(context.refuse("unit", &parameters.unit, expects));
+        }
         Ok(())
     }
 
-    fn new(parameters: &NvmeFdpParameters, _shape: DriveShape) -> Self {
-        let handles = parameters.handles;
-        let host = HOST_NAMES.iter().take(handles as usize);
-        let mut streams: Vec<_> =
-            host.map(|&name| Stream { name, takes_relocations: false, cold: false }).collect();
-        let mut moved_to = vec![StreamId(0); handles as usize];
-        let mut add = |name, sources: Vec<u32>| {
-            let stream = StreamId(streams.len() as u8);
-            streams.push(Stream { name, takes_relocations: true, cold: true });
-            for source in sources {
-                moved_to[source as usize] = stream;
-            }
-            moved_to.push(stream);
+    fn new(parameters: &NvmeFdpParameters, shape: DriveShape) -> Self {
+        let inner = |takes_relocations| InnerStream {
+            stream: Stream { name: "", takes_relocations, cold: takes_relocations },
+            takes_host_writes: !takes_relocations,
         };
-        let (apart, mixed): (Vec<u32>, Vec<u32>) =
-            (0..handles).partition(|&handle| parameters.persistent.contains(handle));
-        if !mixed.is_empty() {
-            add("moved", mixed);
-        }
-        for handle in apart {
-            add(MOVED_NAMES[handle as usize], vec![handle]);
-        }
-        Self { handles: handles as u8, streams, moved_to }
+        let isolation = parameters.isolation();
+        let flash_pages = shape.blocks * shape.pages_per_block;
+        let handles = Handles::new(isolation, &[inner(false), inner(true)], flash_pages);
+        Self { handles: handles.expect("two streams of each of 16 handles") }
     }
 }
 
 impl Placement for NvmeFdp {
     fn streams(&self) -> Vec<Stream> {
-        self.streams.clone()
+        self.handles.streams().to_vec()
     }
 
     #[inline]
-    fn place_host(&mut self, write: HostWrite, _drive: &Drive) -> StreamId {
-        let handle = write.hint.stream;
-        StreamId(if handle < u16::from(self.handles) { handle as u8 } else { 0 })
+    fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
+        self.handles.place_host(write.hint.stream, HOST, drive)
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
-        self.moved_to[page.from.index()]
+        self.handles.place_relocation(page.from, MOVED)
+    }
+
+    #[inline]
+    fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.handles.on_written(to, stream);
+    }
+
+    #[inline]
+    fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        self.handles.on_moved(from, to);
+    }
+
+    fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.handles.on_block_erased(block, drive);
+    }
+
+    fn handles(&self) -> Option<&Handles> {
+        Some(&self.handles)
+    }
+
+    fn handles_mut(&mut self) -> Option<&mut Handles> {
+        Some(&mut self.handles)
     }
 
     /// The handle of every block, and whether its pages were moved.
     fn metadata(&self) -> Metadata {
-        Metadata::per_block(bits_for(self.streams.len() as u32))
+        Metadata::per_block(bits_for(self.handles.streams().len() as u32))
+    }
+
+    /// Statistics.
+    fn memory_bytes(&self) -> usize {
+        self.handles.bytes()
     }
 }
 
@@ -201,28 +284,40 @@ mod tests {
     const SHAPE: DriveShape =
         DriveShape { blocks: 576, pages_per_block: 128, logical_pages: 65_536, reserve_blocks: 4 };
 
-    fn moved(handles: u32, persistent: &str) -> Vec<u8> {
-        let persistent = Handles::parse(persistent).unwrap();
-        let fdp = NvmeFdp::new(&NvmeFdpParameters { handles, persistent }, SHAPE);
-        assert_eq!(fdp.streams.len(), fdp.moved_to.len());
-        fdp.moved_to.iter().map(|stream| stream.0).collect()
+    fn streams(handles: u32, persistent: &str) -> Vec<&'static str> {
+        let persistent = HandleSet::parse(persistent).unwrap();
+        let parameters = NvmeFdpParameters { handles, persistent, ..NvmeFdpParameters::default() };
+        let fdp = NvmeFdp::new(&parameters, SHAPE);
+        fdp.streams().iter().map(|stream| stream.name).collect()
     }
 
     #[test]
-    fn moved_pages_are_mixed_unless_their_handle_stays_isolated() {
-        assert_eq!(moved(3, "none"), [3, 3, 3, 3]);
-        assert_eq!(moved(3, "all"), [3, 4, 5, 3, 4, 5]);
-        assert_eq!(moved(3, "1"), [3, 4, 3, 3, 4]);
-        assert_eq!(moved(1, "none"), [1, 1]);
+    fn moved_pages_share_streams_unless_their_handle_stays_isolated() {
+        assert_eq!(streams(2, "none"), ["handle 0", "handle 1", "moved"]);
+        assert_eq!(streams(2, "all"), ["handle 0", "handle 1", "moved 0", "moved 1"]);
+        assert_eq!(streams(2, "1"), ["handle 0", "handle 1", "moved", "moved 1"]);
+        assert_eq!(streams(1, "none"), ["handle 0", "moved"]);
+    }
+
+    #[test]
+    fn sizes_of_units_parse_and_print() {
+        for (text, blocks) in [("1", 1), ("16", 16), ("64KiB", 2), ("1MiB", 32)] {
+            let size = UnitSize::parse(text).unwrap();
+            assert_eq!((size.to_string().as_str(), size.blocks(32_768)), (text, Some(blocks)));
+        }
+        assert_eq!(UnitSize::parse("48KiB").unwrap().blocks(32_768), None);
+        for wrong in ["", "0", "0B", "x", "-1"] {
+            assert_eq!(UnitSize::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]
     fn sets_of_handles_parse_and_print() {
         for text in ["none", "all", "0", "0+3"] {
-            assert_eq!(Handles::parse(text).unwrap().to_string(), text);
+            assert_eq!(HandleSet::parse(text).unwrap().to_string(), text);
         }
         for wrong in ["", "3+0", "1+1", "x"] {
-            assert_eq!(Handles::parse(wrong), None, "{wrong}");
+            assert_eq!(HandleSet::parse(wrong), None, "{wrong}");
         }
     }
 }

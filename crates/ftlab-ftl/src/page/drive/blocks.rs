@@ -51,7 +51,7 @@ impl Drive {
         let full = std::mem::replace(&mut self.frontiers[stream.index()], Frontier::NONE);
         debug_assert!(full.end > 0, "{stream:?} has no open block");
         let id = self.block_of(Ppn(full.end - 1));
-        debug_assert_eq!((self.phase(id), self.stream_of(id)), (Phase::Open, stream));
+        debug_assert_eq!((self.phase(id), self.frontier_of(id)), (Phase::Open, stream));
         let block = &mut self.blocks[id.index()];
         block.phase = Phase::Sealed;
         block.sealed_at = self.write_clock;

@@ -53,7 +53,7 @@ impl Drive {
                 ensure!(counted == 0, "{phase:?} block {block} counts {counted} valid pages");
                 continue;
             }
-            stream_blocks[self.stream_of(block).index()] += 1;
+            stream_blocks[self.frontier_of(block).index()] += 1;
             let first = self.geometry().first_page(block).0;
             let pages = (first..first + self.pages_per_block()).map(Ppn);
             let valid = pages.filter(|&page| self.is_valid(page)).count();

@@ -5,12 +5,31 @@ use crate::page::config::DriveConfig;
 use crate::page::drive::block::{Block, Frontier, Phase};
 use crate::page::drive::wear::{FreeBlock, Wear};
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
 use std::collections::VecDeque;
 
 /// "No page" in both mapping tables.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// What a policy takes the streams of a drive for, which may be more than its own.
+#[derive(Debug, Clone)]
+pub struct SeenAs {
+    /// Streams of the policy.
+    pub(crate) own: usize,
+    /// Stream -> the stream of the policy.
+    pub(crate) streams: Vec<StreamId>,
+    /// Set of open blocks x stream of the policy -> stream, or [`StreamId::NONE`].
+    pub(crate) sets: Vec<StreamId>,
+}
+
+impl SeenAs {
+    /// Streams are what they are.
+    fn themselves(streams: &[Stream]) -> Self {
+        let ids: Vec<_> = (0..streams.len()).map(|stream| StreamId(stream as u8)).collect();
+        Self { own: ids.len(), streams: ids.clone(), sets: ids }
+    }
+}
 
 /// Mapping tables, erase blocks, free list and open blocks of one drive.
 ///
@@ -41,6 +60,7 @@ pub struct Drive {
     /// Which free block is opened next.
     pub(super) free_block: FreeBlock,
     pub(super) streams: Vec<Stream>,
+    pub(super) seen_as: Box<SeenAs>,
     pub(super) write_clock: u64,
     pub(super) allocations: u64,
 }
@@ -49,7 +69,7 @@ pub struct Drive {
 state!(Drive {
     valid_bits, valid_pages, stream_of, blocks, free, frontiers, stream_blocks, retired_blocks,
     mapped_pages, wear, write_clock, allocations
-} constant geometry, block_of, flash_page_of, owner_of, free_block, streams);
+} constant geometry, block_of, flash_page_of, owner_of, free_block, streams, seen_as);
 
 impl Drive {
     /// An erased drive.
@@ -67,6 +87,7 @@ impl Drive {
             blocks: vec![erased; geometry.blocks() as usize],
             free: (0..geometry.blocks()).map(BlockId).collect(),
             frontiers: vec![Frontier::NONE; streams.len()],
+            seen_as: Box::new(SeenAs::themselves(&streams)),
             stream_blocks: vec![0; streams.len()],
             retired_blocks: 0,
             mapped_pages: 0,
@@ -156,10 +177,59 @@ impl Drive {
         self.blocks[block.index()].phase
     }
 
-    /// The stream whose pages a block holds.
+    /// The stream whose pages a block holds, as the policy names it.
     #[inline]
     pub fn stream_of(&self, block: BlockId) -> StreamId {
+        self.seen_as.streams[self.stream_of[block.index()].index()]
+    }
+
+    /// The stream whose pages a block holds, which may be one of several that the policy takes for one:
+    /// see [`Directed`](crate::page::Directed).
+    #[inline]
+    pub(crate) fn frontier_of(&self, block: BlockId) -> StreamId {
         self.stream_of[block.index()]
+    }
+
+    /// Lets the policy take streams for its own.
+    pub(crate) fn show_as(&mut self, seen_as: SeenAs) {
+        debug_assert_eq!(seen_as.streams.len(), self.streams.len());
+        *self.seen_as = seen_as;
+    }
+
+    /// Whether the policy takes several streams for one.
+    fn is_shown_otherwise(&self) -> bool {
+        self.seen_as.own != self.streams.len()
+    }
+
+    /// The stream that `stream`, as the policy names it, is in a set of open blocks; none if it has no block
+    /// there.
+    pub(crate) fn in_set(&self, set: OpenSet, stream: StreamId) -> Option<StreamId> {
+        let in_set = self.seen_as.sets[usize::from(set.0) * self.seen_as.own + stream.index()];
+        (in_set != StreamId::NONE).then_some(in_set)
+    }
+
+    /// Whether the open block of `stream` in a set of open blocks takes pages, `stream` as the policy names it.
+    pub(crate) fn has_room_in(&self, set: OpenSet, stream: StreamId) -> bool {
+        self.in_set(set, stream).is_some_and(|stream| self.has_room(stream))
+    }
+
+    /// Whether any open block of `stream`, as the policy names it, takes pages.
+    pub(crate) fn takes_pages(&self, stream: StreamId) -> bool {
+        if !self.is_shown_otherwise() {
+            return self.has_room(stream);
+        }
+        let seen = (0..).map(StreamId).zip(&self.seen_as.streams);
+        seen.into_iter().any(|(own, seen)| *seen == stream && self.has_room(own))
+    }
+
+    /// Pages that the fullest open block of `stream`, as the policy names it, still takes; 0 if none is open.
+    pub(crate) fn least_room(&self, stream: StreamId) -> u32 {
+        if !self.is_shown_otherwise() {
+            return self.room(stream);
+        }
+        let seen = (0..).map(StreamId).zip(&self.seen_as.streams);
+        let rooms = seen.filter(|(_, seen)| **seen == stream).map(|(own, _)| self.room(own));
+        rooms.filter(|&room| room > 0).min().unwrap_or(0)
     }
 
     /// How many blocks had been allocated before this one: orders blocks by allocation.
@@ -193,17 +263,21 @@ impl Drive {
         match self.phase(block) {
             Phase::Free => 0,
             Phase::Open => {
-                let next = self.frontiers[self.stream_of(block).index()].next;
+                let next = self.frontiers[self.frontier_of(block).index()].next;
                 next - self.geometry.first_page(block).0
             }
             Phase::Sealed | Phase::Victim | Phase::Retired => self.pages_per_block(),
         }
     }
 
-    /// Blocks that hold pages of `stream`, its open block included.
+    /// Blocks that hold pages of `stream`, as the policy names it, open blocks included.
     #[inline]
     pub fn stream_blocks(&self, stream: StreamId) -> u32 {
-        self.stream_blocks[stream.index()]
+        if !self.is_shown_otherwise() {
+            return self.stream_blocks[stream.index()];
+        }
+        let seen = self.stream_blocks.iter().zip(&self.seen_as.streams);
+        seen.filter(|(_, seen)| **seen == stream).map(|(blocks, _)| blocks).sum()
     }
 
     /// Bytes of memory that the tables take.

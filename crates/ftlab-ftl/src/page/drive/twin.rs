@@ -65,7 +65,10 @@ impl Drive {
         if phase == Phase::Open {
             let next = first + block.pages.len() as u32;
             self.frontiers[stream.index()] = Frontier { next, end };
-            self.set_valid(next, end);
+            // None is left for a moment when the block is closed early.
+            if next < end {
+                self.set_valid(next, end);
+            }
         }
     }
 }

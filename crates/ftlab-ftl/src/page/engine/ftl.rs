@@ -5,7 +5,8 @@ use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints};
 use crate::{
-    BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch, StreamUse,
+    BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
+    PlacementHandles, StreamUse,
 };
 use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
 use std::ops::Range;
@@ -61,7 +62,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
             Phase::Free => BlockUse::Free,
             Phase::Retired => BlockUse::Retired,
             Phase::Open | Phase::Sealed | Phase::Victim => {
-                BlockUse::Holds(self.drive.stream_of(block))
+                BlockUse::Holds(self.drive.frontier_of(block))
             }
         };
         blocks.map(block_use).collect()
@@ -69,6 +70,14 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn retired_blocks(&self) -> u32 {
         self.drive.retired_blocks()
+    }
+
+    fn placement_handles(&self) -> Option<PlacementHandles> {
+        self.policy.handles().map(|handles| handles.report(&self.drive))
+    }
+
+    fn renew_handle(&mut self, handle: u16) -> Result<bool, ErrorOf<Self>> {
+        self.renew_units(handle)
     }
 
     fn memory_bytes(&self) -> MemoryBytes {
@@ -80,7 +89,9 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn check(&self) -> Result<(), Broken> {
-        self.drive.check().and_then(|()| self.policy.check(&self.drive)).map_err(Broken)
+        let handles = || self.policy.handles().map_or(Ok(()), |handles| handles.check(&self.drive));
+        let policy = || self.policy.check(&self.drive);
+        self.drive.check().and_then(|()| policy()).and_then(|()| handles()).map_err(Broken)
     }
 
     fn flash_mut(&mut self) -> &mut F {

@@ -245,7 +245,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert_eq!(self.drive.phase(victim), Phase::Victim);
         self.progress.page = self.drive.geometry().first_page(victim).0;
         self.progress.left_pages = rest.iter().map(|&block| self.drive.valid_pages(block)).sum();
-        let from = self.drive.stream_of(victim);
+        let from = self.drive.frontier_of(victim);
         self.observer.collection(victim, from, self.drive.valid_pages(victim));
     }
 
@@ -254,7 +254,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert!(most > 0 && self.drive.valid_pages(victim) > 0);
         let word = self.progress.page / 64;
         let bits = lowest(self.drive.valid_word_of(victim, word), most);
-        let from = self.drive.stream_of(victim);
+        let from = self.drive.frontier_of(victim);
         let pages = || (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| Ppn(word * 64 + bit));
         for page in pages() {
             self.fetch(page, victim);

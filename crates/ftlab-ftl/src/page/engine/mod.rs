@@ -2,6 +2,7 @@
 
 mod background;
 mod ftl;
+mod handles;
 mod incremental;
 mod level;
 mod page_mapped;

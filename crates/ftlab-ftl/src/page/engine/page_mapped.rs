@@ -55,6 +55,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let reserve_min = policy.reserve_blocks_min();
         let geometry = config.geometry;
         let mut drive = Drive::new(&config, streams.clone());
+        policy.seen_as().into_iter().for_each(|seen_as| drive.show_as(seen_as));
         if F::WEARS_OUT {
             drive.retire_bad(|block| flash.is_bad(block));
         }

@@ -78,7 +78,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Moves the valid pages of `victim`, in page order, and erases it.
     pub(super) fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
-        let from = self.drive.stream_of(victim);
+        let from = self.drive.frontier_of(victim);
         let moved = self.drive.valid_pages(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
         self.observer.collection(victim, from, moved);
@@ -121,7 +121,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.watch_wear(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Free);
         self.policy.on_block_erased(victim, &self.drive);
-        self.counters.streams[self.drive.stream_of(victim).index()].erases += 1;
+        self.counters.streams[self.drive.frontier_of(victim).index()].erases += 1;
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     ) -> Result<StreamId, FtlError<F::Error>> {
         debug_assert_eq!(self.drive.owner(source), lpn);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(source), "page {lpn} has moved already");
-        debug_assert_eq!(self.drive.stream_of(victim), from);
+        debug_assert_eq!(self.drive.frontier_of(victim), from);
         let page = Relocation::new(lpn, victim, from);
         let mut stream = self.policy.place_relocation(page, &self.drive);
         if !self.drive.has_room(stream) {
@@ -160,6 +160,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             to = self.drive.next_page(stream);
         }
         self.drive.append(stream, lpn);
+        self.policy.on_moved(source, to);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
         debug_assert_ne!(self.drive.block_of(to), victim);
         self.observer.relocation(lpn, source, to, stream);

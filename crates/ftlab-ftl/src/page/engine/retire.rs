@@ -31,6 +31,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert!(F::WEARS_OUT, "a medium that does not wear out says it is worn out");
         let (block, pages) = self.drive.give_up(stream);
         self.policy.on_pages_lost(block, pages, &self.drive);
+        if let Some(handles) = self.policy.handles_mut() {
+            handles.on_closed_early(stream, pages, false, &self.drive);
+        }
         self.seal(stream);
         self.failing.push(block);
         self.schedule_background();

@@ -39,6 +39,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             self.drive.count_mapped(lpn);
         }
         self.drive.append(stream, lpn);
+        self.policy.on_written(to, stream);
         debug_assert_eq!(self.drive.flash_page(lpn), Some(to));
         self.observer.host_write(lpn, to, stream);
         if !self.drive.has_room(stream) {
@@ -101,7 +102,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let wanted = self.policy.free_block(stream, &self.drive);
         let Some(block) = self.drive.open(stream, wanted) else { return Err(self.no_free_block()) };
         debug_assert!(self.drive.has_room(stream));
-        debug_assert_eq!(self.drive.stream_of(block), stream);
+        debug_assert_eq!(self.drive.frontier_of(block), stream);
         self.policy.on_block_opened(block, &self.drive);
         Ok(())
     }

@@ -1,0 +1,39 @@
+//! What the host may ask of placement handles.
+
+use crate::page::engine::page_mapped::PageMapped;
+use crate::page::policy::Policy;
+use crate::stream::StreamId;
+use crate::{FtlError, Observer};
+use ftlab_flash::Flash;
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Moves the handle to fresh units: what is left of its open blocks is given up, and counts as invalid.
+    /// False if there is no such handle.
+    pub(crate) fn renew_units(&mut self, handle: u16) -> Result<bool, FtlError<F::Error>> {
+        let Some(streams) = self.host_streams(handle) else { return Ok(false) };
+        // A collection in steps counts on the room of open blocks.
+        self.complete()?;
+        for stream in streams {
+            if self.drive.has_room(stream) {
+                self.close_early(stream);
+            }
+        }
+        self.schedule_background();
+        Ok(true)
+    }
+
+    /// The streams of host writes by `handle`; none if there is no such handle.
+    pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
+        self.policy.handles()?.host_streams(handle)
+    }
+
+    fn close_early(&mut self, stream: StreamId) {
+        let (block, pages) = self.drive.give_up(stream);
+        self.policy.on_pages_lost(block, pages, &self.drive);
+        if let Some(handles) = self.policy.handles_mut() {
+            handles.on_closed_early(stream, pages, true, &self.drive);
+        }
+        self.seal(stream);
+        debug_assert!(!self.drive.has_room(stream));
+    }
+}

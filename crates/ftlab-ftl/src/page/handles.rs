@@ -1,0 +1,446 @@
+//! Placement handles as streams: which open block takes the pages of a handle, and what is counted of it.
+//!
+//! Within each handle, pages may be kept apart further, by the *inner* streams of a placement. A stream of
+//! the drive is then a handle and an inner stream. Pages that collection moves stay with a handle that is
+//! isolated persistently; those of the others share streams.
+//!
+//! ```text
+//! streams, in order:
+//!     for each handle: every inner stream that takes host writes
+//!     if a handle is initially isolated: every inner stream that takes moved pages, shared
+//!     for each persistently isolated handle: those that take moved pages only
+//! ```
+
+use crate::handles::{
+    EventLog, HandleCounters, HandleEvent, HandleEventKind, HandleUse, Isolation, NO_HANDLE,
+    PlacementHandles,
+};
+use crate::hardware;
+use crate::page::Drive;
+use crate::state::state;
+use crate::stream::{OpenSet, Stream, StreamId};
+use ftlab_flash::{BlockId, Ppn};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// The most streams that there can be: a [`StreamId`] is a byte.
+pub(crate) const STREAMS_MAX: usize = 255;
+
+/// The handle of streams that are shared.
+const SHARED: u8 = u8::MAX;
+
+/// The most placement handles that there can be.
+pub(crate) const HANDLES_MAX: usize = 16;
+
+/// What the placement within a handle keeps apart.
+#[derive(Debug, Clone)]
+pub(crate) struct InnerStream {
+    /// Its name is that of the handle if it is empty.
+    pub(crate) stream: Stream,
+    /// True if host writes may go to it.
+    pub(crate) takes_host_writes: bool,
+}
+
+/// Placement handles, their streams and their logs.
+pub struct Handles {
+    isolation: Vec<Isolation>,
+    /// A bit for each handle that is initially isolated.
+    sharing: u16,
+    /// Inner streams.
+    inner: usize,
+    streams: Vec<Stream>,
+    /// Handle x inner stream -> the stream of its host writes.
+    host: Vec<StreamId>,
+    /// Handle x inner stream -> the stream of pages of that handle that are moved.
+    moved: Vec<StreamId>,
+    /// Stream -> its handle, or [`SHARED`].
+    handle_of: Vec<u8>,
+    /// Stream -> the handle with which the pages of its blocks stay when they are moved.
+    stays_with: Vec<u8>,
+    /// Stream -> its inner stream.
+    inner_of: Vec<StreamId>,
+    /// Flash page -> the handle by which the host wrote what it holds. Unlike a table of logical pages, it
+    /// is read and written in order.
+    written_by: Vec<u8>,
+    /// Handle -> the stream that its last host write went to.
+    last: Vec<StreamId>,
+    counters: [HandleCounters; HANDLES_MAX],
+    shared_erases: u64,
+    unnamed_writes: u64,
+    /// Handle -> moves of its pages that are in the log.
+    logged_moves: [u64; HANDLES_MAX],
+    log: EventLog,
+}
+
+state!(Handles {
+    written_by, last, counters, shared_erases, unnamed_writes, logged_moves, log
+} constant isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of);
+
+impl Handles {
+    /// Handles that are isolated like this, with these streams in each, on a drive of so many flash
+    /// pages; none if that is too many streams.
+    pub(crate) fn new(
+        isolation: Vec<Isolation>,
+        inner: &[InnerStream],
+        flash_pages: u32,
+    ) -> Option<Self> {
+        let handles = isolation.len();
+        debug_assert!(handles <= HANDLES_MAX);
+        let bits = isolation.iter().zip(0..);
+        let shares = bits.filter(|(isolation, _)| **isolation == Isolation::Initial);
+        let mut made = Self {
+            inner: inner.len(),
+            streams: Vec::new(),
+            host: vec![StreamId::NONE; handles * inner.len()],
+            moved: vec![StreamId::NONE; handles * inner.len()],
+            handle_of: Vec::new(),
+            stays_with: Vec::new(),
+            sharing: shares.map(|(_, handle)| 1 << handle).sum(),
+            inner_of: Vec::new(),
+            written_by: hardware::table(flash_pages as usize, 0),
+            last: vec![StreamId::NONE; handles],
+            counters: Default::default(),
+            shared_erases: 0,
+            unnamed_writes: 0,
+            logged_moves: Default::default(),
+            log: EventLog::new(),
+            isolation,
+        };
+        made.add_streams(inner);
+        let first = made.sharing.trailing_zeros() as u8;
+        let stays_with = |handle: &u8| if *handle == SHARED { first } else { *handle };
+        made.stays_with = made.handle_of.iter().map(stays_with).collect();
+        (made.streams.len() <= STREAMS_MAX).then_some(made)
+    }
+
+    fn add_streams(&mut self, inner: &[InnerStream]) {
+        let isolation = self.isolation.clone();
+        for (handle, isolation) in isolation.iter().enumerate() {
+            self.add_host_streams(handle, *isolation == Isolation::Persistent, inner);
+        }
+        let are = |wanted: Isolation| {
+            let all = isolation.iter().enumerate();
+            all.filter(move |(_, of)| **of == wanted).map(|(handle, _)| handle)
+        };
+        let sharing: Vec<usize> = are(Isolation::Initial).collect();
+        self.add_moved_streams(SHARED, "moved", &sharing, inner);
+        for handle in are(Isolation::Persistent) {
+            self.add_moved_streams(handle as u8, &format!("moved {handle}"), &[handle], inner);
+        }
+    }
+
+    fn add_host_streams(&mut self, handle: usize, stays: bool, inner: &[InnerStream]) {
+        for (index, of) in inner.iter().enumerate().filter(|(_, of)| of.takes_host_writes) {
+            let takes_relocations = stays && of.stream.takes_relocations;
+            let name = format!("handle {handle} {}", of.stream.name);
+            let stream = self.add(handle as u8, index, &name, takes_relocations, &of.stream);
+            self.host[handle * inner.len() + index] = stream;
+            if takes_relocations {
+                self.moved[handle * inner.len() + index] = stream;
+            }
+        }
+    }
+
+    /// Streams for pages of `members` that are moved and that have none yet.
+    fn add_moved_streams(
+        &mut self,
+        owner: u8,
+        name: &str,
+        members: &[usize],
+        inner: &[InnerStream],
+    ) {
+        for (index, of) in inner.iter().enumerate().filter(|(_, of)| of.stream.takes_relocations) {
+            let places = members.iter().map(|handle| handle * inner.len() + index);
+            let lacking: Vec<usize> =
+                places.filter(|&place| self.moved[place] == StreamId::NONE).collect();
+            if !lacking.is_empty() {
+                let name = format!("{name} {}", of.stream.name);
+                let stream = self.add(owner, index, &name, true, &of.stream);
+                for place in lacking {
+                    self.moved[place] = stream;
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        handle: u8,
+        inner: usize,
+        name: &str,
+        takes_relocations: bool,
+        of: &Stream,
+    ) -> StreamId {
+        let id = StreamId(self.streams.len() as u8);
+        self.streams.push(Stream { name: lasting(name.trim()), takes_relocations, cold: of.cold });
+        self.handle_of.push(handle);
+        self.inner_of.push(StreamId(inner as u8));
+        id
+    }
+
+    /// The streams of the drive.
+    pub(crate) fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// Inner streams.
+    pub(crate) fn inner(&self) -> usize {
+        self.inner
+    }
+
+    /// The inner stream of each stream.
+    pub(crate) fn inner_streams(&self) -> &[StreamId] {
+        &self.inner_of
+    }
+
+    /// The inner stream of `stream`.
+    #[inline]
+    pub(crate) fn inner_of(&self, stream: StreamId) -> StreamId {
+        self.inner_of[stream.index()]
+    }
+
+    /// The stream of each inner stream in every set of open blocks: see [`host_set`](Self::host_set) and
+    /// [`moved_set`](Self::moved_set).
+    pub(crate) fn sets(&self) -> Vec<StreamId> {
+        [&self.host[..], &self.moved[..]].concat()
+    }
+
+    /// The open blocks for host writes by the handle `named`.
+    #[inline]
+    pub(crate) fn host_set(&self, named: u16) -> OpenSet {
+        OpenSet(self.known(named).unwrap_or_default())
+    }
+
+    /// The open blocks for pages that are moved out of a block of stream `from`. A block may hold pages of
+    /// another handle if no block was free for them: they stay where they came.
+    #[inline]
+    pub(crate) fn moved_set(&self, from: StreamId) -> OpenSet {
+        OpenSet(self.isolation.len() as u8 + self.stays_with[from.index()])
+    }
+
+    /// The handle `named`, if there is one.
+    #[inline]
+    fn known(&self, named: u16) -> Option<u8> {
+        (usize::from(named) < self.isolation.len()).then_some(named as u8)
+    }
+
+    /// Sets of streams that moved pages share: one for each persistently isolated handle, and one for the
+    /// others together.
+    pub(crate) fn groups(&self) -> u32 {
+        let is_persistent = |isolation: &&Isolation| **isolation == Isolation::Persistent;
+        let persistent = self.isolation.iter().filter(is_persistent).count();
+        (persistent + usize::from(persistent < self.isolation.len())) as u32
+    }
+
+    /// The stream of a host write by the handle `named`, of which the inner stream is known.
+    #[inline]
+    pub(crate) fn place_host(&mut self, named: u16, inner: StreamId, drive: &Drive) -> StreamId {
+        let known = self.known(named);
+        if known.is_none() {
+            self.take_note_of_invalid(named, drive);
+        }
+        let handle = usize::from(known.unwrap_or_default()) % HANDLES_MAX;
+        self.counters[handle].host_writes += 1;
+        let stream = self.host[handle * self.inner + inner.index()];
+        debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no host writes");
+        self.last[handle] = stream;
+        stream
+    }
+
+    /// A page that the host writes is at `to`, in a block of `stream`.
+    #[inline]
+    pub(crate) fn on_written(&mut self, to: Ppn, stream: StreamId) {
+        self.written_by[to.index()] = self.handle_of[stream.index()];
+    }
+
+    #[cold]
+    fn take_note_of_invalid(&mut self, named: u16, drive: &Drive) {
+        if named == NO_HANDLE {
+            self.unnamed_writes += 1;
+            return;
+        }
+        let kind = HandleEventKind::InvalidPlacement;
+        // The clock has counted this write already.
+        let write_clock = drive.write_clock() - 1;
+        self.log(HandleEvent { kind, write_clock, handle: 0, named, pages: 1 }, drive);
+    }
+
+    /// The stream of a page that is moved out of a block of stream `from`, of which the inner stream is
+    /// known.
+    #[inline]
+    pub(crate) fn place_relocation(&self, from: StreamId, inner: StreamId) -> StreamId {
+        let handle = usize::from(self.stays_with[from.index()]);
+        let stream = self.moved[handle * self.inner + inner.index()];
+        debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no moved pages");
+        stream
+    }
+
+    /// A page has been moved.
+    #[inline]
+    pub(crate) fn on_moved(&mut self, from: Ppn, to: Ppn) {
+        let writer = self.written_by[from.index()];
+        self.written_by[to.index()] = writer;
+        let writer = usize::from(writer) % HANDLES_MAX;
+        self.counters[writer].relocations += 1;
+    }
+
+    /// Logs an event, after that of the pages that were moved until now: what is moved of the victim from
+    /// here on belongs to another one.
+    fn log(&mut self, event: HandleEvent, drive: &Drive) {
+        self.log_moves(drive);
+        self.log.add(event);
+    }
+
+    /// Logs that pages were moved, if any were since the last time.
+    fn log_moves(&mut self, drive: &Drive) {
+        if let Some(event) = self.moves(drive) {
+            self.log.add(event);
+        }
+        self.logged_moves = self.counters.map(|counters| counters.relocations);
+    }
+
+    /// Pages of initially isolated handles that were moved and are not in the log, and the handle that wrote
+    /// most of them.
+    fn moves(&self, drive: &Drive) -> Option<HandleEvent> {
+        let shares = |handle: &usize| self.sharing >> handle & 1 == 1;
+        let moved = |handle: usize| self.counters[handle].relocations - self.logged_moves[handle];
+        let of_handles = (0..HANDLES_MAX).filter(shares).map(|handle| (moved(handle), handle));
+        let pages = of_handles.clone().map(|(pages, _)| pages).sum::<u64>() as u32;
+        let handle = of_handles.max().map_or(0, |(_, handle)| handle) as u16;
+        let (kind, write_clock) = (HandleEventKind::MediaReallocated, drive.write_clock());
+        (pages > 0).then_some(HandleEvent { kind, write_clock, handle, named: handle, pages })
+    }
+
+    /// `block` has been collected and erased.
+    pub(crate) fn on_block_erased(&mut self, block: BlockId, drive: &Drive) {
+        self.log_moves(drive);
+        match self.handle_of[drive.frontier_of(block).index()] {
+            SHARED => self.shared_erases += 1,
+            handle => self.counters[usize::from(handle)].erases += 1,
+        }
+    }
+
+    /// The open block of `stream` was closed with `pages` pages unwritten; by the host, or else by the
+    /// drive.
+    pub(crate) fn on_closed_early(
+        &mut self,
+        stream: StreamId,
+        pages: u32,
+        by_host: bool,
+        drive: &Drive,
+    ) {
+        let handle = self.handle_of[stream.index()];
+        if handle == SHARED {
+            return;
+        }
+        let kind = if by_host {
+            HandleEventKind::NotFullyWritten
+        } else {
+            HandleEventKind::ImplicitlyModified
+        };
+        let (write_clock, handle) = (drive.write_clock(), u16::from(handle));
+        self.log(HandleEvent { kind, write_clock, handle, named: handle, pages }, drive);
+    }
+
+    /// The streams that take host writes by `handle`; none if there is no such handle.
+    pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
+        let first = usize::from(handle) * self.inner;
+        let streams = self.host.get(first..first + self.inner)?;
+        Some(streams.iter().copied().filter(|&stream| stream != StreamId::NONE).collect())
+    }
+
+    /// What is known of every handle.
+    pub(crate) fn report(&self, drive: &Drive) -> PlacementHandles {
+        let units_of = |owner: u8| {
+            let streams = (0..self.streams.len() as u8).map(StreamId);
+            let own = streams.filter(|stream| self.handle_of[stream.index()] == owner);
+            own.map(|stream| drive.blocks_by_stream()[stream.index()]).sum()
+        };
+        let handle = |handle: usize| HandleUse {
+            isolation: self.isolation[handle],
+            counters: self.counters[handle],
+            units: units_of(handle as u8),
+            remaining_pages: match self.last[handle] {
+                stream if stream != StreamId::NONE && drive.has_room(stream) => drive.room(stream),
+                _ => drive.pages_per_block(),
+            },
+        };
+        let mut log = self.log.clone();
+        if let Some(event) = self.moves(drive) {
+            log.add(event);
+        }
+        let (events, latest) = log.report();
+        PlacementHandles {
+            handles: (0..self.isolation.len()).map(handle).collect(),
+            shared_units: units_of(SHARED),
+            shared_erases: self.shared_erases,
+            unnamed_writes: self.unnamed_writes,
+            events,
+            latest,
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.written_by[..])
+    }
+
+    /// Verifies that every host write was counted once, and every erase.
+    pub(crate) fn check(&self, drive: &Drive) -> Result<(), String> {
+        let written: u64 = self.counters.iter().map(|counters| counters.host_writes).sum();
+        if written == drive.write_clock() {
+            return Ok(());
+        }
+        Err(format!("handles took {written} host writes of {}", drive.write_clock()))
+    }
+}
+
+/// A name for the rest of the program: there are few of them.
+fn lasting(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let known: &'static str = Box::leak(name.into());
+    names.insert(known);
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inner(name: &'static str, takes_relocations: bool, takes_host_writes: bool) -> InnerStream {
+        let stream = Stream { name, takes_relocations, cold: false };
+        InnerStream { stream, takes_host_writes }
+    }
+
+    fn names(isolation: &[Isolation], inner: &[InnerStream]) -> Vec<&'static str> {
+        let handles = Handles::new(isolation.to_vec(), inner, 8).unwrap();
+        handles.streams().iter().map(|stream| stream.name).collect()
+    }
+
+    #[test]
+    fn moved_pages_join_host_writes_only_where_the_handle_stays_isolated() {
+        let both = [inner("hot", false, true), inner("cold", true, true)];
+        let (initial, persistent) = (Isolation::Initial, Isolation::Persistent);
+        let own = ["handle 0 hot", "handle 0 cold", "handle 1 hot", "handle 1 cold"];
+        assert_eq!(names(&[persistent, persistent], &both), own);
+        assert_eq!(names(&[persistent, initial], &both)[..4], own);
+        assert_eq!(names(&[persistent, initial], &both)[4..], ["moved cold"]);
+        let apart = [inner("", false, true), inner("old", true, false)];
+        let expected = ["handle 0", "handle 1", "moved old", "moved 1 old"];
+        assert_eq!(names(&[initial, persistent], &apart), expected);
+    }
+
+    #[test]
+    fn more_streams_than_a_byte_can_count_are_refused() {
+        let handles = |count| {
+            let inner = vec![inner("s", true, true); count];
+            Handles::new(vec![Isolation::Persistent; HANDLES_MAX], &inner, 8)
+        };
+        assert_eq!(handles(15).map(|handles| handles.streams().len()), Some(240));
+        assert!(handles(16).is_none());
+    }
+}

@@ -1,0 +1,222 @@
+//! The logs of flexible data placement, as a drive would give them.
+
+use ftlab_flash::Geometry;
+use ftlab_ftl::{HandleCounters, HandleEvent, HandleEventKind, Isolation, PlacementHandles};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The logs of flexible data placement (NVMe base specification 2.1, section 8.1.10) since counting began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FdpStatistics {
+    /// Host bytes with metadata written (HBMW).
+    pub hbmw: u64,
+    /// Media bytes with metadata written (MBMW).
+    pub mbmw: u64,
+    /// Media bytes erased (MBE).
+    pub mbe: u64,
+    /// Bytes of a reclaim unit (RUNS).
+    pub unit_bytes: u64,
+    /// Every reclaim unit handle, in order.
+    pub handles: Vec<FdpHandle>,
+    /// Units at the end that hold pages which were moved, of all initially isolated handles.
+    pub shared_units: u32,
+    /// Media bytes erased in such units.
+    pub shared_mbe: u64,
+    /// Host page writes that named no handle and went to handle 0.
+    pub unnamed_writes: u64,
+    /// Events by type.
+    pub events: FdpEventCounts,
+    /// The latest events, oldest first; 63 at most, as in the standard's log page.
+    pub latest_events: Vec<FdpEvent>,
+}
+
+/// A reclaim unit handle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FdpHandle {
+    /// How it is isolated (RUHT).
+    pub isolation: FdpIsolation,
+    /// Host bytes written by it.
+    pub hbmw: u64,
+    /// Media bytes written of what the host wrote by it: by the host, and moved by collection.
+    pub mbmw: u64,
+    /// Media bytes erased in units that held its pages only.
+    pub mbe: u64,
+    /// Units at the end that hold its pages only, the present one included.
+    pub units: u32,
+    /// Bytes that its present unit still takes (RUAMW, which counts logical blocks).
+    pub ruamw_bytes: u64,
+    /// Host bytes written by it in each interval.
+    pub running_hbmw: Vec<u64>,
+    /// Media bytes written of it in each interval.
+    pub running_mbmw: Vec<u64>,
+}
+
+/// How the pages of a handle are kept apart from those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FdpIsolation {
+    /// Until collection moves them.
+    InitiallyIsolated,
+    /// For good.
+    PersistentlyIsolated,
+}
+
+impl From<Isolation> for FdpIsolation {
+    fn from(isolation: Isolation) -> Self {
+        match isolation {
+            Isolation::Initial => Self::InitiallyIsolated,
+            Isolation::Persistent => Self::PersistentlyIsolated,
+        }
+    }
+}
+
+/// Events by type (ETYP).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FdpEventCounts {
+    /// 0h: the host moved a handle to another unit before its unit was full.
+    pub unit_not_fully_written: u64,
+    /// 1h: the drive did, because the unit was open for too long.
+    pub unit_time_limit_exceeded: u64,
+    /// 2h: the drive did, because it was reset.
+    pub reset_modified_handles: u64,
+    /// 3h: a page write named a handle that does not exist, and went to handle 0.
+    pub invalid_placement_identifier: u64,
+    /// 80h: units of which collection moved pages that initially isolated handles wrote.
+    pub media_reallocated: u64,
+    /// 81h: the drive moved a handle to another unit by itself.
+    pub implicitly_modified_handle: u64,
+}
+
+/// The type of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FdpEventType {
+    /// 0h.
+    UnitNotFullyWritten,
+    /// 1h.
+    UnitTimeLimitExceeded,
+    /// 2h.
+    ResetModifiedHandles,
+    /// 3h.
+    InvalidPlacementIdentifier,
+    /// 80h.
+    MediaReallocated,
+    /// 81h.
+    ImplicitlyModifiedHandle,
+}
+
+impl From<HandleEventKind> for FdpEventType {
+    fn from(kind: HandleEventKind) -> Self {
+        match kind {
+            HandleEventKind::NotFullyWritten => Self::UnitNotFullyWritten,
+            HandleEventKind::TimeLimitExceeded => Self::UnitTimeLimitExceeded,
+            HandleEventKind::Reset => Self::ResetModifiedHandles,
+            HandleEventKind::InvalidPlacement => Self::InvalidPlacementIdentifier,
+            HandleEventKind::MediaReallocated => Self::MediaReallocated,
+            HandleEventKind::ImplicitlyModified => Self::ImplicitlyModifiedHandle,
+        }
+    }
+}
+
+/// An event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FdpEvent {
+    /// Its type (ETYP).
+    #[serde(rename = "type")]
+    pub kind: FdpEventType,
+    /// Counted host page writes before it.
+    pub host_writes: u64,
+    /// The handle whose unit it was (RUHID).
+    pub handle: u16,
+    /// The handle that the host named (PID).
+    pub named: u16,
+    /// Pages that were moved, or left unwritten.
+    pub pages: u32,
+}
+
+impl From<&HandleEvent> for FdpEvent {
+    fn from(event: &HandleEvent) -> Self {
+        let HandleEvent { kind, write_clock, handle, named, pages } = *event;
+        Self { kind: kind.into(), host_writes: write_clock, handle, named, pages }
+    }
+}
+
+/// What is recorded of placement handles during a run.
+#[derive(Debug)]
+pub(crate) struct FdpRecord {
+    /// When counting began, and the write clock then.
+    base: (PlacementHandles, u64),
+    /// When the present interval began.
+    start: PlacementHandles,
+    /// Host and media bytes of each handle in each interval.
+    running: Vec<[Vec<u64>; 2]>,
+}
+
+/// Host and media bytes.
+fn bytes(counters: HandleCounters, page_bytes: u64) -> [u64; 2] {
+    let HandleCounters { host_writes, relocations, .. } = counters;
+    [host_writes, host_writes + relocations].map(|pages| pages * page_bytes)
+}
+
+impl FdpRecord {
+    /// Begins to count; `handles` are as they are now.
+    pub(crate) fn new(handles: PlacementHandles, write_clock: u64) -> Self {
+        let running = vec![Default::default(); handles.handles.len()];
+        Self { base: (handles.clone(), write_clock), start: handles, running }
+    }
+
+    /// An interval ends.
+    pub(crate) fn end_interval(&mut self, handles: PlacementHandles, geometry: &Geometry) {
+        let since = handles.since(&self.start, 0);
+        for (running, handle) in self.running.iter_mut().zip(&since.handles) {
+            let [host, media] = bytes(handle.counters, geometry.page_bytes().into());
+            running[0].push(host);
+            running[1].push(media);
+        }
+        self.start = handles;
+    }
+
+    /// What comes of it; `handles` are as they are at the end.
+    pub(crate) fn finish(self, handles: &PlacementHandles, geometry: &Geometry) -> FdpStatistics {
+        let since = handles.since(&self.base.0, self.base.1);
+        let page_bytes = u64::from(geometry.page_bytes());
+        let unit_bytes = u64::from(geometry.pages_per_block()) * page_bytes;
+        let each = since.handles.iter().zip(self.running);
+        let handles: Vec<FdpHandle> = each
+            .map(|(handle, [running_hbmw, running_mbmw])| {
+                let [hbmw, mbmw] = bytes(handle.counters, page_bytes);
+                FdpHandle {
+                    isolation: handle.isolation.into(),
+                    hbmw,
+                    mbmw,
+                    mbe: handle.counters.erases * unit_bytes,
+                    units: handle.units,
+                    ruamw_bytes: u64::from(handle.remaining_pages) * page_bytes,
+                    running_hbmw,
+                    running_mbmw,
+                }
+            })
+            .collect();
+        let count = |kind| since.count(kind);
+        let shared_mbe = since.shared_erases * unit_bytes;
+        FdpStatistics {
+            hbmw: handles.iter().map(|handle| handle.hbmw).sum(),
+            mbmw: handles.iter().map(|handle| handle.mbmw).sum(),
+            mbe: handles.iter().map(|handle| handle.mbe).sum::<u64>() + shared_mbe,
+            unit_bytes,
+            handles,
+            shared_units: since.shared_units,
+            shared_mbe,
+            unnamed_writes: since.unnamed_writes,
+            events: FdpEventCounts {
+                unit_not_fully_written: count(HandleEventKind::NotFullyWritten),
+                unit_time_limit_exceeded: count(HandleEventKind::TimeLimitExceeded),
+                reset_modified_handles: count(HandleEventKind::Reset),
+                invalid_placement_identifier: count(HandleEventKind::InvalidPlacement),
+                media_reallocated: count(HandleEventKind::MediaReallocated),
+                implicitly_modified_handle: count(HandleEventKind::ImplicitlyModified),
+            },
+            latest_events: since.latest.iter().map(FdpEvent::from).collect(),
+        }
+    }
+}
