@@ -1,6 +1,8 @@
 //! What a block's own losses say of its update rate.
 
+use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::HazardParameters;
+use crate::algorithms::hazard::sharing::OpenBlock;
 use crate::algorithms::hazard::spread::Spread;
 use crate::page::entry::DriveShape;
 use crate::page::{Drive, Phase};
@@ -12,10 +14,17 @@ use ftlab_flash::BlockId;
 /// Ages beyond this many host writes count as this.
 const AGE_MAX: u32 = 1 << 31;
 
-/// Mean write time of the pages of every block, and how many were valid at the last two snapshots.
+/// Blocks of fewer pages give less weight to the rate that all blocks have in common.
+const COMMON_PAGES: u32 = 32;
+
+/// Mean write time of the pages of every block, what was expected of them, and how many were valid at the
+/// last two snapshots.
 pub(super) struct Evidence {
     /// Block -> mean write clock of its pages when they were programmed there, modulo 2^32.
     stamps: Vec<u32>,
+    /// Block -> mean step of the lifetimes expected of its pages.
+    steps: Vec<u8>,
+    scale: Scale,
     /// Block -> valid pages at the older snapshot and at the newer one, shifted to fit.
     valid_then: Vec<[u16; 2]>,
     shift: u32,
@@ -31,8 +40,8 @@ pub(super) struct Evidence {
 }
 
 state!(
-    Evidence { stamps, valid_then, snapshots, open, spread }
-    constant shift, epoch_writes, prior_pages, common_lifetime
+    Evidence { stamps, steps, valid_then, snapshots, open, spread }
+    constant scale, shift, epoch_writes, prior_pages, common_lifetime
 );
 
 /// The pages that a stream has taken since its last block was sealed.
@@ -40,10 +49,19 @@ state!(
 struct OpenPages {
     /// Sum of their write clocks.
     clocks: u64,
+    /// Sum of the steps of their lifetimes.
+    steps: u32,
     count: u32,
 }
 
-state!(OpenPages { clocks, count });
+state!(OpenPages { clocks, steps, count });
+
+impl OpenPages {
+    #[inline]
+    fn mean_step(self) -> u8 {
+        (self.steps / self.count.max(1)) as u8
+    }
+}
 
 /// When the valid pages of all blocks were taken down.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,14 +74,21 @@ struct Snapshot {
 state!(Snapshot { write_clock, allocations });
 
 impl Evidence {
-    pub(super) fn new(parameters: &HazardParameters, streams: usize, shape: DriveShape) -> Self {
+    pub(super) fn new(
+        parameters: &HazardParameters,
+        streams: usize,
+        scale: Scale,
+        shape: DriveShape,
+    ) -> Self {
         Self {
             stamps: vec![0; shape.blocks as usize],
+            steps: vec![0; shape.blocks as usize],
+            scale,
             valid_then: vec![[0; 2]; shape.blocks as usize],
             shift: bits_for(shape.pages_per_block + 1).saturating_sub(16),
             snapshots: [Snapshot::default(); 2],
             open: vec![OpenPages::default(); streams],
-            spread: Spread::new(parameters.common),
+            spread: Spread::new(parameters.common * common_share(shape.pages_per_block)),
             common_lifetime: shape.logical_pages as f32,
             epoch_writes: (parameters.epoch * f64::from(shape.logical_pages)).round().max(1.0)
                 as u64,
@@ -130,8 +155,25 @@ impl Evidence {
         age.max(1) as f32
     }
 
-    /// Pages lost per page and host write since the older snapshot, `prior` being what its rung and its
-    /// age let expect.
+    /// What was expected of the lifetimes of the pages of a block when they were programmed there, in the
+    /// geometric mean.
+    #[inline]
+    pub(super) fn lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
+        let stream = drive.stream_of(block);
+        let is_open = drive.phase(block) == Phase::Open;
+        let step =
+            if is_open { self.open[stream.index()].mean_step() } else { self.steps[block.index()] };
+        self.scale.lifetime(step)
+    }
+
+    /// What `stream` has open.
+    pub(super) fn open_block(&self, stream: StreamId, drive: &Drive) -> Option<OpenBlock> {
+        let (step, room) = (self.open[stream.index()].mean_step(), drive.least_room(stream));
+        (room > 0).then_some(OpenBlock { step, room })
+    }
+
+    /// Pages lost per page and host write since the older snapshot, `prior` being what the lifetime expected
+    /// of its pages and its age let expect.
     pub(super) fn hazard_rate(&self, block: BlockId, prior: f32, drive: &Drive) -> f32 {
         let valid = programmed_valid_pages(block, drive) as f32;
         let (before, writes) = self.before(block, drive);
@@ -157,33 +199,44 @@ impl Evidence {
         }
     }
 
-    /// A page is about to be programmed for `stream`.
+    /// A page of a lifetime of `step` is about to be programmed for `stream`.
     #[inline]
-    pub(super) fn on_page(&mut self, stream: StreamId, drive: &Drive) {
+    pub(super) fn on_page(&mut self, stream: StreamId, step: u8, drive: &Drive) {
         let open = &mut self.open[stream.index()];
+        open.steps += u32::from(step);
         open.clocks += drive.write_clock();
         open.count += 1;
     }
 
     pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {
         let open = &mut self.open[drive.stream_of(block).index()];
+        let step = open.mean_step();
+        self.steps[block.index()] = step;
         self.stamps[block.index()] = (open.clocks / u64::from(open.count.max(1))) as u32;
         // The page of a host write that is still to come, if collections before it filled the block.
         let is_pending = open.count > drive.pages_per_block();
         *open = OpenPages {
             clocks: if is_pending { drive.write_clock() } else { 0 },
+            steps: if is_pending { step.into() } else { 0 },
             count: u32::from(is_pending),
         };
     }
 
-    /// A stamp and two counts; whether the block was opened or sealed since the older snapshot.
+    /// A stamp, a step of lifetimes and two counts; whether the block was opened or sealed since the older
+    /// snapshot.
     pub(super) fn metadata() -> Metadata {
-        Metadata::per_block(32 + 2 * 16 + 2)
+        Metadata::per_block(32 + 8 + 2 * 16 + 2)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.stamps[..]) + size_of_val(&self.valid_then[..])
+        size_of_val(&self.stamps[..]) + self.steps.len() + size_of_val(&self.valid_then[..])
     }
+}
+
+/// The weight of the common rate in blocks of so many pages: as the prior, it is less in small ones, whose
+/// ages would count for nothing beside it.
+fn common_share(pages_per_block: u32) -> f64 {
+    (f64::from(pages_per_block) / f64::from(COMMON_PAGES)).min(1.0)
 }
 
 /// Valid pages among those that have been programmed.

@@ -1,6 +1,7 @@
 //! Hazard: blocks are judged by the rate at which they lose pages.
 
 mod evidence;
+mod lifetimes;
 mod parameters;
 mod policy;
 mod rungs;

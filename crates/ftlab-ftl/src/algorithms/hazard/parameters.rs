@@ -15,7 +15,7 @@ ftlab_spec::choices! {
 ftlab_spec::parameters! {
     /// Parameters of hazard.
     pub struct HazardParameters {
-        /// Classes of update rates; 0: a third of the spare blocks, at least 2 and at most 8.
+        /// Streams beside that of first writes, at most; 0: 6, or as many as the spare blocks allow.
         rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";
         /// Host writes between two snapshots of the valid pages, per logical page.
         epoch: f64 = 0.031_25, "epoch" in 0.000_1..=1.0, from "ours";
@@ -23,7 +23,7 @@ ftlab_spec::parameters! {
         prior: f64 = 0.05, "prior" in 0.000_1..=10.0, from "ours";
         /// Pages of a sequential run that share what is expected of them, at most; 0: all.
         run: u32 = 0, "run" in 0..=u32::MAX, from "ours";
-        /// Pages that a rung has to take for a stream of its own, 1 being what an open block costs; 0: none.
+        /// Weight of what an open block costs when lifetimes are divided among streams; 0: none, all streams.
         merge: f64 = 1.0, "merge" in 0.0..=1000.0, from "ours";
         /// Pages of evidence for the rate that all blocks have in common, if their spread is 1; 0: none.
         common: f64 = 1.0, "common" in 0.0..=1000.0, from "ours";

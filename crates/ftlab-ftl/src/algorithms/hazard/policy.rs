@@ -1,33 +1,34 @@
 //! `hazard`: classes of update rates, corrected by how fast each block has been losing pages.
 //!
 //! # Idea
-//! A stream, or rung, is a class of update rates. A page that survives to an age looks slower than its
-//! class; one that is rewritten at that age looks as fast as the mean of its class's lifetime and the
-//! age. A page's class is that of the block that holds it, corrected by how fast that very block has
-//! been losing pages lately. The victim is the block whose emptying gains least by waiting, for the
-//! pages that it makes garbage collection move.
+//! What is known of a page is known of the block that holds it: the lifetime that was expected of its
+//! pages when they were written there, their age, and how many of them it has lost lately. A page that
+//! survives to an age looks slower than was expected; one that is rewritten at that age looks as fast as
+//! the mean of what was expected and the age. Pages of similar lifetimes share a stream, and there are as
+//! many streams, or rungs, as pay for their open blocks. The victim is the block whose emptying gains least
+//! by waiting, for the pages that it makes garbage collection move.
 //!
 //! # Rule
-//! Rung r stands for lifetimes around T_r = (L / 128) 2^(s (r + 1/2)) host writes, L being the logical
-//! pages. A block whose pages were written a host writes ago on average has the prior hazard rate
-//! h = 1 / (T_r + 2 a). What it lost since the older of two snapshots makes the posterior
-//! h_b = (lost + c + k) / (exposure + c / h + k L), with c = B / 20 pages and k = 1 / (the spread of the
-//! blocks' rates, as a squared coefficient of variation: see `spread.rs`), and the factor f = sqrt(h / h_b).
-//! Under uniform writes k grows beyond all that a block could lose, and the victim is that of greedy.
+//! T is the lifetime in host writes that was expected of the pages of a block, in the geometric mean, and a
+//! their mean age. The block has the prior hazard rate h = 1 / (T + 2 a). What it lost since the older of
+//! two snapshots makes the posterior h_b = (lost + c + k) / (exposure + c / h + k L), L being the logical
+//! pages, c = B / 20 pages, and k = 1 / (the spread of the blocks' rates, as a squared coefficient of
+//! variation: see `spread.rs`), and the factor f = sqrt(h / h_b). Under uniform writes k grows beyond all
+//! that a block could lose, and the victim is that of greedy.
 //!
-//! A host write of a page that lies in a block of rung r expects it to live for (f T_r + a) / 2, a first
-//! write for L, on a stream of its own; the pages of a sequential run share what is expected of them, in
-//! the geometric mean over the run so far. The victim has the highest (1 - u)^2 / (u h_b); its pages are
-//! expected to live for f (T_r + 2 a), and go to one rung. A rung that takes few pages shares the stream
-//! of its neighbour: see `sharing.rs`.
+//! A host write of a page that lies in such a block expects it to live for (f T + a) / 2, a first write for
+//! L, on a stream of its own; the pages of a sequential run share what is expected of them, in the
+//! geometric mean over the run so far. The victim has the highest (1 - u)^2 / (u h_b); its pages are
+//! expected to live for f (T + 2 a), and go to one stream. Lifetimes are divided among the streams such that
+//! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
 //! ```text
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
-//!     alone = expected_lifetime(the block that holds it) = (f T_r + a) / 2
-//!     rung = rung_of(runs.expected(page, alone)), the mean over the page's run   (runs.rs)
-//!     the stream is sharing.stream_of(rung)                                      (sharing.rs)
+//!     alone = expected_lifetime(the block that holds it) = (f T + a) / 2
+//!     step = step_of(runs.expected(page, alone)), the mean over the page's run   (runs.rs)
+//!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
 //! select_victims:
 //!     best_candidate, ROUNDS times at most, until the highest kept score stays:
@@ -37,12 +38,13 @@
 //!     a block is needed and there is no candidate, or `estimates=fresh`: best_of all sealed blocks
 //!
 //! place_relocation(page):
-//!     the first page of a victim: destination = rung_of(f (T_r + 2 a)), for all its pages
+//!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
 //!     the stream is sharing.stream_of(destination)
 //!
 //! estimate(block):                                                               (evidence.rs)
-//!     a = age: now - the mean time at which its pages were written there
-//!     h = 1 / (T_r + 2 a)
+//!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave
+//!     a = age: now - the mean time at which they were written there
+//!     h = 1 / (T + 2 a)
 //!     h_b = hazard_rate: (lost + c + k) / (exposure + c / h + k L)
 //!     f = sqrt(h / h_b)
 //!
@@ -53,18 +55,18 @@
 //! take_snapshot:
 //!     k = `common` / (the spread of what blocks lost, less what chance explains) (spread.rs)
 //!     the newer snapshot becomes the older one, and the valid pages of all blocks the newer one
-//!     sharing.on_epoch: which thin rungs go with which others
+//!     sharing.on_epoch: which lifetimes share a stream
 //!     refresh all sealed blocks
 //! ```
 //!
 //! # Parameters
-//! `rungs` 0 is as many as a third of the spare blocks, 2 to 8; `epoch` is the share of the logical
-//! pages that is written between snapshots; `prior` is c per page of a block; `common` is k times the
-//! spread; `run` is how many pages of a run count at most, so that 1 is every page for itself and 0 no
-//! limit; `merge` is how many pages a rung has to take for a stream of its own, 1 being what an open block
-//! costs. `estimates=fresh` scores all blocks for every victim. By default scores are kept, and renewed
-//! when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are
-//! highest are then compared by their present ones.
+//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than
+//! there are spare blocks; `epoch` is the share of the logical pages that is written between snapshots;
+//! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
+//! at most, so that 1 is every page for itself and 0 no limit; `merge` is the weight of what open blocks
+//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim. By
+//! default scores are kept, and renewed when a block has lost a thirty-second of its pages, and at
+//! snapshots; the blocks whose kept scores are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -72,9 +74,11 @@
 //! # Reference
 //! ftlab, 2026.
 
+use crate::Metadata;
 use crate::algorithms::hazard::evidence::Evidence;
+use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
-use crate::algorithms::hazard::rungs::Rungs;
+use crate::algorithms::hazard::rungs;
 use crate::algorithms::hazard::runs::Runs;
 use crate::algorithms::hazard::score_board::ScoreBoard;
 use crate::algorithms::hazard::sharing::Sharing;
@@ -83,7 +87,6 @@ use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::{Metadata, bits_for};
 use ftlab_flash::BlockId;
 
 /// Blocks with the highest kept score whose present scores are compared.
@@ -94,27 +97,35 @@ const ROUNDS: usize = 8;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
-    rungs: Rungs,
+    scale: Scale,
+    /// The step of the lifetime that is expected of first writes.
+    first_step: u8,
+    rungs: usize,
     evidence: Evidence,
     board: ScoreBoard,
     estimates: Estimates,
     runs: Runs,
     sharing: Sharing,
-    /// The rung to which all pages of the present victim go.
-    destination: StreamId,
+    /// The step of the lifetime that is expected of all pages of the present victim.
+    destination: u8,
     victim: Option<BlockId>,
 }
 
-state!(Hazard { evidence, board, runs, sharing, destination, victim } constant rungs, estimates);
+state!(
+    Hazard { evidence, board, runs, sharing, destination, victim }
+    constant scale, first_step, rungs, estimates
+);
 
 /// What is known of a block's update rate.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
     /// Mean age of its pages.
     age: f32,
+    /// What was expected of them when they were programmed there.
+    lifetime: f32,
     /// Pages lost per page and host write.
     hazard_rate: f32,
-    /// Root of what was expected over that: how much slower it is than its rung.
+    /// Root of what was expected over that: how much slower it is than that.
     factor: f32,
 }
 
@@ -126,17 +137,21 @@ impl PolicyEntry for Hazard {
     const SOURCE: &'static str = "ours";
 
     fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
-        let rungs = Rungs::new(parameters.rungs, shape);
+        let rungs = rungs::count_of(parameters.rungs, shape);
+        let scale = Scale::new(shape.logical_pages);
+        let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, rungs.streams().len(), shape),
+            evidence: Evidence::new(parameters, rungs + 1, scale, shape),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             runs: Runs::new(parameters.run),
-            sharing: Sharing::new(rungs.count(), parameters, shape),
-            destination: StreamId(0),
+            sharing: Sharing::new(rungs, first_step, parameters, shape),
+            destination: 0,
             victim: None,
+            scale,
+            first_step,
             rungs,
         }
     }
@@ -145,9 +160,10 @@ impl PolicyEntry for Hazard {
 impl Hazard {
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
         let age = self.evidence.age(block, drive);
-        let prior = 1.0 / (self.rungs.lifetime(drive.stream_of(block)) + 2.0 * age);
+        let lifetime = self.evidence.lifetime(block, drive);
+        let prior = 1.0 / (lifetime + 2.0 * age);
         let hazard_rate = self.evidence.hazard_rate(block, prior, drive);
-        Estimate { age, hazard_rate, factor: (prior / hazard_rate).sqrt() }
+        Estimate { age, lifetime, hazard_rate, factor: (prior / hazard_rate).sqrt() }
     }
 
     /// Scores `block` again.
@@ -168,7 +184,8 @@ impl Hazard {
     #[cold]
     fn take_snapshot(&mut self, drive: &Drive) {
         self.evidence.take_snapshot(drive);
-        self.sharing.on_epoch(|stream| drive.takes_pages(stream));
+        let evidence = &self.evidence;
+        self.sharing.on_epoch(|stream| evidence.open_block(stream, drive));
         for block in (0..drive.geometry().blocks()).map(BlockId) {
             self.refresh(block, drive);
         }
@@ -177,8 +194,8 @@ impl Hazard {
     /// How long a page will live that the host rewrites, its present version lying in `block`.
     #[inline]
     fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
-        let Estimate { age, factor, .. } = self.estimate(block, drive);
-        0.5 * (factor * self.rungs.lifetime(drive.stream_of(block)) + age)
+        let Estimate { age, lifetime, factor, .. } = self.estimate(block, drive);
+        0.5 * (factor * lifetime + age)
     }
 
     /// The best of the blocks that have at most `most` valid pages, by their present scores.
@@ -227,7 +244,8 @@ fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
     invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
 }
 
-/// True at those counts of valid pages at which a block is estimated again: every thirty-second of them at least.
+/// True at those counts of valid pages at which a block is estimated again: every thirty-second of them
+/// at least.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
     let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);
@@ -236,10 +254,10 @@ fn refresh_is_due(pages: u32) -> bool {
 
 impl Policy for Hazard {
     fn streams(&self) -> Vec<Stream> {
-        self.rungs.streams()
+        rungs::streams_of(self.rungs)
     }
 
-    /// The pages of a victim fill what rungs that go together have open, and then open one block at most.
+    /// The pages of a victim fill what is open for their lifetime, and then open one block at most.
     fn reserve_blocks_min(&self) -> u32 {
         1
     }
@@ -249,16 +267,15 @@ impl Policy for Hazard {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
         }
-        let stream = match drive.flash_page(write.lpn) {
-            None => self.rungs.first_writes(),
+        let (stream, step) = match drive.flash_page(write.lpn) {
+            None => (self.sharing.on_first_write(), self.first_step),
             Some(page) => {
                 let alone = self.expected_lifetime(drive.block_of(page), drive);
-                let rung = self.rungs.rung_of(self.runs.expected(write.lpn, alone));
-                self.sharing.on_host_page(rung);
-                self.sharing.stream_of(rung)
+                let step = self.scale.step_of(self.runs.expected(write.lpn, alone));
+                (self.sharing.on_host_page(step), step)
             }
         };
-        self.evidence.on_page(stream, drive);
+        self.evidence.on_page(stream, step, drive);
         stream
     }
 
@@ -267,12 +284,12 @@ impl Policy for Hazard {
         if self.victim != Some(page.victim) {
             self.victim = Some(page.victim);
             let block = self.estimate(page.victim, drive);
-            let lifetime = self.rungs.lifetime(page.from);
-            self.destination = self.rungs.rung_of(block.factor * (lifetime + 2.0 * block.age));
+            let lifetime = block.factor * (block.lifetime + 2.0 * block.age);
+            self.destination = self.scale.step_of(lifetime);
             self.sharing.on_moved_pages(self.destination, drive.valid_pages(page.victim));
         }
         let stream = self.sharing.stream_of(self.destination);
-        self.evidence.on_page(stream, drive);
+        self.evidence.on_page(stream, self.destination, drive);
         stream
     }
 
@@ -298,7 +315,8 @@ impl Policy for Hazard {
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
         self.evidence.on_sealed(block, drive);
-        self.sharing.on_sealed(drive.stream_of(block), |stream| drive.takes_pages(stream));
+        let evidence = &self.evidence;
+        self.sharing.on_sealed(|stream| evidence.open_block(stream, drive));
         self.refresh(block, drive);
     }
 
@@ -314,9 +332,7 @@ impl Policy for Hazard {
     }
 
     fn metadata(&self) -> Metadata {
-        let streams = self.rungs.streams().len() as u32;
-        // The stream, and the score.
-        Evidence::metadata() + Metadata::per_block(bits_for(streams) + 8)
+        Evidence::metadata() + Metadata::per_block(8)
     }
 
     fn memory_bytes(&self) -> usize {

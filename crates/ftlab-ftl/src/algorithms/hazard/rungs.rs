@@ -1,7 +1,7 @@
-//! Classes of update rates.
+//! The streams of hazard.
 
 use crate::page::entry::DriveShape;
-use crate::stream::{Stream, StreamId};
+use crate::stream::Stream;
 
 /// The most rungs that there can be.
 pub(super) const RUNGS_MAX: usize = 16;
@@ -11,69 +11,24 @@ const NAMES: [&str; RUNGS_MAX] = [
     "rung 9", "rung 10", "rung 11", "rung 12", "rung 13", "rung 14", "rung 15",
 ];
 
-/// Octaves of lifetimes that the rungs cover between them.
-const OCTAVES: f64 = 11.0;
-
-/// Lifetimes from short to long, evenly spaced in their logarithms, and first writes.
-pub(super) struct Rungs {
-    count: usize,
-    /// Stream -> the lifetime that it stands for, in host writes; first writes after the rungs.
-    lifetimes: [f32; RUNGS_MAX + 1],
-    /// Rung -> the lifetime at which the next one begins; infinite for the last.
-    ends: [f32; RUNGS_MAX],
+/// How many rungs there are; 0 asks for 6, or as many as the spare blocks allow with first writes and a
+/// block to collect into.
+pub(super) fn count_of(rungs: u32, shape: DriveShape) -> usize {
+    let possible = shape.spare_blocks().saturating_sub(2).clamp(1, 6);
+    if rungs == 0 { possible as usize } else { rungs as usize }
 }
 
-impl Rungs {
-    /// `count` of them, or as many as the spare blocks allow.
-    pub(super) fn new(count: u32, shape: DriveShape) -> Self {
-        let count = if count == 0 { (shape.spare_blocks() / 3).clamp(2, 8) } else { count };
-        let spacing = (OCTAVES / f64::from(count)).max(1.0);
-        let logical_pages = f64::from(shape.logical_pages);
-        let lifetime = |rung: f64| (logical_pages / 128.0 * (spacing * rung).exp2()) as f32;
-        let mut lifetimes = [logical_pages as f32; RUNGS_MAX + 1];
-        let mut ends = [f32::INFINITY; RUNGS_MAX];
-        for rung in 0..count {
-            lifetimes[rung as usize] = lifetime(f64::from(rung) + 0.5);
-            if rung + 1 < count {
-                ends[rung as usize] = lifetime(f64::from(rung) + 1.0);
-            }
-        }
-        Self { count: count as usize, lifetimes, ends }
-    }
-
-    #[inline]
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    pub(super) fn streams(&self) -> Vec<Stream> {
-        let rungs = NAMES.iter().take(self.count).enumerate();
-        let rungs = rungs.map(|(rung, &name)| Stream {
-            name,
-            takes_relocations: true,
-            cold: rung + 1 == self.count,
-        });
-        let first_writes = Stream { name: "first writes", takes_relocations: false, cold: false };
-        rungs.chain([first_writes]).collect()
-    }
-
-    /// The stream of pages that are written for the first time.
-    #[inline]
-    pub(super) fn first_writes(&self) -> StreamId {
-        StreamId(self.count as u8)
-    }
-
-    /// The lifetime that a stream stands for, in host writes.
-    #[inline]
-    pub(super) fn lifetime(&self, stream: StreamId) -> f32 {
-        self.lifetimes[stream.index()]
-    }
-
-    /// The rung of a lifetime.
-    #[inline]
-    pub(super) fn rung_of(&self, lifetime: f32) -> StreamId {
-        StreamId(self.ends.iter().map(|&end| u8::from(lifetime >= end)).sum())
-    }
+/// `count` rungs, and first writes.
+pub(super) fn streams_of(count: usize) -> Vec<Stream> {
+    let rungs = NAMES.iter().take(count).enumerate();
+    let rungs = rungs.map(|(rung, &name)| Stream {
+        name,
+        takes_relocations: true,
+        cold: rung + 1 == count,
+    });
+    // Its open block takes others too if first writes become few.
+    let first_writes = Stream { name: "first writes", takes_relocations: true, cold: false };
+    rungs.chain([first_writes]).collect()
 }
 
 #[cfg(test)]
@@ -81,24 +36,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rungs_are_evenly_spaced_in_octaves() {
-        let shape = DriveShape {
-            blocks: 576,
-            pages_per_block: 128,
-            logical_pages: 65_536,
-            reserve_blocks: 4,
+    fn there_are_no_more_rungs_than_the_spare_blocks_allow() {
+        let rungs = |blocks| {
+            let shape = DriveShape {
+                blocks,
+                pages_per_block: 128,
+                logical_pages: 65_536,
+                reserve_blocks: 4,
+            };
+            (count_of(0, shape), count_of(3, shape))
         };
-        let rungs = Rungs::new(0, shape);
-        assert_eq!((rungs.count, rungs.streams().len()), (8, 9));
-        let spacing = 11.0 / 8.0;
-        for rung in 0..8_u8 {
-            let middle = 512.0 * (spacing * (f32::from(rung) + 0.5)).exp2();
-            assert!((rungs.lifetime(StreamId(rung)) / middle - 1.0).abs() < 1e-5);
-            assert_eq!(rungs.rung_of(middle), StreamId(rung));
-        }
-        assert_eq!((rungs.rung_of(1.0), rungs.rung_of(1e12)), (StreamId(0), StreamId(7)));
-        assert!((rungs.lifetime(rungs.first_writes()) - 65_536.0).abs() < 0.5);
-        let small = DriveShape { blocks: 520, ..shape };
-        assert_eq!(Rungs::new(0, small).count, 2);
+        assert_eq!([517, 519, 522, 526, 576].map(rungs), [(1, 3), (1, 3), (4, 3), (6, 3), (6, 3)]);
+        let streams = streams_of(3);
+        assert_eq!((streams.len(), streams[3].name), (4, "first writes"));
     }
 }

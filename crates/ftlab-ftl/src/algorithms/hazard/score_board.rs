@@ -3,8 +3,8 @@
 use crate::state::state;
 use ftlab_flash::BlockId;
 
-/// Scores of an octave that are told apart.
-const STEPS_PER_OCTAVE_BITS: u32 = 3;
+/// Steps into which an octave is divided, as a power of two.
+pub(super) const STEPS_PER_OCTAVE_BITS: u32 = 3;
 
 /// Blocks whose maximum is kept together.
 const GROUP: usize = 64;
@@ -113,7 +113,7 @@ fn max(bytes: &[u8]) -> u8 {
 
 /// The logarithm of a positive number in eighths of an octave, straight lines within an octave.
 #[inline]
-fn steps(number: f32) -> i32 {
+pub(super) fn steps(number: f32) -> i32 {
     (number.to_bits() >> (f32::MANTISSA_DIGITS - 1 - STEPS_PER_OCTAVE_BITS)).cast_signed()
 }
 

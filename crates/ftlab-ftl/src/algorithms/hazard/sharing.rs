@@ -1,11 +1,21 @@
-//! Rungs that share a stream, because they are too thin for an open block of their own.
+//! Which lifetimes share a stream: as many streams as pay for their open blocks, and bounds between them
+//! where the lifetimes are.
 //!
-//! An open block is half empty on average. Without it, spare space of S blocks grows by the share
-//! 1 / 2S, and about so much fewer pages are moved. A page in the stream of another rung is moved about once
-//! more. So a rung that takes fewer pages than 1 / 2S of those that are moved goes with the next slower
-//! one, and slow ones that are too thin together with the slowest that is not. Blocks that thin rungs have
-//! open are filled first, by all that go together.
+//! Pages whose lifetimes spread by v square octaves around what is expected of their stream are each moved
+//! about v / (v + w) times more than pages apart, w being the spread of lifetimes that are drawn at one and
+//! the same rate: a difference below that hardly shows. An open block is half empty on average. Without
+//! it, spare space of S blocks grows by the share 1 / 2S, and about twice that share fewer pages are moved.
+//! So at every snapshot the classes are divided such that
+//!
+//! ```text
+//! sum over streams (pages v / (v + w)) + streams `merge` moved / S
+//! ```
+//!
+//! is least, over the pages that went to each class lately. First writes share the stream of a lifetime of
+//! all pages if they are too few for their own. Blocks that are open for what is now one stream are filled
+//! one by one, the fullest first.
 
+use crate::algorithms::hazard::lifetimes::{CLASSES, OCTAVES_PER_CLASS, class_of};
 use crate::algorithms::hazard::parameters::HazardParameters;
 use crate::algorithms::hazard::rungs::RUNGS_MAX;
 use crate::page::entry::DriveShape;
@@ -13,94 +23,206 @@ use crate::state::state;
 use crate::stream::StreamId;
 
 /// What is left of a count after an epoch.
-const DECAY: f32 = 0.75;
+const DECAY: f32 = 0.9;
 
-/// How many pages each rung has to take, and which rungs go together.
-pub(super) struct Sharing {
-    /// Rung -> pages of its lifetime, lately.
-    pages: [f32; RUNGS_MAX],
-    /// Pages that were moved, lately.
-    moved: f32,
-    /// Rung -> the one with which it goes, or itself.
-    leaders: [StreamId; RUNGS_MAX],
-    /// Rung -> the stream that takes its pages.
-    streams: [StreamId; RUNGS_MAX],
-    rungs: usize,
-    /// Pages that a rung has to take for each that is moved.
-    pages_per_moved: f32,
+/// Square octaves by which lifetimes spread that are drawn at one rate: the variance of the logarithm of
+/// an exponential distribution, pi^2 / 6, divided by that of 2.
+const SPREAD_OF_ONE_RATE: f32 = 3.42;
+
+/// The share of all pages that is taken to be spread evenly over the classes, so that bounds lie between
+/// the lifetimes where there are none.
+const EVEN_SHARE: f32 = 0.01;
+
+/// The fewest streams, if there are as many: with one or two, what is expected of pages becomes alike in
+/// all blocks, and nothing would tell that they differ.
+const FEWEST: usize = 3;
+
+/// What a stream has open: the mean step of its pages, and how many more it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OpenBlock {
+    pub(super) step: u8,
+    pub(super) room: u32,
 }
 
-state!(Sharing { pages, moved, leaders, streams } constant rungs, pages_per_moved);
+/// How many pages each class takes, and which classes share a stream.
+pub(super) struct Sharing {
+    /// Class -> pages of such lifetimes, lately.
+    pages: [f32; CLASSES],
+    /// Pages written for the first time, lately.
+    first_writes: f32,
+    /// Pages that were moved, lately.
+    moved: f32,
+    /// Class -> the first class of those with which it goes.
+    leaders: [u8; CLASSES],
+    /// Class -> the stream that takes its pages.
+    streams: [StreamId; CLASSES],
+    /// The stream that takes first writes.
+    first_stream: StreamId,
+    /// Streams beside that of first writes, which comes after them.
+    rungs: usize,
+    /// The class of the lifetime that is expected of first writes.
+    first_class: usize,
+    /// What an open block costs, per page that is moved.
+    block_cost: f32,
+}
+
+state!(
+    Sharing { pages, first_writes, moved, leaders, streams, first_stream }
+    constant rungs, first_class, block_cost
+);
 
 impl Sharing {
-    /// For `rungs` rungs, each alone at first.
-    pub(super) fn new(rungs: usize, parameters: &HazardParameters, shape: DriveShape) -> Self {
-        let half_blocks = 2 * shape.spare_blocks().max(1);
-        let alone = std::array::from_fn(|rung| StreamId(rung as u8));
-        Self {
-            pages: [0.0; RUNGS_MAX],
+    /// For `rungs` streams beside that of first writes, of which a lifetime of `first_step` is expected.
+    pub(super) fn new(
+        rungs: usize,
+        first_step: u8,
+        parameters: &HazardParameters,
+        shape: DriveShape,
+    ) -> Self {
+        let spare_blocks = f64::from(shape.spare_blocks().max(1));
+        let mut sharing = Self {
+            pages: [0.0; CLASSES],
+            first_writes: 0.0,
             moved: 0.0,
-            leaders: alone,
-            streams: alone,
+            leaders: [0; CLASSES],
+            streams: [StreamId(0); CLASSES],
+            first_stream: StreamId(rungs as u8),
             rungs,
-            pages_per_moved: (parameters.merge / f64::from(half_blocks)) as f32,
-        }
+            first_class: class_of(first_step),
+            block_cost: (parameters.merge / spare_blocks) as f32,
+        };
+        sharing.on_epoch(|_| None);
+        sharing
     }
 
-    /// The host writes a page of `rung`.
+    /// The host writes a page of a lifetime of `step`: the stream that takes it.
     #[inline]
-    pub(super) fn on_host_page(&mut self, rung: StreamId) {
-        self.pages[rung.index()] += 1.0;
+    pub(super) fn on_host_page(&mut self, step: u8) -> StreamId {
+        self.pages[class_of(step)] += 1.0;
+        self.stream_of(step)
     }
 
-    /// `pages` pages are moved, all to `rung`.
-    pub(super) fn on_moved_pages(&mut self, rung: StreamId, pages: u32) {
-        self.pages[rung.index()] += pages as f32;
+    /// The host writes a page for the first time: the stream that takes it.
+    #[inline]
+    pub(super) fn on_first_write(&mut self) -> StreamId {
+        self.first_writes += 1.0;
+        self.first_stream
+    }
+
+    /// `pages` pages are moved, all of a lifetime of `step`.
+    pub(super) fn on_moved_pages(&mut self, step: u8, pages: u32) {
+        self.pages[class_of(step)] += pages as f32;
         self.moved += pages as f32;
     }
 
-    /// The stream that takes the pages of `rung`.
+    /// The stream that takes pages of a lifetime of `step`.
     #[inline]
-    pub(super) fn stream_of(&self, rung: StreamId) -> StreamId {
-        self.streams[rung.index()]
+    pub(super) fn stream_of(&self, step: u8) -> StreamId {
+        self.streams[class_of(step)]
     }
 
-    /// An epoch has passed: decides again which rungs go together. `has_room` tells whether a stream has an
-    /// open block.
-    pub(super) fn on_epoch(&mut self, has_room: impl Fn(StreamId) -> bool) {
-        let needed = self.pages_per_moved * self.moved;
-        let (mut pages, mut first, mut last_kept) = (0.0, 0, self.rungs - 1);
-        for rung in 0..self.rungs {
-            pages += self.pages[rung];
-            if pages >= needed {
-                self.leaders[first..=rung].fill(StreamId(rung as u8));
-                (pages, first, last_kept) = (0.0, rung + 1, rung);
-            }
-        }
-        self.leaders[first..self.rungs].fill(StreamId(last_kept as u8));
+    /// An epoch has passed: decides again which classes share a stream. `open` tells what a stream has open.
+    pub(super) fn on_epoch(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
+        self.divide();
+        self.direct(open);
         self.pages.iter_mut().for_each(|pages| *pages *= DECAY);
+        self.first_writes *= DECAY;
         self.moved *= DECAY;
-        self.direct(has_room);
     }
 
-    /// The open block of `stream` is full.
-    pub(super) fn on_sealed(&mut self, stream: StreamId, has_room: impl Fn(StreamId) -> bool) {
-        if self.leaders.get(stream.index()).is_some_and(|&leader| leader != stream) {
-            self.direct(has_room);
-        }
-    }
-
-    /// Sends the pages of rungs that go together to a block that a thin one of them has open, or else
-    /// to the stream that they share.
-    fn direct(&mut self, has_room: impl Fn(StreamId) -> bool) {
-        self.streams = self.leaders;
-        for thin in (0..self.rungs).map(|rung| StreamId(rung as u8)) {
-            let leader = self.leaders[thin.index()];
-            if leader != thin && has_room(thin) {
-                let together = self.leaders.iter().zip(&mut self.streams);
-                together.filter(|(of, _)| **of == leader).for_each(|(_, stream)| *stream = thin);
+    /// Divides the classes among streams: the best ways to divide the lowest classes among one stream,
+    /// two, and so on, each from those among one stream fewer.
+    fn divide(&mut self) {
+        let costs = self.costs();
+        let mut least = [[f32::INFINITY; CLASSES + 1]; RUNGS_MAX];
+        let mut begins = [[0_u8; CLASSES + 1]; RUNGS_MAX];
+        least[0] = costs[0];
+        for rung in 1..self.rungs {
+            for end in rung + 1..=CLASSES {
+                for begin in rung..end {
+                    let cost = least[rung - 1][begin] + costs[begin][end];
+                    if cost < least[rung][end] {
+                        (least[rung][end], begins[rung][end]) = (cost, begin as u8);
+                    }
+                }
             }
         }
+        let stream_cost = self.block_cost * self.moved;
+        let price = |rung: &usize| least[*rung][CLASSES] + stream_cost * *rung as f32;
+        let possible = FEWEST.min(self.rungs) - 1..self.rungs;
+        let last = possible.min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or(0);
+        let mut end = CLASSES;
+        for rung in (0..=last).rev() {
+            let begin = begins[rung][end];
+            self.leaders[usize::from(begin)..end].fill(begin);
+            end = usize::from(begin);
+        }
+    }
+
+    /// First class and end -> how many more pages are moved if these classes share a stream.
+    fn costs(&self) -> [[f32; CLASSES + 1]; CLASSES] {
+        let even = EVEN_SHARE * self.pages.iter().sum::<f32>() / CLASSES as f32 + f32::MIN_POSITIVE;
+        let mut costs = [[0.0; CLASSES + 1]; CLASSES];
+        for (begin, costs) in costs.iter_mut().enumerate() {
+            // Of the pages from `begin` on: how many, their mean class, and the sum of squares around it.
+            let (mut count, mut mean, mut squares) = (0.0_f32, 0.0_f32, 0.0_f32);
+            for class in begin..CLASSES {
+                let pages = self.pages[class] + even;
+                count += pages;
+                let from_mean = class as f32 - mean;
+                mean += from_mean * pages / count;
+                squares += pages * from_mean * (class as f32 - mean);
+                let spread = squares / count * OCTAVES_PER_CLASS * OCTAVES_PER_CLASS;
+                costs[class + 1] = count * spread / (spread + SPREAD_OF_ONE_RATE);
+            }
+        }
+        costs
+    }
+
+    /// A block is full.
+    pub(super) fn on_sealed(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
+        self.direct(open);
+    }
+
+    /// Sends the pages of classes that go together to a block that is open for one of them, or else to a
+    /// stream without one.
+    fn direct(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
+        let first_writes = StreamId(self.rungs as u8);
+        let shares_first = self.first_writes < self.block_cost * self.moved;
+        let mut is_free = [false; RUNGS_MAX];
+        // Leader -> the stream whose open block is the fullest, and its room.
+        let mut fullest: [Option<(StreamId, u32)>; CLASSES] = [None; CLASSES];
+        for stream in (0..self.rungs + usize::from(shares_first)).map(|s| StreamId(s as u8)) {
+            if let Some(OpenBlock { step, room }) = open(stream) {
+                let best = &mut fullest[usize::from(self.leaders[class_of(step)])];
+                if best.is_none_or(|(_, least)| room < least) {
+                    *best = Some((stream, room));
+                }
+            } else if stream != first_writes {
+                is_free[stream.index()] = true;
+            }
+        }
+        let mut last = None;
+        for class in 0..CLASSES {
+            let leader = usize::from(self.leaders[class]);
+            if leader == class {
+                let taken = fullest[leader].map(|(stream, _)| stream);
+                // Where all have blocks open, the neighbour's is the nearest.
+                last = taken.or_else(|| self.take_free(class, &mut is_free)).or(last);
+            }
+            self.streams[class] = last.unwrap_or(StreamId(0));
+        }
+        let share = shares_first && open(first_writes).is_none();
+        self.first_stream = if share { self.streams[self.first_class] } else { first_writes };
+    }
+
+    /// Takes the free stream that lies among the streams as `class` does among the classes.
+    fn take_free(&self, class: usize, is_free: &mut [bool; RUNGS_MAX]) -> Option<StreamId> {
+        let wanted = class * self.rungs / CLASSES;
+        let free = (0..self.rungs).filter(|&stream| is_free[stream]);
+        let nearest = free.min_by_key(|stream| stream.abs_diff(wanted))?;
+        is_free[nearest] = false;
+        Some(StreamId(nearest as u8))
     }
 }
 
@@ -108,39 +230,66 @@ impl Sharing {
 mod tests {
     use super::*;
 
-    #[test]
-    fn thin_rungs_go_with_slower_ones_and_the_slowest_with_the_last_that_is_kept() {
-        let shape =
-            DriveShape { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
-        let mut sharing = Sharing::new(6, &HazardParameters::default(), shape);
-        let streams = |sharing: &Sharing| -> Vec<u8> {
-            (0..6).map(|rung| sharing.stream_of(StreamId(rung)).0).collect()
-        };
-        sharing.on_epoch(|_| false);
-        assert_eq!(streams(&sharing), [0, 1, 2, 3, 4, 5], "nothing is moved");
-        // A page for each twenty that are moved: 10 spare blocks.
-        for (rung, pages) in [(0, 6), (1, 3), (2, 8), (4, 9), (5, 9)] {
-            (0..pages).for_each(|_| sharing.on_host_page(StreamId(rung)));
+    /// Ten spare blocks.
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
+
+    /// The first classes of the streams, after `host` pages of each of these classes and `moved` of the last.
+    fn leaders(rungs: usize, classes: &[u8], host: u32, moved: u32) -> Vec<u8> {
+        let mut sharing = Sharing::new(rungs, 0, &HazardParameters::default(), SHAPE);
+        for &class in classes {
+            (0..host).for_each(|_| _ = sharing.on_host_page(4 * class));
         }
-        sharing.on_moved_pages(StreamId(3), 200);
-        sharing.on_epoch(|_| false);
-        assert_eq!(streams(&sharing), [2, 2, 2, 3, 5, 5]);
-        sharing.on_moved_pages(StreamId(3), 400);
-        sharing.on_epoch(|_| false);
-        assert_eq!(streams(&sharing), [3, 3, 3, 3, 3, 3]);
+        if let Some(&class) = classes.last() {
+            sharing.on_moved_pages(4 * class, moved);
+        }
+        sharing.on_epoch(|_| None);
+        let mut leaders = sharing.leaders.to_vec();
+        leaders.dedup();
+        leaders
     }
 
     #[test]
-    fn rungs_that_go_together_fill_what_is_open_first() {
-        let shape =
-            DriveShape { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
-        let mut sharing = Sharing::new(3, &HazardParameters::default(), shape);
-        sharing.on_moved_pages(StreamId(1), 200);
-        sharing.on_epoch(|stream| stream == StreamId(0));
-        let streams = |sharing: &Sharing| [0, 1, 2].map(|rung| sharing.stream_of(StreamId(rung)).0);
-        assert_eq!(streams(&sharing), [0, 0, 0]);
-        sharing.on_sealed(StreamId(1), |_| unreachable!("its block is its own"));
-        sharing.on_sealed(StreamId(0), |_| false);
-        assert_eq!(streams(&sharing), [1, 1, 1]);
+    fn streams_are_where_the_lifetimes_are() {
+        assert_eq!(leaders(4, &[], 0, 0), [0, 8, 16, 24], "evenly, if nothing is known");
+        assert_eq!(leaders(2, &[4, 5, 6, 20, 21, 22], 100, 0), [0, 13]);
+        let separate = leaders(4, &[2, 10, 20, 30], 100, 100);
+        assert_eq!(separate, [0, 6, 15, 26]);
+    }
+
+    #[test]
+    fn streams_that_do_not_pay_for_their_blocks_are_given_up() {
+        let classes = [6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+        let counts: Vec<_> =
+            [0, 1000, 4000, 16_000].map(|moved| leaders(8, &classes, 100, moved).len()).into();
+        assert!(counts.is_sorted_by(|a, b| a >= b), "{counts:?}");
+        assert_eq!((counts[0], counts[3]), (8, FEWEST));
+    }
+
+    #[test]
+    fn what_is_open_is_filled_first_and_first_writes_share_if_they_are_few() {
+        let mut sharing = Sharing::new(4, 4 * 16, &HazardParameters::default(), SHAPE);
+        let streams =
+            |sharing: &Sharing| [0, 10, 18, 31].map(|class: u8| sharing.stream_of(4 * class).0);
+        assert_eq!(streams(&sharing), [0, 1, 2, 3]);
+        assert_eq!(sharing.on_first_write(), StreamId(4));
+        // Streams 0 and 2 have blocks open for what is expected of the slowest.
+        let two = |stream: StreamId| {
+            [Some(9), None, Some(3), None, None][stream.index()]
+                .map(|room| OpenBlock { step: 4 * 28, room })
+        };
+        sharing.on_sealed(two);
+        assert_eq!(streams(&sharing)[3], 2, "the fuller of both");
+        sharing.on_moved_pages(4 * 16, 1000);
+        sharing.on_epoch(|stream| {
+            (stream == StreamId(4)).then_some(OpenBlock { step: 4 * 16, room: 5 })
+        });
+        assert_eq!(
+            (sharing.on_first_write(), sharing.stream_of(4 * 16)),
+            (StreamId(4), StreamId(4))
+        );
+        sharing.on_sealed(|_| None);
+        assert_eq!(sharing.on_first_write(), sharing.stream_of(4 * 16));
+        assert_ne!(sharing.stream_of(4 * 16), StreamId(4));
     }
 }

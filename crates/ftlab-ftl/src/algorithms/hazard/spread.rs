@@ -58,7 +58,8 @@ impl Spread {
             // Of rates that do not differ, chance makes a spread as large as that.
             let by_chance = 2.0 * (2.0 / self.squares).sqrt();
             let spread = self.excess / self.squares - by_chance;
-            self.common_pages = self.weight / spread.max(SPREAD_MIN);
+            // What chance could hide is not ruled out: blocks that all hold a mixture look alike.
+            self.common_pages = self.weight / spread.max(by_chance).max(SPREAD_MIN);
         }
         self
     }
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn chance_is_told_from_rates_that_differ() {
         let eighth = 1 << 17;
-        assert!(common_pages(|_| eighth) > 1000.0, "they do not differ");
+        assert!(common_pages(|_| eighth) > 100.0, "they do not differ");
         // By a half each way, so that the spread is a quarter; pages that are lost have no second chance.
         let quarter = common_pages(|block| [eighth / 2, eighth / 2 * 3][block % 2]);
         assert!((3.0..5.0).contains(&quarter), "{quarter}");

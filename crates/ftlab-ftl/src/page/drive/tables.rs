@@ -222,6 +222,16 @@ impl Drive {
         seen.into_iter().any(|(own, seen)| *seen == stream && self.has_room(own))
     }
 
+    /// Pages that the fullest open block of `stream`, as the policy names it, still takes; 0 if none is open.
+    pub(crate) fn least_room(&self, stream: StreamId) -> u32 {
+        if !self.is_shown_otherwise() {
+            return self.room(stream);
+        }
+        let seen = (0..).map(StreamId).zip(&self.seen_as.streams);
+        let rooms = seen.filter(|(_, seen)| **seen == stream).map(|(own, _)| self.room(own));
+        rooms.filter(|&room| room > 0).min().unwrap_or(0)
+    }
+
     /// How many blocks had been allocated before this one: orders blocks by allocation.
     #[inline]
     pub fn allocated(&self, block: BlockId) -> u64 {
