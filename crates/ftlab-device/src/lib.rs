@@ -49,8 +49,8 @@ pub use ram::Ram;
 pub use serve_error::ServeError;
 pub use smart::Smart;
 pub use status::{
-    BlockMap, DriveStatus, FlashCounters, Health, LineStyle, Observed, Placement, PlacementHandle,
-    RecordingStatus, Region, Sample, ShadowStatus, Status,
+    BlockMap, DriveStatus, FlashCounters, Health, LineStyle, Observed, Placement, PlacementEvent,
+    PlacementHandle, PlacementStatus, RecordingStatus, Region, Sample, ShadowStatus, Status,
 };
 pub use store::{Extent, Store};
 pub use watched::{HostRequests, Latency, Requests, Watched};

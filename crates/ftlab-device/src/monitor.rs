@@ -1,8 +1,8 @@
 //! Samples the state of a drive that is being served, every second.
 
 use crate::{
-    BlockMap, FlashCounters, LineStyle, Observed, RecordingStatus, Sample, ShadowStatus, Status,
-    Watched,
+    BlockMap, FlashCounters, LineStyle, Observed, PlacementStatus, RecordingStatus, Sample,
+    ShadowStatus, Status, Watched,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -84,6 +84,7 @@ impl Monitor {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             drive: self.drive.status(),
             host: self.host.sample(),
+            placement: self.drive.placement().as_ref().map(PlacementStatus::from),
             shadows: self.companions.shadows(),
             recording: self.companions.recording(),
             emulated_latency: self.companions.emulated_latency(),

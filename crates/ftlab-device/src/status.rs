@@ -1,7 +1,7 @@
 //! The status of a drive, for dashboards, metrics and `ftlab drive smart`.
 
 use crate::{HostRequests, Store};
-use ftlab_ftl::{Counters, HandleEvent, colours};
+use ftlab_ftl::{Counters, HandleEvent, HandleEventKind, colours};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub struct Status {
     pub serving: FlashCounters,
     /// The requests of the host.
     pub host: HostRequests,
+    /// Its placement handles, if it has any.
+    pub placement: Option<PlacementStatus>,
     /// The shadows: other FTLs on the same writes.
     pub shadows: Vec<ShadowStatus>,
     /// How the FTL of the drive and those of the shadows are drawn, the same as in figures.
@@ -129,8 +131,67 @@ pub struct Placement {
     pub events: Vec<HandleEvent>,
 }
 
+/// The placement handles of a drive, for dashboards.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlacementStatus {
+    /// Bytes of a reclaim unit.
+    pub unit_bytes: u64,
+    /// The handles, by number.
+    pub handles: Vec<PlacementHandle>,
+    /// Units of moved pages, of handles whose pages do not stay apart then.
+    pub shared_units: u32,
+    /// Events since the drive was created.
+    pub events: u64,
+    /// The latest of them, newest first.
+    pub latest_events: Vec<PlacementEvent>,
+}
+
+/// Events that a status has.
+const LATEST_EVENTS: usize = 5;
+
+impl From<&Placement> for PlacementStatus {
+    fn from(placement: &Placement) -> Self {
+        let latest = placement.events.iter().rev().take(LATEST_EVENTS);
+        Self {
+            unit_bytes: placement.unit_bytes,
+            handles: placement.handles.clone(),
+            shared_units: placement.shared_units,
+            events: placement.logged,
+            latest_events: latest.map(PlacementEvent::of).collect(),
+        }
+    }
+}
+
+/// What happened to a reclaim unit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlacementEvent {
+    /// What, in the words of the standard.
+    pub what: String,
+    /// The handle whose unit it was.
+    pub handle: u16,
+    /// Pages that were moved, or left unwritten.
+    pub pages: u32,
+    /// Pages that the host had written before.
+    pub host_pages: u64,
+}
+
+impl PlacementEvent {
+    fn of(event: &HandleEvent) -> Self {
+        let what = match event.kind {
+            HandleEventKind::NotFullyWritten => "unit not written to capacity",
+            HandleEventKind::TimeLimitExceeded => "unit open for too long",
+            HandleEventKind::Reset => "unit changed by a reset",
+            HandleEventKind::InvalidPlacement => "invalid placement identifier",
+            HandleEventKind::MediaReallocated => "media reallocated",
+            HandleEventKind::ImplicitlyModified => "unit changed by the drive",
+        };
+        let HandleEvent { handle, pages, write_clock, .. } = *event;
+        Self { what: what.to_owned(), handle, pages, host_pages: write_clock }
+    }
+}
+
 /// A placement handle.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacementHandle {
     /// Whether its pages stay apart when they are moved.
     pub is_persistent: bool,

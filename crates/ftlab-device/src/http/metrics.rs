@@ -1,6 +1,6 @@
 //! Metrics for Prometheus, in its text format.
 
-use crate::{Requests, Status};
+use crate::{PlacementHandle, Requests, Status};
 use std::fmt::{Display, Write};
 
 /// All metrics.
@@ -38,9 +38,29 @@ pub(super) fn text(status: &Status) -> String {
     for region in &drive.regions {
         text.value(&[("region", &region.name)], region.blocks);
     }
+    placement(status, &mut text);
     requests(status, &mut text);
     shadows(status, &mut text);
     text.0
+}
+
+/// The placement handles, of a drive that has any.
+fn placement(status: &Status, text: &mut Text) {
+    type Of = fn(&PlacementHandle) -> u64;
+    let Some(placement) = &status.placement else { return };
+    let metrics: [(&str, &str, Of); 3] = [
+        ("host_bytes", "Bytes that the host wrote by a placement handle.", |of| of.host_bytes),
+        ("moved_bytes", "Bytes of these pages that were moved.", |of| of.moved_bytes),
+        ("erased_bytes", "Bytes of its reclaim units that were erased.", |of| of.erased_bytes),
+    ];
+    for (name, help, value) in metrics {
+        text.metric(&format!("ftlab_handle_{name}_total"), "counter", help);
+        for (number, handle) in placement.handles.iter().enumerate() {
+            text.value(&[("handle", &number.to_string())], value(handle));
+        }
+    }
+    text.metric("ftlab_placement_events_total", "counter", "Events of reclaim units.");
+    text.value(&[], placement.events);
 }
 
 /// The requests of the host.

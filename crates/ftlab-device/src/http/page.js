@@ -67,6 +67,26 @@ function showTables() {
       row(shadow.ftl, shadow.flash, shadow.failure || grouped(shadow.behind)))]);
 }
 
+/** What each placement handle wrote and moved, if the drive has any. */
+function showPlacement() {
+  const { placement } = status;
+  element('placement').hidden = !placement;
+  if (!placement) return;
+  rows('handles', placement.handles.map((handle, number) => [
+    number + (handle.is_persistent ? ' (persistently isolated)' : ''),
+    bytes(handle.host_bytes), bytes(handle.moved_bytes),
+    handle.host_bytes ? factor(1 + handle.moved_bytes / handle.host_bytes) : '-',
+    bytes(handle.erased_bytes), grouped(handle.units), bytes(handle.left_bytes),
+  ]));
+  say('handles-text', [
+    'Reclaim units of ' + bytes(placement.unit_bytes)
+      + (placement.shared_units ? ', ' + grouped(placement.shared_units) + ' of them with moved pages of several handles' : ''),
+    grouped(placement.events) + ' events',
+    ...placement.latest_events.map((event) => event.what + ', handle ' + event.handle + ', '
+      + grouped(event.pages) + ' pages, after ' + grouped(event.host_pages) + ' host writes'),
+  ].join(' · '));
+}
+
 /** Fills the body of a table. */
 function rows(id, table) {
   element(id).replaceChildren(...table.map((cells) => {
@@ -145,6 +165,7 @@ function show() {
   names = status.drive.regions.map((region) => region.name);
   showNow();
   showTables();
+  showPlacement();
   showCharts();
   if (blocks && blocks.valid_pages.length) showMap();
 }

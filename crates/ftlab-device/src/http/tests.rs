@@ -4,9 +4,10 @@ use super::DashboardOptions;
 use super::{Dashboard, get, get_json};
 use crate::Smart;
 use crate::{
-    BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Ram, Region, Sample, ServeError,
-    Status, Store, Watched,
+    BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Placement, PlacementHandle, Ram,
+    Region, Sample, ServeError, Status, Store, Watched,
 };
+use ftlab_ftl::{HandleEvent, HandleEventKind};
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -69,6 +70,16 @@ impl Observed for MadeUp {
             erases: vec![7, 8, 9],
         }
     }
+
+    fn placement(&self) -> Option<Placement> {
+        let (kind, write_clock) = (HandleEventKind::MediaReallocated, 9);
+        let event = HandleEvent { kind, write_clock, handle: 1, named: 1, pages: 3 };
+        let handle =
+            PlacementHandle { host_bytes: 40_960, moved_bytes: 20_480, ..Default::default() };
+        let handles = vec![PlacementHandle::default(), handle];
+        let events = vec![event; 7];
+        Some(Placement { unit_bytes: 16_384, handles, events, logged: 8, ..Default::default() })
+    }
 }
 
 fn with_token(token: Option<String>) -> DashboardOptions {
@@ -124,6 +135,10 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
     };
     assert_eq!((status.waf, status.serving.waf()), (Some(1.5), None));
     assert_eq!((status.host.writes.bytes, status.drive.free_blocks), (8192, 1));
+    let placement = status.placement.unwrap();
+    assert_eq!((placement.handles[1].moved_bytes, placement.events), (20_480, 8));
+    let [latest, ..] = placement.latest_events.as_slice() else { panic!("{placement:?}") };
+    assert_eq!((latest.what.as_str(), latest.handle, latest.pages), ("media reallocated", 1, 3));
     let history: Vec<Sample> = get_json(&url, "/api/history", None).unwrap();
     assert!(history.len() >= 2 && history.iter().all(|sample| sample.region_blocks == [2]));
     let blocks: BlockMap = get_json(&url, "/api/blocks", None).unwrap();
@@ -136,6 +151,8 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
         "ftlab_host_pages_written_total 10",
         "ftlab_relocated_pages_total 5",
         "ftlab_region_blocks{region=\"hot\"} 2",
+        "ftlab_handle_moved_bytes_total{handle=\"1\"} 20480",
+        "ftlab_placement_events_total 8",
         "ftlab_request_bytes_total{kind=\"write\"} 8192",
         "ftlab_request_duration_seconds_count{kind=\"write\"} 1",
     ] {
