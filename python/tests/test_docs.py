@@ -7,6 +7,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,16 @@ def test_everything_of_a_drive_that_policies_see_has_a_docstring():
     for name, member in vars(ftlab.DriveView).items():
         if not name.startswith("_"):
             assert inspect.getdoc(member), name
+
+
+def test_every_command_has_examples_on_its_page():
+    program = Path(sys.executable).parent / "ftlab"
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    listed = text.partition("\nCommands:\n")[2].split("\n\n")[0]
+    commands = set(re.findall(r"^  ([a-z][a-z-]*)", listed, re.MULTILINE)) - {"help"}
+    examples = tomllib.loads((ROOT / "docs/_ext/examples.toml").read_text(encoding="utf-8"))
+    assert set(examples) == commands
+    assert [name for name in commands if len(examples[name]) < 2] == []
 
 
 def blocks(file):
