@@ -26,6 +26,7 @@ mod geometry;
 mod luns;
 mod memory;
 mod no_payload;
+mod owner;
 mod response_times;
 mod schedule;
 mod timed;

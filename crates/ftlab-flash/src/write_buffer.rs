@@ -1,7 +1,8 @@
 //! A buffer of pages that the host has written and the flash has not.
 
 use crate::Lpn;
-use crate::schedule::{Gate, NOBODY, Owner};
+use crate::owner::{NOBODY, Owner};
+use crate::schedule::Gate;
 use ftlab_spec::{ByteSize, Domain, Share, Value};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

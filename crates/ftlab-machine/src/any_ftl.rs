@@ -6,15 +6,14 @@ use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
 use crate::requests::{self, RequestPart};
 use crate::steps::{Recorder, Step};
+use crate::stop::Stop;
 use crate::watch::{PageWatch, Watch};
 use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
 };
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, DynFtl};
-use ftlab_ftl::{
-    Broken, Counters, FtlError, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse,
-};
+use ftlab_ftl::{Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
 use ftlab_spec::Spec;
 
 /// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
@@ -33,24 +32,6 @@ enum Kind {
     Faulty(DynFtl<Timed<Faulty<NoPayload>>, PageWatch>),
     /// Small drives only: the policy is in a box, too.
     Recorded(DynFtl<NoPayload, Recorder>),
-}
-
-/// Why an FTL stops.
-#[derive(Debug)]
-pub enum Stop {
-    /// Too many blocks are worn out.
-    ReadOnly(String),
-    /// Anything else: a bug.
-    Error(String),
-}
-
-impl<E: std::error::Error> From<FtlError<E>> for Stop {
-    fn from(error: FtlError<E>) -> Self {
-        match error {
-            FtlError::ReadOnly { .. } => Self::ReadOnly(error.to_string()),
-            _ => Self::Error(error.to_string()),
-        }
-    }
 }
 
 /// Calls the same method of any.

@@ -28,15 +28,17 @@ mod picture;
 mod policies;
 mod requests;
 mod steps;
+mod stop;
 mod watch;
 #[cfg(test)]
 mod workload;
 
-pub use any_ftl::{AnyFtl, Stop};
+pub use any_ftl::AnyFtl;
 pub use error::MachineError;
 pub use page_ages::Moves;
 pub use picture::{BlockPages, Picture};
 pub use policies::{MakePolicy, OwnPolicies};
 pub use requests::RequestPart;
 pub use steps::{Candidate, Step};
+pub use stop::Stop;
 pub use watch::{BINS, Watch};

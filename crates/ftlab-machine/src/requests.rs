@@ -1,6 +1,6 @@
 //! Requests of the host, on flash with a clock.
 
-use crate::any_ftl::Stop;
+use crate::stop::Stop;
 use ftlab_flash::{Arrival, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
 use ftlab_ftl::{Ftl, Observer, PageBatch};
 use std::ops::Range;

@@ -15,6 +15,7 @@ mod operation;
 mod timers;
 
 use crate::luns::Striping;
+use crate::owner::{NOBODY, Owner};
 use crate::timing::{TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Ppn};
 use channels::Channels;
@@ -25,12 +26,6 @@ use std::collections::VecDeque;
 use timers::Timers;
 
 pub(crate) use timers::NEVER;
-
-/// Who asked for an operation, and is told when it is complete.
-pub(crate) type Owner = u32;
-
-/// Nobody in particular.
-pub(crate) const NOBODY: Owner = u32::MAX;
 
 /// The LUNs of a drive and what they were asked for.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Operations, and the queues in which they wait for their LUN.
 
-use super::Owner;
+use crate::owner::Owner;
 use crate::timing::GcPriority;
 use std::ops::{Index, IndexMut};
 

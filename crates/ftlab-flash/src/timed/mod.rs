@@ -44,8 +44,9 @@ mod measured;
 mod requests;
 
 use crate::luns::Luns;
+use crate::owner::NOBODY;
 use crate::response_times::Recorder;
-use crate::schedule::{NOBODY, Schedule};
+use crate::schedule::Schedule;
 use crate::timing::{Priority, Timing, Unit};
 use crate::write_buffer::{Buffer, BufferedWrite};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn};

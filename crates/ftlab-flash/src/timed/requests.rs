@@ -1,7 +1,8 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
+use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
-use crate::schedule::{NEVER, NOBODY, Owner, Schedule};
+use crate::schedule::{NEVER, Schedule};
 use crate::timing::{Arrivals, Priority, TimingParameters, nanoseconds};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
