@@ -3,7 +3,7 @@
 use super::requests::RequestTimes;
 use crate::response_times::ResponseTimes;
 
-/// What has been measured since [`Timed::measure`].
+/// What has been measured since [`Timed::measure`](crate::Timed::measure).
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// Host page writes.
