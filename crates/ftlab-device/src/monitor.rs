@@ -84,7 +84,7 @@ impl Monitor {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             drive: self.drive.status(),
             host: self.host.sample(),
-            placement: self.drive.placement().as_ref().map(PlacementStatus::from),
+            placement: self.drive.placement().map(PlacementStatus::from),
             shadows: self.companions.shadows(),
             recording: self.companions.recording(),
             emulated_latency: self.companions.emulated_latency(),

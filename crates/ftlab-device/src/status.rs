@@ -149,12 +149,12 @@ pub struct PlacementStatus {
 /// Events that a status has.
 const LATEST_EVENTS: usize = 5;
 
-impl From<&Placement> for PlacementStatus {
-    fn from(placement: &Placement) -> Self {
+impl From<Placement> for PlacementStatus {
+    fn from(placement: Placement) -> Self {
         let latest = placement.events.iter().rev().take(LATEST_EVENTS);
         Self {
             unit_bytes: placement.unit_bytes,
-            handles: placement.handles.clone(),
+            handles: placement.handles,
             shared_units: placement.shared_units,
             events: placement.logged,
             latest_events: latest.map(PlacementEvent::of).collect(),

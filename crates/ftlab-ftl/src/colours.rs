@@ -38,26 +38,28 @@ pub struct Style {
 pub fn styles<S: AsRef<str>>(names: &[S]) -> Vec<Style> {
     let wanted: Vec<Option<usize>> = names.iter().map(|name| own(name.as_ref())).collect();
     let mut uses = [0; PALETTE.len()];
-    let mut take = |colour: usize| {
-        uses[colour] += 1;
-        Style { colour, dash: uses[colour] - 1 }
-    };
-    let mut is_taken = [false; PALETTE.len()];
     let mut owners = vec![None; names.len()];
     for plain in [true, false] {
         for ((name, wanted), owner) in names.iter().zip(&wanted).zip(&mut owners) {
             if let Some(colour) = wanted.filter(|_| is_plain(name.as_ref()) == plain)
-                && !std::mem::replace(&mut is_taken[colour], true)
+                && uses[colour] == 0
             {
-                *owner = Some(take(colour));
+                *owner = Some(take(&mut uses, colour));
             }
         }
     }
-    let mut others = (0..PALETTE.len())
-        .filter(|colour| !is_taken[*colour])
-        .chain(0..)
-        .map(|c| c % PALETTE.len());
-    owners.into_iter().map(|own| own.unwrap_or_else(|| take(others.next().unwrap_or(0)))).collect()
+    let free: Vec<usize> = (0..PALETTE.len()).filter(|colour| uses[*colour] == 0).collect();
+    let mut others = free.into_iter().chain((0..PALETTE.len()).cycle());
+    let style = |own: Option<Style>| {
+        own.unwrap_or_else(|| take(&mut uses, others.next().unwrap_or_default()))
+    };
+    owners.into_iter().map(style).collect()
+}
+
+/// One more line of a colour.
+fn take(uses: &mut [usize; PALETTE.len()], colour: usize) -> Style {
+    uses[colour] += 1;
+    Style { colour, dash: uses[colour] - 1 }
 }
 
 /// The name of an FTL, without its parameters and victims.

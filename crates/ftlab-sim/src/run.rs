@@ -163,15 +163,7 @@ fn pump(
     let (mut present, mut next) = (Chunk::default(), Chunk::default());
     let mut more = feed.next_chunk(&mut present)?;
     while more && !runs.iter().all(FtlRun::is_read_only) {
-        let status = Status {
-            phase: phase(feed),
-            writes: feed.schedule().done(),
-            share: feed.share(),
-            wafs: runs.iter().map(FtlRun::waf).collect(),
-        };
-        if progress.update(&status).is_break() {
-            return Err(SimError::Stopped);
-        }
+        report(feed, phase(feed), runs, progress)?;
         let apply = || runs.par_iter_mut().try_for_each(|run| run.apply(&present));
         if feed.schedule().ends_when_steady() {
             pool.install(apply)?;
@@ -187,6 +179,22 @@ fn pump(
     Ok(())
 }
 
+/// Tells how far the runs are; an error if they are to stop.
+fn report(
+    feed: &Feed,
+    phase: Phase,
+    runs: &[FtlRun],
+    progress: &mut impl Progress,
+) -> Result<(), SimError> {
+    let status = Status {
+        phase,
+        writes: feed.schedule().done(),
+        share: feed.share(),
+        wafs: runs.iter().map(FtlRun::waf).collect(),
+    };
+    if progress.update(&status).is_break() { Err(SimError::Stopped) } else { Ok(()) }
+}
+
 /// Runs the workload of each FTL through it.
 fn pump_each(
     pool: &Threads,
@@ -200,15 +208,7 @@ fn pump_each(
         // The slowest tells.
         let slowest = hosted.iter().zip(&more).find(|(_, more)| **more).map(|(hosted, _)| hosted);
         let Some(Hosted { feed, .. }) = slowest else { break };
-        let status = Status {
-            phase: phase(feed),
-            writes: feed.schedule().done(),
-            share: feed.share(),
-            wafs: runs.iter().map(FtlRun::waf).collect(),
-        };
-        if progress.update(&status).is_break() {
-            return Err(SimError::Stopped);
-        }
+        report(feed, phase(feed), runs, progress)?;
         pool.install(|| {
             let each = runs.par_iter_mut().zip(hosted.par_iter_mut()).zip(more.par_iter_mut());
             each.filter(|(_, more)| **more).try_for_each(|((run, hosted), more)| {

@@ -362,6 +362,28 @@ pub(super) fn with_keys<'a>(area: &Area<'a>, keys: &[Key]) -> Result<Area<'a>, B
     Ok(above)
 }
 
+/// A figure that is a single chart of lines: the legend makes it higher than `size` says, and `more` draws what is
+/// not a line.
+pub(super) fn line_figure(
+    svg: &mut String,
+    size: (u32, u32),
+    caption: &str,
+    (x, y): (&Axis, &Axis),
+    curves: Vec<Line>,
+    more: impl FnOnce(&mut Chart<'_, '_>) -> Drawn,
+) -> Drawn {
+    let keys = Key::of(&curves);
+    let size = (size.0, size.1 + keys_height(size.0, &keys));
+    let area = SVGBackend::with_string(svg, size).into_drawing_area();
+    area.fill(&WHITE)?;
+    let plot = with_keys(&area, &keys)?;
+    let mut chart = chart(&plot, caption, x, y)?;
+    lines(&mut chart, curves)?;
+    more(&mut chart)?;
+    area.present()?;
+    Ok(())
+}
+
 /// Draws lines; their legend is [below](with_keys).
 pub(super) fn lines(chart: &mut Chart<'_, '_>, lines: Vec<Line>) -> Drawn {
     for line in lines {

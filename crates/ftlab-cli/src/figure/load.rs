@@ -1,10 +1,9 @@
 //! Load-latency curves, as a figure.
 
-use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
+use super::chart::{Axis, Line, line_figure};
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::load::{LoadCurves, LoadPoint};
-use plotters::prelude::*;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 440);
@@ -47,13 +46,5 @@ fn draw(curves: &LoadCurves, size: (u32, u32), svg: &mut String) -> Drawn {
             extents: Vec::new(),
         })
         .collect();
-    let keys = Key::of(&drawn);
-    let size = (size.0, size.1 + keys_height(size.0, &keys));
-    let area = SVGBackend::with_string(svg, size).into_drawing_area();
-    area.fill(&WHITE)?;
-    let plot = with_keys(&area, &keys)?;
-    let mut chart = chart(&plot, "", &x, &y)?;
-    lines(&mut chart, drawn)?;
-    area.present()?;
-    Ok(())
+    line_figure(svg, size, "", (&x, &y), drawn, |_| Ok(()))
 }

@@ -1,6 +1,6 @@
 //! The effect of more flash, as a figure.
 
-use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
+use super::chart::{Axis, Line, line_figure};
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::advise::{Advice, Point, Target};
@@ -63,17 +63,11 @@ fn draw(advice: &Advice, size: (u32, u32), svg: &mut String) -> Drawn {
         points: vec![(0.0, wanted), (op_max, wanted)],
         extents: Vec::new(),
     }));
-    let keys = Key::of(&drawn);
-    let size = (size.0, size.1 + keys_height(size.0, &keys));
-    let area = SVGBackend::with_string(svg, size).into_drawing_area();
-    area.fill(&WHITE)?;
-    let plot = with_keys(&area, &keys)?;
-    let mut chart = chart(&plot, "", &x, &y)?;
-    lines(&mut chart, drawn)?;
-    for (curve, (colour, _)) in curves {
-        let needs = curve.needs.iter().map(|point| (point.op_ratio, value(point)));
-        chart.draw_series(needs.map(|at| Circle::new(at, 5, colour.filled())))?;
-    }
-    area.present()?;
-    Ok(())
+    line_figure(svg, size, "", (&x, &y), drawn, |chart| {
+        for (curve, (colour, _)) in curves {
+            let needs = curve.needs.iter().map(|point| (point.op_ratio, value(point)));
+            chart.draw_series(needs.map(|at| Circle::new(at, 5, colour.filled())))?;
+        }
+        Ok(())
+    })
 }

@@ -1,12 +1,11 @@
 //! The running write amplification as a figure.
 
-use super::chart::{Axis, Key, Line, chart, keys_height, lines, with_keys};
+use super::chart::{Axis, Line, line_figure};
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_sim::format::grouped;
 use ftlab_sim::result::Config;
 use ftlab_sim::{ExperimentResult, Prepared};
-use plotters::prelude::*;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 440);
@@ -62,14 +61,5 @@ fn draw(result: &ExperimentResult, size: (u32, u32), svg: &mut String) -> Drawn 
             extents: Vec::new(),
         }
     });
-    let runs: Vec<_> = runs.collect();
-    let keys = Key::of(&runs);
-    let size = (size.0, size.1 + keys_height(size.0, &keys));
-    let area = SVGBackend::with_string(svg, size).into_drawing_area();
-    area.fill(&WHITE)?;
-    let plot = with_keys(&area, &keys)?;
-    let mut chart = chart(&plot, &result.config.workload, &x, &y)?;
-    lines(&mut chart, runs)?;
-    area.present()?;
-    Ok(())
+    line_figure(svg, size, &result.config.workload, (&x, &y), runs.collect(), |_| Ok(()))
 }
