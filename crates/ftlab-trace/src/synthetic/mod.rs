@@ -6,6 +6,7 @@
 //! and the seed, never on batch sizes.
 
 pub mod areas;
+pub mod cachelib;
 mod database;
 mod draw;
 mod file_name;
@@ -57,6 +58,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     linkbench::GENERATOR,
     ycsb::GENERATOR,
     lsm::GENERATOR,
+    cachelib::GENERATOR,
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
