@@ -48,8 +48,9 @@ mod keys;
 mod metadata;
 mod parameters;
 mod regions;
+mod trace;
 
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};
 use super::parts::seed_of;
 use super::requests::{Stepped, Steps};
 use super::space::Space;
@@ -65,15 +66,26 @@ use keys::Keys;
 use metadata::Metadata;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use trace::Trace;
 
-pub use parameters::{CacheLibParameters, Eviction};
+pub use parameters::{CacheLibParameters, Eviction, TraceFormat};
 
 pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     name: "cachelib",
     summary: "a cache on flash: small objects in buckets, large ones in regions, streams for each",
     source: "CacheLib (OSDI 2020), with streams as in EuroSys 2025",
     parameters: CacheLibParameters::describe,
-    end: End::Never,
+    end: End::Told(|spec| {
+        let parameters = CacheLibParameters::from_spec(spec)?;
+        check(&parameters, spec)?;
+        let reads_file = !parameters.file.as_str().is_empty();
+        Ok(Bounds {
+            has_end: reads_file && !parameters.repeat,
+            drive_bytes: None,
+            content: format!("{:?}", CacheLibParameters::resolve(spec)?),
+            reads_file,
+        })
+    }),
     make: Make::OfParameters {
         resolve: CacheLibParameters::resolve,
         build,
@@ -83,6 +95,9 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 
 /// Requests for objects that are answered in one step.
 const STEP_ACCESSES: usize = 256;
+
+/// The smallest object of a trace of which a bucket can be full; of smaller ones it holds as many.
+const TRACED_BYTES_MIN: u32 = 45;
 
 /// The streams.
 const METADATA: u16 = 0;
@@ -175,17 +190,24 @@ impl Parts {
 impl CacheLib {
     fn new(parameters: &CacheLibParameters, space: &Space) -> Result<Self, TraceError> {
         let parts = Parts::new(parameters, space)?;
-        let keys = Keys::new(parameters, parts.bytes, space.seed);
-        let properties = vec![
+        let mut properties = vec![
             ("soc_buckets", parts.buckets.to_string()),
             ("loc_regions", parts.regions.to_string()),
-            ("objects", keys.keys().to_string()),
         ];
-        // Half the mean is the smallest small object.
-        let smallest = (parameters.small_bytes / 2).max(1);
-        let cache = cache(parameters, &parts, smallest, false, space.seed);
+        let is_trace = !parameters.file.as_str().is_empty();
+        let accesses: Box<dyn Accesses> = if is_trace {
+            Box::new(Trace::open(parameters, space.seed)?)
+        } else {
+            let keys = Keys::new(parameters, parts.bytes, space.seed);
+            properties.push(("objects", keys.keys().to_string()));
+            Box::new(keys)
+        };
+        // Half the mean is the smallest small object that is generated.
+        let smallest =
+            if is_trace { TRACED_BYTES_MIN } else { (parameters.small_bytes / 2).max(1) };
+        let cache = cache(parameters, &parts, smallest, is_trace, space.seed);
         let next = Vec::with_capacity(STEP_ACCESSES);
-        Ok(Self { accesses: Box::new(keys), cache, next, properties })
+        Ok(Self { accesses, cache, next, properties })
     }
 
     #[cfg(test)]

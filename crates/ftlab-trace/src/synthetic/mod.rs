@@ -194,6 +194,14 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
                 remedy: "combine generators without an end, or run it by itself".into(),
             });
         }
+        if let End::Told(bounds) = generator(&part.spec)?.end
+            && bounds(&part.spec)?.reads_file
+        {
+            return Err(TraceError::Unsupported {
+                what: format!("{} as a part: it reads a file as it goes", part.spec),
+                remedy: "combine generators without files, or run it by itself".into(),
+            });
+        }
         sequence(&part.spec, &Space { seed, ..*space })
     };
     parts.0.iter().zip(seeds).map(of_part).collect()

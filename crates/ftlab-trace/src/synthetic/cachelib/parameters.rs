@@ -1,6 +1,7 @@
 //! The parameters of `cachelib`.
 
 use super::big_hash::OBJECT_BYTES_MAX;
+use crate::synthetic::file_name::FileName;
 use ftlab_spec::ByteSize;
 
 ftlab_spec::choices! {
@@ -10,6 +11,20 @@ ftlab_spec::choices! {
         Fifo = "fifo",
         /// The one of which no object has been read for longest.
         Lru = "lru",
+    }
+}
+
+ftlab_spec::choices! {
+    /// The format of a trace of a cache.
+    pub enum TraceFormat {
+        /// What its first line or its name shows.
+        Auto = "auto",
+        /// Meta's key-value caches of 2022 and 2024: CSV with a header.
+        Meta = "meta",
+        /// Twitter's caches of 2020: CSV without a header.
+        Twitter = "twitter",
+        /// libCacheSim's binary records, all of which are gets.
+        OracleGeneral = "oracle-general",
     }
 }
 
@@ -39,6 +54,14 @@ ftlab_spec::parameters! {
         admit: f64 = 1.0, "admit" in 0.0001..=1.0, from "CacheLib: no admission policy";
         /// Memory, as a share of the cache on flash.
         dram: f64 = 0.045, "dram" in 0.00001..=1.0, from "Meta: 42 GB beside 930 GB of flash";
+        /// A trace of a cache, instead of the requests that the parameters from data to large-bytes make.
+        file: FileName = FileName::default(), "file", from "none: requests are generated";
+        /// Its format.
+        format: TraceFormat = TraceFormat::Auto, "format", from "our choice";
+        /// Whether it is repeated without end.
+        repeat: bool = true, "repeat", from "CacheBench replays in a loop";
+        /// Copies of every object of it, each asked for as often.
+        copies: u32 = 1, "copies" in 1..=100_000, from "CacheBench, ampFactor";
         /// Objects that exist at a time, as a multiple of the cache on flash.
         data: f64 = 2.0, "data" in 0.01..=1000.0, from "our choice";
         /// The exponent of their popularity; 0 is uniform.
