@@ -136,7 +136,7 @@ fn generators() -> Result<bool, TraceError> {
             page_writes(source.as_mut(), GENERATED_PAGES)
         })?;
     }
-    Ok(is_right & jobs()? & databases()?)
+    Ok(is_right & caches()? & jobs()? & databases()?)
 }
 
 /// Jobs of fio, with the pages of whole passes over the drive.
@@ -194,6 +194,25 @@ fn map_is_whole() -> Result<bool, TraceError> {
         println!("fio-randwrite: a pass does not write each page once, in a new order");
     }
     Ok(is_new && are_whole)
+}
+
+/// Caches on 32 GiB of flash, whose requests have many pages or one.
+fn caches() -> Result<bool, TraceError> {
+    let mut is_right = true;
+    let space = Space { logical_pages: 1 << 23, page_bytes: 4096, seed: 1 };
+    for (spec, pages) in [
+        ("cachelib", GENERATED_PAGES / 2),
+        ("cachelib:soc=0.4", GENERATED_PAGES / 2),
+        ("cachelib:small=0.2,large-bytes=30000", GENERATED_PAGES),
+        ("lmcache", GENERATED_PAGES * 2),
+    ] {
+        let mut source = build(&spec.parse()?, &space)?;
+        is_right &= row(&format!("generate {spec}"), "pages", pages, || {
+            // The last request may go beyond.
+            Ok(page_writes(source.as_mut(), pages)?.min(pages))
+        })?;
+    }
+    Ok(is_right)
 }
 
 /// The databases of the 2R paper at their full sizes: 1 to 10 GB and 2 to 30 GB.

@@ -9,6 +9,7 @@ pub mod areas;
 pub mod cachelib;
 mod database;
 mod draw;
+mod extents;
 mod file_name;
 pub mod fio;
 mod generator;
@@ -17,6 +18,7 @@ pub mod iozone;
 pub mod jesd219;
 pub mod join;
 pub mod linkbench;
+pub mod lmcache;
 pub mod lsm;
 pub mod mix;
 pub mod oltp;
@@ -59,6 +61,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     ycsb::GENERATOR,
     lsm::GENERATOR,
     cachelib::GENERATOR,
+    lmcache::GENERATOR,
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
