@@ -1,7 +1,8 @@
 //! Measures how fast traces are read and generated, and checks that the answer is right: a fast
 //! wrong answer is a failure. Rows: what, millions per second of CPU time on one core, whether
 //! the count is right. Generators of databases run on two threads: theirs are millions per second that
-//! passes. Run it in release: `cargo run --release -p ftlab-trace --example decode_speed`.
+//! passes. Run it in release: `cargo run --release -p ftlab-trace --example decode_speed`; a word after `--` leaves
+//! out rows that do not have it in their names.
 //!
 //! The rows with captured traces need `FTLAB_SHARED`, a directory with `traces/` in it; they are
 //! left out where there is none.
@@ -82,6 +83,9 @@ fn row_by(
     expected: u64,
     work: &mut dyn FnMut() -> Result<u64, TraceError>,
 ) -> Result<bool, TraceError> {
+    if std::env::args().nth(1).is_some_and(|word| !what.contains(&word)) {
+        return Ok(true);
+    }
     let mut best_seconds = f64::INFINITY;
     let mut is_right = true;
     for _ in 0..REPEATS {

@@ -84,7 +84,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             has_end: false,
             drive_bytes: None,
             content: format!("{:?}", LmCacheParameters::resolve(spec)?),
-            reads_file: false,
+            may_fail: false,
         })
     }),
     make: Make::OfParameters {

@@ -198,11 +198,11 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
             });
         }
         if let End::Told(bounds) = generator(&part.spec)?.end
-            && bounds(&part.spec)?.reads_file
+            && bounds(&part.spec)?.may_fail
         {
             return Err(TraceError::Unsupported {
-                what: format!("{} as a part: it reads a file as it goes", part.spec),
-                remedy: "combine generators without files, or run it by itself".into(),
+                what: format!("{} as a part: it may fail as it goes on", part.spec),
+                remedy: "run it by itself".into(),
             });
         }
         sequence(&part.spec, &Space { seed, ..*space })
