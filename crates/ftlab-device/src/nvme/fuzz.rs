@@ -7,7 +7,7 @@ use super::{Subsystem, SubsystemOptions};
 use crate::drive::{CreateOptions, Drive, OpenOptions};
 use crate::media::{Backing, PowerCut};
 use crate::net::{Link, Protocol, Replies};
-use crate::{Observed, Ram, ServeError, Store};
+use crate::{Observed, Ram, ServeError};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::DriveConfig;
 use std::sync::{Arc, OnceLock};
@@ -42,7 +42,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 }
 
 fn present(
-    drive: impl Store + Observed + 'static,
+    drive: impl Observed + 'static,
     options: SubsystemOptions,
 ) -> Result<Subsystem, ServeError> {
     let drive = Arc::new(drive);
