@@ -102,7 +102,7 @@ fn characteristic_time(held: f64, there: impl Fn(f64) -> f64) -> f64 {
     high
 }
 
-/// H. Che, Y. Tung and Z. Wang, "Hierarchical Web Caching Systems", JSAC 2002: an object is in a cache if it
+/// H. Che et al., "Hierarchical Web Caching Systems", JSAC 2002: an object is in a cache if it
 /// has been asked for within a time that is the same for all.
 #[test]
 fn memory_hits_as_ches_approximation_says() {
