@@ -1,7 +1,7 @@
 //! Caches on drives that know streams, and on drives that do not.
 
-use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
 use ftlab_sim::result::RunResult;
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
 use ftlab_spec::Share;
 use ftlab_trace::OpenOptions;
 
