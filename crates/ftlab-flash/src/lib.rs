@@ -26,11 +26,13 @@ mod geometry;
 mod luns;
 mod memory;
 mod no_payload;
+mod occupation;
 mod owner;
 mod response_times;
 mod schedule;
 mod timed;
 mod timing;
+mod waits;
 mod write_buffer;
 
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
@@ -43,6 +45,7 @@ pub use timing::{
     Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,
 };
+pub use waits::{Alike, Cause, WaitTimes, Waits};
 pub use write_buffer::{Acknowledgement, BufferCounts, BufferedWrite, WriteBuffer};
 
 /// What an FTL does to the medium.

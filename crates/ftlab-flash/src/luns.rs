@@ -1,6 +1,8 @@
 //! LUNs and channels: who is busy until when.
 
+use crate::occupation::{Accounts, After, Booked};
 use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
+use crate::waits::Waits;
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -18,13 +20,15 @@ pub(crate) struct Luns {
     pub(crate) erase_ns: u64,
     /// A read and a program.
     pub(crate) copy_ns: u64,
-    pub(crate) transfer_ns: u64,
     /// Whether the program of a copy waits for its read.
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
     /// Nobody waits for a channel where transfers take no time, or each LUN has a channel for itself.
     shared: Option<Channels>,
+    /// What operations of the host wait for, if somebody wants to know.
+    accounts: Option<Box<Accounts>>,
+    channels: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,7 +120,6 @@ impl Luns {
             program_ns,
             erase_ns: nanoseconds(parameters.erase_us),
             copy_ns: read_ns + program_ns,
-            transfer_ns,
             reads_first: parameters.priority != Priority::Femu,
             striping: Striping::new(count, parameters.layout, geometry),
             all: vec![Lun::default(); count as usize],
@@ -125,7 +128,20 @@ impl Luns {
                 free: vec![0; channels as usize],
                 of_lun: (0..count).map(|lun| lun % channels).collect(),
             }),
+            accounts: None,
+            channels,
         }
+    }
+
+    /// Keeps accounts of what operations of the host wait for.
+    pub(crate) fn keep_accounts(&mut self) {
+        let accounts = Accounts::new(self.all.len(), self.channels as usize);
+        self.accounts = Some(Box::new(accounts));
+    }
+
+    /// What the last operation of the host waits for, if accounts are kept.
+    pub(crate) fn latest_waits(&self) -> Waits {
+        self.accounts.as_ref().map_or_else(Waits::default, |accounts| accounts.latest)
     }
 
     /// When the last operation is complete.
@@ -153,65 +169,98 @@ impl Luns {
 
     /// Reads from the cells, then transfers out; the LUN holds the page until that is done.
     #[inline]
-    pub(crate) fn read(&mut self, page: Ppn, earliest: u64) -> u64 {
-        self.read_from(self.lun_of(page), earliest)
+    pub(crate) fn read(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+        self.read_from(self.lun_of(page), now, is_host)
     }
 
     #[inline]
-    fn read_from(&mut self, lun: usize, earliest: u64) -> u64 {
-        let start = earliest.max(self.all[lun].free);
+    fn read_from(&mut self, lun: usize, now: u64, is_host: bool) -> u64 {
+        let free = self.all[lun].free;
+        let start = now.max(free);
         let mut done = start + self.read_ns;
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             done = done.max(*channel_free + channels.transfer_ns);
             *channel_free = done;
         }
+        if self.accounts.is_some() {
+            let booked = self.booked(lun, now, start, done, is_host);
+            let booked = Booked { own_ns: self.read_ns, ..booked };
+            self.accounts.iter_mut().for_each(|accounts| accounts.read(booked));
+        }
         self.all[lun].occupy(start, done)
     }
 
     /// Transfers in, which takes LUN and channel, then programs.
     #[inline]
-    pub(crate) fn program(&mut self, page: Ppn, earliest: u64) -> u64 {
-        self.program_on(self.lun_of(page), earliest)
+    pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
+        self.program_on(self.lun_of(page), now, after, is_host)
     }
 
     #[inline]
-    fn program_on(&mut self, lun: usize, earliest: u64) -> u64 {
-        let mut start = earliest.max(self.all[lun].free);
+    fn program_on(&mut self, lun: usize, now: u64, after: After, is_host: bool) -> u64 {
+        let mut start = now.max(after.both()).max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
-        self.all[lun].occupy(start, start + self.program_ns)
+        let done = start + self.program_ns;
+        if self.accounts.is_some() {
+            let booked = self.booked(lun, now, start, done, is_host);
+            self.accounts.iter_mut().for_each(|accounts| accounts.program(booked, after));
+        }
+        self.all[lun].occupy(start, done)
+    }
+
+    /// An operation that is about to get its time; a program, or else a read.
+    #[cold]
+    fn booked(&self, lun: usize, now: u64, start: u64, done: u64, is_host: bool) -> Booked {
+        Booked {
+            lun,
+            channel: lun % self.channels as usize,
+            now,
+            free: self.all[lun].free,
+            start,
+            done,
+            own_ns: self.program_ns,
+            transfer_ns: self.shared.as_ref().map_or(0, |channels| channels.transfer_ns),
+            is_host,
+        }
     }
 
     /// Reads `from` and programs `to`.
     #[expect(clippy::inline_always, reason = "called for each page that is moved")]
     #[inline(always)]
-    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, earliest: u64) -> u64 {
-        if let [lun] = &mut self.all[..] {
-            let start = earliest.max(lun.free);
+    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, now: u64) -> u64 {
+        if let ([lun], None) = (&mut self.all[..], &self.accounts) {
+            let start = now.max(lun.free);
             return lun.occupy(start, start + self.copy_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
-        if from == to && self.shared.is_none() {
+        if from == to && self.shared.is_none() && self.accounts.is_none() {
             let lun = &mut self.all[from];
-            let start = earliest.max(lun.free);
+            let start = now.max(lun.free);
             return lun.occupy(start, start + self.copy_ns);
         }
-        let is_read = self.read_from(from, earliest);
-        self.program_on(to, if self.reads_first { is_read } else { earliest })
+        let is_read = self.read_from(from, now, false);
+        let moved = if self.reads_first { is_read } else { 0 };
+        self.program_on(to, now, After { moved, erased: 0 }, false)
     }
 
-    /// Erases on every LUN of `block`; complete when the last is.
+    /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
     #[inline]
-    pub(crate) fn erase(&mut self, block: BlockId, earliest: u64) -> u64 {
+    pub(crate) fn erase(&mut self, block: BlockId, now: u64, moved: u64) -> u64 {
+        let earliest = now.max(moved);
         let mut done = earliest;
         for number in self.luns_of(block) {
             let lun = &mut self.all[number];
             let start = earliest.max(lun.free);
-            done = done.max(lun.occupy(start, start + self.erase_ns));
+            let erased = lun.occupy(start, start + self.erase_ns);
+            done = done.max(erased);
+            if let Some(accounts) = &mut self.accounts {
+                accounts.erase(number, now, moved, erased);
+            }
         }
         done
     }

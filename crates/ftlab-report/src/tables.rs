@@ -154,6 +154,39 @@ pub(crate) fn responses(result: &ExperimentResult) -> Table {
     Table::new(result, &columns).without_empty()
 }
 
+/// What requests waited for; empty if nobody asked.
+pub(crate) fn waits(result: &ExperimentResult) -> Table {
+    const HEADINGS: [(&str, &str); 9] = [
+        ("which", "All requests, or those whose response times are within 1/32 of a percentile"),
+        ("requests", "How many these are"),
+        ("response", "Their mean response time in milliseconds, which is the sum of the rest"),
+        ("own", "Their own operations: the cells and the transfer"),
+        ("host's LUN", "The LUN was busy with other operations of the host, or kept for them"),
+        ("host's channel", "Other pages of the host were on the channel, or it was kept for them"),
+        ("collection", "Pages were moved, on the LUN or channel or for a write to have room"),
+        ("erase", "The LUN erased, or a write waited for an erase"),
+        ("buffer", "The write buffer was full, or a page waited there for its program"),
+    ];
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        for op in ["read", "write"] {
+            let times = requests.and_then(|requests| requests.operations.get(op));
+            for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
+                let which = Cell { text: format!("{op}s, {}", waits.of), number: None };
+                let mut cells = vec![which, Cell::count(waits.requests)];
+                let parts = waits.parts().map(|(_, part)| part);
+                let times = std::iter::once(waits.response_ns).chain(parts);
+                cells.extend(times.map(|ns| Cell::digits(ns / 1e6, 4)));
+                rows.push(Row { ftl: run.ftl.clone(), cells });
+            }
+        }
+    }
+    let of = |(text, meaning)| Heading { text, meaning };
+    let headings = if rows.is_empty() { Vec::new() } else { HEADINGS.map(of).into() };
+    Table { headings, rows }
+}
+
 /// Activity of the flash over time; empty if time was not simulated.
 pub(crate) fn speed(result: &ExperimentResult) -> Table {
     fn timed(run: &RunResult, cell: impl FnOnce(&TimingResult) -> Cell) -> Cell {

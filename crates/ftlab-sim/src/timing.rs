@@ -2,7 +2,8 @@
 
 use crate::parameters::named;
 use ftlab_flash::{
-    Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Timing,
+    Alike, Arrivals, BufferCounts, Cause, HostOp, Interval, Measured, RequestTimes, ResponseTimes,
+    Timing, WaitTimes,
 };
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
@@ -152,19 +153,92 @@ pub struct OperationTimes {
     pub per_second: f64,
     /// From the arrival of a request to the end of its last page.
     pub response_ns: ResponseSummary,
+    /// With waits=on, what these requests waited for: all of them, and those at each percentile from the median to
+    /// 99.999%.
+    pub waits: Option<Vec<WaitsResult>>,
+}
+
+/// What some requests waited for, in nanoseconds on average; the parts add up to the response time. A request waits
+/// for what the page of it waits for that is complete last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitsResult {
+    /// Of which requests: all, or those whose response times are within 1/32 of a percentile, such as p99.9.
+    pub of: String,
+    /// How many these are.
+    pub requests: u64,
+    /// Their mean response time.
+    pub response_ns: f64,
+    /// Their own operations: the cells and the transfer.
+    pub own_ns: f64,
+    /// The LUN was busy with other operations of the host, or those had reserved it.
+    pub lun_ns: f64,
+    /// Other pages of the host were on the channel, or had reserved it.
+    pub channel_ns: f64,
+    /// Pages were moved, by collections or merges, on the LUN or channel or for a write to have room.
+    pub collection_ns: f64,
+    /// The LUN erased, or a write waited for an erase.
+    pub erase_ns: f64,
+    /// The write buffer was full, or a page waited there for its program.
+    pub buffer_ns: f64,
+}
+
+/// The percentiles of which it is told what requests waited for.
+const PERCENTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("p99.99", 0.9999),
+    ("p99.999", 0.99999),
+];
+
+impl WaitsResult {
+    fn all(times: &WaitTimes) -> Vec<Self> {
+        let at = PERCENTILES.into_iter().filter_map(|(of, share)| Some((of, times.at(share)?)));
+        std::iter::once(("all", times.all())).chain(at).map(|(of, it)| Self::new(of, &it)).collect()
+    }
+
+    fn new(of: &str, alike: &Alike) -> Self {
+        let mean = |ns: u64| ns as f64 / alike.requests.max(1) as f64;
+        let waited = |cause| mean(alike.waits.get(cause));
+        Self {
+            of: of.to_owned(),
+            requests: alike.requests,
+            response_ns: mean(alike.waits.total()),
+            own_ns: waited(Cause::Own),
+            lun_ns: waited(Cause::Lun),
+            channel_ns: waited(Cause::Channel),
+            collection_ns: waited(Cause::Collection),
+            erase_ns: waited(Cause::Erase),
+            buffer_ns: waited(Cause::Buffer),
+        }
+    }
+
+    /// What was waited for, by name, in the order of the fields.
+    pub fn parts(&self) -> [(&'static str, f64); 6] {
+        [
+            ("own", self.own_ns),
+            ("LUN", self.lun_ns),
+            ("channel", self.channel_ns),
+            ("collection", self.collection_ns),
+            ("erase", self.erase_ns),
+            ("buffer", self.buffer_ns),
+        ]
+    }
 }
 
 impl RequestsResult {
     fn new(times: &RequestTimes, elapsed_ns: u64) -> Self {
         let operations = HostOp::ALL.into_iter().zip(&times.of);
         let some = operations.filter(|(_, times)| times.count() > 0);
-        let times_of = |times: &ResponseTimes| OperationTimes {
-            count: times.count(),
-            per_second: times.count() as f64 * 1e9 / elapsed_ns.max(1) as f64,
-            response_ns: ResponseSummary::new(times),
+        let times_of = |op: HostOp, of: &ResponseTimes| OperationTimes {
+            count: of.count(),
+            per_second: of.count() as f64 * 1e9 / elapsed_ns.max(1) as f64,
+            response_ns: ResponseSummary::new(of),
+            waits: times.waits.as_ref().map(|waits| WaitsResult::all(&waits[op as usize])),
         };
         Self {
-            operations: some.map(|(op, times)| (op.name().to_owned(), times_of(times))).collect(),
+            operations: some.map(|(op, of)| (op.name().to_owned(), times_of(op, of))).collect(),
             under_way_mean: times.under_way_mean,
             under_way_max: times.under_way_max,
             write_buffer: times.buffer.map(BufferResult::from),

@@ -30,6 +30,12 @@
 //! takes a transfer to the host, and no LUN or channel. Trims and flushes change tables only, and take no
 //! time. Filling the drive is not part of it: the first request finds all LUNs at rest.
 //!
+//! # What requests wait for
+//! With `waits=on`, the time of each request is divided by what the page of it waited for that is complete last:
+//! that is what the request waited for. A LUN that has nothing to do but is kept for an operation that waits is
+//! busy with that, or with what that waits for; so is a channel. A host write waits for a collection until all
+//! pages are moved, and from there to the end of the erase for that.
+//!
 //! # The rule of FEMU
 //! With `priority=femu` nothing waits for anything but its LUN: not the host write for the collection
 //! before it, nor the program of a copyback for its read, nor an erase for the pages that leave the block.
@@ -42,8 +48,10 @@
 mod host;
 mod measured;
 mod requests;
+mod watch;
 
 use crate::luns::Luns;
+use crate::occupation::After;
 use crate::owner::NOBODY;
 use crate::response_times::Recorder;
 use crate::schedule::Schedule;
@@ -108,9 +116,13 @@ impl<F: Flash> Timed<F> {
         let parameters = timing.parameters();
         let queue_depth = parameters.queue_depth as usize;
         let by_request = parameters.unit == Unit::Request;
+        let mut luns = Luns::new(parameters, geometry);
+        if parameters.waits && parameters.priority != Priority::ReadFirst {
+            luns.keep_accounts();
+        }
         Self {
             flash,
-            luns: Luns::new(parameters, geometry),
+            luns,
             host: Host::new(queue_depth, parameters.speed_up),
             moved_by: [0; 2],
             collected_by: 0,
@@ -172,7 +184,7 @@ impl<F: Flash> Timed<F> {
     /// When the read of a page is complete for which the host asks at this time, both in nanoseconds.
     pub fn host_read_done_ns(&mut self, from: Ppn, arrival_ns: u64) -> u64 {
         self.measured.host_reads_ns += self.luns.read_ns;
-        self.luns.read(from, arrival_ns)
+        self.luns.read(from, arrival_ns, true)
     }
 
     /// A request of the host arrives: its pages follow, and then its [end](Self::end_request). Before that,
@@ -282,10 +294,11 @@ impl<F: Flash> Timed<F> {
         let Some(requests) = &mut self.requests else { return };
         let present = requests.present();
         match (from, &mut requests.schedule) {
-            (None, _) => requests.page_done(now + self.luns.transfer_ns),
+            (None, _) => requests.page_transferred(now),
             (Some(from), None) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
-                requests.page_done(self.luns.read(from, now));
+                let done = self.luns.read(from, now, true);
+                requests.page_done(done, || self.luns.latest_waits());
             }
             (Some(from), Some(schedule)) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
@@ -415,10 +428,14 @@ impl<F: Flash> Timed<F> {
             }
             return;
         }
-        let collected = if is_awaited { self.collected_by.max(self.moved_by[1]) } else { 0 };
-        let done = self.luns.program(to, now.max(collected));
+        let after = if is_awaited {
+            After { moved: self.moved_by[1], erased: self.collected_by }
+        } else {
+            After::default()
+        };
+        let done = self.luns.program(to, now, after, is_awaited);
         if is_awaited {
-            requests.program_done(done);
+            requests.program_done(done, || self.luns.latest_waits());
         }
     }
 
@@ -463,11 +480,12 @@ impl<F: Flash> Flash for Timed<F> {
         }
         let time = self.luns.program_ns;
         if !self.host.is_waiting {
-            self.luns.program(to, self.now());
+            self.luns.program(to, self.now(), After::default(), false);
             self.measured.others_ns += time;
             return Ok(());
         }
-        let done = self.luns.program(to, self.now().max(self.collected_by).max(self.moved_by[1]));
+        let after = After { moved: self.moved_by[1], erased: self.collected_by };
+        let done = self.luns.program(to, self.now(), after, true);
         self.measured.host_writes_ns += time;
         self.measured.host_writes += 1;
         self.interval.host_writes += 1;
@@ -501,7 +519,8 @@ impl<F: Flash> Flash for Timed<F> {
             schedule.erase(block, is_awaited);
             return Ok(());
         }
-        let done = self.luns.erase(block, self.now().max(self.moved_by[0]).max(self.moved_by[1]));
+        let moved = self.moved_by[0].max(self.moved_by[1]);
+        let done = self.luns.erase(block, self.now(), moved);
         self.collect_until(done);
         Ok(())
     }
@@ -514,7 +533,7 @@ impl<F: Flash> Flash for Timed<F> {
             schedule.read_for_ftl(from, is_awaited);
             return Ok(());
         }
-        let done = self.luns.read(from, self.now());
+        let done = self.luns.read(from, self.now(), false);
         self.collect_until(done);
         Ok(())
     }

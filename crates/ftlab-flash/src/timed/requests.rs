@@ -1,9 +1,11 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
+use super::watch::Watch;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
 use crate::schedule::{NEVER, Schedule};
 use crate::timing::{Arrivals, Priority, TimingParameters, nanoseconds};
+use crate::waits::{Cause, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -68,6 +70,8 @@ pub struct RequestTimes {
     pub under_way_max: u64,
     /// What happened in the write buffer, if there is one.
     pub buffer: Option<BufferCounts>,
+    /// What requests of each kind waited for, in the same order, with waits=on.
+    pub waits: Option<[WaitTimes; 4]>,
 }
 
 /// The requests of the host, and when what they asked for is complete.
@@ -103,6 +107,8 @@ pub(super) struct Requests {
     pub(super) ended: VecDeque<(u32, u64)>,
     /// Requests under way, those from before the measurement included.
     under_way: usize,
+    /// What requests wait for, if somebody wants to know.
+    watch: Option<Box<Watch>>,
 }
 
 /// A request under way.
@@ -192,7 +198,13 @@ impl Requests {
     pub(super) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
         let by_choice = parameters.priority == Priority::ReadFirst;
         Self {
-            schedule: by_choice.then(|| Schedule::new(parameters, geometry)),
+            schedule: by_choice.then(|| {
+                let mut schedule = Schedule::new(parameters, geometry);
+                if parameters.waits {
+                    schedule.keep_accounts();
+                }
+                schedule
+            }),
             buffer: Buffer::new(
                 parameters.write_buffer,
                 geometry.page_bytes(),
@@ -219,6 +231,7 @@ impl Requests {
             queue: Queue::default(),
             ended: VecDeque::new(),
             under_way: 0,
+            watch: parameters.waits.then(Box::default),
         }
     }
 
@@ -290,30 +303,52 @@ impl Requests {
         }
         let open = &mut self.open[owner as usize];
         open.waits = open.waits.saturating_sub(1);
-        open.done = open.done.max(time);
+        if time > open.done {
+            open.done = time;
+            if let (Some(watch), Some(schedule)) = (&mut self.watch, &self.schedule) {
+                watch.page(owner, schedule.latest_waits());
+            }
+        }
         self.end_if_complete(owner, time);
     }
 
     /// A page of the buffer is in flash: there is room for another.
     fn programmed(&mut self, entry: u32, now: u64) {
         let Some(buffer) = &mut self.buffer else { return };
+        if let (Some(watch), Some(schedule)) = (&mut self.watch, &self.schedule) {
+            watch.entry(entry, schedule.latest_waits());
+        }
         let mut told = std::mem::take(&mut self.told);
         buffer.programmed(entry, &mut told);
         let in_flash = told.len();
         buffer.take_in(&mut told);
         for (index, owner) in told.drain(..).enumerate() {
             // A page that finds room has yet to come.
-            let done = if index < in_flash { now } else { now + self.transfer_ns };
-            self.stop_waiting(owner, done, now);
+            let (of, own_ns) =
+                if index < in_flash { (Some(entry), 0) } else { (None, self.transfer_ns) };
+            self.stop_waiting(owner, of, own_ns, now);
         }
         self.told = told;
     }
 
-    /// A page that a request waited for is complete at `done`.
-    fn stop_waiting(&mut self, owner: Owner, done: u64, now: u64) {
+    /// A page that a request waited for is complete `own_ns` from now: one that is in flash with this page of the
+    /// buffer, or one for which there is room.
+    fn stop_waiting(&mut self, owner: Owner, entry: Option<u32>, own_ns: u64, now: u64) {
         let open = &mut self.open[owner as usize];
         open.waits -= 1;
-        open.done = open.done.max(done);
+        if now + own_ns > open.done {
+            open.done = now + own_ns;
+            let age_ns = now - open.arrival;
+            match (&mut self.watch, entry) {
+                (Some(watch), Some(entry)) => watch.page_of_buffer(owner, entry, age_ns),
+                (Some(watch), None) => {
+                    let mut waits = Waits::of(Cause::Buffer, age_ns);
+                    waits.add(Cause::Own, own_ns);
+                    watch.page(owner, waits);
+                }
+                (None, _) => {}
+            }
+        }
         self.end_if_complete(owner, now);
     }
 
@@ -321,7 +356,7 @@ impl Requests {
     pub(super) fn put(&mut self, write: BufferedWrite, now: u64) {
         let Some(buffer) = &mut self.buffer else { return };
         match buffer.put(write, self.present) {
-            Put::Acknowledged => self.page_done(now + self.transfer_ns),
+            Put::Acknowledged => self.page_transferred(now),
             Put::Waits => self.page_waits(),
         }
     }
@@ -341,7 +376,7 @@ impl Requests {
         buffer.trim(lpn, &mut told);
         buffer.take_in(&mut told);
         for owner in told.drain(..) {
-            self.stop_waiting(owner, now + self.transfer_ns, now);
+            self.stop_waiting(owner, None, self.transfer_ns, now);
         }
         self.told = told;
     }
@@ -352,7 +387,7 @@ impl Requests {
             return false;
         };
         buffer.counts.read_hits += 1;
-        self.page_done(now + self.transfer_ns);
+        self.page_transferred(now);
         true
     }
 
@@ -373,12 +408,13 @@ impl Requests {
         true
     }
 
-    /// The page for which the FTL has asked will be in flash at this time.
-    pub(super) fn program_done(&mut self, done: u64) {
-        if entry_of(self.writer).is_some() {
+    /// The page for which the FTL has asked will be in flash at this time, after it has waited for this.
+    pub(super) fn program_done(&mut self, done: u64, waits: impl Fn() -> Waits) {
+        if let Some(entry) = entry_of(self.writer) {
             self.finishing.push(Reverse((done, self.writer)));
+            self.watch.iter_mut().for_each(|watch| watch.entry(entry, waits()));
         } else {
-            self.page_done(done);
+            self.page_done(done, waits);
         }
     }
 
@@ -405,6 +441,7 @@ impl Requests {
         if open.is_measured {
             self.queue.leave(open.done);
             let response_ns = open.done - open.arrival;
+            self.watch.iter_mut().for_each(|watch| watch.end(owner, open.op, response_ns));
             self.responses[open.op as usize].record(response_ns);
             if open.op == HostOp::Write {
                 self.interval.record(response_ns);
@@ -436,6 +473,7 @@ impl Requests {
             self.present = self.open.len() as Owner - 1;
         }
         self.writer = self.present;
+        self.watch.iter_mut().for_each(|watch| watch.begin(self.present));
     }
 
     /// Who asks at present.
@@ -443,11 +481,20 @@ impl Requests {
         self.present
     }
 
-    /// A page of the present request will be complete at this time.
+    /// A page of the present request will be complete at this time, after it has waited for this.
     #[inline]
-    pub(super) fn page_done(&mut self, done: u64) {
+    pub(super) fn page_done(&mut self, done: u64, waits: impl Fn() -> Waits) {
         let open = &mut self.open[self.present as usize];
-        open.done = open.done.max(done);
+        if done > open.done {
+            open.done = done;
+            self.watch.iter_mut().for_each(|watch| watch.page(self.present, waits()));
+        }
+    }
+
+    /// A page of the present request takes a transfer to or from the drive, and nothing else.
+    pub(super) fn page_transferred(&mut self, now: u64) {
+        let own_ns = self.transfer_ns;
+        self.page_done(now + own_ns, || Waits::of(Cause::Own, own_ns));
     }
 
     /// When a page of the present request will be complete, nobody knows.
@@ -470,6 +517,7 @@ impl Requests {
     pub(super) fn measure(&mut self, now: u64) {
         self.open.iter_mut().for_each(|open| open.is_measured = false);
         self.responses = Default::default();
+        self.watch.iter_mut().for_each(|watch| watch.measure());
         self.interval = Responses::default();
         self.queue = Queue { now, ..Queue::default() };
         self.buffer.iter_mut().for_each(|buffer| buffer.counts = BufferCounts::default());
@@ -506,6 +554,7 @@ impl Requests {
             under_way_mean: self.queue.integral as f64 / elapsed_ns.max(1) as f64,
             under_way_max: self.queue.length_max,
             buffer: self.buffer.as_ref().map(|buffer| buffer.counts),
+            waits: self.watch.as_ref().map(|watch| watch.measured()),
         }
     }
 }
