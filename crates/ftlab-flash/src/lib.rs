@@ -31,6 +31,7 @@ mod owner;
 mod response_times;
 mod schedule;
 mod timed;
+mod timeline;
 mod timing;
 mod waits;
 mod write_buffer;
@@ -41,6 +42,7 @@ pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use response_times::ResponseTimes;
 pub use timed::{Arrival, Awaited, HostOp, Interval, Measured, RequestTimes, Step, Timed};
+pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{
     Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,

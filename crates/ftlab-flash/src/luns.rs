@@ -1,6 +1,7 @@
 //! LUNs and channels: who is busy until when.
 
 use crate::occupation::{Accounts, After, Booked};
+use crate::timeline::Log;
 use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
 use crate::waits::Waits;
 use crate::{BlockId, BlockOf, Geometry, Ppn};
@@ -139,6 +140,28 @@ impl Luns {
         self.accounts = Some(Box::new(accounts));
     }
 
+    /// Keeps a log of what LUNs do, too.
+    pub(crate) fn keep_log(&mut self) {
+        self.accounts.iter_mut().for_each(|accounts| accounts.log = Some(Log::default()));
+    }
+
+    /// What LUNs do, if a log is kept.
+    pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
+        self.accounts.as_mut()?.log.as_mut()
+    }
+
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.accounts.as_ref()?.log.as_ref()
+    }
+
+    /// For which request the host asks from here on, if accounts are kept.
+    #[inline]
+    pub(crate) fn ask_for(&mut self, request: Option<u64>) {
+        if let Some(accounts) = &mut self.accounts {
+            accounts.request = request;
+        }
+    }
+
     /// What the last operation of the host waits for, if accounts are kept.
     pub(crate) fn latest_waits(&self) -> Waits {
         self.accounts.as_ref().map_or_else(Waits::default, |accounts| accounts.latest)
@@ -170,11 +193,12 @@ impl Luns {
     /// Reads from the cells, then transfers out; the LUN holds the page until that is done.
     #[inline]
     pub(crate) fn read(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
-        self.read_from(self.lun_of(page), now, is_host)
+        self.read_from(page, now, is_host)
     }
 
     #[inline]
-    fn read_from(&mut self, lun: usize, now: u64, is_host: bool) -> u64 {
+    fn read_from(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+        let lun = self.lun_of(page);
         let free = self.all[lun].free;
         let start = now.max(free);
         let mut done = start + self.read_ns;
@@ -184,7 +208,7 @@ impl Luns {
             *channel_free = done;
         }
         if self.accounts.is_some() {
-            let booked = self.booked(lun, now, start, done, is_host);
+            let booked = self.booked(page, now, start, done, is_host);
             let booked = Booked { own_ns: self.read_ns, ..booked };
             self.accounts.iter_mut().for_each(|accounts| accounts.read(booked));
         }
@@ -194,11 +218,7 @@ impl Luns {
     /// Transfers in, which takes LUN and channel, then programs.
     #[inline]
     pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
-        self.program_on(self.lun_of(page), now, after, is_host)
-    }
-
-    #[inline]
-    fn program_on(&mut self, lun: usize, now: u64, after: After, is_host: bool) -> u64 {
+        let lun = self.lun_of(page);
         let mut start = now.max(after.both()).max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
@@ -207,7 +227,7 @@ impl Luns {
         }
         let done = start + self.program_ns;
         if self.accounts.is_some() {
-            let booked = self.booked(lun, now, start, done, is_host);
+            let booked = self.booked(page, now, start, done, is_host);
             self.accounts.iter_mut().for_each(|accounts| accounts.program(booked, after));
         }
         self.all[lun].occupy(start, done)
@@ -215,10 +235,12 @@ impl Luns {
 
     /// An operation that is about to get its time; a program, or else a read.
     #[cold]
-    fn booked(&self, lun: usize, now: u64, start: u64, done: u64, is_host: bool) -> Booked {
+    fn booked(&self, page: Ppn, now: u64, start: u64, done: u64, is_host: bool) -> Booked {
+        let lun = self.lun_of(page);
         Booked {
             lun,
             channel: lun % self.channels as usize,
+            page: page.0,
             now,
             free: self.all[lun].free,
             start,
@@ -237,15 +259,15 @@ impl Luns {
             let start = now.max(lun.free);
             return lun.occupy(start, start + self.copy_ns);
         }
-        let (from, to) = (self.lun_of(from), self.lun_of(to));
-        if from == to && self.shared.is_none() && self.accounts.is_none() {
-            let lun = &mut self.all[from];
+        let on = self.lun_of(from);
+        if on == self.lun_of(to) && self.shared.is_none() && self.accounts.is_none() {
+            let lun = &mut self.all[on];
             let start = now.max(lun.free);
             return lun.occupy(start, start + self.copy_ns);
         }
         let is_read = self.read_from(from, now, false);
         let moved = if self.reads_first { is_read } else { 0 };
-        self.program_on(to, now, After { moved, erased: 0 }, false)
+        self.program(to, now, After { moved, erased: 0 }, false)
     }
 
     /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
@@ -259,7 +281,7 @@ impl Luns {
             let erased = lun.occupy(start, start + self.erase_ns);
             done = done.max(erased);
             if let Some(accounts) = &mut self.accounts {
-                accounts.erase(number, now, moved, erased);
+                accounts.erase(Booked::erase(number, block, [now, start, erased]), moved);
             }
         }
         done

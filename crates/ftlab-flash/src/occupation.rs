@@ -1,5 +1,7 @@
 //! Who occupies LUNs and channels that serve in the order of requests, and so what waits for them are for.
 
+use crate::BlockId;
+use crate::timeline::{Log, LunWork, Slice};
 use crate::waits::{Cause, Waits};
 use std::collections::VecDeque;
 
@@ -68,6 +70,7 @@ impl Occupation {
 pub(crate) struct Booked {
     pub(crate) lun: usize,
     pub(crate) channel: usize,
+    pub(crate) page: u32,
     /// When it was asked for.
     pub(crate) now: u64,
     /// When the LUN is free of what it was asked for before.
@@ -80,6 +83,25 @@ pub(crate) struct Booked {
     pub(crate) transfer_ns: u64,
     /// Whether the host asked for it.
     pub(crate) is_host: bool,
+}
+
+impl Booked {
+    /// An erase of a part of a block: when it was asked for, when it starts, when it is done.
+    pub(crate) fn erase(lun: usize, block: BlockId, [now, start, done]: [u64; 3]) -> Self {
+        let own_ns = done - start;
+        Self {
+            lun,
+            channel: 0,
+            page: block.0,
+            now,
+            free: start,
+            start,
+            done,
+            own_ns,
+            transfer_ns: 0,
+            is_host: false,
+        }
+    }
 }
 
 /// What a program or erase waits for before its LUN: that pages are moved, and that blocks are erased.
@@ -102,6 +124,10 @@ pub(crate) struct Accounts {
     luns: Vec<Occupation>,
     channels: Vec<Occupation>,
     pub(crate) latest: Waits,
+    /// What LUNs do, if somebody wants to know.
+    pub(crate) log: Option<Log>,
+    /// For which request the host asks.
+    pub(crate) request: Option<u64>,
 }
 
 impl Accounts {
@@ -110,6 +136,8 @@ impl Accounts {
             luns: vec![Occupation::default(); luns],
             channels: vec![Occupation::default(); channels],
             latest: Waits::default(),
+            log: None,
+            request: None,
         }
     }
 
@@ -126,6 +154,7 @@ impl Accounts {
         let (of_lun, of_channel) = causes(booked.is_host);
         lun.occupy(now, done, of_lun);
         channel.occupy(now, if transfer_ns > 0 { done } else { 0 }, of_channel);
+        self.note(booked, [LunWork::HostRead, LunWork::Read]);
     }
 
     /// A page is transferred and programmed.
@@ -145,13 +174,33 @@ impl Accounts {
         lun.occupy(now, after.erased, Cause::Erase);
         lun.occupy(now, done, of_lun);
         channel.occupy(now, if transfer_ns > 0 { start + transfer_ns } else { 0 }, of_channel);
+        self.note(booked, [LunWork::HostProgram, LunWork::Program]);
+    }
+
+    /// Takes note of what a LUN does: the first of these for the host, the second for the FTL.
+    fn note(&mut self, booked: Booked, work: [LunWork; 2]) {
+        let Booked { lun, page, start, done, is_host, .. } = booked;
+        let Some(log) = &mut self.log else { return };
+        log.add(Slice {
+            lun: lun as u32,
+            begin_ns: start,
+            end_ns: done,
+            work: work[usize::from(!is_host)],
+            page,
+            request: self.request.filter(|_| is_host),
+        });
     }
 
     /// A part of a block is erased.
-    pub(crate) fn erase(&mut self, lun: usize, now: u64, moved: u64, done: u64) {
-        let lun = &mut self.luns[lun];
-        lun.occupy(now, moved, Cause::Collection);
-        lun.occupy(now, done, Cause::Erase);
+    pub(crate) fn erase(&mut self, booked: Booked, moved: u64) {
+        let Booked { lun, page, now, start, done, .. } = booked;
+        let occupation = &mut self.luns[lun];
+        occupation.occupy(now, moved, Cause::Collection);
+        occupation.occupy(now, done, Cause::Erase);
+        if let Some(log) = &mut self.log {
+            let (lun, work) = (lun as u32, LunWork::Erase);
+            log.add(Slice { lun, begin_ns: start, end_ns: done, work, page, request: None });
+        }
     }
 }
 

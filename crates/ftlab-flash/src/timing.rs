@@ -212,6 +212,8 @@ impl TimingPreset {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timing {
     parameters: TimingParameters,
+    /// How many of the slowest requests are kept with what LUNs did meanwhile.
+    slowest: usize,
 }
 
 impl Timing {
@@ -230,7 +232,18 @@ impl Timing {
         full.arguments.extend(spec.arguments.iter().cloned());
         let parameters = TimingParameters::from_spec(&full)?;
         check(&spec.name, &parameters)?;
-        Ok(Self { parameters })
+        Ok(Self { parameters, slowest: 0 })
+    }
+
+    /// Keeps so many of the slowest requests, with what LUNs did meanwhile; for requests only.
+    #[must_use]
+    pub fn keep_slowest(mut self, count: usize) -> Self {
+        self.slowest = count;
+        self
+    }
+
+    pub(crate) fn slowest(&self) -> usize {
+        self.slowest
     }
 
     /// Every parameter with its value.

@@ -3,6 +3,7 @@
 use crate::data::Data;
 use crate::tables::{self, Table};
 use crate::text::name_of;
+use crate::timeline::{Picture, pictures};
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
@@ -33,6 +34,8 @@ struct Page<'a> {
     moves: Table,
     responses: Table,
     waits: Table,
+    slowest: Table,
+    pictures: Vec<Picture>,
     speed: Table,
     wear: Table,
     faults: Table,
@@ -74,6 +77,8 @@ impl<'a> Page<'a> {
             moves: tables::moves(result),
             responses,
             waits: tables::waits(result),
+            slowest: tables::slowest(result),
+            pictures: pictures(result),
             speed: tables::speed(result),
             wear: tables::wear(result),
             faults: tables::faults(result),

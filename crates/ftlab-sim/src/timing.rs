@@ -3,7 +3,7 @@
 use crate::parameters::named;
 use ftlab_flash::{
     Alike, Arrivals, BufferCounts, Cause, HostOp, Interval, Measured, RequestTimes, ResponseTimes,
-    Timing, WaitTimes,
+    Slice, SlowRequest, Timing, WaitTimes,
 };
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
@@ -120,6 +120,40 @@ pub struct RequestsResult {
     pub under_way_max: u64,
     /// What happened in the write buffer, if there is one.
     pub write_buffer: Option<BufferResult>,
+    /// The slowest requests, the slowest first, if they were asked for.
+    pub slowest: Option<Vec<SlowResult>>,
+}
+
+/// One of the slowest requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowResult {
+    /// Its number, from 0 for the first one, before counting began.
+    pub number: u64,
+    /// What it asked for: read, write, trim, flush.
+    pub operation: String,
+    /// When it arrived, in nanoseconds of the simulated clock.
+    pub arrival_ns: u64,
+    /// When it was complete.
+    pub done_ns: u64,
+    /// What it waited for.
+    pub waits: WaitsResult,
+    /// What the LUNs did meanwhile, and an eighth of its response time before; not part of what is stored.
+    #[serde(skip)]
+    pub slices: Vec<Slice>,
+}
+
+impl SlowResult {
+    fn new(of: &SlowRequest) -> Self {
+        let name = format!("request {}", of.number);
+        Self {
+            number: of.number,
+            operation: of.op.name().to_owned(),
+            arrival_ns: of.arrival_ns,
+            done_ns: of.done_ns,
+            waits: WaitsResult::new(&name, &Alike { requests: 1, waits: of.waits }),
+            slices: of.slices.clone(),
+        }
+    }
 }
 
 /// Pages in the write buffer.
@@ -162,7 +196,7 @@ pub struct OperationTimes {
 /// for what the page of it waits for that is complete last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitsResult {
-    /// Of which requests: all, or those whose response times are within 1/32 of a percentile, such as p99.9.
+    /// Of which requests: all, those whose response times are within 1/32 of a percentile, such as p99.9, or one.
     pub of: String,
     /// How many these are.
     pub requests: u64,
@@ -242,6 +276,8 @@ impl RequestsResult {
             under_way_mean: times.under_way_mean,
             under_way_max: times.under_way_max,
             write_buffer: times.buffer.map(BufferResult::from),
+            slowest: (!times.slowest.is_empty())
+                .then(|| times.slowest.iter().map(SlowResult::new).collect()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! operation that waits for its LUN has waited for what these clocks have gained meanwhile.
 
 use super::operation::Kind;
+use crate::timeline::{Log, LunWork, Slice};
 use crate::waits::{Cause, Waits};
 use std::collections::VecDeque;
 
@@ -34,6 +35,8 @@ struct Lun {
     clock: Clock,
     /// The clocks of its channel at the time of its own.
     of_channel: Waits,
+    /// When it began or resumed its present operation.
+    began: u64,
 }
 
 /// An operation that the host asked for.
@@ -43,6 +46,8 @@ struct Account {
     since: u64,
     /// Clocks at that time: of the LUN, of the channel, or of the pages that are moved.
     clocks: Waits,
+    /// The request that asked for it, if one did.
+    request: Option<u64>,
 }
 
 /// All of it.
@@ -59,6 +64,10 @@ pub(crate) struct Accounts {
     complete: VecDeque<Waits>,
     /// Those of the one that was taken last.
     pub(super) latest: Waits,
+    /// What LUNs did, if somebody wants to know.
+    pub(super) log: Option<Log>,
+    /// For which request the host asks.
+    pub(super) request: Option<u64>,
 }
 
 /// For what a LUN is busy, as others see it.
@@ -80,6 +89,8 @@ impl Accounts {
             moved: Clock::default(),
             complete: VecDeque::new(),
             latest: Waits::default(),
+            log: None,
+            request: None,
         }
     }
 
@@ -147,7 +158,8 @@ impl Accounts {
             self.operations.resize(id + 1, Account::default());
         }
         let clocks = self.pass_moves(now);
-        self.operations[id] = Account { waits: Waits::default(), since: now, clocks };
+        let (waits, request) = (Waits::default(), self.request);
+        self.operations[id] = Account { waits, since: now, clocks, request };
     }
 
     /// Nothing holds an operation back any longer, and it waits for its LUN, whose clocks these are; `held_by` is
@@ -190,6 +202,29 @@ impl Accounts {
     pub(super) fn get_channel(&mut self, id: u32, lun: usize, now: u64) {
         let clocks = self.channel_clocks(lun, now);
         self.begin(id, &clocks, now);
+    }
+
+    /// A LUN begins an operation, of the host or the FTL, or resumes it.
+    pub(super) fn occupy(&mut self, lun: usize, now: u64) {
+        self.luns[lun].began = now;
+    }
+
+    /// A LUN is done with what an operation of this kind is, or interrupts it; it is of a page or block, and the host
+    /// asked for it, or not.
+    pub(super) fn release(&mut self, lun: usize, id: u32, (kind, page): (Kind, u32), now: u64) {
+        let is_host = matches!(kind, Kind::HostRead | Kind::HostProgram);
+        let of_host = || self.operations.get(id as usize).and_then(|account| account.request);
+        let request = if is_host { of_host() } else { None };
+        let Some(log) = &mut self.log else { return };
+        let work = match kind {
+            Kind::HostRead => LunWork::HostRead,
+            Kind::HostProgram => LunWork::HostProgram,
+            Kind::Read => LunWork::Read,
+            Kind::Program => LunWork::Program,
+            Kind::Erase => LunWork::Erase,
+        };
+        let begin_ns = self.luns[lun].began;
+        log.add(Slice { lun: lun as u32, begin_ns, end_ns: now, work, page, request });
     }
 
     /// It is complete.

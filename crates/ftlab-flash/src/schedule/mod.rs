@@ -17,6 +17,7 @@ mod timers;
 
 use crate::luns::Striping;
 use crate::owner::{NOBODY, Owner};
+use crate::timeline::Log;
 use crate::timing::{TimingParameters, nanoseconds};
 use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
@@ -161,6 +162,28 @@ impl Schedule {
     pub(crate) fn keep_accounts(&mut self) {
         let accounts = Accounts::new(self.luns.len(), self.channels.count());
         self.accounts = Some(Box::new(accounts));
+    }
+
+    /// Keeps a log of what LUNs do, too.
+    pub(crate) fn keep_log(&mut self) {
+        self.accounts.iter_mut().for_each(|accounts| accounts.log = Some(Log::default()));
+    }
+
+    /// What LUNs did, if a log is kept.
+    pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
+        self.accounts.as_mut()?.log.as_mut()
+    }
+
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.accounts.as_ref()?.log.as_ref()
+    }
+
+    /// For which request the host asks from here on, if accounts are kept.
+    #[inline]
+    pub(crate) fn ask_for(&mut self, request: Option<u64>) {
+        if let Some(accounts) = &mut self.accounts {
+            accounts.request = request;
+        }
     }
 
     /// What the operation waited for that was complete last, if accounts are kept.
@@ -399,10 +422,8 @@ impl Schedule {
         let operation = &mut self.operations[present];
         operation.left_ns = end - self.now;
         operation.interruptions += 1;
-        if self.accounts.is_some() && operation.owner != NOBODY {
-            let clocks = self.account_pass(number);
-            let now = self.now;
-            self.accounts.iter_mut().for_each(|it| it.interrupt(present, clocks, now));
+        if self.accounts.is_some() {
+            self.account_interrupted(number, present);
         }
         self.luns[number].suspended = Some(present);
         if self.suspends.cost_ns > 0 {
@@ -475,13 +496,13 @@ impl Schedule {
         if kind.is_program() && self.programs.get(&page) == Some(&id) {
             self.programs.remove(&page);
         }
-        let part = (page, number as u32);
+        let (part, now) = ((page, number as u32), self.now);
+        self.accounts.iter_mut().for_each(|it| it.release(number, id, (kind, page), now));
         if kind == Kind::Erase && self.erases.get(&part) == Some(&id) {
             self.erases.remove(&part);
         }
         if owner != NOBODY {
             self.complete.push_back((self.now, owner));
-            let now = self.now;
             self.accounts.iter_mut().for_each(|it| it.finish(id, now));
         }
         let mut followers = self.operations.take_followers(id);
@@ -498,7 +519,6 @@ impl Schedule {
         if collected > 0 {
             self.collected.leave(collected);
             if kind != Kind::Erase {
-                let now = self.now;
                 self.accounts.iter_mut().for_each(|it| it.end_move(now));
             }
             while let Some(waiting) = self.collected.release() {
@@ -551,11 +571,24 @@ impl Schedule {
     /// A LUN at rest begins an operation, or resumes it.
     #[inline]
     fn account_begun(&mut self, number: usize, id: u32) {
-        if self.accounts.is_none() || self.operations[id].owner == NOBODY {
+        let Some(accounts) = &mut self.accounts else { return };
+        accounts.occupy(number, self.now);
+        if self.operations[id].owner == NOBODY {
             return;
         }
         let clocks = self.account_pass(number);
         self.accounts.iter_mut().for_each(|it| it.begin(id, &clocks, self.now));
+    }
+
+    /// A LUN interrupts an operation.
+    fn account_interrupted(&mut self, number: usize, id: u32) {
+        let clocks = self.account_pass(number);
+        let operation = &self.operations[id];
+        let Some(accounts) = &mut self.accounts else { return };
+        accounts.release(number, id, (operation.kind, operation.page), self.now);
+        if operation.owner != NOBODY {
+            accounts.interrupt(id, clocks, self.now);
+        }
     }
 
     /// A LUN holds a page that it has read, and waits for its channel.

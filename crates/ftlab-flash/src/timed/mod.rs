@@ -117,8 +117,12 @@ impl<F: Flash> Timed<F> {
         let queue_depth = parameters.queue_depth as usize;
         let by_request = parameters.unit == Unit::Request;
         let mut luns = Luns::new(parameters, geometry);
-        if parameters.waits && parameters.priority != Priority::ReadFirst {
+        let is_watched = parameters.waits || timing.slowest() > 0;
+        if by_request && is_watched && parameters.priority != Priority::ReadFirst {
             luns.keep_accounts();
+            if timing.slowest() > 0 {
+                luns.keep_log();
+            }
         }
         Self {
             flash,
@@ -128,7 +132,7 @@ impl<F: Flash> Timed<F> {
             collected_by: 0,
             has_dependencies: parameters.priority != Priority::Femu,
             responses: Recorder::default(),
-            requests: by_request.then(|| Box::new(Requests::new(parameters, geometry))),
+            requests: by_request.then(|| Box::new(Requests::new(timing, geometry))),
             serves_requests: false,
             measured: Measured::default(),
             interval: Interval::default(),
@@ -198,6 +202,7 @@ impl<F: Flash> Timed<F> {
             requests.schedule.iter_mut().for_each(|schedule| schedule.begin_at(end));
             requests.measure(end);
         }
+        requests.settle(self.luns.log_mut());
         let host = &mut self.host;
         let mut now = host.now;
         loop {
@@ -292,16 +297,18 @@ impl<F: Flash> Timed<F> {
     pub fn read_for_host(&mut self, from: Option<Ppn>) {
         let now = self.host.now;
         let Some(requests) = &mut self.requests else { return };
-        let present = requests.present();
+        let (present, asking) = (requests.present(), requests.asking());
         match (from, &mut requests.schedule) {
             (None, _) => requests.page_transferred(now),
             (Some(from), None) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
+                self.luns.ask_for(asking);
                 let done = self.luns.read(from, now, true);
                 requests.page_done(done, || self.luns.latest_waits());
             }
             (Some(from), Some(schedule)) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
+                schedule.ask_for(asking);
                 schedule.read(from, present);
                 requests.page_waits();
             }
@@ -348,8 +355,10 @@ impl<F: Flash> Timed<F> {
         let mut measured = self.measured.clone();
         measured.elapsed_ns = self.luns.end().max(end_of_requests) - measured.start;
         measured.arrived_ns = self.host.now.saturating_sub(measured.start);
-        measured.requests =
-            completed.as_ref().map(|requests| requests.measured(measured.elapsed_ns));
+        measured.requests = completed.as_ref().map(|requests| RequestTimes {
+            slowest: requests.slowest(self.luns.log()),
+            ..requests.measured(measured.elapsed_ns)
+        });
         measured.response_times = match &measured.requests {
             Some(requests) => requests.of[HostOp::Write as usize].clone(),
             None => self.responses.times(),
@@ -421,7 +430,9 @@ impl<F: Flash> Timed<F> {
             self.measured.others_ns += time;
         }
         let owner = if is_awaited { requests.writer } else { NOBODY };
+        let asking = requests.asking();
         if let Some(schedule) = &mut requests.schedule {
+            schedule.ask_for(asking);
             schedule.program(to, is_awaited, owner);
             if is_awaited {
                 requests.program_waits();
@@ -433,6 +444,7 @@ impl<F: Flash> Timed<F> {
         } else {
             After::default()
         };
+        self.luns.ask_for(asking);
         let done = self.luns.program(to, now, after, is_awaited);
         if is_awaited {
             requests.program_done(done, || self.luns.latest_waits());

@@ -4,7 +4,8 @@ use super::watch::Watch;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
 use crate::schedule::{NEVER, Schedule};
-use crate::timing::{Arrivals, Priority, TimingParameters, nanoseconds};
+use crate::timeline::{Log, SlowRequest};
+use crate::timing::{Arrivals, Priority, Timing, nanoseconds};
 use crate::waits::{Cause, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
@@ -72,6 +73,8 @@ pub struct RequestTimes {
     pub buffer: Option<BufferCounts>,
     /// What requests of each kind waited for, in the same order, with waits=on.
     pub waits: Option<[WaitTimes; 4]>,
+    /// The slowest requests, the slowest first, if they are kept.
+    pub slowest: Vec<SlowRequest>,
 }
 
 /// The requests of the host, and when what they asked for is complete.
@@ -109,6 +112,7 @@ pub(super) struct Requests {
     under_way: usize,
     /// What requests wait for, if somebody wants to know.
     watch: Option<Box<Watch>>,
+    tells_waits: bool,
 }
 
 /// A request under way.
@@ -195,13 +199,18 @@ impl Poisson {
 }
 
 impl Requests {
-    pub(super) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+    pub(super) fn new(timing: &Timing, geometry: &Geometry) -> Self {
+        let (parameters, slowest) = (timing.parameters(), timing.slowest());
+        let is_watched = parameters.waits || slowest > 0;
         let by_choice = parameters.priority == Priority::ReadFirst;
         Self {
             schedule: by_choice.then(|| {
                 let mut schedule = Schedule::new(parameters, geometry);
-                if parameters.waits {
+                if is_watched {
                     schedule.keep_accounts();
+                }
+                if slowest > 0 {
+                    schedule.keep_log();
                 }
                 schedule
             }),
@@ -231,7 +240,8 @@ impl Requests {
             queue: Queue::default(),
             ended: VecDeque::new(),
             under_way: 0,
-            watch: parameters.waits.then(Box::default),
+            watch: is_watched.then(|| Box::new(Watch::new(slowest))),
+            tells_waits: parameters.waits,
         }
     }
 
@@ -441,7 +451,9 @@ impl Requests {
         if open.is_measured {
             self.queue.leave(open.done);
             let response_ns = open.done - open.arrival;
-            self.watch.iter_mut().for_each(|watch| watch.end(owner, open.op, response_ns));
+            if let Some(watch) = &mut self.watch {
+                watch.end(owner, open.op, open.arrival, open.done);
+            }
             self.responses[open.op as usize].record(response_ns);
             if open.op == HostOp::Write {
                 self.interval.record(response_ns);
@@ -547,6 +559,40 @@ impl Requests {
         self.last_done.max(self.schedule.as_ref().map_or(0, Schedule::now))
     }
 
+    /// The request for which pages are read or programmed, if somebody wants to know, and it is not a page of the
+    /// buffer.
+    #[inline]
+    pub(super) fn asking(&self) -> Option<u64> {
+        let watch = self.watch.as_ref()?;
+        entry_of(self.writer).is_none().then(|| watch.number(self.present))
+    }
+
+    /// Gives the slowest requests their slices, which are in `log` unless LUNs choose what to do next, and keeps the
+    /// log short.
+    #[inline]
+    pub(super) fn settle(&mut self, log: Option<&mut Log>) {
+        let Some(slowest) = self.watch.as_mut().and_then(|watch| watch.slowest.as_mut()) else {
+            return;
+        };
+        let own = self.schedule.as_mut().and_then(Schedule::log_mut);
+        let Some(log) = own.or(log) else { return };
+        if slowest.has_new() {
+            slowest.settle(log);
+        }
+        if log.is_full() {
+            log.forget(oldest(&self.open, &self.free));
+        }
+    }
+
+    /// The slowest requests, once all are complete; `log` as above.
+    pub(super) fn slowest(&self, log: Option<&Log>) -> Vec<SlowRequest> {
+        let slowest = self.watch.as_ref().and_then(|watch| watch.slowest.clone());
+        let log = self.schedule.as_ref().and_then(Schedule::log).or(log);
+        let (Some(mut slowest), Some(log)) = (slowest, log) else { return Vec::new() };
+        slowest.settle(log);
+        slowest.requests().to_vec()
+    }
+
     /// What was measured in `elapsed_ns`.
     pub(super) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
         RequestTimes {
@@ -554,7 +600,20 @@ impl Requests {
             under_way_mean: self.queue.integral as f64 / elapsed_ns.max(1) as f64,
             under_way_max: self.queue.length_max,
             buffer: self.buffer.as_ref().map(|buffer| buffer.counts),
-            waits: self.watch.as_ref().map(|watch| watch.measured()),
+            waits: self.watch.as_ref().filter(|_| self.tells_waits).map(|watch| watch.measured()),
+            slowest: Vec::new(),
         }
     }
+}
+
+/// From when on the log of LUNs is needed: a little before the first arrival of the requests under way.
+fn oldest(open: &[Open], free: &[Owner]) -> u64 {
+    let mut is_under_way = vec![true; open.len()];
+    for free in free {
+        is_under_way[*free as usize] = false;
+    }
+    let under_way = || open.iter().zip(&is_under_way).filter(|(_, is)| **is).map(|(open, _)| open);
+    let Some(arrival) = under_way().map(|open| open.arrival).min() else { return 0 };
+    let done = under_way().map(|open| open.done).max().unwrap_or(arrival);
+    arrival.saturating_sub((done - arrival) / 8)
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::NoPayload;
-use crate::{Cause, ResponseTimes};
+use crate::{Cause, LunWork, ResponseTimes, Slice};
 
 /// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
 fn timed(more: &str) -> Timed<NoPayload> {
@@ -407,4 +407,78 @@ fn writes_wait_for_room_in_the_buffer_or_there_for_their_program() {
         program_buffered(&mut timed, &mut next, |timed| timed.empty_buffer().is_some());
         assert_eq!(waits_us(&timed)[1], expected, "{more}, {priority}");
     }
+}
+
+/// A timing with the slowest requests.
+fn watched(more: &str, slowest: usize) -> Timed<NoPayload> {
+    let spec =
+        format!("slc:read-us=10,program-us=100,erase-us=1000,transfer-us=1,unit=request{more}");
+    let timing = Timing::from_spec(&spec.parse().unwrap()).unwrap().keep_slowest(slowest);
+    let mut timed = Timed::new(NoPayload, &timing, &Geometry::new(4, 4, 4096).unwrap());
+    timed.measure();
+    timed
+}
+
+#[test]
+fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
+    for priority in ["none", "read-first"] {
+        let mut timed = watched(&format!(",priority={priority}"), 2);
+        ask_to_read(&mut timed, 0, 12);
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(100_000));
+        timed.begin_host_write();
+        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+        timed.erase(BlockId(0)).unwrap();
+        timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 2_000_000, 8);
+        ask_to_write(&mut timed, 3_000_000, 9);
+        let requests = timed.measured().requests.unwrap();
+        assert!(requests.waits.is_none());
+        let slowest = requests.slowest;
+        let of = slowest
+            .iter()
+            .map(|of| (of.number, of.op, of.arrival_ns / 1000, of.response_ns() / 1000));
+        assert_eq!(
+            of.collect::<Vec<_>>(),
+            [(1, HostOp::Write, 100, 1213), (3, HostOp::Write, 3000, 101)]
+        );
+        let us = |slice: &Slice| {
+            (slice.work, slice.begin_ns / 1000, slice.end_ns / 1000, slice.page, slice.request)
+        };
+        assert_eq!(
+            slowest[0].slices.iter().map(us).collect::<Vec<_>>(),
+            [
+                (LunWork::HostRead, 0, 11, 12, Some(0)),
+                (LunWork::Read, 100, 111, 0, None),
+                (LunWork::Program, 111, 212, 4, None),
+                (LunWork::Erase, 212, 1212, 0, None),
+                (LunWork::HostProgram, 1212, 1313, 8, Some(1)),
+            ],
+            "{priority}"
+        );
+        assert_eq!(slowest[0].waits.get(Cause::Erase), 1_000_000);
+    }
+}
+
+#[test]
+fn a_suspended_operation_is_two_slices() {
+    let mut timed = watched(",priority=read-first,suspend=both,suspend-us=5", 1);
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
+    timed.begin_host_write();
+    timed.erase(BlockId(1)).unwrap();
+    timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+    timed.end_request();
+    ask_to_read(&mut timed, 50_000, 0);
+    let slowest = timed.measured().requests.unwrap().slowest;
+    let us =
+        |slice: &Slice| (slice.work, slice.begin_ns / 1000, slice.end_ns / 1000, slice.request);
+    assert_eq!(
+        slowest[0].slices.iter().map(us).collect::<Vec<_>>(),
+        [
+            (LunWork::Erase, 0, 50, None),
+            (LunWork::HostRead, 55, 66, Some(1)),
+            (LunWork::Erase, 66, 1016, None),
+            (LunWork::HostProgram, 1016, 1117, Some(0)),
+        ]
+    );
 }

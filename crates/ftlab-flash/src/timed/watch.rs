@@ -2,6 +2,7 @@
 
 use super::requests::HostOp;
 use crate::owner::Owner;
+use crate::timeline::{SlowRequest, Slowest};
 use crate::waits::{Cause, WaitTimes, Waits};
 
 /// What the last page of each request waited for, which is what the request did.
@@ -12,12 +13,29 @@ pub(super) struct Watch {
     /// Page of the write buffer -> what its program waits for.
     entries: Vec<Waits>,
     of: [WaitTimes; 4],
+    /// Request under way -> its number.
+    numbers: Vec<u64>,
+    /// Requests that have arrived.
+    count: u64,
+    pub(super) slowest: Option<Slowest>,
 }
 
 impl Watch {
+    /// Keeps so many of the slowest requests, or none.
+    pub(super) fn new(slowest: usize) -> Self {
+        Self { slowest: (slowest > 0).then(|| Slowest::new(slowest)), ..Self::default() }
+    }
+
     /// A request arrives.
     pub(super) fn begin(&mut self, request: Owner) {
         set(&mut self.open, request, Waits::default());
+        set(&mut self.numbers, request, self.count);
+        self.count += 1;
+    }
+
+    /// The number of a request under way.
+    pub(super) fn number(&self, request: Owner) -> u64 {
+        self.numbers[request as usize]
     }
 
     /// A page of a request is complete later than those before it.
@@ -46,15 +64,28 @@ impl Watch {
     }
 
     /// A request is complete.
-    pub(super) fn end(&mut self, request: Owner, op: HostOp, response_ns: u64) {
+    pub(super) fn end(&mut self, request: Owner, op: HostOp, arrival_ns: u64, done_ns: u64) {
+        let response_ns = done_ns - arrival_ns;
         let waits = &self.open[request as usize];
         debug_assert_eq!(waits.total(), response_ns, "{op:?}: {waits:?}");
         self.of[op as usize].record(waits);
+        if let Some(slowest) = &mut self.slowest {
+            let (number, waits) = (self.numbers[request as usize], *waits);
+            slowest.offer(response_ns, || SlowRequest {
+                number,
+                op,
+                arrival_ns,
+                done_ns,
+                waits,
+                slices: Vec::new(),
+            });
+        }
     }
 
     /// Measures from here on.
     pub(super) fn measure(&mut self) {
         self.of = Default::default();
+        self.slowest.iter_mut().for_each(Slowest::clear);
     }
 
     /// What was measured, in the order of [`HostOp::ALL`].
@@ -63,10 +94,10 @@ impl Watch {
     }
 }
 
-fn set(of: &mut Vec<Waits>, index: u32, waits: Waits) {
+fn set<T: Copy + Default>(of: &mut Vec<T>, index: u32, value: T) {
     let index = index as usize;
     if index >= of.len() {
-        of.resize(index + 1, Waits::default());
+        of.resize(index + 1, T::default());
     }
-    of[index] = waits;
+    of[index] = value;
 }
