@@ -193,24 +193,20 @@ impl Luns {
     /// Reads from the cells, then transfers out; the LUN holds the page until that is done.
     #[inline]
     pub(crate) fn read(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
-        self.read_from(page, now, is_host)
+        if self.accounts.is_some() {
+            return self.read_and_account(page, now, is_host);
+        }
+        self.read_from(self.lun_of(page), now)
     }
 
     #[inline]
-    fn read_from(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
-        let lun = self.lun_of(page);
-        let free = self.all[lun].free;
-        let start = now.max(free);
+    fn read_from(&mut self, lun: usize, earliest: u64) -> u64 {
+        let start = earliest.max(self.all[lun].free);
         let mut done = start + self.read_ns;
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             done = done.max(*channel_free + channels.transfer_ns);
             *channel_free = done;
-        }
-        if self.accounts.is_some() {
-            let booked = self.booked(page, now, start, done, is_host);
-            let booked = Booked { own_ns: self.read_ns, ..booked };
-            self.accounts.iter_mut().for_each(|accounts| accounts.read(booked));
         }
         self.all[lun].occupy(start, done)
     }
@@ -218,73 +214,124 @@ impl Luns {
     /// Transfers in, which takes LUN and channel, then programs.
     #[inline]
     pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
-        let lun = self.lun_of(page);
-        let mut start = now.max(after.both()).max(self.all[lun].free);
+        if self.accounts.is_some() {
+            return self.program_and_account(page, now, after, is_host);
+        }
+        self.program_on(self.lun_of(page), now.max(after.both()))
+    }
+
+    #[inline]
+    fn program_on(&mut self, lun: usize, earliest: u64) -> u64 {
+        let mut start = earliest.max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
-        let done = start + self.program_ns;
-        if self.accounts.is_some() {
-            let booked = self.booked(page, now, start, done, is_host);
-            self.accounts.iter_mut().for_each(|accounts| accounts.program(booked, after));
-        }
-        self.all[lun].occupy(start, done)
+        self.all[lun].occupy(start, start + self.program_ns)
     }
 
-    /// An operation that is about to get its time; a program, or else a read.
+    /// Reads `from` and programs `to`.
+    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, earliest: u64) -> u64 {
+        if self.accounts.is_some() {
+            return self.copy_and_account(from, to, earliest);
+        }
+        if let [lun] = &mut self.all[..] {
+            let start = earliest.max(lun.free);
+            return lun.occupy(start, start + self.copy_ns);
+        }
+        let (from, to) = (self.lun_of(from), self.lun_of(to));
+        if from == to && self.shared.is_none() {
+            let lun = &mut self.all[from];
+            let start = earliest.max(lun.free);
+            return lun.occupy(start, start + self.copy_ns);
+        }
+        let is_read = self.read_from(from, earliest);
+        self.program_on(to, if self.reads_first { is_read } else { earliest })
+    }
+
+    /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
+    #[inline]
+    pub(crate) fn erase(&mut self, block: BlockId, now: u64, moved: u64) -> u64 {
+        if self.accounts.is_some() {
+            self.account_erase(block, now, moved);
+        }
+        let earliest = now.max(moved);
+        let mut done = earliest;
+        for number in self.luns_of(block) {
+            let lun = &mut self.all[number];
+            let start = earliest.max(lun.free);
+            done = done.max(lun.occupy(start, start + self.erase_ns));
+        }
+        done
+    }
+}
+
+/// The same operations where accounts are kept, apart from those so that they cost nothing there.
+impl Luns {
     #[cold]
-    fn booked(&self, page: Ppn, now: u64, start: u64, done: u64, is_host: bool) -> Booked {
+    #[inline(never)]
+    fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+        let lun = self.lun_of(page);
+        let free = self.all[lun].free;
+        let done = self.read_from(lun, now);
+        let booked = Booked {
+            free,
+            start: now.max(free),
+            own_ns: self.read_ns,
+            ..self.booked(page, now, done)
+        };
+        self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
+        done
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn program_and_account(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
+        let lun = self.lun_of(page);
+        let free = self.all[lun].free;
+        let done = self.program_on(lun, now.max(after.both()));
+        let own_ns = self.program_ns;
+        let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
+        self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
+        done
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn copy_and_account(&mut self, from: Ppn, to: Ppn, now: u64) -> u64 {
+        let is_read = self.read_and_account(from, now, false);
+        let moved = if self.reads_first { is_read } else { 0 };
+        self.program_and_account(to, now, After { moved, erased: 0 }, false)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn account_erase(&mut self, block: BlockId, now: u64, moved: u64) {
+        for lun in self.luns_of(block) {
+            let start = now.max(moved).max(self.all[lun].free);
+            let booked = Booked::erase(lun, block, [now, start, start + self.erase_ns]);
+            self.accounts.iter_mut().for_each(|accounts| accounts.erase(booked, moved));
+        }
+    }
+
+    /// An operation of the FTL of which it is known when it is done.
+    fn booked(&self, page: Ppn, now: u64, done: u64) -> Booked {
         let lun = self.lun_of(page);
         Booked {
             lun,
             channel: lun % self.channels as usize,
             page: page.0,
             now,
-            free: self.all[lun].free,
-            start,
+            free: 0,
+            start: 0,
             done,
-            own_ns: self.program_ns,
+            own_ns: 0,
             transfer_ns: self.shared.as_ref().map_or(0, |channels| channels.transfer_ns),
-            is_host,
+            is_host: false,
         }
-    }
-
-    /// Reads `from` and programs `to`.
-    #[expect(clippy::inline_always, reason = "called for each page that is moved")]
-    #[inline(always)]
-    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, now: u64) -> u64 {
-        if let ([lun], None) = (&mut self.all[..], &self.accounts) {
-            let start = now.max(lun.free);
-            return lun.occupy(start, start + self.copy_ns);
-        }
-        let on = self.lun_of(from);
-        if on == self.lun_of(to) && self.shared.is_none() && self.accounts.is_none() {
-            let lun = &mut self.all[on];
-            let start = now.max(lun.free);
-            return lun.occupy(start, start + self.copy_ns);
-        }
-        let is_read = self.read_from(from, now, false);
-        let moved = if self.reads_first { is_read } else { 0 };
-        self.program(to, now, After { moved, erased: 0 }, false)
-    }
-
-    /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
-    #[inline]
-    pub(crate) fn erase(&mut self, block: BlockId, now: u64, moved: u64) -> u64 {
-        let earliest = now.max(moved);
-        let mut done = earliest;
-        for number in self.luns_of(block) {
-            let lun = &mut self.all[number];
-            let start = earliest.max(lun.free);
-            let erased = lun.occupy(start, start + self.erase_ns);
-            done = done.max(erased);
-            if let Some(accounts) = &mut self.accounts {
-                accounts.erase(Booked::erase(number, block, [now, start, erased]), moved);
-            }
-        }
-        done
     }
 }
 

@@ -120,50 +120,39 @@ impl Log {
 }
 
 /// The slowest requests, the slowest first, of several that took equally long the one that was complete first.
+/// They get their slices late, before these are forgotten, so that it costs little to be among them for a while.
 #[derive(Debug, Clone)]
 pub(crate) struct Slowest {
     count: usize,
     requests: Vec<SlowRequest>,
-    /// Those that are among them, perhaps, and have no slices yet.
-    new: Vec<SlowRequest>,
 }
 
 impl Slowest {
     pub(crate) fn new(count: usize) -> Self {
-        Self { count, requests: Vec::new(), new: Vec::new() }
+        Self { count, requests: Vec::with_capacity(count + 1) }
     }
 
-    /// A request is complete that took so long, and that `request` describes.
+    /// A request is complete that took so long, and that `request` describes, without slices.
     #[inline]
     pub(crate) fn offer(&mut self, response_ns: u64, request: impl FnOnce() -> SlowRequest) {
-        let is_slow =
-            self.requests.get(self.count - 1).is_none_or(|of| response_ns > of.response_ns());
-        if is_slow {
-            self.new.push(request());
+        let last = self.requests.get(self.count - 1);
+        if last.is_some_and(|last| response_ns <= last.response_ns()) {
+            return;
         }
+        let place = self.requests.partition_point(|of| of.response_ns() >= response_ns);
+        self.requests.insert(place, request());
+        self.requests.truncate(self.count);
     }
 
-    /// Whether some lack their slices.
-    pub(crate) fn has_new(&self) -> bool {
-        !self.new.is_empty()
-    }
-
-    /// Gives new ones their slices.
+    /// Gives those their slices that have none.
     pub(crate) fn settle(&mut self, log: &Log) {
-        for mut request in std::mem::take(&mut self.new) {
-            let place =
-                self.requests.partition_point(|of| of.response_ns() >= request.response_ns());
-            if place < self.count {
-                request.slices = log.during(request.begin_ns(), request.done_ns);
-                self.requests.insert(place, request);
-                self.requests.truncate(self.count);
-            }
+        for request in self.requests.iter_mut().filter(|request| request.slices.is_empty()) {
+            request.slices = log.during(request.begin_ns(), request.done_ns);
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.requests.clear();
-        self.new.clear();
     }
 
     /// All of them.

@@ -576,10 +576,8 @@ impl Requests {
         };
         let own = self.schedule.as_mut().and_then(Schedule::log_mut);
         let Some(log) = own.or(log) else { return };
-        if slowest.has_new() {
-            slowest.settle(log);
-        }
         if log.is_full() {
+            slowest.settle(log);
             log.forget(oldest(&self.open, &self.free));
         }
     }
