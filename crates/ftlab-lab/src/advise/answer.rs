@@ -119,7 +119,7 @@ impl Advice {
         let rate: f64 = rate.and_then(|rate| rate.parse().ok()).unwrap_or(0.0);
         format!(
             "{} ms as {} at {} requests a second",
-            significant(slo.limit_ns / 1e6, 4),
+            slo.limit_ns / 1e6,
             slo.what(),
             grouped(rate.round() as u64)
         )
