@@ -171,7 +171,7 @@ impl Advice {
                 return format!(
                     "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest with {} ms: \
                      allow more (--op), lower --load, or let reads come first (--timing \
-                     femu:priority=read-first,suspend=both).",
+                     femu:priority=read-first,suspend=both,write-buffer=8MiB).",
                     percent(point.op_ratio),
                     significant(ns / 1e6, 4)
                 );
