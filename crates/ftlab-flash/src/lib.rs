@@ -23,6 +23,7 @@
 
 mod faulty;
 mod geometry;
+mod host_op;
 mod luns;
 mod memory;
 mod no_payload;
@@ -38,10 +39,11 @@ mod write_buffer;
 
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
+pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use response_times::ResponseTimes;
-pub use timed::{Arrival, Awaited, HostOp, Interval, Measured, RequestTimes, Step, Timed};
+pub use timed::{Arrival, Awaited, Interval, Measured, RequestTimes, Step, Timed};
 pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{
     Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,

@@ -1,6 +1,6 @@
 //! What LUNs did around the slowest requests.
 
-use crate::HostOp;
+use crate::host_op::HostOp;
 use crate::waits::Waits;
 
 /// What a LUN did.

@@ -50,6 +50,7 @@ mod measured;
 mod requests;
 mod watch;
 
+use crate::host_op::HostOp;
 use crate::luns::Luns;
 use crate::occupation::After;
 use crate::owner::NOBODY;
@@ -62,7 +63,7 @@ use host::Host;
 use requests::{Requests, Responses};
 
 pub use measured::{Interval, Measured};
-pub use requests::{Arrival, HostOp, RequestTimes};
+pub use requests::{Arrival, RequestTimes};
 
 /// Any flash, and the time that its operations take.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
 use super::watch::Watch;
+use crate::host_op::HostOp;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
 use crate::schedule::{NEVER, Schedule};
@@ -13,34 +14,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// What a host may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostOp {
-    /// To read pages.
-    Read,
-    /// To write pages.
-    Write,
-    /// To give up the content of pages.
-    Trim,
-    /// To make durable what it was told is written.
-    Flush,
-}
-
-impl HostOp {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-            Self::Flush => "flush",
-        }
-    }
-}
 
 /// When a request arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

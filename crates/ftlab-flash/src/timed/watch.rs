@@ -1,6 +1,6 @@
 //! What requests wait for (`waits=on`).
 
-use super::requests::HostOp;
+use crate::host_op::HostOp;
 use crate::owner::Owner;
 use crate::timeline::{SlowRequest, Slowest};
 use crate::waits::{Cause, WaitTimes, Waits};
