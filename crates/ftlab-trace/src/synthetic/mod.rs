@@ -6,8 +6,10 @@
 //! and the seed, never on batch sizes.
 
 pub mod areas;
+pub mod cachelib;
 mod database;
 mod draw;
+mod extents;
 mod file_name;
 pub mod fio;
 mod generator;
@@ -16,6 +18,7 @@ pub mod iozone;
 pub mod jesd219;
 pub mod join;
 pub mod linkbench;
+pub mod lmcache;
 pub mod lsm;
 pub mod mix;
 pub mod oltp;
@@ -57,6 +60,8 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     linkbench::GENERATOR,
     ycsb::GENERATOR,
     lsm::GENERATOR,
+    cachelib::GENERATOR,
+    lmcache::GENERATOR,
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
@@ -190,6 +195,14 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
             return Err(TraceError::Unsupported {
                 what: format!("{} as a part: it ends", part.spec),
                 remedy: "combine generators without an end, or run it by itself".into(),
+            });
+        }
+        if let End::Told(bounds) = generator(&part.spec)?.end
+            && bounds(&part.spec)?.may_fail
+        {
+            return Err(TraceError::Unsupported {
+                what: format!("{} as a part: it may fail as it goes on", part.spec),
+                remedy: "run it by itself".into(),
             });
         }
         sequence(&part.spec, &Space { seed, ..*space })
