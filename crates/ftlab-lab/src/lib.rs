@@ -16,6 +16,7 @@ pub mod load;
 mod output;
 mod parallel;
 pub mod sweep;
+pub mod timeline;
 
 pub use error::LabError;
 pub use output::{check_results, read_results, write_results};

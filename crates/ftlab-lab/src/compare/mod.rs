@@ -14,5 +14,5 @@ mod store;
 pub use cell::{Cell, Outcome};
 pub use comparison::{Comparison, OnCell, contestants, standard_ftls};
 pub use render::{csv, markdown, short};
-pub use score::{Score, Scoreboard, WorkloadScore};
+pub use score::{RIVALS, Score, Scoreboard, WorkloadScore};
 pub use store::CellStore;
