@@ -6,8 +6,8 @@
 //! before them: n (1 - r) / (1 + r) with their correlation r. No sum counts as less than that between
 //! two seeds of the best drive, which is what the simulation itself does not know.
 
-use super::Question;
 use super::drive::{Candidate, Runner, Trial};
+use super::question::Question;
 use crate::error::LabError;
 use serde::Serialize;
 
@@ -51,6 +51,8 @@ pub struct ProfilePoint {
 pub(super) struct Profiled {
     pub(super) bounds: Bounds,
     pub(super) profile: Vec<ProfilePoint>,
+    /// The drive around which this is.
+    pub(super) around: Candidate,
     /// The best of all that was tried on the way.
     pub(super) best: Trial,
 }
@@ -99,9 +101,10 @@ impl Question {
             rms_most: rms_of(limit),
             intervals: independent,
         };
+        let around = best.candidate.clone();
         let all = profile.iter().chain(&units).chain([best]);
         let best = all.min_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms)).unwrap_or(best);
-        Ok(Profiled { bounds, best: best.clone(), profile: points })
+        Ok(Profiled { bounds, around, best: best.clone(), profile: points })
     }
 
     /// Drives with more and less over-provisioning, each with the units of the best and those next to it.
@@ -166,7 +169,7 @@ impl Question {
     fn other_reserves(&self, best: &Trial) -> Vec<Candidate> {
         let own = &best.candidate;
         let unit = f64::from(own.pages_per_block) / f64::from(self.pages);
-        let reserves = (0..10).map(|power| 1_u32 << power).filter(|r| *r <= best.units / 20);
+        let reserves = (0..10).map(|power| own.reserve << power).filter(|r| *r <= best.units / 20);
         reserves
             .map(|reserve| Candidate {
                 reserve,

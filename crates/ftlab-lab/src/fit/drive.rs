@@ -1,6 +1,6 @@
 //! A drive that may be the one that was measured, scaled down, and what it writes.
 
-use super::Question;
+use super::question::Question;
 use super::series::Distance;
 use crate::error::LabError;
 use crate::kept::{Kept, identity, key};
@@ -31,7 +31,7 @@ pub struct Candidate {
     pub capacity: u64,
     /// (physical - logical) / logical.
     pub op_ratio: f64,
-    /// Pages of a unit on the drive that is simulated.
+    /// Pages of a unit, on a drive of as many pages as are asked for.
     pub pages_per_block: u32,
     /// Free units that host writes may not take.
     pub reserve: u32,
@@ -171,7 +171,8 @@ impl<'a> Runner<'a> {
         Trial {
             candidate: candidate.clone(),
             op_ratio: written.op_ratio,
-            unit_bytes: f64::from(candidate.pages_per_block) / f64::from(written.pages) * capacity,
+            unit_bytes: f64::from(candidate.pages_per_block) / f64::from(self.question.pages)
+                * capacity,
             units: written.blocks,
             distance: measured.distance(skip, &media),
             residuals: measured.residuals(skip, &media),
@@ -234,7 +235,10 @@ impl<'a> Runner<'a> {
         };
         experiment.drive.logical = Logical::Pages(u64::from(pages));
         experiment.drive.physical = Physical::OverProvisioning(Share(candidate.op_ratio));
-        experiment.drive.pages_per_block = Some(candidate.pages_per_block);
+        // A drive of another size has as many units.
+        let unit =
+            u64::from(candidate.pages_per_block) * u64::from(pages) / u64::from(question.pages);
+        experiment.drive.pages_per_block = Some((unit as u32).max(2));
         experiment.drive.reserve_blocks = candidate.reserve;
         Ok(experiment)
     }

@@ -1,7 +1,7 @@
 //! The search: all FTLs on a coarse grid, then the better ones step by step.
 
-use super::Question;
 use super::drive::{Candidate, Runner, Trial};
+use super::question::Question;
 use crate::error::LabError;
 use crate::parallel::parallel;
 
@@ -16,6 +16,9 @@ const FOLLOWED_TO_THE_END: (f64, usize, usize) = (1.5, 3, 5);
 
 /// Steps of over-provisioning begin at this and end at that.
 const OP_STEP: (f64, f64) = (0.02, 0.001);
+
+/// Drives of the coarse grid are this much smaller.
+const COARSER: u32 = 4;
 
 /// Units of the coarse grid.
 const UNITS: u32 = 1024;
@@ -45,8 +48,19 @@ impl Question {
         candidates: &[Candidate],
         threads: usize,
     ) -> Result<Vec<Trial>, LabError> {
+        self.try_all_on(self.pages, runner, candidates, threads)
+    }
+
+    /// The same on drives of so many pages.
+    fn try_all_on(
+        &self,
+        pages: u32,
+        runner: &Runner<'_>,
+        candidates: &[Candidate],
+        threads: usize,
+    ) -> Result<Vec<Trial>, LabError> {
         let trials = parallel(threads, candidates, |candidate| {
-            runner.trial(candidate, self.pages, self.base.seed)
+            runner.trial(candidate, pages, self.base.seed)
         });
         let trials: Result<Vec<_>, _> = trials.into_iter().collect();
         Ok(trials?.into_iter().flatten().collect())
@@ -54,7 +68,9 @@ impl Question {
 
     /// Searches, on `threads`.
     pub(super) fn search(&self, runner: &Runner<'_>, threads: usize) -> Result<Found, LabError> {
-        let coarse = self.try_all(runner, &self.coarse(), threads)?;
+        let is_scaled = self.base.workload.is_generator();
+        let pages = if is_scaled { self.pages / COARSER } else { self.pages };
+        let coarse = self.try_all_on(pages, runner, &self.coarse(), threads)?;
         let mut best: Vec<Trial> = Vec::new();
         for trial in coarse {
             match best.iter_mut().find(|best| best.candidate.ftl == trial.candidate.ftl) {
@@ -65,6 +81,8 @@ impl Question {
         }
         best.sort_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms));
         let mut left = best.split_off(followed(&best, FOLLOWED));
+        let followed_ones: Vec<_> = best.into_iter().map(|trial| trial.candidate).collect();
+        let best = self.try_all(runner, &followed_ones, threads)?;
         let mut walkers: Vec<_> =
             best.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let mut is_half_way = false;
