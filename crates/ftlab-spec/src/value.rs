@@ -1,6 +1,6 @@
 //! What a parameter may be: types that users type values of.
 
-use crate::{Domain, SpecError};
+use crate::{ByteSize, Domain, SpecError};
 use std::fmt::{Debug, Display};
 use std::num::NonZeroU32;
 use std::ops::{Bound, RangeBounds};
@@ -101,6 +101,16 @@ impl Value for bool {
 
     fn print(&self) -> String {
         if *self { "on".into() } else { "off".into() }
+    }
+}
+
+impl Value for ByteSize {
+    fn expects() -> String {
+        "a size such as 16MiB".into()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
     }
 }
 

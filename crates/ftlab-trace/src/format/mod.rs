@@ -4,7 +4,7 @@ pub mod blkparse;
 pub mod blktrace;
 pub mod cloudphysics;
 pub mod csv;
-mod fields;
+pub(crate) mod fields;
 pub mod fio_iolog;
 pub mod fiu;
 pub mod ftrace;

@@ -123,6 +123,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             has_end: jobs.has_end(),
             drive_bytes: jobs.drive_bytes(),
             content: jobs.identity(),
+            reads_file: false,
         })
     }),
     make: Make::OfParameters {

@@ -6,6 +6,7 @@
 //! and the seed, never on batch sizes.
 
 pub mod areas;
+pub mod cachelib;
 mod database;
 mod draw;
 mod file_name;
@@ -57,6 +58,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     linkbench::GENERATOR,
     ycsb::GENERATOR,
     lsm::GENERATOR,
+    cachelib::GENERATOR,
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
@@ -191,6 +193,14 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
             return Err(TraceError::Unsupported {
                 what: format!("{} as a part: it ends", part.spec),
                 remedy: "combine generators without an end, or run it by itself".into(),
+            });
+        }
+        if let End::Told(bounds) = generator(&part.spec)?.end
+            && bounds(&part.spec)?.reads_file
+        {
+            return Err(TraceError::Unsupported {
+                what: format!("{} as a part: it reads a file as it goes", part.spec),
+                remedy: "combine generators without files, or run it by itself".into(),
             });
         }
         sequence(&part.spec, &Space { seed, ..*space })

@@ -7,7 +7,7 @@ use crate::{Op, RequestBatch, TraceError};
 /// What happens, one thing after the other, and the requests that come of it.
 pub(super) trait Steps: Send {
     /// Puts the requests of what happens next into `out`, which is empty: any number of them, but not
-    /// none for ever. False at the end, with nothing put in.
+    /// none for ever. All of them have a stream, or none. False at the end, with nothing put in.
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError>;
 
     /// What is worth knowing of it, by name.
@@ -89,7 +89,10 @@ impl<S: Steps> PageSequence for Stepped<S> {
             let taken = self.used..end;
             batch.op.extend_from_slice(&self.waiting.op[taken.clone()]);
             batch.lba.extend_from_slice(&self.waiting.lba[taken.clone()]);
-            batch.sectors.extend_from_slice(&self.waiting.sectors[taken]);
+            batch.sectors.extend_from_slice(&self.waiting.sectors[taken.clone()]);
+            if !self.waiting.stream.is_empty() {
+                batch.stream.extend_from_slice(&self.waiting.stream[taken]);
+            }
             self.used = end;
         }
         Ok(!batch.is_empty())
