@@ -84,9 +84,14 @@ printf '\003' > kinds
 nvme set-feature /dev/nvme0n1 --feature-id=0x1e --value=0x10000 --cdw12=1 --data-len=1 --data=kinds
 nvme write /dev/nvme0n1 --start-block=102 --block-count=1 --data-size=8192 --data=two --dir-type=2 --dir-spec=9
 nvme fdp events /dev/nvme0 --endgrp-id=1 --host-events | grep 'Invalid Placement Identifier'
+# A handle moves on to a whole unit, and leaves one that is not full.
+nvme fdp update /dev/nvme0n1 --pids=3
+nvme fdp status /dev/nvme0n1 | grep -A 3 'Placement Identifier 3;' | grep '(RUAMW): 256'
+nvme write /dev/nvme0n1 --start-block=104 --block-count=0 --data-size=4096 --data=two --dir-type=2 --dir-spec=3
+nvme fdp status /dev/nvme0n1 | grep -A 3 'Placement Identifier 3;' | grep '(RUAMW): 255'
 nvme fdp stats /dev/nvme0 --endgrp-id=1 > stats
 cat stats
-grep 'Host Bytes with Metadata Written (HBMW): 16384' stats
+grep 'Host Bytes with Metadata Written (HBMW): 20480' stats
 
 # All else that has blocks.
 nvme copy /dev/nvme0n1 --sdlba=200 --blocks=1 --slbs=100
@@ -155,13 +160,14 @@ stop -INT
 ftlab drive check my.drive
 
 # Several namespaces, and hosts that are not welcome.
-serve --namespaces 3 --allow-host nqn.2014-08.org.nvmexpress:uuid:a
+serve --endurance 10 --namespaces 3 --allow-host nqn.2014-08.org.nvmexpress:uuid:a
 if nvme connect -t tcp -a 127.0.0.1 -s 4420 -n "$nqn" --hostnqn=nqn.2014-08.org.nvmexpress:uuid:b; then false; fi
 connect --hostnqn=nqn.2014-08.org.nvmexpress:uuid:a
 for _ in $(seq 100); do
     if [ -b /dev/nvme0n3 ]; then break; fi
     sleep 0.1
 done
+nvme endurance-log /dev/nvme0 --group-id=1 | grep -i 'endurance_estimate.*: [1-9]'
 nvme fdp status /dev/nvme0n3 | grep 'Reclaim Unit Handle Identifier 3'
 nvme disconnect --nqn="$nqn"
 stop -INT

@@ -33,6 +33,7 @@ impl Observed for Drive {
                 media_errors: snapshot.totals.media_errors,
                 unsafe_shutdowns: snapshot.totals.recoveries,
             },
+            endurance_cycles: self.endurance_cycles(),
         }
     }
 

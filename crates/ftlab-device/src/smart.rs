@@ -15,8 +15,8 @@ const SPARE_IS_LOW: u8 = 1 << 0;
 const IS_READ_ONLY: u8 = 1 << 3;
 
 /// The part of the SMART log (`nvme smart-log -o json`) and of its extension by the Open Compute
-/// Project (`nvme ocp smart-add-log`) that applies to a drive in a file. It has no temperature, no
-/// rated endurance, and no power-on hours.
+/// Project (`nvme ocp smart-add-log`) that applies to a drive in a file. It has no temperature and no
+/// power-on hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
     /// Bit 0: few spare blocks are left; bit 3: the drive is read-only.
@@ -25,6 +25,12 @@ pub struct Smart {
     pub avail_spare: u64,
     /// Below this, bit 0 of the warning is set.
     pub spare_thresh: u64,
+    /// Erases of all blocks as a percentage of those that they endure; 0 if the drive is not rated. It may exceed
+    /// 100.
+    pub percent_used: u64,
+    /// Bytes that the flash takes until it is worn, which a host could write if nothing were amplified; 0 if the
+    /// drive is not rated.
+    pub endurance_bytes: u64,
     /// Thousands of sectors read since serving began, rounded up.
     pub data_units_read: u64,
     /// Thousands of sectors written since the drive was created, rounded up.
@@ -60,11 +66,17 @@ impl Smart {
         let page_bytes = u64::from(drive.page_bytes);
         let failed = [&host.reads, &host.writes, &host.trims, &host.flushes].map(|r| r.failed);
         let written_bytes = drive.flash.host_pages * page_bytes;
+        let cycles = drive.endurance_cycles.unwrap_or(0);
+        let endured = u64::from(drive.blocks) * u64::from(cycles);
+        let erases: u64 = blocks.erases.iter().map(|erases| u64::from(*erases)).sum();
+        let block_bytes = u64::from(drive.pages_per_block) * page_bytes;
         let programmed_bytes = drive.flash.programmed_pages() * page_bytes;
         Self {
             critical_warning: Self::warnings(drive),
             avail_spare: spare_percent(drive),
             spare_thresh: SPARE_THRESHOLD,
+            percent_used: (100 * erases).checked_div(endured).unwrap_or(0),
+            endurance_bytes: block_bytes.saturating_mul(endured),
             data_units_read: host.reads.bytes.div_ceil(DATA_UNIT_BYTES),
             data_units_written: written_bytes.div_ceil(DATA_UNIT_BYTES),
             host_read_commands: host.reads.requests,
@@ -101,6 +113,7 @@ impl Smart {
             ("critical_warning", self.critical_warning.to_string()),
             ("available_spare", format!("{}%", self.avail_spare)),
             ("available_spare_threshold", format!("{}%", self.spare_thresh)),
+            ("percentage_used", format!("{}%", self.percent_used)),
             ("data_units_read", bytes(self.data_units_read)),
             ("data_units_written", bytes(self.data_units_written)),
             ("host_read_commands", self.host_read_commands.to_string()),
@@ -114,6 +127,7 @@ impl Smart {
             ("Percent free blocks", self.percent_free_blocks.to_string()),
             ("Max User data erase counts", self.max_user_data_erase_count.to_string()),
             ("Min User data erase counts", self.min_user_data_erase_count.to_string()),
+            ("Endurance estimate", format!("{} bytes", self.endurance_bytes)),
         ]
     }
 }
@@ -158,5 +172,11 @@ mod tests {
         assert_eq!(smart.physical_media_units_written, 136 * 4096 + 7);
         assert_eq!(smart.percent_free_blocks, 25);
         assert_eq!((smart.max_user_data_erase_count, smart.min_user_data_erase_count), (9, 3));
+        assert_eq!((smart.percent_used, smart.endurance_bytes), (0, 0), "not rated");
+        // 16 erases of the 3 * 2 that these blocks endure: worn out, and written on.
+        let mut status = status;
+        (status.drive.blocks, status.drive.endurance_cycles) = (3, Some(2));
+        let smart = Smart::new(&status, &blocks);
+        assert_eq!((smart.percent_used, smart.endurance_bytes), (266, 6 * 64 * 4096));
     }
 }

@@ -234,6 +234,8 @@ pub struct DriveStatus {
     pub regions: Vec<Region>,
     /// Its health.
     pub health: Health,
+    /// Program/erase cycles that a block endures, if the drive is rated.
+    pub endurance_cycles: Option<u32>,
 }
 
 /// Flash counters.

@@ -16,6 +16,7 @@ use ftlab_trace::{check_file, check_unfinished};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +50,9 @@ pub(crate) struct CompanionArgs {
     /// (`ftlab drive copy http://HOST:PORT NAME`).
     #[arg(long, value_name = "DIR", requires = "http")]
     copies: Option<PathBuf>,
+    /// Program/erase cycles that a block endures: adds the share of its life that the drive has used to its health.
+    #[arg(long, value_name = "CYCLES")]
+    endurance: Option<NonZeroU32>,
     /// Records the host's operations as a trace; .parquet stores the most detail.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -145,7 +149,14 @@ impl Serving {
         }
         let is_paced = timing.is_some();
         let (read_only, notice) = (args.read_only, Some(notice()));
-        let options = OpenOptions { observer, notice, read_only, timing, ..OpenOptions::default() };
+        let options = OpenOptions {
+            observer,
+            notice,
+            read_only,
+            timing,
+            endurance_cycles: args.endurance,
+            ..OpenOptions::default()
+        };
         let drive = Drive::open(file, options)?;
         say_recovery(file, &drive);
         if let Some(reason) = drive.read_only() {

@@ -58,6 +58,7 @@ use recovery::MayLose;
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
+use std::num::NonZeroU32;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,6 +82,7 @@ pub struct Drive {
     /// It can be read only, since it was opened: there is nothing to make durable.
     is_view: bool,
     is_closed: bool,
+    endurance_cycles: Option<NonZeroU32>,
 }
 
 impl Drive {
@@ -181,7 +183,8 @@ impl Drive {
         }
         let shared = Arc::new(Shared::new(core, backing, has_worker));
         let worker = (has_worker && !is_view).then(|| Worker::start(&shared));
-        Ok(Self { shared, worker, recovery, is_view, is_closed: false })
+        let endurance_cycles = options.endurance_cycles;
+        Ok(Self { shared, worker, recovery, is_view, is_closed: false, endurance_cycles })
     }
 
     /// How it was opened.
@@ -192,6 +195,11 @@ impl Drive {
     /// Why it can be read only since it was opened: that was asked for, or what it takes could not be written.
     pub fn read_only(&self) -> Option<String> {
         self.is_view.then(|| self.shared.lock().read_only.clone()).flatten()
+    }
+
+    /// Program/erase cycles that a block endures, if it was opened with a rating.
+    pub(crate) fn endurance_cycles(&self) -> Option<u32> {
+        self.endurance_cycles.map(NonZeroU32::get)
     }
 
     /// A snapshot of its counters without the individual blocks: fast.

@@ -9,6 +9,7 @@ use ftlab_ftl::page::{DriveConfig, Hints, Resume as _};
 use ftlab_ftl::registry::{self, BuildError, DriveShape};
 use ftlab_spec::Spec;
 use std::io;
+use std::num::NonZeroU32;
 use uuid::Uuid;
 
 /// Options of a new drive.
@@ -38,6 +39,8 @@ pub struct OpenOptions {
     pub salvage: bool,
     /// Flash whose timing is emulated: front ends reply no earlier than it would be done.
     pub timing: Option<Timing>,
+    /// Program/erase cycles that a block endures, for the share of its life that the drive has used.
+    pub endurance_cycles: Option<NonZeroU32>,
 }
 
 /// Is notified of the host's operations, in the order in which they take effect.

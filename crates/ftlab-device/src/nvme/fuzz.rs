@@ -4,27 +4,63 @@
 use super::initiator::prologue;
 use super::layout::{Command, Data, Header, SGL_IN_CAPSULE, SGL_TRANSPORT, Sgl, flag, kind};
 use super::{Subsystem, SubsystemOptions};
-use crate::Ram;
+use crate::drive::{CreateOptions, Drive, OpenOptions};
+use crate::media::{Backing, PowerCut};
 use crate::net::{Link, Protocol, Replies};
-use std::sync::Arc;
+use crate::{Observed, Ram, ServeError};
+use ftlab_flash::Geometry;
+use ftlab_ftl::page::DriveConfig;
+use std::sync::{Arc, OnceLock};
 
-/// Bits of the first byte: whether digests are in use, and how far the host has come.
+/// Bits of the first byte: whether digests are in use, how far the host has come, and whether the drive has
+/// placement handles; then the number of namespaces, less one.
 const DIGESTS: u8 = 1 << 0;
 const IS_IO: u8 = 1 << 1;
 const IS_RAW: u8 = 1 << 2;
+const IS_PLACED: u8 = 1 << 3;
+const NAMESPACES_SHIFT: u32 = 6;
 
 /// Lets a host send what `bytes` say: how it begins, the size of the pieces, and units.
 pub(crate) fn fuzz(bytes: &[u8]) {
     let [how, piece, rest @ ..] = bytes else { return };
+    let namespaces = 1 + (u32::from(*how) >> NAMESPACES_SHIFT);
     let subsystem = || {
-        let ram = Arc::new(Ram::new(1 << 20));
-        Subsystem::new(Arc::clone(&ram) as _, ram, SubsystemOptions::default()).ok()
+        let options = SubsystemOptions { namespaces, ..SubsystemOptions::default() };
+        let presented = if how & IS_PLACED == 0 {
+            present(Ram::new(1 << 20), options)
+        } else {
+            let image: Arc<dyn Backing> = Arc::new(PowerCut::new(placed().to_vec()));
+            present(Drive::open_alone(image, OpenOptions::default()).expect("a drive"), options)
+        };
+        presented.expect("a subsystem")
     };
-    let (Some(one), Some(other)) = (subsystem(), subsystem()) else { return };
+    let (one, other) = (subsystem(), subsystem());
     let whole = converse(&one, *how, rest, usize::MAX);
     let in_pieces = converse(&other, *how, rest, usize::from(*piece) + 1);
     // Times may differ, sizes may not.
     assert_eq!(whole, in_pieces);
+}
+
+fn present(
+    drive: impl Observed + 'static,
+    options: SubsystemOptions,
+) -> Result<Subsystem, ServeError> {
+    let drive = Arc::new(drive);
+    Subsystem::new(Arc::clone(&drive) as _, drive, options)
+}
+
+/// An empty drive with placement handles.
+fn placed() -> &'static [u8] {
+    static IMAGE: OnceLock<Vec<u8>> = OnceLock::new();
+    IMAGE.get_or_init(|| {
+        let config = DriveConfig::new(Geometry::new(40, 8, 512).expect("a geometry"), 160, 11);
+        let ftl = "nvme-fdp:handles=5,persistent=2".parse().expect("an FTL");
+        let options = CreateOptions { ftl, config, checkpoint_every: Some(300) };
+        let bytes = Drive::backing_bytes(&options).expect("a size") as usize;
+        let image = Arc::new(PowerCut::new(vec![0; bytes]));
+        Drive::create_on(&(Arc::clone(&image) as _), &options).expect("a drive");
+        image.survivor(|_| 0)
+    })
 }
 
 /// How many bytes the host receives, and whether the connection is closed.
@@ -57,7 +93,8 @@ fn converse(subsystem: &Subsystem, how: u8, rest: &[u8], piece: usize) -> (usize
     }
 }
 
-/// Units of which parts are arbitrary: each begins with its kind and its length.
+/// Units of which parts are arbitrary: each begins with its kind and its length; what is more than its fields is the
+/// begin of its data.
 fn units(mut bytes: &[u8], is_raw: bool) -> Vec<u8> {
     let mut units = Vec::new();
     while !is_raw && let [what, length, rest @ ..] = bytes {
@@ -66,7 +103,9 @@ fn units(mut bytes: &[u8], is_raw: bool) -> Vec<u8> {
         let mut fields = [0; Command::BYTES];
         let filled = part.len().min(fields.len());
         fields[..filled].copy_from_slice(&part[..filled]);
-        let data = vec![*what; usize::from(*what & 0x78) << 6];
+        let mut data = vec![*what; usize::from(*what & 0x78) << 6];
+        let given = part.len().saturating_sub(filled).min(data.len());
+        data[..given].copy_from_slice(&part[filled..filled + given]);
         match what & 3 {
             0 => units.extend_from_slice(part),
             1 => {

@@ -31,8 +31,16 @@ impl ErrorEntry {
     }
 }
 
-/// SMART / Health Information, log 02h (base 2.1). There is no sensor of temperature, and no
-/// endurance that is rated, so that both are 0.
+/// Units of the endurance group: billions of bytes, rounded up.
+const ENDURANCE_UNIT_BYTES: u128 = 1_000_000_000;
+
+/// The percentage of its life that a drive has used, which is 255 if it is more.
+fn percent_used(smart: &Smart) -> u8 {
+    u8::try_from(smart.percent_used).unwrap_or(u8::MAX)
+}
+
+/// SMART / Health Information, log 02h (base 2.1). There is no sensor of temperature, so
+/// that it is 0.
 pub(crate) struct SmartLog<'a> {
     pub(crate) smart: &'a Smart,
     /// Hours of serving.
@@ -45,7 +53,7 @@ impl SmartLog<'_> {
         let mut bytes = vec![0; 512];
         let mut fields = Writer(&mut bytes);
         fields.u8(0, smart.critical_warning).u8(3, smart.avail_spare as u8);
-        fields.u8(4, smart.spare_thresh as u8);
+        fields.u8(4, smart.spare_thresh as u8).u8(5, percent_used(smart));
         for (at, count) in [
             (32, smart.data_units_read),
             (48, smart.data_units_written),
@@ -67,19 +75,18 @@ pub(crate) struct EnduranceLog<'a>(pub(crate) &'a Smart);
 
 impl EnduranceLog<'_> {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        /// Units are billions of bytes, rounded up.
-        const UNIT_BYTES: u64 = 1_000_000_000;
         let smart = self.0;
         let mut bytes = vec![0; 512];
         let mut fields = Writer(&mut bytes);
         fields.u8(0, smart.critical_warning & 0b1101).u8(3, smart.avail_spare as u8);
-        fields.u8(4, smart.spare_thresh as u8);
+        fields.u8(4, smart.spare_thresh as u8).u8(5, percent_used(smart));
         let units =
-            |data_units: u64| (u128::from(data_units) * 512_000).div_ceil(UNIT_BYTES.into());
+            |data_units: u64| (u128::from(data_units) * 512_000).div_ceil(ENDURANCE_UNIT_BYTES);
         for (at, count) in [
+            (32, u128::from(smart.endurance_bytes).div_ceil(ENDURANCE_UNIT_BYTES)),
             (48, units(smart.data_units_read)),
             (64, units(smart.data_units_written)),
-            (80, smart.physical_media_units_written.div_ceil(UNIT_BYTES).into()),
+            (80, u128::from(smart.physical_media_units_written).div_ceil(ENDURANCE_UNIT_BYTES)),
             (96, smart.host_read_commands.into()),
             (112, smart.host_write_commands.into()),
             (128, smart.media_errors.into()),
@@ -115,6 +122,7 @@ impl ExtendedSmart<'_> {
         fields.u32(92, smart.min_user_data_erase_count as u32);
         fields.u32(112, smart.unsafe_shutdowns as u32).u8(120, smart.percent_free_blocks as u8);
         fields.u64(152, self.used_blocks).u16(494, VERSION).u128(496, GUID);
+        fields.u128(176, u128::from(smart.endurance_bytes).div_ceil(ENDURANCE_UNIT_BYTES));
         bytes
     }
 }

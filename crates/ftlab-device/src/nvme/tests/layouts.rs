@@ -176,6 +176,8 @@ fn health_is_told_in_the_logs_of_the_standard_and_of_ocp() {
         critical_warning: 9,
         avail_spare: 90,
         spare_thresh: 10,
+        percent_used: 300,
+        endurance_bytes: 7_000_000_001,
         data_units_read: 2000,
         data_units_written: 4000,
         host_read_commands: 3,
@@ -193,18 +195,20 @@ fn health_is_told_in_the_logs_of_the_standard_and_of_ocp() {
     let bytes = SmartLog { smart: &smart, hours: 13 }.encode();
     let at = Reader(&bytes);
     assert_eq!((bytes.len(), at.u8(0), at.u8(3), at.u8(4)), (512, 9, 90, 10));
+    assert_eq!(at.u8(5), 255, "at most");
     let counts = [32, 48, 64, 80, 128, 144, 160, 176].map(|byte| at.u128(byte));
     assert_eq!(counts, [2000, 4000, 3, 4, 13, 5, 6, 7]);
     let bytes = EnduranceLog(&smart).encode();
     let at = Reader(&bytes);
     assert_eq!((bytes.len(), at.u8(0), at.u8(3), at.u8(4)), (512, 9, 90, 10));
-    let counts = [48, 64, 80, 96, 112, 128, 144].map(|byte| at.u128(byte));
-    assert_eq!(counts, [2, 3, 4, 3, 4, 6, 7], "in billions of bytes, rounded up");
+    assert_eq!(at.u8(5), 255, "at most");
+    let counts = [32, 48, 64, 80, 96, 112, 128, 144].map(|byte| at.u128(byte));
+    assert_eq!(counts, [8, 2, 3, 4, 3, 4, 6, 7], "in billions of bytes, rounded up");
     let bytes = ExtendedSmart { smart: &smart, used_blocks: 14 }.encode();
     let at = Reader(&bytes);
     assert_eq!((bytes.len(), at.u128(0), at.u64(32)), (512, 3_000_000_001, 8 | 100 << 48));
     assert_eq!((at.u64(56), at.u32(88), at.u32(92)), (9, 12, 11));
-    assert_eq!((at.u32(112), at.u8(120), at.u64(152)), (5, 10, 14));
+    assert_eq!((at.u32(112), at.u8(120), at.u64(152), at.u128(176)), (5, 10, 14, 8));
     assert_eq!(bytes[496..], *b"\xc5\xaf\x10\x28\xea\xbf\xf2\xa4\x9c\x4f\x6f\x7c\xc9\x14\xd5\xaf");
 }
 
