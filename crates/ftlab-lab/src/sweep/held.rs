@@ -1,0 +1,86 @@
+//! Runs held against the series that drives gave: how far they are off.
+
+use super::compare::{Numbers, Results};
+use super::measured::SeriesTable;
+use super::metric::Metric;
+use super::plan::{Plan, Point};
+use super::series::Curve;
+use crate::fit::{Distance, Measured};
+use ftlab_spec::SpecError;
+
+/// What is measured of a point against its series, in percent of the WAF - 1 of the series.
+const METRICS: [(&str, &str, fn(Distance) -> f64); 3] = [
+    (
+        "off-rms",
+        "how far the intervals of a run are off its series: root mean square, % of WAF - 1",
+        |off| 100.0 * off.rms,
+    ),
+    ("off-last-fifth", "how far the last fifth of a run is off its series, % of WAF - 1", |off| {
+        100.0 * off.last_fifth
+    }),
+    ("off-last-fifth-size", "the same without its sign", |off| 100.0 * off.last_fifth.abs()),
+];
+
+/// Names and descriptions of the metrics of runs that have a series.
+pub fn series_metrics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    METRICS.iter().map(|(name, doc, _)| (*name, *doc))
+}
+
+/// Results of runs, with the series that they are held against.
+pub struct Held<'a> {
+    results: Results,
+    series: Vec<(&'a SeriesTable, Measured)>,
+}
+
+impl<'a> Held<'a> {
+    /// Those of a plan, whose series have been checked.
+    pub fn new(plan: &'a Plan, results: Results) -> Self {
+        let series = plan.file.series.iter();
+        let series = series.filter_map(|table| Some((table, table.measured().ok()?))).collect();
+        Self { results, series }
+    }
+
+    fn distance(&self, point: &Point) -> Option<Distance> {
+        let (table, measured) = self.series.iter().find(|(table, _)| point.is_in(&table.of))?;
+        let stored = self.results.get(&point.run)?;
+        let run = stored.result.runs.first()?;
+        let interval = stored.result.config.interval_writes as f64
+            / f64::from(stored.result.config.drive.logical_pages);
+        let sums: Vec<f64> = std::iter::once(0.0)
+            .chain(run.running_waf.iter().scan(0.0, |sum, waf| {
+                *sum += waf * interval;
+                Some(*sum)
+            }))
+            .collect();
+        if sums.len() < 2 {
+            return None;
+        }
+        let media = |host: f64| {
+            let place = host / table.capacity / interval;
+            let from = (place as usize).min(sums.len() - 2);
+            let step = sums[from + 1] - sums[from];
+            (sums[from] + (place - from as f64) * step) * table.capacity
+        };
+        Some(measured.distance(table.skip * table.capacity, &media))
+    }
+}
+
+impl Numbers for Held<'_> {
+    fn check(&self, metric: &str) -> Result<(), SpecError> {
+        if METRICS.iter().any(|(name, ..)| *name == metric) {
+            return Ok(());
+        }
+        Metric::find(metric).map(drop)
+    }
+
+    fn number(&self, metric: &str, point: &Point) -> Option<f64> {
+        match METRICS.iter().find(|(name, ..)| *name == metric) {
+            Some((.., of)) => self.distance(point).map(of),
+            None => self.results.number(metric, point),
+        }
+    }
+
+    fn curve(&self, name: &str, point: &Point, at: f64) -> Result<Option<Curve>, SpecError> {
+        self.results.curve(name, point, at)
+    }
+}
