@@ -6,8 +6,8 @@ use super::chart::{
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::sweep::{
-    AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, SeriesTable, extent,
-    measured, places,
+    AxisKind, BESIDE_SERIES, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point,
+    SeriesTable, extent, measured, places,
 };
 use plotters::prelude::*;
 
@@ -265,9 +265,6 @@ impl Of<'_> {
         }))
     }
 }
-
-/// The curve beside which the series that drives gave are drawn.
-const BESIDE_SERIES: &str = "waf-by-drive-writes";
 
 /// A value of an axis as a title: a number says of what it is.
 fn named(axis: &str, value: &str) -> String {

@@ -68,7 +68,7 @@ fn draw(measured: &Measured, fit: &Fit, size: (u32, u32), svg: &mut String) -> D
     lines(&mut chart(&above, "", &x, &y)?, series)?;
     let top = points.iter().fold(limit, |top: f64, own| top.max(own.1));
     let percents: Vec<_> = points.iter().map(|(op, off)| (100.0 * op, *off)).collect();
-    let x = Axis::numbers("over-provisioning, %", 100.0 * least..100.0 * most.max(least + 1e-6));
+    let x = Axis::numbers("over-provisioning, %", (100.0 * least).floor()..(100.0 * most).ceil());
     let y = Axis::numbers("off, % of WAF - 1", 0.0..1.05 * top);
     let profile = profile.into_iter().map(|line| {
         let points = line.points.iter().map(|(op, off)| (100.0 * op, *off)).collect();

@@ -115,6 +115,12 @@ impl Measured {
         wafs(&self.host, &self.media)
     }
 
+    /// The same of a drive that had written `media(h)` bytes after h bytes of the host.
+    pub fn wafs_of(&self, media: &dyn Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        let media: Vec<_> = self.host.iter().map(|host| media(*host)).collect();
+        wafs(&self.host, &media).collect()
+    }
+
     /// The sample with which the last fifth begins.
     fn last_fifth(&self) -> usize {
         let from = (1.0 - LAST_SHARE) * self.host_bytes();
@@ -129,9 +135,8 @@ impl Measured {
     /// How far each interval that begins after `skip` host bytes is off, simulated less measured, of a drive that had
     /// written `media(h)` bytes after h bytes of the host.
     pub(super) fn residuals(&self, skip: f64, media: &dyn Fn(f64) -> f64) -> Vec<f64> {
-        let simulated: Vec<_> = self.host.iter().map(|host| media(*host)).collect();
         let own = self.wafs().map(|(_, waf)| waf);
-        let both = wafs(&self.host, &simulated).zip(own).skip(self.interval_after(skip));
+        let both = self.wafs_of(media).into_iter().zip(own).skip(self.interval_after(skip));
         both.map(|((_, simulated), measured)| simulated - measured).collect()
     }
 

@@ -8,23 +8,16 @@ use super::series::Curve;
 use crate::fit::{Distance, Measured};
 use ftlab_spec::SpecError;
 
-/// What is measured of a point against its series, in percent of the WAF - 1 of the series.
-const METRICS: [(&str, &str, fn(Distance) -> f64); 3] = [
-    (
-        "off-rms",
-        "how far the intervals of a run are off its series: root mean square, % of WAF - 1",
-        |off| 100.0 * off.rms,
-    ),
-    ("off-last-fifth", "how far the last fifth of a run is off its series, % of WAF - 1", |off| {
-        100.0 * off.last_fifth
-    }),
-    ("off-last-fifth-size", "the same without its sign", |off| 100.0 * off.last_fifth.abs()),
-];
+/// The curve that is drawn beside a series, in the same intervals.
+pub const BESIDE_SERIES: &str = "waf-by-drive-writes";
 
-/// Names and descriptions of the metrics of runs that have a series.
-pub fn series_metrics() -> impl Iterator<Item = (&'static str, &'static str)> {
-    METRICS.iter().map(|(name, doc, _)| (*name, *doc))
-}
+/// What is measured of a point against its series, in percent of the WAF - 1 of the series: root mean square over the
+/// intervals; the last fifth of the host bytes; and that without its sign.
+const METRICS: [(&str, fn(Distance) -> f64); 3] = [
+    ("off-rms", |off| 100.0 * off.rms),
+    ("off-last-fifth", |off| 100.0 * off.last_fifth),
+    ("off-last-fifth-size", |off| 100.0 * off.last_fifth.abs()),
+];
 
 /// Results of runs, with the series that they are held against.
 pub struct Held<'a> {
@@ -40,7 +33,13 @@ impl<'a> Held<'a> {
         Self { results, series }
     }
 
-    fn distance(&self, point: &Point) -> Option<Distance> {
+    /// What `of` makes of the series of a point, and of the bytes that its run had written to the medium after so many
+    /// of the host.
+    fn with<T>(
+        &self,
+        point: &Point,
+        of: impl FnOnce(&SeriesTable, &Measured, &dyn Fn(f64) -> f64) -> T,
+    ) -> Option<T> {
         let (table, measured) = self.series.iter().find(|(table, _)| point.is_in(&table.of))?;
         let stored = self.results.get(&point.run)?;
         let run = stored.result.runs.first()?;
@@ -61,7 +60,18 @@ impl<'a> Held<'a> {
             let step = sums[from + 1] - sums[from];
             (sums[from] + (place - from as f64) * step) * table.capacity
         };
-        Some(measured.distance(table.skip * table.capacity, &media))
+        Some(of(table, measured, &media))
+    }
+
+    fn distance(&self, point: &Point) -> Option<Distance> {
+        self.with(point, |table, measured, media| {
+            measured.distance(table.skip * table.capacity, media)
+        })
+    }
+
+    /// Write amplification in the intervals of the series, against drive writes.
+    fn beside(&self, point: &Point) -> Option<Vec<(f64, f64)>> {
+        self.with(point, |table, measured, media| table.drawn(measured.wafs_of(media).into_iter()))
     }
 }
 
@@ -81,6 +91,11 @@ impl Numbers for Held<'_> {
     }
 
     fn curve(&self, name: &str, point: &Point, at: f64) -> Result<Option<Curve>, SpecError> {
-        self.results.curve(name, point, at)
+        let curve = self.results.curve(name, point, at)?;
+        let beside = if name == BESIDE_SERIES { self.beside(point) } else { None };
+        Ok(curve.map(|curve| match beside {
+            Some(points) => Curve { points, ..curve },
+            None => curve,
+        }))
     }
 }

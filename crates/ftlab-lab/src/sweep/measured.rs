@@ -45,6 +45,14 @@ impl SeriesTable {
     /// Its write amplification against drive writes.
     pub fn line(&self) -> Vec<(f64, f64)> {
         let Ok(measured) = self.measured() else { return Vec::new() };
-        measured.wafs().map(|(host, waf)| (host / self.capacity, waf)).collect()
+        self.drawn(measured.wafs())
+    }
+
+    /// Points at the middles of intervals, of which the first is drawn from the beginning, against drive writes.
+    pub(super) fn drawn(&self, wafs: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+        let places = wafs
+            .enumerate()
+            .map(|(index, (host, waf))| (if index == 0 { 0.0 } else { host / self.capacity }, waf));
+        places.collect()
     }
 }

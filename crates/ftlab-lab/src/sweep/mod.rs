@@ -65,7 +65,7 @@ pub use columns::StoredRun;
 pub use compare::{Comparison, Numbers, Results, compare, extent, measured, places};
 pub use file::{Case, DriveTable, ExperimentFile, Kind, RunTable, schema};
 pub use file_error::FileError;
-pub use held::{Held, series_metrics};
+pub use held::{BESIDE_SERIES, Held};
 pub use inspection::Inspected;
 pub use items::{FtlItem, WorkloadItem};
 pub use job::{Failure, JobOutcome};
