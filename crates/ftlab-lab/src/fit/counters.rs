@@ -93,7 +93,7 @@ fn table(text: &str) -> Result<Option<Vec<(f64, f64)>>, String> {
 }
 
 /// The rows of a log: each time that both counters have been told, whatever is between them. A counter that is told
-/// again before the other counts anew.
+/// again before the other replaces its number.
 fn log(text: &str) -> Result<Vec<(f64, f64)>, String> {
     let (mut host, mut media) = (None, None);
     let mut rows = Vec::new();
