@@ -253,7 +253,7 @@ fn table(fit: &Fit) -> String {
 /// The drive in words, its bounds, and what to keep in mind.
 fn answer(question: &Question, fit: &Fit) -> String {
     let (best, bounds) = (&fit.drives[0], &fit.bounds);
-    let mut text = format!(
+    let sentence = format!(
         "{} with {} of over-provisioning ({} to {}), units of {} ({} to {}) and a reserve of {} of them ({} to {}): \
          {} off over the intervals, {} over the last fifth.\n",
         best.candidate.ftl,
@@ -269,30 +269,43 @@ fn answer(question: &Question, fit: &Fit) -> String {
         tenths(best.distance.rms),
         signed(best.distance.last_fifth)
     );
-    text += &format!(
-        "\nTo keep in mind:\n- In brackets is what the series does not exclude (profile likelihood, 95%, {} independent \
-         intervals): up to {} off.\n- Over-provisioning is beside the reserve: with one more unit in reserve it would \
-         be {} more.\n",
-        significant(bounds.intervals, 2),
-        tenths(bounds.rms_most),
-        percent(best.unit_bytes / best.candidate.capacity as f64)
-    );
+    let caveats = caveats(question, fit);
+    let caveats: String = caveats.iter().flat_map(|caveat| ["- ", caveat.as_str(), "\n"]).collect();
+    format!("{sentence}\nTo keep in mind:\n{caveats}")
+}
+
+fn caveats(question: &Question, fit: &Fit) -> Vec<String> {
+    let (best, bounds) = (&fit.drives[0], &fit.bounds);
+    let mut caveats = vec![
+        format!(
+            "In brackets is what the series does not exclude if this is the FTL (profile likelihood, 95%, {} \
+             independent intervals): up to {} off.",
+            significant(bounds.intervals, 2),
+            tenths(bounds.rms_most)
+        ),
+        format!(
+            "Over-provisioning is beside the reserve: with one more unit in reserve it would be {} more.",
+            percent(best.unit_bytes / best.candidate.capacity as f64)
+        ),
+    ];
     if fit.as_good > 1 {
         let names: Vec<_> =
             fit.drives[1..fit.as_good].iter().map(|trial| trial.candidate.ftl.as_str()).collect();
-        text += &format!("- The series cannot tell it from {}.\n", names.join(", "));
+        caveats.push(format!("The series cannot tell it from {}.", names.join(", ")));
     }
-    if let Some(larger) = &fit.larger {
-        text += &format!(
-            "- The same drive with {} pages is {} off over the intervals.\n",
+    caveats.extend(fit.larger.as_ref().map(|larger| {
+        format!(
+            "The same drive with {} pages is {} off over the intervals.",
             grouped((question.pages * 4).into()),
             tenths(larger.distance.rms)
-        );
-    }
-    if let Some(refused) = &fit.refused {
-        text += &format!("- Some drives were not possible, such as {refused}\n");
-    }
-    text
+        )
+    }));
+    caveats.extend(
+        fit.refused
+            .as_ref()
+            .map(|refused| format!("Some drives were not possible, such as {refused}")),
+    );
+    caveats
 }
 
 fn tenths(share: f64) -> String {

@@ -70,7 +70,7 @@ pub fn unit_pages(pages: u32) -> (u32, u32) {
 pub fn possible_ftls() -> Vec<Spec> {
     let is_page_mapped = |ftl: &Spec| {
         entries().iter().find(|entry| entry.name == ftl.name).is_none_or(|entry| {
-            entry.kind != Kind::Ftl || registry::policy_names().iter().any(|name| *name == ftl.name)
+            entry.kind != Kind::Ftl || registry::policy_names().contains(&ftl.name)
         })
     };
     let knows = |ftl: &Spec| registry::hints(ftl).is_ok_and(|hints| hints == Hints::Lifetimes);
@@ -104,7 +104,7 @@ impl Question {
             }
             .into());
         };
-        let profiled = self.profiled(&runner, first, threads)?;
+        let profiled = self.profiled(&runner, &first, threads)?;
         drives[0] = profiled.best.clone();
         let larger = runner.trial(&drives[0].candidate, self.pages * LARGER, self.base.seed)?;
         let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
@@ -125,10 +125,10 @@ impl Question {
     fn profiled(
         &self,
         runner: &Runner<'_>,
-        first: Trial,
+        first: &Trial,
         threads: usize,
     ) -> Result<Profiled, LabError> {
-        let mut profiled = self.bounds(runner, &first, threads)?;
+        let mut profiled = self.bounds(runner, first, threads)?;
         for _ in 0..RECENTRED_MAX {
             let (best, before) = (&profiled.best, &profiled.around);
             if best.candidate == *before {

@@ -142,7 +142,7 @@ impl Question {
         let pages = [own.pages_per_block / 2, own.pages_per_block, own.pages_per_block * 2];
         let fitting = pages.into_iter().filter(|pages| self.has_units(*pages));
         fitting
-            .map(|pages_per_block| Candidate { pages_per_block, op_ratio, ..own.clone() })
+            .map(|pages_per_block| Candidate { op_ratio, pages_per_block, ..own.clone() })
             .collect()
     }
 

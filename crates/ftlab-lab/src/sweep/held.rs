@@ -11,9 +11,12 @@ use ftlab_spec::SpecError;
 /// The curve that is drawn beside a series, in the same intervals.
 pub const BESIDE_SERIES: &str = "waf-by-drive-writes";
 
+/// A name, and what it stands for.
+type OfDistance = (&'static str, fn(Distance) -> f64);
+
 /// What is measured of a point against its series, in percent of the WAF - 1 of the series: root mean square over the
 /// intervals; the last fifth of the host bytes; and that without its sign.
-const METRICS: [(&str, fn(Distance) -> f64); 3] = [
+const METRICS: [OfDistance; 3] = [
     ("off-rms", |off| 100.0 * off.rms),
     ("off-last-fifth", |off| 100.0 * off.last_fifth),
     ("off-last-fifth-size", |off| 100.0 * off.last_fifth.abs()),
