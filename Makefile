@@ -46,7 +46,7 @@ python: setup-system $(VENV)/requirements.lock ## builds the Python package into
 
 $(VENV)/requirements.lock: python/requirements.lock | setup-python
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --requirement $<
+	$(VENV)/bin/pip install --quiet --no-compile --requirement $<
 	cp $< $@
 
 test-python: python ## runs lints, type checks and tests of the Python package
@@ -62,12 +62,12 @@ check: setup-system ## runs the lints and builds the Rust documentation
 
 docs: setup-system target/docs/venv/installed ## builds the documentation site: target/docs/html/index.html
 	VIRTUAL_ENV=$(abspath target/docs/venv) target/docs/venv/bin/maturin develop --quiet --profile dev
-	target/docs/venv/bin/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet \
+	target/docs/venv/bin/sphinx-build --jobs auto --fail-on-warning --keep-going --nitpicky --quiet \
 		-d target/docs/doctrees docs target/docs/html
 
 target/docs/venv/installed: docs/requirements.txt | setup-python
 	$(PYTHON) -m venv --clear target/docs/venv
-	target/docs/venv/bin/pip install --quiet --requirement docs/requirements.txt
+	target/docs/venv/bin/pip install --quiet --no-compile --requirement docs/requirements.txt
 	touch $@
 
 docs-figures: build ## redraws the pictures of docs/concepts.md

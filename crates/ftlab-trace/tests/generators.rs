@@ -96,6 +96,8 @@ fn database_generators_repeat_what_they_have_always_written() {
         "lsm:data=0.3,wal=off,trim=off,ratio=4",
         "cachelib:region=1MiB",
         "cachelib:region=256KiB,eviction=lru,reinsert-hits=1,reinsert=0.1,trim=on,soc=0.3,restart=0.1,admit=0.5",
+        "lmcache:chunk=1MiB",
+        "lmcache:chunk=256KiB,tokens=100,prefix=300,turns=2,ttl=0.5,theta=0",
     ];
     let mut table = String::new();
     for spec in specs {

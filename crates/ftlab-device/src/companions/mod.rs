@@ -15,7 +15,7 @@ use crate::{CompanionStatus, Drive, HostObserver, RecordingStatus, ServeError, S
 use ftlab_flash::Lpn;
 use ftlab_spec::Spec;
 use ftlab_trace::TraceError;
-use queue::{HostOp, Queue};
+use queue::{HostOp, Queue, TimedOp};
 use recorder::Recorder;
 use shadows::Shadow;
 use std::path::PathBuf;
@@ -111,21 +111,25 @@ struct Tap {
 }
 
 impl Tap {
-    fn tell(&self, first: Lpn, trimmed_pages: u32, stream: u16) {
+    fn tell(&self, op: HostOp) {
         let time_us = self.begin.elapsed().as_micros() as u64;
         for queue in &self.queues {
-            queue.push(HostOp { time_us, first, trimmed_pages, stream });
+            queue.push(TimedOp { time_us, op });
         }
     }
 }
 
 impl HostObserver for Tap {
     fn write(&mut self, lpn: Lpn, stream: u16) {
-        self.tell(lpn, 0, stream);
+        self.tell(HostOp::Write { lpn, stream });
     }
 
     fn trim(&mut self, first: Lpn, pages: u32) {
-        self.tell(first, pages, 0);
+        self.tell(HostOp::Trim { first, pages });
+    }
+
+    fn renew_handle(&mut self, handle: u16) {
+        self.tell(HostOp::RenewHandle(handle));
     }
 }
 

@@ -13,15 +13,21 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// An operation of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct HostOp {
+pub(super) enum HostOp {
+    /// Writes a page of a stream; 0 if the host names none.
+    Write { lpn: Lpn, stream: u16 },
+    /// Trims pages.
+    Trim { first: Lpn, pages: u32 },
+    /// Moves a placement handle to a fresh unit.
+    RenewHandle(u16),
+}
+
+/// An operation of the host, and when it took effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimedOp {
     /// Microseconds since the drive was opened.
     pub(super) time_us: u64,
-    /// The page, or the first one.
-    pub(super) first: Lpn,
-    /// The number of pages trimmed; 0 for the write of one page.
-    pub(super) trimmed_pages: u32,
-    /// The stream that the host names; 0 if it names none.
-    pub(super) stream: u16,
+    pub(super) op: HostOp,
 }
 
 /// A bounded queue with one end in the drive and one in a companion.
@@ -36,7 +42,7 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    ops: Vec<HostOp>,
+    ops: Vec<TimedOp>,
     /// The number of operations that the companion took last, until it returns.
     taken: usize,
     is_closed: bool,
@@ -64,7 +70,7 @@ impl Queue {
     }
 
     /// Adds an operation; waits while the queue is full.
-    pub(super) fn push(&self, op: HostOp) {
+    pub(super) fn push(&self, op: TimedOp) {
         let is_full = |state: &mut State| state.ops.len() >= OPS_MAX && !state.is_abandoned;
         let waited = self.room.wait_while(self.state(), is_full);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +84,7 @@ impl Queue {
     }
 
     /// Exchanges `ops`, which have been processed, for the waiting ones; false at the end.
-    pub(super) fn take(&self, ops: &mut Vec<HostOp>) -> bool {
+    pub(super) fn take(&self, ops: &mut Vec<TimedOp>) -> bool {
         ops.clear();
         let mut state = self.state();
         state.taken = 0;

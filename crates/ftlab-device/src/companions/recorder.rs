@@ -1,6 +1,6 @@
 //! Writes the operations of the host as a trace.
 
-use super::queue::{AbandonOnDrop, Queue};
+use super::queue::{AbandonOnDrop, HostOp, Queue, TimedOp};
 use crate::{RecordingStatus, ServeError, Superblock};
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{CreateOptions, Op, RequestBatch, TraceError, TraceMetadata, TraceSink, create};
@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 /// A thread that writes a trace. Each page that the host writes is a request, in the order in which
-/// the drive processed them, so that the trace is what the FTL saw.
+/// the drive processed them, so that the trace is what the FTL saw; but for handles that moved on, which
+/// traces do not have.
 #[derive(Debug)]
 pub(super) struct Recorder {
     path: String,
@@ -75,19 +76,20 @@ fn write(
     let mut ops = Vec::new();
     while queue.take(&mut ops) {
         let mut batch = RequestBatch::new();
-        for op in &ops {
-            let (kind, pages) = match op.trimmed_pages {
-                0 => (Op::Write, 1),
-                pages => (Op::Trim, pages),
+        for TimedOp { time_us, op } in &ops {
+            let (kind, first, pages, stream) = match *op {
+                HostOp::Write { lpn, stream } => (Op::Write, lpn, 1, stream),
+                HostOp::Trim { first, pages } => (Op::Trim, first, pages, 0),
+                HostOp::RenewHandle(_) => continue,
             };
-            let lba = u64::from(op.first.0) * u64::from(page_sectors);
-            batch.push_at(op.time_us, kind, lba, pages * page_sectors);
+            let lba = u64::from(first.0) * u64::from(page_sectors);
+            batch.push_at(*time_us, kind, lba, pages * page_sectors);
             if names_streams {
-                batch.stream.push(op.stream);
+                batch.stream.push(stream);
             }
         }
         sink.write(&batch)?;
-        counter.fetch_add(ops.len() as u64, Ordering::Relaxed);
+        counter.fetch_add(batch.len() as u64, Ordering::Relaxed);
     }
     sink.finish().map(drop)
 }

@@ -1,6 +1,6 @@
 //! Shadows: other FTLs under the same load.
 
-use super::queue::{AbandonOnDrop, Queue};
+use super::queue::{AbandonOnDrop, HostOp, Queue};
 use crate::{FlashCounters, MediaError, ServeError, ShadowStatus};
 use ftlab_flash::{Lpn, NoPayload};
 use ftlab_ftl::page::{DriveConfig, Hints};
@@ -80,16 +80,23 @@ fn follow(mut ftl: DynFtl<NoPayload, ()>, queue: &Queue, status: &Mutex<ShadowSt
     let (mut ops, mut batch) = (Vec::new(), PageBatch::default());
     while queue.take(&mut ops) {
         batch.clear();
-        for op in &ops {
-            match op.trimmed_pages {
-                0 => {
-                    batch.writes.push(op.first);
-                    batch.streams.push(op.stream);
+        let done = ops.iter().try_for_each(|timed| {
+            match timed.op {
+                HostOp::Write { lpn, stream } => {
+                    batch.writes.push(lpn);
+                    batch.streams.push(stream);
                 }
-                pages => batch.trim(op.first, pages),
+                HostOp::Trim { first, pages } => batch.trim(first, pages),
+                HostOp::RenewHandle(handle) => {
+                    ftl.apply(&batch)?;
+                    batch.clear();
+                    // An FTL without handles has nothing to renew.
+                    ftl.renew_handle(handle)?;
+                }
             }
-        }
-        let done = ftl.apply(&batch);
+            Ok(())
+        });
+        let done = done.and_then(|()| ftl.apply(&batch));
         let mut status = lock(status);
         status.flash = since(&before, &ftl.counters());
         if let Err(error) = done {

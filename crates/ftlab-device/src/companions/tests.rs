@@ -103,6 +103,35 @@ fn follow(ftl: &str) {
 }
 
 #[test]
+fn handles_of_a_shadow_move_on_with_those_of_the_drive() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("drive");
+    create(&path, "nvme-fdp:handles=3");
+    let shadows = vec!["nvme-fdp:handles=3".parse().unwrap(), "1r-greedy".parse().unwrap()];
+    let (prepared, observer) = CompanionOptions { shadows, ..Default::default() }.prepare();
+    let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
+    let companions = prepared.start(&drive).unwrap();
+    for round in 0..100 {
+        work(&drive, 60);
+        assert!(drive.renew_handle(round % 3).unwrap());
+    }
+    assert!(!drive.renew_handle(3).unwrap(), "there is no such handle");
+    let counters = drive.snapshot().counters;
+    drive.close().unwrap();
+    while companions.shadows().iter().any(|shadow| shadow.behind > 0) {
+        std::thread::yield_now();
+    }
+    let [same, other] = companions.shadows().try_into().unwrap();
+    assert_eq!((&same.failure, &other.failure), (&None, &None));
+    assert_eq!(
+        (same.flash.relocated_pages, same.flash.erased_blocks),
+        (counters.relocations(), counters.erases())
+    );
+    assert_eq!(other.flash.host_pages, counters.host_writes);
+    companions.finish().unwrap();
+}
+
+#[test]
 fn a_shadow_begins_with_what_the_drive_holds() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("drive");

@@ -179,6 +179,9 @@ impl Core {
         let open: Vec<BlockId> = streams.filter_map(|stream| drive.open_block(stream)).collect();
         self.media().write_closed(|block| open.contains(&block));
         self.complete(renewed)?;
+        if let Some(observer) = &mut self.observer {
+            observer.renew_handle(handle);
+        }
         Ok(true)
     }
 

@@ -51,6 +51,8 @@ pub trait HostObserver: Send {
     fn write(&mut self, lpn: Lpn, stream: u16);
     /// The host trimmed a number of pages, starting with `first`.
     fn trim(&mut self, first: Lpn, pages: u32);
+    /// The host moved a placement handle to a fresh unit.
+    fn renew_handle(&mut self, handle: u16);
 }
 
 /// The smallest flash page: the atomic write unit of a disk.

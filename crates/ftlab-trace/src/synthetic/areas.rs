@@ -14,7 +14,7 @@
 //! | `join` | the same, with the writes of the first part |
 //! | `zipf`, `oltp`, `ycsb`, `trace-like` | none: their pages are scattered |
 //! | `tpcc`, `linkbench`, `lsm` | none: what is hot moves |
-//! | `cachelib` | none: its parts are areas, but what is written of them is known at the end only |
+//! | `cachelib`, `lmcache` | none: how much is written of their parts is known at the end only |
 //! | `iozone` | with `hot=together` hot and cold pages and the rest, otherwise none |
 
 use super::space::Space;

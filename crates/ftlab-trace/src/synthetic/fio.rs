@@ -123,7 +123,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             has_end: jobs.has_end(),
             drive_bytes: jobs.drive_bytes(),
             content: jobs.identity(),
-            reads_file: false,
+            may_fail: false,
         })
     }),
     make: Make::OfParameters {

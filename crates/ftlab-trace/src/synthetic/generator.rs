@@ -42,8 +42,8 @@ pub(super) struct Bounds {
     pub(super) drive_bytes: Option<u64>,
     /// What tells the file from another of the same name.
     pub(super) content: String,
-    /// Whether the file is read as the sequence goes on, so that there may be an error at any time.
-    pub(super) reads_file: bool,
+    /// Whether there may be an error as the sequence goes on.
+    pub(super) may_fail: bool,
 }
 
 /// A sequence that is ready to be drawn from.

@@ -29,8 +29,8 @@
 //! YCSB", SoCC 2010 (records, skew).
 
 mod levels;
-mod space;
 
+use super::extents::{Extent, Space};
 use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::ranks::ScrambledKeys;
 use super::requests::{Stepped, Steps};
@@ -41,7 +41,6 @@ use ftlab_spec::{Parameters, Spec, SpecError};
 use levels::{Levels, Shape, Table};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use space::{Extent, Space};
 
 ftlab_spec::parameters! {
     /// The tree.

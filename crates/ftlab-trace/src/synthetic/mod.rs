@@ -9,6 +9,7 @@ pub mod areas;
 pub mod cachelib;
 mod database;
 mod draw;
+mod extents;
 mod file_name;
 pub mod fio;
 mod generator;
@@ -17,6 +18,7 @@ pub mod iozone;
 pub mod jesd219;
 pub mod join;
 pub mod linkbench;
+pub mod lmcache;
 pub mod lsm;
 pub mod mix;
 pub mod oltp;
@@ -59,6 +61,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     ycsb::GENERATOR,
     lsm::GENERATOR,
     cachelib::GENERATOR,
+    lmcache::GENERATOR,
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
@@ -196,11 +199,11 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
             });
         }
         if let End::Told(bounds) = generator(&part.spec)?.end
-            && bounds(&part.spec)?.reads_file
+            && bounds(&part.spec)?.may_fail
         {
             return Err(TraceError::Unsupported {
-                what: format!("{} as a part: it reads a file as it goes", part.spec),
-                remedy: "combine generators without files, or run it by itself".into(),
+                what: format!("{} as a part: it may fail as it goes on", part.spec),
+                remedy: "run it by itself".into(),
             });
         }
         sequence(&part.spec, &Space { seed, ..*space })

@@ -122,6 +122,8 @@ fn what_the_host_does_is_told_in_order() {
         fn trim(&mut self, first: Lpn, pages: u32) {
             self.0.lock().unwrap().push((first.0, pages));
         }
+
+        fn renew_handle(&mut self, _: u16) {}
     }
 
     let (backing, _) = created();

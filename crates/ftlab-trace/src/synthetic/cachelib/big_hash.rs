@@ -54,7 +54,7 @@ impl BigHash {
         (key as u32) << SIZE_BITS
     }
 
-    /// Reads something of the bucket of an object, so that it is in the processor's cache soon.
+    /// Something of the bucket of an object: reading it brings that into the processor's cache.
     #[inline]
     pub(super) fn touch(&self, key: u64) -> u32 {
         self.entries(key)[0]

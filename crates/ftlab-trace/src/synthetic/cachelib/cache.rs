@@ -48,10 +48,28 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Reads something of where an object may be, so that it is in the processor's cache soon.
+    /// Looks at wherever the next requests and what they drive out of memory will lead. What that finds is of no use; but
+    /// as no look depends on another, the processor waits for memory once for many of them, and not once for
+    /// each when requests are answered.
+    pub(super) fn look_ahead(&self, accesses: &[Access]) -> u64 {
+        let mut found = 0;
+        for access in accesses {
+            found += u64::from(self.dram.bytes_of(access.key).is_some());
+            found += self.look(access.key, access.bytes);
+        }
+        for key in self.dram.leaving().take(accesses.len()) {
+            found += self.dram.bytes_of(key).map_or(0, |bytes| self.look(key, bytes));
+        }
+        found
+    }
+
+    /// Looks at where an object of this size may be on flash.
     #[inline]
-    pub(super) fn touch(&self, access: &Access) -> u32 {
-        self.small_for(access.bytes).map_or(0, |small| small.table.touch(access.key))
+    fn look(&self, key: u64, bytes: u32) -> u64 {
+        match self.small_for(bytes) {
+            Some(small) => u64::from(small.table.touch(key)),
+            None => u64::from(self.large.contains(key)),
+        }
     }
 
     /// BigHash, if an object of this size belongs there.

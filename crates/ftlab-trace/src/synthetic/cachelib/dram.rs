@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 /// Bytes that an object takes beside its key and value: the header of an item and its place in a hash
 /// table.
@@ -69,6 +70,17 @@ impl Dram {
         old.is_some_and(|old| !old.is_clean)
     }
 
+    /// The size of an object, if it is here.
+    #[inline]
+    pub(super) fn bytes_of(&self, key: u64) -> Option<u32> {
+        self.objects.get(&key).map(|object| object.bytes)
+    }
+
+    /// Objects that may leave next, in order.
+    pub(super) fn leaving(&self) -> impl Iterator<Item = u64> + '_ {
+        self.queue.iter().map(|(key, _)| *key)
+    }
+
     /// Forgets an object.
     pub(super) fn remove(&mut self, key: u64) {
         if let Some(old) = self.objects.remove(&key) {
@@ -85,14 +97,20 @@ impl Dram {
         }
         while self.bytes > self.bytes_max {
             let (key, at) = self.queue.pop_front()?;
-            let Some(object) = self.objects.get(&key).filter(|object| object.used_at == at) else {
-                continue;
-            };
-            let Object { bytes, is_clean, .. } = *object;
-            self.remove(key);
-            return Some(Evicted { key, bytes, is_clean });
+            if let Entry::Occupied(entry) = self.objects.entry(key)
+                && entry.get().used_at == at
+            {
+                let Object { bytes, is_clean, .. } = entry.remove();
+                self.bytes -= u64::from(bytes) + OVERHEAD_BYTES;
+                return Some(Evicted { key, bytes, is_clean });
+            }
         }
         None
+    }
+
+    /// Bytes of all objects here.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Objects here.

@@ -102,7 +102,7 @@ fn characteristic_time(held: f64, there: impl Fn(f64) -> f64) -> f64 {
     high
 }
 
-/// H. Che, Y. Tung and Z. Wang, "Hierarchical Web Caching Systems", JSAC 2002: an object is in a cache if it
+/// H. Che et al., "Hierarchical Web Caching Systems", JSAC 2002: an object is in a cache if it
 /// has been asked for within a time that is the same for all.
 #[test]
 fn memory_hits_as_ches_approximation_says() {
@@ -213,4 +213,18 @@ fn what_does_not_go_together_is_refused_with_advice() {
         let error = refused(text);
         assert!(error.contains(said), "{text}: {error}");
     }
+}
+
+#[test]
+fn a_cache_whose_memory_holds_everything_is_refused_and_does_not_go_on_for_ever() {
+    let text = "cachelib:region=1MiB,data=0.01,dram=0.5,churn=0";
+    let mut cache = CacheLib::new(&parameters(text), &SPACE).unwrap();
+    let mut out = RequestBatch::new();
+    let error = loop {
+        if let Err(error) = cache.step(&mut out) {
+            break error.to_string();
+        }
+        assert!(out.is_empty());
+    };
+    assert!(error.contains("lower dram, or raise data, churn or copies"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! The levels of the tree: which keys are in which file, and what is compacted next.
 
-use super::space::Extent;
+use crate::synthetic::extents::Extent;
 use std::ops::Range;
 
 /// A file of sorted keys.

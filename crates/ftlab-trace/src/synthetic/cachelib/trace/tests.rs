@@ -3,6 +3,7 @@
 use super::*;
 use crate::synthetic::cachelib::parameters::CacheLibParameters;
 use ftlab_spec::Parameters;
+use proptest::prelude::*;
 use std::fs;
 
 /// The requests of a file with this name and content, as many as fit: object, bytes and what is asked, objects
@@ -90,5 +91,22 @@ fn wrong_lines_are_named() {
     ] {
         let error = read("trace", content.as_bytes(), rest).unwrap_err();
         assert!(error.contains(said), "{content:?}: {error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_is_read_is_read_or_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        fields in prop::collection::vec("[a-zA-Z_0-9,]{0,12}", 0..60),
+        start in prop::sample::select(vec!["", "key,op,size\n", "op,key,size,op_count,key_size\n1,2,", "0,k,2,98,1,get,0\n"]),
+        format in prop::sample::select(vec!["auto", "meta", "twitter", "oracle-general"]),
+    ) {
+        let rest = format!(",format={format}");
+        let _ = read("trace", &bytes, &rest);
+        let _ = read("trace", format!("{start}{}", fields.join(",")).as_bytes(), &rest);
+        let _ = read("trace", format!("{start}{}", fields.join("\n")).as_bytes(), &rest);
     }
 }
