@@ -154,12 +154,10 @@ impl Question {
     fn other_units(&self, own: &Candidate) -> Vec<Candidate> {
         let sizes = (0..32).map(|power| 1_u32 << power).filter(|pages| self.has_units(*pages));
         sizes
-            .flat_map(|pages_per_block| {
-                [-0.01, -0.005, 0.0, 0.005, 0.01].map(|step| Candidate {
-                    pages_per_block,
-                    op_ratio: own.op_ratio + step,
-                    ..own.clone()
-                })
+            .flat_map(|pages| {
+                let of = self.with_units(own, pages);
+                [-0.01, -0.005, 0.0, 0.005, 0.01]
+                    .map(|step| Candidate { op_ratio: of.op_ratio + step, ..of.clone() })
             })
             .filter(|candidate| candidate.op_ratio > 0.0)
             .collect()

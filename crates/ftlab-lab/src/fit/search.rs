@@ -17,6 +17,9 @@ const FOLLOWED_TO_THE_END: (f64, usize, usize) = (1.5, 3, 5);
 /// Steps of over-provisioning begin at this and end at that.
 const OP_STEP: (f64, f64) = (0.02, 0.001);
 
+/// Over-provisioning goes up and down with the size of units by this, at least.
+const UNIT_STEP: f64 = 0.005;
+
 /// Drives of the coarse grid are this much smaller.
 const COARSER: u32 = 4;
 
@@ -142,16 +145,26 @@ impl Question {
         Ok(())
     }
 
+    /// A candidate with units of another size, and as much spare flash beside its reserve.
+    pub(super) fn with_units(&self, own: &Candidate, pages: u32) -> Candidate {
+        let more = (f64::from(pages) - f64::from(own.pages_per_block)) / f64::from(self.pages);
+        let op_ratio = own.op_ratio + f64::from(own.reserve) * more;
+        Candidate { op_ratio, pages_per_block: pages, ..own.clone() }
+    }
+
+    /// More and less over-provisioning; larger and smaller units, each with a little more and less of it.
     fn neighbours(&self, walker: &Walker) -> Vec<Candidate> {
         let own = &walker.best.candidate;
         let (least, most) = self.unit_pages;
-        let op = |step: f64| Candidate { op_ratio: own.op_ratio + step, ..own.clone() };
-        let unit = |pages: u32| Candidate { pages_per_block: pages, ..own.clone() };
-        let ops = [walker.step, -walker.step].map(op).into_iter();
-        let units = [own.pages_per_block * 2, own.pages_per_block / 2].map(unit).into_iter();
-        ops.filter(|candidate| candidate.op_ratio > 0.0)
-            .chain(units.filter(|candidate| (least..=most).contains(&candidate.pages_per_block)))
-            .collect()
+        let around = |of: &Candidate, step: f64| {
+            [-step, 0.0, step].map(|step| Candidate { op_ratio: of.op_ratio + step, ..of.clone() })
+        };
+        let sizes = [own.pages_per_block * 2, own.pages_per_block / 2].into_iter();
+        let units = sizes
+            .filter(|pages| (least..=most).contains(pages))
+            .flat_map(|pages| around(&self.with_units(own, pages), walker.step.max(UNIT_STEP)));
+        let near = around(own, walker.step).into_iter().chain(units);
+        near.filter(|candidate| candidate.op_ratio > 0.0).collect()
     }
 }
 
