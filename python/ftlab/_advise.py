@@ -89,6 +89,9 @@ def advise(
     tbw: float | None = None,
     dwpd: float | None = None,
     endurance: int | None = None,
+    slo: str | None = None,
+    load: float | None = None,
+    timing: str = "femu",
     ftls: str | Iterable[str] = USUAL_FTLS,
     op: Sequence[str | float] = USUAL_OP_RATIOS,
     drive: Drive | str | int | None = None,
@@ -122,6 +125,12 @@ def advise(
         The same, in drive writes per day over five years.
     endurance : int, optional
         Program/erase cycles that a block endures.
+    slo : str, optional
+        The longest response time of a percentile of the requests, such as ``"read-p99.9=1ms"``; needs `load`.
+    load : float, optional
+        Requests a second that come, at random.
+    timing : str, default "femu"
+        The flash for `slo`.
     ftls : str or iterable of str
         FTLs to choose from.
     op : sequence of str or float
@@ -179,6 +188,9 @@ def advise(
         "tbw": tbw,
         "dwpd": dwpd,
         "endurance": endurance,
+        "slo": slo,
+        "load": load,
+        "slo_timing": timing if slo is not None else None,
         "fill": fill,
         "writes": writes,
         "once": once,

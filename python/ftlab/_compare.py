@@ -141,7 +141,8 @@ def compare(
     out : path, optional
         Directory in which finished runs are kept, and not repeated; by default they are not kept.
     baseline : str or iterable of str, default "sepbit"
-        The FTL to compare with; of several, the best in each cell.
+        The FTL to compare with; of several, the best in each cell. ``"rivals"`` compares each FTL with the
+        best of all others in the cell, those that know the future left out.
     drive : Drive, str or int, optional
         What all drives have in common, or their logical size; generators require one.
     fills : {"sequential", "random", "twice", "none"} or sequence of them

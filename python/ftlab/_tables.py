@@ -19,7 +19,16 @@ __all__ = ["TABLES", "TableName", "cell_bytes", "data_frame", "frames", "table"]
 
 Document = Mapping[str, Any]
 TableName = Literal[
-    "runs", "series", "streams", "victims", "responses", "moves", "utilisation", "spread", "cells"
+    "runs",
+    "series",
+    "streams",
+    "victims",
+    "responses",
+    "waits",
+    "moves",
+    "utilisation",
+    "spread",
+    "cells",
 ]
 """The tables of a result."""
 Row = dict[str, Any]
@@ -104,6 +113,14 @@ def _responses(document: Document) -> Iterator[Row]:
             yield {"ftl": run["ftl"], "response_ns": nanoseconds, "longer_share": longer}
 
 
+def _waits(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        requests = (run["timing"] or {}).get("requests") or {"operations": {}}
+        for operation, times in requests["operations"].items():
+            for waits in times.get("waits") or []:
+                yield {"ftl": run["ftl"], "operation": operation} | waits
+
+
 def _moves(document: Document) -> Iterator[Row]:
     for run in document["runs"]:
         moves = (run["observed"] or {}).get("moves", {})
@@ -164,6 +181,7 @@ TABLES: dict[str, Callable[[Document], Iterable[Row]]] = {
     "streams": _streams,
     "victims": _victims,
     "responses": _responses,
+    "waits": _waits,
     "moves": _moves,
     "utilisation": _utilisation,
     "spread": _spread,

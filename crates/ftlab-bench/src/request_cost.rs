@@ -16,11 +16,13 @@ const PAGES_PER_BLOCK: u32 = 1024;
 /// Requests of one page each that are measured, and as many before.
 const REQUESTS: u32 = 8 << 20;
 
-const TIMINGS: [&str; 5] = [
+const TIMINGS: [&str; 7] = [
     "femu:unit=request,queue-depth=256,priority=femu",
     "femu:unit=request,queue-depth=256",
+    "femu:unit=request,queue-depth=256,waits=on",
     "femu:unit=request,queue-depth=256,priority=read-first",
     "femu:unit=request,queue-depth=256,priority=read-first,suspend=both",
+    "femu:unit=request,queue-depth=256,priority=read-first,suspend=both,waits=on",
     "femu:unit=request,queue-depth=256,write-buffer=64MiB",
 ];
 
@@ -99,10 +101,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         "1r-greedy, 8 GiB, 8 channels x 8 LUNs, half reads; page operations are those and programs\n"
     );
     let (expected, rate) = measure(None)?;
-    println!("{:68} {rate:6.1} M page operations/s", "writes only, without time");
+    println!("{:78} {rate:6.1} M page operations/s", "writes only, without time");
     for timing in TIMINGS {
         let (counts, rate) = measure(Some(timing))?;
-        println!("{timing:68} {rate:6.1} M page operations/s");
+        println!("{timing:78} {rate:6.1} M page operations/s");
         assert!(
             timing.contains("write-buffer") || counts == expected,
             "{timing}: {counts:?}, not {expected:?}"

@@ -7,7 +7,7 @@ use crate::output::{print, print_json, say};
 use clap::Args;
 use ftlab_lab::Stop;
 use ftlab_lab::compare::{
-    CELLS, CellStore, Comparison, Outcome, Scoreboard, contestants, csv, markdown,
+    CELLS, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Threads, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
@@ -38,7 +38,8 @@ pub(crate) struct CompareArgs {
     /// with cost-benefit victims.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Vec<Spec>,
-    /// The FTL to compare with; if repeated, the best of them in each cell.
+    /// The FTL to compare with; if repeated, the best of them in each cell. `rivals` compares each FTL with
+    /// the best of all others in the cell, those that know the future left out.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]", default_value = "sepbit")]
     baseline: Vec<Spec>,
     #[command(flatten)]
@@ -159,8 +160,14 @@ fn comparison(args: &CompareArgs) -> Result<Comparison, CliError> {
 }
 
 fn legend(board: &Scoreboard) -> String {
-    let baseline = board.baseline.join(" or ");
-    let best = if board.baseline.len() > 1 { ", whichever is better in the cell" } else { "" };
+    let of_rivals = board.baseline.iter().any(|ftl| ftl == RIVALS);
+    let baseline = if of_rivals {
+        "the best rival in the cell, those that know the future left out".into()
+    } else {
+        board.baseline.join(" or ")
+    };
+    let is_one = of_rivals || board.baseline.len() == 1;
+    let best = if is_one { "" } else { ", whichever is better in the cell" };
     format!(
         "relative: geometric mean of (WAF - 1 + 0.003) / that of {baseline}{best}; by workload, the \
          mean WAF in brackets\n\n"
@@ -185,6 +192,11 @@ fn missing(board: &Scoreboard) -> String {
 }
 
 fn nothing_to_hold_against(board: &Scoreboard) -> CliError {
+    if board.baseline.iter().any(|ftl| ftl == RIVALS) {
+        return CliError::failure(
+            "no FTL has a rival with a result in any cell; name at least two (--ftl), or another --baseline",
+        );
+    }
     let reason = board.missing.iter().find(|(cell, _)| board.baseline.contains(&cell.ftl));
     let reason = reason.map_or("", |(_, reason)| reason.as_str());
     CliError::failure(format!(

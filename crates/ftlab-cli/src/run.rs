@@ -11,13 +11,16 @@ use crate::report::{check_page, check_report, command, write_report};
 use crate::table::{faults, fdp, notes, table, times, wear};
 use clap::{Args, ValueEnum};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
+use ftlab_lab::timeline::{SLOWEST, timeline};
 use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
     DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, StreamMap,
     UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
+use ftlab_trace::{check_file, replace_file};
 use std::ffi::OsString;
+use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -169,6 +172,10 @@ struct ReportArgs {
     /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve.
     #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with_all = ["out", "report"])]
     load: Option<Loads>,
+    /// Writes what the LUNs did around the ten slowest requests of each FTL to this file, in the trace-event format
+    /// that Perfetto and Chrome open; --report draws the slowest. Needs --timing with unit=request.
+    #[arg(long, value_name = "FILE.json", requires = "timing", conflicts_with = "load")]
+    timeline: Option<PathBuf>,
     /// Plots the running write amplification to this file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
@@ -217,6 +224,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     if let Some(path) = &args.report.figure {
         check_figure(&prepared, path)?;
     }
+    args.report.timeline.as_deref().map(check_file).transpose()?;
     if let Some(path) = &args.report.report {
         check_report(args.ftl.len(), path)?;
     }
@@ -250,6 +258,13 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     if let Some(path) = &args.report.figure {
         write_figure(&result, args.report.size, path)?;
     }
+    if let Some(path) = &args.report.timeline {
+        let text = timeline(&result).unwrap_or_default();
+        replace_file(path, |file| file.write_all(text.as_bytes()))?;
+        if !args.report.quiet {
+            say(&format!("wrote {}; open it at https://ui.perfetto.dev\n", path.display()));
+        }
+    }
     if let Some(path) = &args.report.report {
         write_report(&result, path)?;
         if !args.report.quiet {
@@ -272,6 +287,7 @@ fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {
         warmup_writes: args.length.warmup_writes,
         interval_writes: args.report.interval,
         timing: args.drive.timing.clone(),
+        slowest: if args.report.timeline.is_some() { SLOWEST } else { 0 },
         faults: args.drive.faults,
         endurance_cycles: args.drive.endurance.map(NonZeroU32::get),
         seed: args.length.seed,

@@ -266,7 +266,7 @@ pub(crate) fn times(result: &ExperimentResult) -> String {
         ruled(&REQUEST_HEADINGS.map(str::to_owned), requests)
     };
     let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
-    responses + &buffers + &ruled(&lun_headings, luns)
+    responses + &buffers + &waits(&runs) + &ruled(&lun_headings, luns)
 }
 
 const RESPONSE_HEADINGS: [&str; 9] = [
@@ -330,6 +330,49 @@ fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
         ["read", "write", "trim"].iter().position(|of| of == op).unwrap_or(3)
     });
     lines.into_iter().map(line).collect()
+}
+
+const WAIT_HEADINGS: [&str; 8] = [
+    "waits in ms",
+    "requests",
+    "response\ntime",
+    "own\noperation",
+    "host's\nLUN",
+    "host's\nchannel",
+    "collection",
+    "erase",
+];
+
+/// What requests waited for, if somebody asked: lines for reads and writes, and a column for the write buffer if
+/// there is one.
+fn waits(runs: &[(String, &TimingResult)]) -> String {
+    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
+    let has_buffer = runs
+        .iter()
+        .any(|(_, time)| time.requests.as_ref().is_some_and(|of| of.write_buffer.is_some()));
+    let mut lines = Vec::new();
+    for (ftl, time) in runs {
+        for op in ["read", "write"] {
+            let times = time.requests.as_ref().and_then(|requests| requests.operations.get(op));
+            for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
+                let mut cells = vec![
+                    format!("{ftl}, {op}s, {}", waits.of),
+                    grouped(waits.requests),
+                    ms(waits.response_ns),
+                ];
+                let parts =
+                    waits.parts().into_iter().filter(|(of, _)| has_buffer || *of != "buffer");
+                cells.extend(parts.map(|(_, part)| ms(part)));
+                lines.push(cells);
+            }
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut headings = WAIT_HEADINGS.map(str::to_owned).to_vec();
+    headings.extend(has_buffer.then(|| "buffer".to_owned()));
+    ruled(&headings, lines)
 }
 
 /// What happened in the write buffer, in a sentence.

@@ -164,6 +164,32 @@ fn readers_can_use_the_page_with_mouse_keys_and_screen_reader() {
 }
 
 #[test]
+fn the_slowest_request_is_drawn_with_what_luns_did() {
+    let place = Place::new();
+    let arguments = format!(
+        "zipf:theta=0.9 {SMALL} --ftl 1r-greedy --ftl 2r++ --timing \
+         slc:luns=4,unit=request,queue-depth=8,waits=on --timeline slow.json"
+    );
+    let page = report(&place, &arguments);
+    for part in
+        ["aria-label=\"2r++: the slowest request, write ", "class=\"work-4\" d=\"M", "4 LUNs, the"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("<figure class=\"timeline\">").count(), 2);
+    let text = std::fs::read_to_string(place.path().join("slow.json")).unwrap();
+    let events: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let is_request = |event: &&serde_json::Value| event["cat"] == "request";
+    assert_eq!(events["traceEvents"].as_array().unwrap().iter().filter(is_request).count(), 20);
+    place
+        .ftlab("run uniform --logical 16MiB --ftl fifo --timing slc --timeline slow.json")
+        .fails(2, &["unit=request"]);
+    if let Some(folder) = browser() {
+        check(&folder, "check.mjs", &place.path().join("page.html"));
+    }
+}
+
+#[test]
 fn readers_can_use_the_page_of_one_ftl_and_that_of_twelve() {
     let Some(folder) = browser() else { return };
     reads_well(&folder, &format!("zipf:theta=0.9 {SMALL} --ftl 2r++ --timing slc"));

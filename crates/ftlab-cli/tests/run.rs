@@ -411,6 +411,34 @@ fn requests_take_as_long_as_their_last_page() {
 }
 
 #[test]
+fn what_requests_waited_for_is_shown_on_request() {
+    let place = Place::new();
+    let run = |more: &str| {
+        place.ftlab(&format!(
+            "run uniform {SMALL} --fill random --ftl 1r-greedy --timing \
+             slc:luns=4,unit=request,queue-depth=8{more}"
+        ))
+    };
+    assert!(!run("").stdout.contains("waits in ms"));
+    let text = run(",waits=on,write-buffer=64KiB").stdout;
+    for part in ["waits in ms", "1r-greedy, writes, p99.9 ", "collection   erase   buffer"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let time = run(",waits=on --json").json()["runs"][0]["timing"].clone();
+    let waits = &time["requests"]["operations"]["write"]["waits"];
+    let of: Vec<_> = waits.as_array().unwrap().iter().map(|waits| &waits["of"]).collect();
+    assert_eq!(of, ["all", "p50", "p90", "p99", "p99.9", "p99.99", "p99.999"]);
+    // The longest waits are those for collections.
+    let share = |at: usize| {
+        let ns = |of: &str| waits[at][of].as_f64().unwrap();
+        (ns("collection_ns") + ns("erase_ns")) / ns("response_ns")
+    };
+    assert!(share(4) > 0.5 && share(1) < 0.1, "{waits}");
+    let refused = place.ftlab(&format!("run zipf {SMALL} --ftl fifo --timing slc:waits=on"));
+    assert!(refused.stderr.contains("add unit=request"), "{}", refused.stderr);
+}
+
+#[test]
 fn loads_have_a_table_a_figure_and_json() {
     let place = Place::new();
     let run = format!(

@@ -204,6 +204,11 @@ fn advise_refuses_targets_that_make_no_sense() {
     for (arguments, part) in [
         ("--target-waf 1", "not a number above 1, such as 1.3"),
         ("--tbw 100", "--endurance"),
+        ("--slo read-p99.9=1ms", "--load"),
+        ("--load 50k", "--slo"),
+        ("--slo read-p98=1ms --load 50k", "read-p99.9=1ms"),
+        ("--slo read-p99=1ms --load fast", "50k"),
+        ("--slo read-p99=1ms --load 50k --timing slc:unit=page", "add unit=request"),
         ("--endurance 3000", "add --tbw, --dwpd or --daily-writes"),
         ("--daily-writes 1GiB", "--endurance"),
         ("--endurance 10 --daily-writes 1GiB --price 0", "not a positive number"),

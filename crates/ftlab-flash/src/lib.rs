@@ -23,26 +23,33 @@
 
 mod faulty;
 mod geometry;
+mod host_op;
 mod luns;
 mod memory;
 mod no_payload;
+mod occupation;
 mod owner;
 mod response_times;
 mod schedule;
 mod timed;
+mod timeline;
 mod timing;
+mod waits;
 mod write_buffer;
 
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
+pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use response_times::ResponseTimes;
-pub use timed::{Arrival, Awaited, HostOp, Interval, Measured, RequestTimes, Step, Timed};
+pub use timed::{Arrival, Awaited, Interval, Measured, RequestTimes, Step, Timed};
+pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{
     Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,
 };
+pub use waits::{Alike, Cause, WaitTimes, Waits};
 pub use write_buffer::{Acknowledgement, BufferCounts, BufferedWrite, WriteBuffer};
 
 /// What an FTL does to the medium.

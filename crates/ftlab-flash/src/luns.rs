@@ -1,6 +1,9 @@
 //! LUNs and channels: who is busy until when.
 
+use crate::occupation::{Accounts, After, Booked};
+use crate::timeline::Log;
 use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
+use crate::waits::Waits;
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -18,13 +21,15 @@ pub(crate) struct Luns {
     pub(crate) erase_ns: u64,
     /// A read and a program.
     pub(crate) copy_ns: u64,
-    pub(crate) transfer_ns: u64,
     /// Whether the program of a copy waits for its read.
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
     /// Nobody waits for a channel where transfers take no time, or each LUN has a channel for itself.
     shared: Option<Channels>,
+    /// What operations of the host wait for, if somebody wants to know.
+    accounts: Option<Box<Accounts>>,
+    channels: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,7 +121,6 @@ impl Luns {
             program_ns,
             erase_ns: nanoseconds(parameters.erase_us),
             copy_ns: read_ns + program_ns,
-            transfer_ns,
             reads_first: parameters.priority != Priority::Femu,
             striping: Striping::new(count, parameters.layout, geometry),
             all: vec![Lun::default(); count as usize],
@@ -125,7 +129,42 @@ impl Luns {
                 free: vec![0; channels as usize],
                 of_lun: (0..count).map(|lun| lun % channels).collect(),
             }),
+            accounts: None,
+            channels,
         }
+    }
+
+    /// Keeps accounts of what operations of the host wait for.
+    pub(crate) fn keep_accounts(&mut self) {
+        let accounts = Accounts::new(self.all.len(), self.channels as usize);
+        self.accounts = Some(Box::new(accounts));
+    }
+
+    /// Keeps a log of what LUNs do, too.
+    pub(crate) fn keep_log(&mut self) {
+        self.accounts.iter_mut().for_each(|accounts| accounts.log = Some(Log::default()));
+    }
+
+    /// What LUNs do, if a log is kept.
+    pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
+        self.accounts.as_mut()?.log.as_mut()
+    }
+
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.accounts.as_ref()?.log.as_ref()
+    }
+
+    /// For which request the host asks from here on, if accounts are kept.
+    #[inline]
+    pub(crate) fn ask_for(&mut self, request: Option<u64>) {
+        if let Some(accounts) = &mut self.accounts {
+            accounts.request = request;
+        }
+    }
+
+    /// What the last operation of the host waits for, if accounts are kept.
+    pub(crate) fn latest_waits(&self) -> Waits {
+        self.accounts.as_ref().map_or_else(Waits::default, |accounts| accounts.latest)
     }
 
     /// When the last operation is complete.
@@ -153,8 +192,11 @@ impl Luns {
 
     /// Reads from the cells, then transfers out; the LUN holds the page until that is done.
     #[inline]
-    pub(crate) fn read(&mut self, page: Ppn, earliest: u64) -> u64 {
-        self.read_from(self.lun_of(page), earliest)
+    pub(crate) fn read(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+        if self.accounts.is_some() {
+            return self.read_and_account(page, now, is_host);
+        }
+        self.read_from(self.lun_of(page), now)
     }
 
     #[inline]
@@ -171,8 +213,11 @@ impl Luns {
 
     /// Transfers in, which takes LUN and channel, then programs.
     #[inline]
-    pub(crate) fn program(&mut self, page: Ppn, earliest: u64) -> u64 {
-        self.program_on(self.lun_of(page), earliest)
+    pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
+        if self.accounts.is_some() {
+            return self.program_and_account(page, now, after, is_host);
+        }
+        self.program_on(self.lun_of(page), now.max(after.both()))
     }
 
     #[inline]
@@ -190,6 +235,9 @@ impl Luns {
     #[expect(clippy::inline_always, reason = "called for each page that is moved")]
     #[inline(always)]
     pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, earliest: u64) -> u64 {
+        if self.accounts.is_some() {
+            return self.copy_and_account(from, to, earliest);
+        }
         if let [lun] = &mut self.all[..] {
             let start = earliest.max(lun.free);
             return lun.occupy(start, start + self.copy_ns);
@@ -204,9 +252,13 @@ impl Luns {
         self.program_on(to, if self.reads_first { is_read } else { earliest })
     }
 
-    /// Erases on every LUN of `block`; complete when the last is.
+    /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
     #[inline]
-    pub(crate) fn erase(&mut self, block: BlockId, earliest: u64) -> u64 {
+    pub(crate) fn erase(&mut self, block: BlockId, now: u64, moved: u64) -> u64 {
+        if self.accounts.is_some() {
+            self.account_erase(block, now, moved);
+        }
+        let earliest = now.max(moved);
         let mut done = earliest;
         for number in self.luns_of(block) {
             let lun = &mut self.all[number];
@@ -214,6 +266,72 @@ impl Luns {
             done = done.max(lun.occupy(start, start + self.erase_ns));
         }
         done
+    }
+}
+
+/// The same operations where accounts are kept, apart from those so that they cost nothing there.
+impl Luns {
+    #[cold]
+    #[inline(never)]
+    fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
+        let lun = self.lun_of(page);
+        let free = self.all[lun].free;
+        let done = self.read_from(lun, now);
+        let booked = Booked {
+            free,
+            start: now.max(free),
+            own_ns: self.read_ns,
+            ..self.booked(page, now, done)
+        };
+        self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
+        done
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn program_and_account(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
+        let lun = self.lun_of(page);
+        let free = self.all[lun].free;
+        let done = self.program_on(lun, now.max(after.both()));
+        let own_ns = self.program_ns;
+        let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
+        self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
+        done
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn copy_and_account(&mut self, from: Ppn, to: Ppn, now: u64) -> u64 {
+        let is_read = self.read_and_account(from, now, false);
+        let moved = if self.reads_first { is_read } else { 0 };
+        self.program_and_account(to, now, After { moved, erased: 0 }, false)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn account_erase(&mut self, block: BlockId, now: u64, moved: u64) {
+        for lun in self.luns_of(block) {
+            let start = now.max(moved).max(self.all[lun].free);
+            let booked = Booked::erase(lun, block, [now, start, start + self.erase_ns]);
+            self.accounts.iter_mut().for_each(|accounts| accounts.erase(booked, moved));
+        }
+    }
+
+    /// An operation of the FTL of which it is known when it is done.
+    fn booked(&self, page: Ppn, now: u64, done: u64) -> Booked {
+        let lun = self.lun_of(page);
+        Booked {
+            lun,
+            channel: lun % self.channels as usize,
+            page: page.0,
+            now,
+            free: 0,
+            start: 0,
+            done,
+            own_ns: 0,
+            transfer_ns: self.shared.as_ref().map_or(0, |channels| channels.transfer_ns),
+            is_host: false,
+        }
     }
 }
 

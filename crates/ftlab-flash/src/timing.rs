@@ -1,7 +1,7 @@
 //! How long flash operations take, by the name of a chip.
 
 use crate::write_buffer::WriteBuffer;
-use ftlab_spec::{Parameter, Parameters, Spec, SpecError};
+use ftlab_spec::{Parameter, Parameters, Spec, SpecError, Value};
 
 ftlab_spec::choices! {
     /// Where the pages of an erase block are.
@@ -127,6 +127,8 @@ ftlab_spec::parameters! {
         suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice";
         /// How often the same program or erase may be interrupted; 0 for any number of times.
         suspend_max: u32 = 0, "suspend-max", from "our choice";
+        /// With unit=request: whether to tell what requests waited for, at each percentile.
+        waits: bool = false, "waits", from "our choice";
     }
 }
 
@@ -210,6 +212,8 @@ impl TimingPreset {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timing {
     parameters: TimingParameters,
+    /// How many of the slowest requests are kept with what LUNs did meanwhile.
+    slowest: usize,
 }
 
 impl Timing {
@@ -228,7 +232,18 @@ impl Timing {
         full.arguments.extend(spec.arguments.iter().cloned());
         let parameters = TimingParameters::from_spec(&full)?;
         check(&spec.name, &parameters)?;
-        Ok(Self { parameters })
+        Ok(Self { parameters, slowest: 0 })
+    }
+
+    /// Keeps so many of the slowest requests, with what LUNs did meanwhile; for requests only.
+    #[must_use]
+    pub fn keep_slowest(mut self, count: usize) -> Self {
+        self.slowest = count;
+        self
+    }
+
+    pub(crate) fn slowest(&self) -> usize {
+        self.slowest
     }
 
     /// Every parameter with its value.
@@ -271,6 +286,8 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         ("priority", priority.to_string(), by_request)
     } else if write_buffer.bytes.is_some() && *unit == Unit::Page {
         ("write-buffer", write_buffer.to_string(), by_request)
+    } else if parameters.waits && *unit == Unit::Page {
+        ("waits", parameters.waits.print(), by_request)
     } else if *gc_priority != GcPriority::Same && *priority != Priority::ReadFirst {
         ("gc-priority", gc_priority.to_string(), by_choice)
     } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {

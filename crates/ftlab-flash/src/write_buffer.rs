@@ -82,8 +82,8 @@ pub struct BufferedWrite {
     pub lpn: Lpn,
     /// The stream that the host names, if it names one.
     pub stream: Option<u16>,
-    /// For how many host writes it lives, if that is known.
-    pub lifetime: Option<u32>,
+    /// For how many host writes it lives, and other versions of the page do in the mean, if that is known.
+    pub lifetime: Option<[u32; 2]>,
 }
 
 /// What happened in a buffer.

@@ -18,7 +18,7 @@ const OWN: [&[&str]; PALETTE.len()] = [
     &["2r-fifo", "fast", "dac-greedy"],
     &["2r++", "faster", "fdp-freq"],
     &["sepbit", "wolf", "lfs-cb"],
-    &["2r-greedy", "dac-cb", "nvme-fdp"],
+    &["2r-greedy", "dac-cb", "nvme-fdp", "oracle-rate"],
     &["midas", "mbf", "fifo"],
     &["hazard", "fk", "oracle"],
 ];

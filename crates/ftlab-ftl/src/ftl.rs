@@ -1,6 +1,7 @@
 //! What every FTL can do, whatever its mapping.
 
 use crate::handles::PlacementHandles;
+use crate::page::policy::Lifetime;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, Observer};
@@ -185,7 +186,7 @@ pub struct PageBatch {
     pub trims: Vec<Trim>,
     /// Of each write, for how many host writes it lives, as of [`Hint`](crate::page::Hint); empty where
     /// that is not known.
-    pub lifetimes: Vec<u32>,
+    pub lifetimes: Vec<Lifetime>,
     /// Of each write, the stream that the host names, or [`NO_HANDLE`](crate::NO_HANDLE); empty where it
     /// names none.
     pub streams: Vec<u16>,

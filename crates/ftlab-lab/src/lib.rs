@@ -19,6 +19,7 @@ pub mod load;
 mod output;
 mod parallel;
 pub mod sweep;
+pub mod timeline;
 
 pub use error::LabError;
 pub use kept::Kept;

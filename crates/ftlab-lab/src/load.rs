@@ -90,7 +90,8 @@ pub fn load_curves(
     let mut first = None;
     let mut curves = Vec::new();
     for ftl in &experiment.ftls {
-        let one = Experiment { ftls: vec![ftl.clone()], ..experiment.clone() };
+        let ftls = vec![ftl.clone()];
+        let one = Experiment { ftls, jobs_are_hosts: false, ..experiment.clone() };
         let closed = [("arrivals", "closed".into()), ("queue-depth", depth.to_string())];
         let result = run(&one, &with(&timing, &closed), progress)?;
         let capacity = per_second(&result.1);
@@ -175,7 +176,7 @@ fn check(experiment: &Experiment, loads: &[f64]) -> Result<(Spec, u64), SimError
 }
 
 /// The timing with other arguments.
-fn with(timing: &Spec, arguments: &[(&str, String)]) -> Spec {
+pub(crate) fn with(timing: &Spec, arguments: &[(&str, String)]) -> Spec {
     let mut changed = timing.clone();
     changed
         .arguments
@@ -195,6 +196,7 @@ mod tests {
     use super::*;
     use ftlab_sim::{DriveOptions, Length, Logical, Workload};
     use ftlab_trace::OpenOptions;
+    use std::io::Write as _;
 
     fn experiment(timing: &str) -> Experiment {
         let workload = Workload::parse("uniform", OpenOptions::default()).unwrap();
@@ -230,6 +232,33 @@ mod tests {
             }
             assert!(curve.knee.is_some_and(|knee| knee < 0.9), "{:?}", curve.knee);
         }
+    }
+
+    #[test]
+    fn jobs_of_fio_come_at_random_too_with_their_reads() {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().unwrap();
+        let job =
+            "[mixed]\nfilename=/dev/drive\nrw=randrw\nrwmixread=70\nnorandommap\nio_size=64m\n";
+        file.write_all(job.as_bytes()).unwrap();
+        let name = file.path().display().to_string();
+        let workload = Workload::parse(&name, OpenOptions::default()).unwrap();
+        let timing = "slc:luns=4,unit=request";
+        let experiment = Experiment {
+            workload,
+            ftls: vec!["fifo".parse().unwrap()],
+            length: Length::OfWorkload,
+            ..experiment(timing)
+        };
+        let curves = load_curves(&experiment, &[0.2, 0.8], &mut ()).unwrap().curves;
+        // 16,384 requests, seven in ten of them reads.
+        for point in &curves[0].points {
+            let [reads, writes] = ["read", "write"].map(|op| point.operations[op].count);
+            assert_eq!(reads + writes, 16_384);
+            assert!((10_000..13_000).contains(&reads), "{reads}");
+            assert!((point.per_second / point.asked_per_second - 1.0).abs() < 0.05);
+        }
+        let [low, high] = [0, 1].map(|at| curves[0].points[at].response_mean_ns);
+        assert!(low < high, "{low} < {high}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::stop::Stop;
 use ftlab_flash::{Arrival, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
+use ftlab_ftl::page::Lifetime;
 use ftlab_ftl::{Ftl, Observer, PageBatch};
 use std::ops::Range;
 
@@ -103,7 +104,7 @@ fn put<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>, batch: &PageBatch, which
         ftl.flash_mut().buffer_write(BufferedWrite {
             lpn: batch.writes[index],
             stream: batch.streams.get(index).copied(),
-            lifetime: batch.lifetimes.get(index).copied(),
+            lifetime: batch.lifetimes.get(index).map(|lifetime| [lifetime.this, lifetime.mean]),
         });
     }
 }
@@ -117,7 +118,7 @@ fn program<F: Flash, O: Observer>(
     single.clear();
     single.writes.push(write.lpn);
     single.streams.extend(write.stream);
-    single.lifetimes.extend(write.lifetime);
+    single.lifetimes.extend(write.lifetime.map(|[this, mean]| Lifetime { this, mean }));
     ftl.write_some(single, 0..1)?;
     Ok(())
 }

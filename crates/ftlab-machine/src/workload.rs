@@ -2,6 +2,7 @@
 
 use ftlab_flash::Lpn;
 use ftlab_ftl::PageBatch;
+use ftlab_ftl::page::Lifetime;
 
 /// Five drive writes, most of them to a tenth of the pages, with hints of every kind; and a trim of a page in
 /// about as many writes as are given.
@@ -15,7 +16,7 @@ pub(crate) fn workload(logical_pages: u32, trim_every: Option<u32>) -> PageBatch
     for _ in 0..5 * logical_pages {
         let area = if below(10) == 0 { logical_pages } else { logical_pages / 10 };
         batch.writes.push(Lpn(below(area)));
-        batch.lifetimes.push(below(3 * logical_pages));
+        batch.lifetimes.push(Lifetime { this: below(3 * logical_pages), mean: 1 + area / 2 });
         batch.streams.push(below(3) as u16);
         if trim_every.is_some_and(|writes| below(writes) == 0) {
             batch.trim(Lpn(below(logical_pages)), 1);

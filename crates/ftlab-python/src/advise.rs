@@ -6,9 +6,9 @@ use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_lab::Stop;
-use ftlab_lab::advise::{Question, Service, Target, tbw_of_dwpd, usual_length};
+use ftlab_lab::advise::{Question, Service, Slo, Target, tbw_of_dwpd, timing_at, usual_length};
 use ftlab_sim::{Experiment, Length, Threads};
-use ftlab_spec::{ByteSize, Share, SpecError};
+use ftlab_spec::{ByteSize, Share, Spec, SpecError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -48,11 +48,20 @@ fn question(
     let daily: Option<ByteSize> = settings.parsed("daily_writes")?;
     let (years, price_per_gb) = (settings.number("years")?, settings.number("price")?);
     let carbon = settings.number("carbon")?;
+    let (slo, load, timing) = objective(settings)?;
     let mut base = experiment(workload.inner.clone(), ftls.clone(), settings)?;
     if base.length == Length::OfWorkload {
         base.length = usual_length(&base.workload, once);
     }
-    let target = target(&base, target_waf, tbw, dwpd)?;
+    let mut target = target(&base, target_waf, tbw, dwpd)?;
+    if let (Some(slo), Some(load)) = (slo, load) {
+        if target.is_some() {
+            let expects = "a second target; give one of slo, target_waf, tbw and dwpd";
+            return Err(bad("slo", &slo.to_string(), expects).into());
+        }
+        base.timing = Some(timing_at(&timing, load)?);
+        target = Some(Target::Response(slo));
+    }
     let service = daily.map(|daily| Service {
         daily,
         years: years.unwrap_or(5.0),
@@ -70,6 +79,21 @@ fn question(
         return Err(bad("op", &op_ratios_given, expects).into());
     }
     Ok(Question { base, ftls, op_ratios, target, service, stop: Stop::default() })
+}
+
+/// An objective, its load, and its flash.
+fn objective(settings: &mut Settings) -> Result<(Option<Slo>, Option<f64>, Spec)> {
+    let slo: Option<Slo> = settings.by("slo", str::parse)?;
+    let load = settings.number("load")?;
+    let timing: Option<Spec> = settings.parsed("slo_timing")?;
+    if slo.is_some() != load.is_some() {
+        let (name, other) = if slo.is_some() { ("load", "slo") } else { ("slo", "load") };
+        return Err(bad(name, "None", &format!("given: {other} needs it")).into());
+    }
+    if let Some(load) = load.filter(|load| !(1e-3..=1e9).contains(load)) {
+        return Err(bad("load", &load.to_string(), "a number of requests a second above 0").into());
+    }
+    Ok((slo, load, timing.unwrap_or_else(|| Spec::bare("femu"))))
 }
 
 /// Shares of over-provisioning, one or more.

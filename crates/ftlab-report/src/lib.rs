@@ -27,6 +27,7 @@ mod lesson;
 mod page;
 mod tables;
 mod text;
+mod timeline;
 mod workload;
 
 pub use advice::{AdvicePage, advice_page};

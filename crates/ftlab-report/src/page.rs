@@ -3,6 +3,7 @@
 use crate::data::Data;
 use crate::tables::{self, Table};
 use crate::text::name_of;
+use crate::timeline::{Picture, pictures};
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
@@ -32,6 +33,9 @@ struct Page<'a> {
     results: Table,
     moves: Table,
     responses: Table,
+    waits: Table,
+    slowest: Table,
+    pictures: Vec<Picture>,
     speed: Table,
     wear: Table,
     faults: Table,
@@ -72,6 +76,9 @@ impl<'a> Page<'a> {
             results: tables::results(result),
             moves: tables::moves(result),
             responses,
+            waits: tables::waits(result),
+            slowest: tables::slowest(result),
+            pictures: pictures(result),
             speed: tables::speed(result),
             wear: tables::wear(result),
             faults: tables::faults(result),

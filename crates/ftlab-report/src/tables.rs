@@ -4,6 +4,7 @@ use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::{
     Endurance, FaultsResult, LunSeconds, Moves, ResponseSummary, RunResult, TimingResult,
+    WaitsResult,
 };
 
 /// A table of the runs.
@@ -152,6 +153,73 @@ pub(crate) fn responses(result: &ExperimentResult) -> Table {
         }),
     ];
     Table::new(result, &columns).without_empty()
+}
+
+/// A heading and its meaning.
+type Meaning = (&'static str, &'static str);
+
+/// What there is to wait for.
+const PARTS: [Meaning; 7] = [
+    ("response", "The response time in milliseconds, on average, which is the sum of the rest"),
+    ("own", "The request's own operations: the cells and the transfer"),
+    ("host's LUN", "The LUN was busy with other operations of the host, or kept for them"),
+    ("host's channel", "Other pages of the host were on the channel, or it was kept for them"),
+    ("collection", "Pages were moved, on the LUN or channel or for a write to have room"),
+    ("erase", "The LUN erased, or a write waited for an erase"),
+    ("buffer", "The write buffer was full, or a page waited there for its program"),
+];
+
+/// What requests waited for; empty if nobody asked.
+pub(crate) fn waits(result: &ExperimentResult) -> Table {
+    const FIRST: [Meaning; 2] = [
+        ("which", "All requests, or those whose response times are within 1/32 of a percentile"),
+        ("requests", "How many these are"),
+    ];
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        for op in ["read", "write"] {
+            let times = requests.and_then(|requests| requests.operations.get(op));
+            for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
+                let which = Cell { text: format!("{op}s, {}", waits.of), number: None };
+                let mut cells = vec![which, Cell::count(waits.requests)];
+                cells.extend(waited(waits));
+                rows.push(Row { ftl: run.ftl.clone(), cells });
+            }
+        }
+    }
+    with_parts(FIRST, rows)
+}
+
+/// The slowest requests; empty if they were not kept.
+pub(crate) fn slowest(result: &ExperimentResult) -> Table {
+    const FIRST: [Meaning; 2] = [
+        ("request", "What it asked for, and its number"),
+        ("arrived at", "Seconds on the clock of the simulation"),
+    ];
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        for of in requests.iter().flat_map(|requests| requests.slowest.iter().flatten()) {
+            let which = Cell { text: format!("{} {}", of.operation, of.number), number: None };
+            let mut cells = vec![which, Cell::digits(of.arrival_ns as f64 / 1e9, 6)];
+            cells.extend(waited(&of.waits));
+            rows.push(Row { ftl: run.ftl.clone(), cells });
+        }
+    }
+    with_parts(FIRST, rows)
+}
+
+fn waited(waits: &WaitsResult) -> impl Iterator<Item = Cell> {
+    let parts = waits.parts().map(|(_, part)| part);
+    std::iter::once(waits.response_ns).chain(parts).map(|ns| Cell::digits(ns / 1e6, 4))
+}
+
+/// Rows with what was waited for after the first columns; no headings without rows.
+fn with_parts(first: [Meaning; 2], rows: Vec<Row>) -> Table {
+    let headings = first.into_iter().chain(PARTS).filter(|_| !rows.is_empty());
+    let headings = headings.map(|(text, meaning)| Heading { text, meaning }).collect();
+    Table { headings, rows }
 }
 
 /// Activity of the flash over time; empty if time was not simulated.

@@ -76,6 +76,11 @@ pub struct Experiment {
     pub interval_writes: Option<u64>,
     /// How long operations take, such as `slc:channels=4`, if time is simulated.
     pub timing: Option<Spec>,
+    /// Whether jobs of fio that run on a clock are hosts of their own; if not, their requests come one after the
+    /// other, as they take turns without a clock, when the timing says. They do with random arrivals.
+    pub jobs_are_hosts: bool,
+    /// How many of the slowest requests are kept with what LUNs did meanwhile.
+    pub slowest: usize,
     /// How often operations fail, if they do.
     pub faults: Option<Faults>,
     /// Program/erase cycles that a block endures, for how much the host can write.
@@ -114,6 +119,8 @@ impl Experiment {
             warmup_writes: 0,
             interval_writes: None,
             timing: None,
+            jobs_are_hosts: true,
+            slowest: 0,
             faults: None,
             endurance_cycles: None,
             seed: 1,
@@ -151,7 +158,7 @@ impl Experiment {
         self.check_ftls()?;
         self.check_numbers()?;
         self.check_future()?;
-        let timing = self.timing.as_ref().map(Timing::from_spec).transpose()?;
+        let timing = self.timing()?;
         let open_loop = self.is_open_loop(timing.as_ref())?;
         let trace = self.workload.open_trace(self.drive.page_bytes, open_loop)?;
         let wanted = self.workload.logical_size(
@@ -343,7 +350,9 @@ impl Experiment {
 
     /// The jobs of fio, if they run on a clock: each is a host of its own.
     fn jobs_on_a_clock(&self) -> Result<Option<JobFile>, SimError> {
-        if self.timing.is_some() { self.workload.jobs() } else { Ok(None) }
+        let Some(spec) = &self.timing else { return Ok(None) };
+        let come_at_random = Timing::from_spec(spec)?.arrivals() == Arrivals::Poisson;
+        if self.jobs_are_hosts && !come_at_random { self.workload.jobs() } else { Ok(None) }
     }
 
     /// Whether an FTL asks for these hints.
@@ -415,6 +424,19 @@ impl Experiment {
             known.push((ftl, resolved));
         }
         Ok(())
+    }
+
+    /// How long operations take, if time is simulated.
+    fn timing(&self) -> Result<Option<Timing>, SimError> {
+        let timing = self.timing.as_ref().map(Timing::from_spec).transpose()?;
+        if self.slowest > 0 && timing.as_ref().is_none_or(|timing| timing.unit() != Unit::Request) {
+            return Err(SimError::Unusable {
+                what: "the slowest requests are asked for, and the host does not wait for requests"
+                    .into(),
+                remedy: "add unit=request to --timing".into(),
+            });
+        }
+        Ok(timing.map(|timing| timing.keep_slowest(self.slowest)))
     }
 
     /// Whether page writes arrive at the times of the trace.

@@ -2,12 +2,13 @@
 //!
 //! A write lives until its page is written again or trimmed, counted in host writes, fill and warm-up
 //! included; one that outlives the run lives for [`u32::MAX`]. The pass takes 4 bytes for every page
-//! write of the run, and 8 for every logical page while it lasts.
+//! write of the run and for every logical page, and 20 more for every logical page while it lasts.
 
 use crate::SimError;
 use crate::format::grouped;
 use ftlab_flash::Lpn;
 use ftlab_ftl::PageBatch;
+use ftlab_ftl::page::Lifetime;
 use ftlab_trace::available_bytes;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ const WRITE_BYTES: u64 = 4;
 #[derive(Debug, Clone)]
 pub(crate) struct Lifetimes {
     all: Arc<Vec<u32>>,
+    /// Page -> the mean over its versions.
+    means: Arc<Vec<u32>>,
     told: usize,
 }
 
@@ -30,7 +33,9 @@ impl Lifetimes {
     /// Tells those of the writes of `batch`, the next ones.
     pub(crate) fn tell(&mut self, batch: &mut PageBatch) {
         let end = (self.told + batch.writes.len()).min(self.all.len());
-        batch.lifetimes.extend_from_slice(&self.all[self.told..end]);
+        let writes = self.all[self.told..end].iter().zip(&batch.writes);
+        let lifetimes = writes.map(|(&this, lpn)| Lifetime { this, mean: self.means[lpn.index()] });
+        batch.lifetimes.extend(lifetimes);
         self.told = end;
     }
 }
@@ -41,6 +46,8 @@ pub(crate) struct Pass {
     lifetimes: Vec<u32>,
     /// Page -> the number of its latest write, from 1; 0 if it holds nothing.
     written: Vec<u64>,
+    /// Page -> host writes for which versions of it lived that have ended, and how many these are.
+    ended: Vec<(u64, u32)>,
     writes_max: u64,
 }
 
@@ -50,6 +57,7 @@ impl Pass {
         Self {
             lifetimes: Vec::new(),
             written: vec![0; logical_pages as usize],
+            ended: vec![(0, 0); logical_pages as usize],
             // A growing table takes up to twice its size, and once more while it moves.
             writes_max: available_bytes().map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES)),
         }
@@ -62,7 +70,19 @@ impl Pass {
 
     /// The lifetimes of all of them.
     pub(crate) fn finish(self) -> Lifetimes {
-        Lifetimes { all: Arc::new(self.lifetimes), told: 0 }
+        let means = (0..self.written.len()).map(|page| self.mean(page)).collect();
+        Lifetimes { all: Arc::new(self.lifetimes), means: Arc::new(means), told: 0 }
+    }
+
+    /// The mean lifetime of the versions of a page, the present one counting as half of one.
+    fn mean(&self, page: usize) -> u32 {
+        let (lived, versions) = self.ended[page];
+        let present = match self.written[page] {
+            0 => 0,
+            written => self.writes() + 1 - written,
+        };
+        let mean = (lived + present) as f64 / (f64::from(versions) + 0.5);
+        mean.round().clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
     /// Refuses more page writes than memory has room for.
@@ -75,7 +95,7 @@ impl Pass {
                 "the lifetimes of more than {} page writes do not fit into memory",
                 grouped(self.writes_max)
             ),
-            remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk"
+            remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk and oracle-rate"
                 .into(),
         })
     }
@@ -98,12 +118,15 @@ impl Pass {
         self.end(lpn, self.writes());
     }
 
-    /// The present version of a page ends, and `next` is the number of the one that replaces it.
+    /// The present version of a page ends, if it has one, and `next` is the number of the one that replaces it.
     fn end(&mut self, lpn: Lpn, next: u64) {
         let ended = std::mem::replace(&mut self.written[lpn.index()], next);
         if ended > 0 {
             let lived = self.writes() - ended;
             self.lifetimes[ended as usize - 1] = u32::try_from(lived).unwrap_or(u32::MAX);
+            let (sum, versions) = &mut self.ended[lpn.index()];
+            *sum += lived;
+            *versions += 1;
         }
     }
 }
@@ -128,6 +151,11 @@ mod tests {
             .collect()
     }
 
+    /// The pages that are written, in order.
+    fn writes_of(operations: &[(bool, u32)]) -> Vec<u32> {
+        operations.iter().filter(|(is_trim, _)| !is_trim).map(|(_, page)| *page).collect()
+    }
+
     proptest! {
         #[test]
         fn one_pass_finds_every_end(
@@ -143,19 +171,36 @@ mod tests {
             for batch in &batches {
                 pass.add(batch);
             }
-            prop_assert_eq!(pass.lifetimes, naive(&operations));
+            let (writes, lifetimes) = (writes_of(&operations), naive(&operations));
+            for page in 0..20 {
+                let versions = (0..writes.len()).filter(|&write| writes[write] == page);
+                let lived = |write| match lifetimes[write] {
+                    u32::MAX => (writes.len() - write) as f64,
+                    lifetime => f64::from(lifetime),
+                };
+                let ends = versions.clone().filter(|&write| lifetimes[write] != u32::MAX).count();
+                let mean = versions.map(lived).sum::<f64>() / (ends as f64 + 0.5);
+                prop_assert_eq!(pass.mean(page as usize), mean.round().max(1.0) as u32);
+            }
+            prop_assert_eq!(pass.lifetimes, lifetimes);
         }
     }
 
     #[test]
     fn lifetimes_are_told_in_order_to_both_feeds() {
-        let all = Lifetimes { all: Arc::new(vec![1, 2, 3, 4, 5]), told: 0 };
+        let (all, means) = (Arc::new(vec![1, 2, 3, 4, 5]), Arc::new(vec![9, 8]));
+        let all = Lifetimes { all, means, told: 0 };
         let told = |mut from: Lifetimes, writes: usize| {
             let mut batch = PageBatch { writes: vec![Lpn(0); writes], ..PageBatch::default() };
+            batch.writes[0] = Lpn(1);
             from.tell(&mut batch);
-            batch.lifetimes
+            batch
+                .lifetimes
+                .iter()
+                .map(|lifetime| (lifetime.this, lifetime.mean))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(told(all.clone(), 3), [1, 2, 3]);
-        assert_eq!(told(all.after(3), 2), [4, 5]);
+        assert_eq!(told(all.clone(), 3), [(1, 8), (2, 9), (3, 9)]);
+        assert_eq!(told(all.after(3), 2), [(4, 8), (5, 9)]);
     }
 }

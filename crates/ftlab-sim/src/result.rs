@@ -12,8 +12,8 @@ pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
 pub use crate::steady::Settling;
 pub use crate::timing::{
-    BufferResult, LunSeconds, OperationTimes, RequestsResult, ResponseSummary, TimingResult,
-    TimingSummary,
+    BufferResult, LunSeconds, OperationTimes, RequestsResult, ResponseSummary, SlowResult,
+    TimingResult, TimingSummary, WaitsResult,
 };
 
 use schemars::JsonSchema;

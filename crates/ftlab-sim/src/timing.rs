@@ -2,7 +2,8 @@
 
 use crate::parameters::named;
 use ftlab_flash::{
-    Arrivals, BufferCounts, HostOp, Interval, Measured, RequestTimes, ResponseTimes, Timing,
+    Alike, Arrivals, BufferCounts, Cause, HostOp, Interval, Measured, RequestTimes, ResponseTimes,
+    Slice, SlowRequest, Timing, WaitTimes,
 };
 use ftlab_spec::Spec;
 use schemars::JsonSchema;
@@ -119,6 +120,40 @@ pub struct RequestsResult {
     pub under_way_max: u64,
     /// What happened in the write buffer, if there is one.
     pub write_buffer: Option<BufferResult>,
+    /// The slowest requests, the slowest first, if they were asked for.
+    pub slowest: Option<Vec<SlowResult>>,
+}
+
+/// One of the slowest requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowResult {
+    /// Its number, from 0 for the first one, before counting began.
+    pub number: u64,
+    /// What it asked for: read, write, trim, flush.
+    pub operation: String,
+    /// When it arrived, in nanoseconds of the simulated clock.
+    pub arrival_ns: u64,
+    /// When it was complete.
+    pub done_ns: u64,
+    /// What it waited for.
+    pub waits: WaitsResult,
+    /// What the LUNs did meanwhile, and an eighth of its response time before; not part of what is stored.
+    #[serde(skip)]
+    pub slices: Vec<Slice>,
+}
+
+impl SlowResult {
+    fn new(of: &SlowRequest) -> Self {
+        let name = format!("request {}", of.number);
+        Self {
+            number: of.number,
+            operation: of.op.name().to_owned(),
+            arrival_ns: of.arrival_ns,
+            done_ns: of.done_ns,
+            waits: WaitsResult::new(&name, &Alike { requests: 1, waits: of.waits }),
+            slices: of.slices.clone(),
+        }
+    }
 }
 
 /// Pages in the write buffer.
@@ -152,22 +187,97 @@ pub struct OperationTimes {
     pub per_second: f64,
     /// From the arrival of a request to the end of its last page.
     pub response_ns: ResponseSummary,
+    /// With waits=on, what these requests waited for: all of them, and those at each percentile from the median to
+    /// 99.999%.
+    pub waits: Option<Vec<WaitsResult>>,
+}
+
+/// What some requests waited for, in nanoseconds on average; the parts add up to the response time. A request waits
+/// for what the page of it waits for that is complete last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitsResult {
+    /// Of which requests: all, those whose response times are within 1/32 of a percentile, such as p99.9, or one.
+    pub of: String,
+    /// How many these are.
+    pub requests: u64,
+    /// Their mean response time.
+    pub response_ns: f64,
+    /// Their own operations: the cells and the transfer.
+    pub own_ns: f64,
+    /// The LUN was busy with other operations of the host, or those had reserved it.
+    pub lun_ns: f64,
+    /// Other pages of the host were on the channel, or had reserved it.
+    pub channel_ns: f64,
+    /// Pages were moved, by collections or merges, on the LUN or channel or for a write to have room.
+    pub collection_ns: f64,
+    /// The LUN erased, or a write waited for an erase.
+    pub erase_ns: f64,
+    /// The write buffer was full, or a page waited there for its program.
+    pub buffer_ns: f64,
+}
+
+/// The percentiles of which it is told what requests waited for.
+const PERCENTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("p99.99", 0.9999),
+    ("p99.999", 0.99999),
+];
+
+impl WaitsResult {
+    fn all(times: &WaitTimes) -> Vec<Self> {
+        let at = PERCENTILES.into_iter().filter_map(|(of, share)| Some((of, times.at(share)?)));
+        std::iter::once(("all", times.all())).chain(at).map(|(of, it)| Self::new(of, &it)).collect()
+    }
+
+    fn new(of: &str, alike: &Alike) -> Self {
+        let mean = |ns: u64| ns as f64 / alike.requests.max(1) as f64;
+        let waited = |cause| mean(alike.waits.get(cause));
+        Self {
+            of: of.to_owned(),
+            requests: alike.requests,
+            response_ns: mean(alike.waits.total()),
+            own_ns: waited(Cause::Own),
+            lun_ns: waited(Cause::Lun),
+            channel_ns: waited(Cause::Channel),
+            collection_ns: waited(Cause::Collection),
+            erase_ns: waited(Cause::Erase),
+            buffer_ns: waited(Cause::Buffer),
+        }
+    }
+
+    /// What was waited for, by name, in the order of the fields.
+    pub fn parts(&self) -> [(&'static str, f64); 6] {
+        [
+            ("own", self.own_ns),
+            ("LUN", self.lun_ns),
+            ("channel", self.channel_ns),
+            ("collection", self.collection_ns),
+            ("erase", self.erase_ns),
+            ("buffer", self.buffer_ns),
+        ]
+    }
 }
 
 impl RequestsResult {
     fn new(times: &RequestTimes, elapsed_ns: u64) -> Self {
         let operations = HostOp::ALL.into_iter().zip(&times.of);
         let some = operations.filter(|(_, times)| times.count() > 0);
-        let times_of = |times: &ResponseTimes| OperationTimes {
-            count: times.count(),
-            per_second: times.count() as f64 * 1e9 / elapsed_ns.max(1) as f64,
-            response_ns: ResponseSummary::new(times),
+        let times_of = |op: HostOp, of: &ResponseTimes| OperationTimes {
+            count: of.count(),
+            per_second: of.count() as f64 * 1e9 / elapsed_ns.max(1) as f64,
+            response_ns: ResponseSummary::new(of),
+            waits: times.waits.as_ref().map(|waits| WaitsResult::all(&waits[op as usize])),
         };
         Self {
-            operations: some.map(|(op, times)| (op.name().to_owned(), times_of(times))).collect(),
+            operations: some.map(|(op, of)| (op.name().to_owned(), times_of(op, of))).collect(),
             under_way_mean: times.under_way_mean,
             under_way_max: times.under_way_max,
             write_buffer: times.buffer.map(BufferResult::from),
+            slowest: (!times.slowest.is_empty())
+                .then(|| times.slowest.iter().map(SlowResult::new).collect()),
         }
     }
 }

@@ -51,9 +51,21 @@ fn whoever_knows_the_future_moves_no_more_pages_than_those_who_guess() {
     }
 }
 
+/// Where rates stay, those who know them do better than those who guess, and worse than those who know when
+/// pages die.
+#[test]
+fn rates_are_worth_less_than_the_future_and_more_than_guesses() {
+    for workload in ["zipf:theta=0.9", "zipf:theta=1.1", "hotcold", "uniform"] {
+        let experiment = experiment(workload, &["fk", "oracle-rate", "hazard"]);
+        let found = relocations(&experiment.run(&mut ()).unwrap());
+        println!("{workload}: {found:?}");
+        assert!(found.is_sorted() && 2 * found[0] < found[1], "{workload}: {found:?}");
+    }
+}
+
 /// The same on captured traces, which are too large to ship.
 #[test]
-fn the_future_of_captured_traces_is_a_floor_too() {
+fn whoever_knows_the_future_of_captured_traces_moves_less_too() {
     let folder = std::env::var_os("FTLAB_SHARED").map(|path| PathBuf::from(path).join("traces"));
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
         println!("SKIPPED: no captured traces; set FTLAB_SHARED to the folder above `traces`");

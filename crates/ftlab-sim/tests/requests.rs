@@ -99,6 +99,52 @@ fn every_request_is_counted_and_littles_law_holds_in_every_run() {
 }
 
 #[test]
+fn what_requests_waited_for_adds_up_to_their_response_times_and_changes_nothing() {
+    let trace = trace();
+    let ftls = ["1r-greedy", "2r++", "faster"];
+    for timing in [
+        "slc:unit=request",
+        "femu:unit=request,queue-depth=32,priority=femu",
+        "enterprise:unit=request,queue-depth=32",
+        "enterprise:unit=request,queue-depth=32,layout=block",
+        "tlc:channels=4,luns=4,unit=request,arrivals=poisson,rate=300",
+        "enterprise:unit=request,queue-depth=32,priority=read-first,gc-priority=last,suspend=both",
+        "tlc:luns=4,unit=request,queue-depth=8,priority=read-first,gc-priority=first,suspend=erases",
+        "mlc:luns=4,unit=request,queue-depth=8,priority=read-first",
+        "enterprise:unit=request,queue-depth=32,write-buffer=1MiB:plp=off",
+        "tlc:channels=2,unit=request,queue-depth=8,write-buffer=64KiB:plp=off:ack=program",
+        "tlc:luns=2,unit=request,priority=read-first,write-buffer=64KiB:plp=off:ack=program,queue-depth=8",
+    ] {
+        let plain = experiment(&trace, timing, &ftls);
+        let watched = experiment(&trace, &format!("{timing},waits=on"), &ftls);
+        for (plain, watched) in plain.runs.iter().zip(&watched.runs) {
+            let of = |run: &RunResult| time(run).requests.clone().unwrap().operations;
+            let mut without = of(watched);
+            for (op, times) in &mut without {
+                let waits = times.waits.take().unwrap();
+                let name = format!("{timing}, {}, {op}", plain.ftl);
+                assert_eq!((waits.len(), waits[0].requests), (7, times.count), "{name}");
+                let response = &times.response_ns;
+                assert!((waits[0].response_ns - response.mean).abs() < 1e-3, "{name}");
+                let percentiles = [response.p50, response.p90, response.p99, response.p99_9];
+                for (waits, percentile) in waits[1..].iter().zip(percentiles) {
+                    let ratio = waits.response_ns / percentile as f64;
+                    assert!(percentile == 0 || (ratio - 1.0).abs() < 0.04, "{name}: {ratio}");
+                }
+                for waits in &waits {
+                    let sum: f64 = waits.parts().iter().map(|(_, part)| part).sum();
+                    assert!((sum - waits.response_ns).abs() < 1e-3, "{name}: {waits:?}");
+                    let own_max = if op == "read" { 133e3 } else { 3_000e3 };
+                    assert!(waits.own_ns <= own_max, "{name}: {waits:?}");
+                    assert!(waits.buffer_ns == 0.0 || timing.contains("buffer"), "{name}");
+                }
+            }
+            assert_eq!(of(plain), without, "{timing}");
+        }
+    }
+}
+
+#[test]
 fn counts_are_those_of_a_run_by_pages_or_without_time() {
     let trace = trace();
     let ftls = ["1r-greedy", "2r-fifo", "fast"];

@@ -205,9 +205,9 @@ fn caches() -> Result<bool, TraceError> {
     let mut is_right = true;
     let space = Space { logical_pages: 1 << 23, page_bytes: 4096, seed: 1 };
     for (spec, pages) in [
-        ("cachelib", GENERATED_PAGES / 2),
-        ("cachelib:soc=0.4", GENERATED_PAGES / 2),
-        ("cachelib:small=0.2,large-bytes=30000", GENERATED_PAGES),
+        ("cachelib", GENERATED_PAGES / 20),
+        ("cachelib:soc=0.4", GENERATED_PAGES / 20),
+        ("cachelib:small=0.2,large-bytes=30000", GENERATED_PAGES / 5),
         ("lmcache", GENERATED_PAGES * 2),
     ] {
         let mut source = build(&spec.parse()?, &space)?;

@@ -3,7 +3,7 @@
 use crate::figure::FigureSize;
 use crate::options::{ReadingArgs, parse_page_size, parse_positive};
 use clap::Args;
-use ftlab_lab::advise::{Service, USUAL_FTLS, USUAL_OP_RATIOS};
+use ftlab_lab::advise::{Service, Slo, USUAL_FTLS, USUAL_OP_RATIOS};
 use ftlab_sim::Fill;
 use ftlab_spec::{ByteSize, Share, Spec};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -18,6 +18,7 @@ use std::path::PathBuf;
   ftlab advise trace.parquet --target-waf 1.3
   ftlab advise trace.parquet --tbw 600 --endurance 3000 --figure trade-off.svg
   ftlab advise zipf:theta=0.9 --logical 1GiB --dwpd 1 --endurance 1000 --ftl 2r++ --ftl hazard
+  ftlab advise mixed.fio --logical 1GiB --slo read-p99.9=1ms --load 50k
   ftlab advise trace.parquet --endurance 3000 --daily-writes 1TiB --years 5 --price 0.08")]
 pub(crate) struct AdviseArgs {
     /// A trace file, a generator, or a job file of fio.
@@ -65,6 +66,16 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "N", requires = "endurance", conflicts_with = "tbw",
           value_parser = parse_positive)]
     pub(super) dwpd: Option<f64>,
+    /// The longest response time of a percentile of the requests: read or write, mean or p50 to p99.999, and a time,
+    /// such as read-p99.9=1ms; requires --load.
+    #[arg(long, value_name = "OBJECTIVE", requires = "load", conflicts_with_all = ["target_waf", "tbw", "dwpd"])]
+    pub(super) slo: Option<Slo>,
+    /// Requests a second that come, at random, such as 50k.
+    #[arg(long, value_name = "RATE", requires = "slo", value_parser = parse_rate)]
+    pub(super) load: Option<f64>,
+    /// The flash for --slo; see `ftlab list timings`.
+    #[arg(long, value_name = "NAME[:KEY=VALUE,...]", requires = "slo", default_value = "femu")]
+    pub(super) timing: Spec,
     /// Program/erase cycles that a block endures.
     #[arg(long, value_name = "CYCLES")]
     pub(super) endurance: Option<NonZeroU32>,
@@ -135,4 +146,16 @@ pub(super) struct DriveArgs {
 fn parse_waf(text: &str) -> Result<f64, String> {
     let waf = text.parse().ok().filter(|waf: &f64| *waf > 1.0 && waf.is_finite());
     waf.ok_or_else(|| format!("{text:?} is not a number above 1, such as 1.3"))
+}
+
+/// Requests a second: `50k`, `1.5M`, `800`.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let (number, factor) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
+        Some(b'M') => (&text[..text.len() - 1], 1e6),
+        _ => (text, 1.0),
+    };
+    let rate = number.parse().ok().map(|number: f64| number * factor);
+    let rate = rate.filter(|rate| (1e-3..=1e9).contains(rate));
+    rate.ok_or_else(|| format!("{text:?} is not a number of requests a second such as 50k"))
 }

@@ -21,6 +21,7 @@ pub(super) fn command(args: &AdviseArgs, advice: &Advice) -> Option<String> {
     option("--reserve", other(drive.reserve, default.reserve_blocks));
     option("--fill", (drive.fill != Fill::default()).then(|| drive.fill.to_string()));
     option("--seed", (drive.seed != 1).then(|| drive.seed.to_string()));
+    option("--timing", base.timing.as_ref().map(ToString::to_string));
     option("--endurance", base.endurance_cycles.map(|cycles| cycles.to_string()));
     let some = |writes: u64| (writes > 0).then(|| writes.to_string());
     option("--warmup-writes", some(base.warmup_writes));

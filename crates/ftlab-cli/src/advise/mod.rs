@@ -14,7 +14,9 @@ use crate::progress::runs_so_far;
 use crate::report::check_report;
 use crate::table::ruled;
 use ftlab_lab::Stop;
-use ftlab_lab::advise::{Advice, Point, Question, Service, Target, tbw_of_dwpd, usual_length};
+use ftlab_lab::advise::{
+    Advice, Point, Question, Service, Target, tbw_of_dwpd, timing_at, usual_length,
+};
 use ftlab_report::{AdvicePage, advice_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Threads, Workload};
@@ -82,6 +84,9 @@ fn title(args: &AdviseArgs, advice: &Advice) -> String {
                 "How much over-provisioning for {tbw} terabytes at {cycles} cycles under {workload}?"
             )
         }
+        Some(Target::Response(slo)) => {
+            format!("How much over-provisioning for {slo} under {workload}?")
+        }
     }
 }
 
@@ -105,6 +110,7 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
             None => usual_length(&workload, drive.once),
         },
         seed: drive.seed,
+        timing: args.target.load.map(|load| timing_at(&args.target.timing, load)).transpose()?,
         endurance_cycles: args.target.endurance.map(NonZeroU32::get),
         ignore_trims: drive.ignore_trims,
         ..Experiment::new(workload, args.ftl.clone())
@@ -129,6 +135,9 @@ fn question(args: &AdviseArgs) -> Result<Question, CliError> {
 
 fn target(args: &AdviseArgs, base: &Experiment) -> Result<Option<Target>, CliError> {
     let asked = &args.target;
+    if let Some(slo) = asked.slo {
+        return Ok(Some(Target::Response(slo)));
+    }
     if let Some(waf) = asked.target_waf {
         return Ok(Some(Target::Waf(waf)));
     }
@@ -157,13 +166,17 @@ fn table(advice: &Advice) -> (Vec<String>, Vec<Vec<String>>) {
     drives.dedup_by_key(|(blocks, _)| *blocks);
     let of = |point: &Point| {
         let mark = if point.has_settled() { "" } else { "*" };
-        significant(point.tbw.unwrap_or(point.waf), 4) + mark
+        significant(point.value(), 4) + mark
     };
     let mut headings = vec!["FTL".to_owned()];
     if advice.target.is_some() {
         headings.extend(["needs".to_owned(), "metadata\nthen".to_owned()]);
     }
-    let what = if advice.grid().any(|point| point.tbw.is_some()) { "TBW" } else { "WAF" };
+    let what = match advice.target {
+        Some(Target::Response(slo)) => format!("{}\nin ms", slo.what()),
+        _ if advice.grid().any(|point| point.tbw.is_some()) => "TBW".to_owned(),
+        _ => "WAF".to_owned(),
+    };
     headings.extend(drives.iter().map(|(_, op)| format!("{what} at\n{}", percent(*op))));
     let rows = advice.curves.iter().map(|curve| {
         let mut row = vec![curve.ftl.clone()];

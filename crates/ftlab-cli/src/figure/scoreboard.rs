@@ -3,7 +3,7 @@
 use super::chart::{Area, Axis, Chart, chart_with_labels};
 use super::{COLOURS, Drawn};
 use crate::error::CliError;
-use ftlab_lab::compare::{Score, Scoreboard, short};
+use ftlab_lab::compare::{RIVALS, Score, Scoreboard, short};
 use ftlab_sim::format::{bytes, significant};
 use plotters::prelude::*;
 use std::path::Path;
@@ -69,11 +69,15 @@ fn ratios(board: &Scoreboard) -> Axis {
             ticks.push((place, ratio.to_string()));
         }
     }
-    let label = format!(
-        "(WAF - 1) relative to {}: cells (dots), geometric mean (bar)",
-        board.baseline.join(" or ")
-    );
+    let label =
+        format!("(WAF - 1) relative to {}: cells (dots), geometric mean (bar)", reference(board));
     Axis::new(&label, low..high, ticks)
+}
+
+/// What FTLs are held against, in words.
+fn reference(board: &Scoreboard) -> String {
+    let of_rivals = board.baseline.iter().any(|ftl| ftl == RIVALS);
+    if of_rivals { "the best rival".into() } else { board.baseline.join(" or ") }
 }
 
 /// Names of FTLs, the best at the top.

@@ -28,19 +28,24 @@ pub(crate) fn trade_off_svg(advice: &Advice) -> Result<String, CliError> {
 }
 
 fn draw(advice: &Advice, size: (u32, u32), svg: &mut String) -> Drawn {
-    let value = |point: &Point| point.tbw.unwrap_or(point.waf);
+    let value = Point::value;
     let all = || advice.curves.iter().flat_map(|curve| &curve.points);
     let op_max = all().map(|point| point.op_ratio).fold(0.0, f64::max);
     let wanted = advice.target.map(|target| match target {
         Target::Waf(waf) => waf,
         Target::Endurance { tbw, .. } => tbw,
+        Target::Response(slo) => slo.limit_ns / 1e6,
     });
     let top = all().map(value).chain(wanted).fold(0.0, f64::max);
-    let is_waf = all().all(|point| point.tbw.is_none());
+    let is_waf = all().all(|point| point.tbw.is_none() && point.response_ns.is_none());
     let bottom = if is_waf { 1.0 } else { 0.0 };
-    let label = if is_waf { "write amplification" } else { "terabytes written" };
+    let label = match advice.target {
+        Some(Target::Response(slo)) => format!("{}, in ms", slo.what()),
+        _ if is_waf => "write amplification".to_owned(),
+        _ => "terabytes written".to_owned(),
+    };
     let x = Axis::shares_of_another("over-provisioning, (physical - logical) / logical", op_max);
-    let y = Axis::numbers(label, bottom..bottom + 1.05 * (top - bottom).max(1e-9));
+    let y = Axis::numbers(&label, bottom..bottom + 1.05 * (top - bottom).max(1e-9));
     let names: Vec<_> = advice.curves.iter().map(|curve| curve.ftl.as_str()).collect();
     let curves = advice.curves.iter().zip(styles(&names));
     let mut drawn: Vec<Line> = curves

@@ -20,6 +20,10 @@ impl Channels {
         Self(vec![Channel::default(); count])
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The channel of a LUN.
     #[inline]
     pub(super) fn of(&self, lun: usize) -> usize {

@@ -9,6 +9,7 @@
 //! pages of a block may change places among the programs that are due at the same time, which take equally
 //! long.
 
+mod accounts;
 mod channels;
 mod gate;
 mod operation;
@@ -16,8 +17,11 @@ mod timers;
 
 use crate::luns::Striping;
 use crate::owner::{NOBODY, Owner};
+use crate::timeline::Log;
 use crate::timing::{TimingParameters, nanoseconds};
+use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
+use accounts::{Accounts, Doing};
 use channels::Channels;
 pub(crate) use gate::Gate;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
@@ -50,6 +54,8 @@ pub(crate) struct Schedule {
     moved: Gate<u32>,
     /// Whose operations are complete, and when.
     complete: VecDeque<(u64, Owner)>,
+    /// What operations of the host wait for, if somebody wants to know.
+    accounts: Option<Box<Accounts>>,
 }
 
 /// In nanoseconds.
@@ -143,12 +149,46 @@ impl Schedule {
             collected: Gate::default(),
             moved: Gate::default(),
             complete: VecDeque::new(),
+            accounts: None,
         }
     }
 
     /// All LUNs are at rest until then.
     pub(crate) fn begin_at(&mut self, now: u64) {
         self.now = now;
+    }
+
+    /// Keeps accounts of what operations of the host wait for.
+    pub(crate) fn keep_accounts(&mut self) {
+        let accounts = Accounts::new(self.luns.len(), self.channels.count());
+        self.accounts = Some(Box::new(accounts));
+    }
+
+    /// Keeps a log of what LUNs do, too.
+    pub(crate) fn keep_log(&mut self) {
+        self.accounts.iter_mut().for_each(|accounts| accounts.log = Some(Log::default()));
+    }
+
+    /// What LUNs did, if a log is kept.
+    pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
+        self.accounts.as_mut()?.log.as_mut()
+    }
+
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.accounts.as_ref()?.log.as_ref()
+    }
+
+    /// For which request the host asks from here on, if accounts are kept.
+    #[inline]
+    pub(crate) fn ask_for(&mut self, request: Option<u64>) {
+        if let Some(accounts) = &mut self.accounts {
+            accounts.request = request;
+        }
+    }
+
+    /// What the operation waited for that was complete last, if accounts are kept.
+    pub(crate) fn latest_waits(&self) -> Waits {
+        self.accounts.as_ref().map_or_else(Waits::default, |accounts| accounts.latest)
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -179,6 +219,7 @@ impl Schedule {
         let read = self.add_read(Kind::Read, from, NOBODY);
         if is_awaited {
             self.operations[read].collected = self.collected.enter();
+            self.account_move();
         }
         self.ask(read);
     }
@@ -186,8 +227,10 @@ impl Schedule {
     fn add_read(&mut self, kind: Kind, from: Ppn, owner: Owner) -> u32 {
         let lun = self.striping.lun(from) as u32;
         let read = self.operations.add(Operation::new(kind, lun, from.0, owner));
+        self.account_asked(read);
         if let Some(&program) = self.programs.get(&from.0) {
             self.operations.follow(read, program);
+            self.operations[read].held_by = Some(self.operations[program].kind);
         }
         if kind == Kind::HostRead {
             self.ask(read);
@@ -200,6 +243,7 @@ impl Schedule {
         let program = self.add_program(Kind::HostProgram, to, owner);
         if is_awaited && self.collected.wait(program) {
             self.operations[program].holds += 1;
+            self.operations[program].held_by = None;
         }
         self.ask(program);
     }
@@ -209,9 +253,11 @@ impl Schedule {
         let mut program = Operation::new(kind, lun, to.0, owner);
         program.left_ns = self.times.program;
         let program = self.operations.add(program);
+        self.account_asked(program);
         let block = self.striping.block(to);
         if let Some(&erase) = self.erases.get(&(block.0, lun)) {
             self.operations.follow(program, erase);
+            self.operations[program].held_by = Some(Kind::Erase);
         }
         self.programs.insert(to.0, program);
         program
@@ -225,6 +271,7 @@ impl Schedule {
         self.operations[program].moved = self.moved.enter();
         if is_awaited {
             self.operations[program].collected = self.collected.enter();
+            self.account_move();
         }
         self.ask(program);
         self.ask(read);
@@ -253,6 +300,7 @@ impl Schedule {
     pub(crate) fn advance(&mut self, until: u64) -> Option<(u64, Owner)> {
         loop {
             if let Some(complete) = self.complete.pop_front() {
+                self.accounts.iter_mut().for_each(|accounts| accounts.take());
                 return Some(complete);
             }
             let (time, lun) = self.timers.first();
@@ -275,6 +323,12 @@ impl Schedule {
             return;
         }
         let (number, kind) = (operation.lun as usize, operation.kind);
+        if self.accounts.is_some() && operation.owner != NOBODY {
+            let held_by = operation.held_by;
+            let clocks = self.account_pass(number);
+            let now = self.now;
+            self.accounts.iter_mut().for_each(|it| it.queue(id, held_by, clocks, now));
+        }
         self.luns[number].queues.push(self.urgency.of(kind), id, &mut self.operations);
         if self.luns[number].phase == Phase::Rest {
             self.begin_next(number);
@@ -304,6 +358,7 @@ impl Schedule {
             }
         }
         self.luns[number].queues.pop(&self.operations);
+        self.account_begun(number, next);
         self.luns[number].present = next;
         let (phase, time) = match kind {
             Kind::HostRead | Kind::Read => (Phase::Cells, self.times.read),
@@ -321,12 +376,16 @@ impl Schedule {
     }
 
     fn resume(&mut self, number: usize, suspended: u32) {
+        self.account_begun(number, suspended);
         let lun = &mut self.luns[number];
         (lun.suspended, lun.present) = (None, suspended);
         self.begin_phase(number, Phase::Work, self.operations[suspended].left_ns);
     }
 
     fn begin_phase(&mut self, number: usize, phase: Phase, time: u64) {
+        if self.accounts.is_some() {
+            self.account_phase(number, phase);
+        }
         let lun = &mut self.luns[number];
         if lun.phase == Phase::Rest {
             lun.busy_since = self.now;
@@ -336,6 +395,9 @@ impl Schedule {
     }
 
     fn rest(&mut self, number: usize) {
+        if self.accounts.is_some() {
+            self.account_pass(number);
+        }
         let lun = &mut self.luns[number];
         lun.busy_ns += self.now - lun.busy_since;
         lun.phase = Phase::Rest;
@@ -360,6 +422,9 @@ impl Schedule {
         let operation = &mut self.operations[present];
         operation.left_ns = end - self.now;
         operation.interruptions += 1;
+        if self.accounts.is_some() {
+            self.account_interrupted(number, present);
+        }
         self.luns[number].suspended = Some(present);
         if self.suspends.cost_ns > 0 {
             self.begin_phase(number, Phase::Suspending, self.suspends.cost_ns);
@@ -379,6 +444,7 @@ impl Schedule {
                     self.begin_phase(number, Phase::Out, self.times.transfer);
                 } else {
                     self.channels.await_out(channel, number);
+                    self.account_holds(number);
                     self.luns[number].phase = Phase::HoldsPage;
                     self.timers.set(number, NEVER);
                 }
@@ -405,6 +471,8 @@ impl Schedule {
     fn pass_on_channel(&mut self, number: usize) {
         let channel = self.channels.of(number);
         self.channels.give_back(channel);
+        let now = self.now;
+        self.accounts.iter_mut().for_each(|it| it.give_back_channel(number, now));
         if let Some(waiting) = self.channels.next_out(channel) {
             self.channels.take(channel);
             return self.begin_phase(waiting, Phase::Out, self.times.transfer);
@@ -428,12 +496,14 @@ impl Schedule {
         if kind.is_program() && self.programs.get(&page) == Some(&id) {
             self.programs.remove(&page);
         }
-        let part = (page, number as u32);
+        let (part, now) = ((page, number as u32), self.now);
+        self.accounts.iter_mut().for_each(|it| it.release(number, id, (kind, page), now));
         if kind == Kind::Erase && self.erases.get(&part) == Some(&id) {
             self.erases.remove(&part);
         }
         if owner != NOBODY {
             self.complete.push_back((self.now, owner));
+            self.accounts.iter_mut().for_each(|it| it.finish(id, now));
         }
         let mut followers = self.operations.take_followers(id);
         for follower in followers.drain(..) {
@@ -448,6 +518,9 @@ impl Schedule {
         }
         if collected > 0 {
             self.collected.leave(collected);
+            if kind != Kind::Erase {
+                self.accounts.iter_mut().for_each(|it| it.end_move(now));
+            }
             while let Some(waiting) = self.collected.release() {
                 self.let_go(waiting);
             }
@@ -461,5 +534,85 @@ impl Schedule {
     fn let_go(&mut self, id: u32) {
         self.operations[id].holds -= 1;
         self.ask(id);
+    }
+}
+
+/// Accounts of what operations of the host wait for, where they are kept.
+impl Schedule {
+    /// The clocks of a LUN up to the present, before it does something else.
+    fn account_pass(&mut self, number: usize) -> Waits {
+        let lun = &self.luns[number];
+        let doing = match lun.phase {
+            Phase::Rest => Doing::Rest,
+            _ => Doing::Busy(self.operations[lun.present].kind),
+        };
+        let Some(accounts) = &mut self.accounts else { return Waits::default() };
+        accounts.pass(number, doing, self.now)
+    }
+
+    /// An operation is asked for.
+    #[inline]
+    fn account_asked(&mut self, id: u32) {
+        if let Some(accounts) =
+            self.accounts.as_mut().filter(|_| self.operations[id].owner != NOBODY)
+        {
+            accounts.ask(id, self.now);
+        }
+    }
+
+    /// A page is moved for which a host write waits.
+    #[inline]
+    fn account_move(&mut self) {
+        if let Some(accounts) = &mut self.accounts {
+            accounts.begin_move(self.now);
+        }
+    }
+
+    /// A LUN at rest begins an operation, or resumes it.
+    #[inline]
+    fn account_begun(&mut self, number: usize, id: u32) {
+        let Some(accounts) = &mut self.accounts else { return };
+        accounts.occupy(number, self.now);
+        if self.operations[id].owner == NOBODY {
+            return;
+        }
+        let clocks = self.account_pass(number);
+        self.accounts.iter_mut().for_each(|it| it.begin(id, &clocks, self.now));
+    }
+
+    /// A LUN interrupts an operation.
+    fn account_interrupted(&mut self, number: usize, id: u32) {
+        let clocks = self.account_pass(number);
+        let operation = &self.operations[id];
+        let Some(accounts) = &mut self.accounts else { return };
+        accounts.release(number, id, (operation.kind, operation.page), self.now);
+        if operation.owner != NOBODY {
+            accounts.interrupt(id, clocks, self.now);
+        }
+    }
+
+    /// A LUN holds a page that it has read, and waits for its channel.
+    fn account_holds(&mut self, number: usize) {
+        let present = self.luns[number].present;
+        if let Some(accounts) =
+            self.accounts.as_mut().filter(|_| self.operations[present].owner != NOBODY)
+        {
+            accounts.await_channel(present, number, self.now);
+        }
+    }
+
+    /// A LUN begins a phase of its present operation.
+    #[cold]
+    fn account_phase(&mut self, number: usize, phase: Phase) {
+        self.account_pass(number);
+        let Lun { present, phase: before, .. } = self.luns[number];
+        let operation = &self.operations[present];
+        let Some(accounts) = &mut self.accounts else { return };
+        if before == Phase::HoldsPage && operation.owner != NOBODY {
+            accounts.get_channel(present, number, self.now);
+        }
+        if matches!(phase, Phase::Out | Phase::In) {
+            accounts.take_channel(number, operation.kind, self.now);
+        }
     }
 }

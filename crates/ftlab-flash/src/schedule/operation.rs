@@ -51,6 +51,8 @@ pub(super) struct Operation {
     pub(super) kind: Kind,
     /// Reasons to hold it back.
     pub(super) holds: u8,
+    /// What holds it back, if that is not a collection.
+    pub(super) held_by: Option<Kind>,
     pub(super) lun: u32,
     /// The page, or the block that is erased.
     pub(super) page: u32,
@@ -72,6 +74,7 @@ impl Operation {
         Self {
             kind,
             holds: 0,
+            held_by: None,
             lun,
             page,
             owner,

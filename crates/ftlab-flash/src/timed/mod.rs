@@ -30,6 +30,12 @@
 //! takes a transfer to the host, and no LUN or channel. Trims and flushes change tables only, and take no
 //! time. Filling the drive is not part of it: the first request finds all LUNs at rest.
 //!
+//! # What requests wait for
+//! With `waits=on`, the time of each request is divided by what the page of it waited for that is complete last:
+//! that is what the request waited for. A LUN that has nothing to do but is kept for an operation that waits is
+//! busy with that, or with what that waits for; so is a channel. A host write waits for a collection until all
+//! pages are moved, and from there to the end of the erase for that.
+//!
 //! # The rule of FEMU
 //! With `priority=femu` nothing waits for anything but its LUN: not the host write for the collection
 //! before it, nor the program of a copyback for its read, nor an erase for the pages that leave the block.
@@ -42,8 +48,11 @@
 mod host;
 mod measured;
 mod requests;
+mod watch;
 
+use crate::host_op::HostOp;
 use crate::luns::Luns;
+use crate::occupation::After;
 use crate::owner::NOBODY;
 use crate::response_times::Recorder;
 use crate::schedule::Schedule;
@@ -54,7 +63,7 @@ use host::Host;
 use requests::{Requests, Responses};
 
 pub use measured::{Interval, Measured};
-pub use requests::{Arrival, HostOp, RequestTimes};
+pub use requests::{Arrival, RequestTimes};
 
 /// Any flash, and the time that its operations take.
 #[derive(Debug, Clone)]
@@ -108,15 +117,23 @@ impl<F: Flash> Timed<F> {
         let parameters = timing.parameters();
         let queue_depth = parameters.queue_depth as usize;
         let by_request = parameters.unit == Unit::Request;
+        let mut luns = Luns::new(parameters, geometry);
+        let is_watched = parameters.waits || timing.slowest() > 0;
+        if by_request && is_watched && parameters.priority != Priority::ReadFirst {
+            luns.keep_accounts();
+            if timing.slowest() > 0 {
+                luns.keep_log();
+            }
+        }
         Self {
             flash,
-            luns: Luns::new(parameters, geometry),
+            luns,
             host: Host::new(queue_depth, parameters.speed_up),
             moved_by: [0; 2],
             collected_by: 0,
             has_dependencies: parameters.priority != Priority::Femu,
             responses: Recorder::default(),
-            requests: by_request.then(|| Box::new(Requests::new(parameters, geometry))),
+            requests: by_request.then(|| Box::new(Requests::new(timing, geometry))),
             serves_requests: false,
             measured: Measured::default(),
             interval: Interval::default(),
@@ -172,7 +189,7 @@ impl<F: Flash> Timed<F> {
     /// When the read of a page is complete for which the host asks at this time, both in nanoseconds.
     pub fn host_read_done_ns(&mut self, from: Ppn, arrival_ns: u64) -> u64 {
         self.measured.host_reads_ns += self.luns.read_ns;
-        self.luns.read(from, arrival_ns)
+        self.luns.read(from, arrival_ns, true)
     }
 
     /// A request of the host arrives: its pages follow, and then its [end](Self::end_request). Before that,
@@ -186,6 +203,7 @@ impl<F: Flash> Timed<F> {
             requests.schedule.iter_mut().for_each(|schedule| schedule.begin_at(end));
             requests.measure(end);
         }
+        requests.settle(self.luns.log_mut());
         let host = &mut self.host;
         let mut now = host.now;
         loop {
@@ -280,15 +298,18 @@ impl<F: Flash> Timed<F> {
     pub fn read_for_host(&mut self, from: Option<Ppn>) {
         let now = self.host.now;
         let Some(requests) = &mut self.requests else { return };
-        let present = requests.present();
+        let (present, asking) = (requests.present(), requests.asking());
         match (from, &mut requests.schedule) {
-            (None, _) => requests.page_done(now + self.luns.transfer_ns),
+            (None, _) => requests.page_transferred(now),
             (Some(from), None) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
-                requests.page_done(self.luns.read(from, now));
+                self.luns.ask_for(asking);
+                let done = self.luns.read(from, now, true);
+                requests.page_done(done, || self.luns.latest_waits());
             }
             (Some(from), Some(schedule)) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
+                schedule.ask_for(asking);
                 schedule.read(from, present);
                 requests.page_waits();
             }
@@ -335,8 +356,10 @@ impl<F: Flash> Timed<F> {
         let mut measured = self.measured.clone();
         measured.elapsed_ns = self.luns.end().max(end_of_requests) - measured.start;
         measured.arrived_ns = self.host.now.saturating_sub(measured.start);
-        measured.requests =
-            completed.as_ref().map(|requests| requests.measured(measured.elapsed_ns));
+        measured.requests = completed.as_ref().map(|requests| RequestTimes {
+            slowest: requests.slowest(self.luns.log()),
+            ..requests.measured(measured.elapsed_ns)
+        });
         measured.response_times = match &measured.requests {
             Some(requests) => requests.of[HostOp::Write as usize].clone(),
             None => self.responses.times(),
@@ -408,17 +431,24 @@ impl<F: Flash> Timed<F> {
             self.measured.others_ns += time;
         }
         let owner = if is_awaited { requests.writer } else { NOBODY };
+        let asking = requests.asking();
         if let Some(schedule) = &mut requests.schedule {
+            schedule.ask_for(asking);
             schedule.program(to, is_awaited, owner);
             if is_awaited {
                 requests.program_waits();
             }
             return;
         }
-        let collected = if is_awaited { self.collected_by.max(self.moved_by[1]) } else { 0 };
-        let done = self.luns.program(to, now.max(collected));
+        let after = if is_awaited {
+            After { moved: self.moved_by[1], erased: self.collected_by }
+        } else {
+            After::default()
+        };
+        self.luns.ask_for(asking);
+        let done = self.luns.program(to, now, after, is_awaited);
         if is_awaited {
-            requests.program_done(done);
+            requests.program_done(done, || self.luns.latest_waits());
         }
     }
 
@@ -463,11 +493,12 @@ impl<F: Flash> Flash for Timed<F> {
         }
         let time = self.luns.program_ns;
         if !self.host.is_waiting {
-            self.luns.program(to, self.now());
+            self.luns.program(to, self.now(), After::default(), false);
             self.measured.others_ns += time;
             return Ok(());
         }
-        let done = self.luns.program(to, self.now().max(self.collected_by).max(self.moved_by[1]));
+        let after = After { moved: self.moved_by[1], erased: self.collected_by };
+        let done = self.luns.program(to, self.now(), after, true);
         self.measured.host_writes_ns += time;
         self.measured.host_writes += 1;
         self.interval.host_writes += 1;
@@ -501,7 +532,8 @@ impl<F: Flash> Flash for Timed<F> {
             schedule.erase(block, is_awaited);
             return Ok(());
         }
-        let done = self.luns.erase(block, self.now().max(self.moved_by[0]).max(self.moved_by[1]));
+        let moved = self.moved_by[0].max(self.moved_by[1]);
+        let done = self.luns.erase(block, self.now(), moved);
         self.collect_until(done);
         Ok(())
     }
@@ -514,7 +546,7 @@ impl<F: Flash> Flash for Timed<F> {
             schedule.read_for_ftl(from, is_awaited);
             return Ok(());
         }
-        let done = self.luns.read(from, self.now());
+        let done = self.luns.read(from, self.now(), false);
         self.collect_until(done);
         Ok(())
     }

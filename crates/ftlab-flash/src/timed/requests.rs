@@ -1,43 +1,19 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
+use super::watch::Watch;
+use crate::host_op::HostOp;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
 use crate::schedule::{NEVER, Schedule};
-use crate::timing::{Arrivals, Priority, TimingParameters, nanoseconds};
+use crate::timeline::{Log, SlowRequest};
+use crate::timing::{Arrivals, Priority, Timing, nanoseconds};
+use crate::waits::{Cause, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// What a host may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostOp {
-    /// To read pages.
-    Read,
-    /// To write pages.
-    Write,
-    /// To give up the content of pages.
-    Trim,
-    /// To make durable what it was told is written.
-    Flush,
-}
-
-impl HostOp {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-            Self::Flush => "flush",
-        }
-    }
-}
 
 /// When a request arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +44,10 @@ pub struct RequestTimes {
     pub under_way_max: u64,
     /// What happened in the write buffer, if there is one.
     pub buffer: Option<BufferCounts>,
+    /// What requests of each kind waited for, in the same order, with waits=on.
+    pub waits: Option<[WaitTimes; 4]>,
+    /// The slowest requests, the slowest first, if they are kept.
+    pub slowest: Vec<SlowRequest>,
 }
 
 /// The requests of the host, and when what they asked for is complete.
@@ -103,6 +83,9 @@ pub(super) struct Requests {
     pub(super) ended: VecDeque<(u32, u64)>,
     /// Requests under way, those from before the measurement included.
     under_way: usize,
+    /// What requests wait for, if somebody wants to know.
+    watch: Option<Box<Watch>>,
+    tells_waits: bool,
 }
 
 /// A request under way.
@@ -189,10 +172,21 @@ impl Poisson {
 }
 
 impl Requests {
-    pub(super) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+    pub(super) fn new(timing: &Timing, geometry: &Geometry) -> Self {
+        let (parameters, slowest) = (timing.parameters(), timing.slowest());
+        let is_watched = parameters.waits || slowest > 0;
         let by_choice = parameters.priority == Priority::ReadFirst;
         Self {
-            schedule: by_choice.then(|| Schedule::new(parameters, geometry)),
+            schedule: by_choice.then(|| {
+                let mut schedule = Schedule::new(parameters, geometry);
+                if is_watched {
+                    schedule.keep_accounts();
+                }
+                if slowest > 0 {
+                    schedule.keep_log();
+                }
+                schedule
+            }),
             buffer: Buffer::new(
                 parameters.write_buffer,
                 geometry.page_bytes(),
@@ -219,6 +213,8 @@ impl Requests {
             queue: Queue::default(),
             ended: VecDeque::new(),
             under_way: 0,
+            watch: is_watched.then(|| Box::new(Watch::new(slowest))),
+            tells_waits: parameters.waits,
         }
     }
 
@@ -290,30 +286,52 @@ impl Requests {
         }
         let open = &mut self.open[owner as usize];
         open.waits = open.waits.saturating_sub(1);
-        open.done = open.done.max(time);
+        if time > open.done {
+            open.done = time;
+            if let (Some(watch), Some(schedule)) = (&mut self.watch, &self.schedule) {
+                watch.page(owner, schedule.latest_waits());
+            }
+        }
         self.end_if_complete(owner, time);
     }
 
     /// A page of the buffer is in flash: there is room for another.
     fn programmed(&mut self, entry: u32, now: u64) {
         let Some(buffer) = &mut self.buffer else { return };
+        if let (Some(watch), Some(schedule)) = (&mut self.watch, &self.schedule) {
+            watch.entry(entry, schedule.latest_waits());
+        }
         let mut told = std::mem::take(&mut self.told);
         buffer.programmed(entry, &mut told);
         let in_flash = told.len();
         buffer.take_in(&mut told);
         for (index, owner) in told.drain(..).enumerate() {
             // A page that finds room has yet to come.
-            let done = if index < in_flash { now } else { now + self.transfer_ns };
-            self.stop_waiting(owner, done, now);
+            let (of, own_ns) =
+                if index < in_flash { (Some(entry), 0) } else { (None, self.transfer_ns) };
+            self.stop_waiting(owner, of, own_ns, now);
         }
         self.told = told;
     }
 
-    /// A page that a request waited for is complete at `done`.
-    fn stop_waiting(&mut self, owner: Owner, done: u64, now: u64) {
+    /// A page that a request waited for is complete `own_ns` from now: one that is in flash with this page of the
+    /// buffer, or one for which there is room.
+    fn stop_waiting(&mut self, owner: Owner, entry: Option<u32>, own_ns: u64, now: u64) {
         let open = &mut self.open[owner as usize];
         open.waits -= 1;
-        open.done = open.done.max(done);
+        if now + own_ns > open.done {
+            open.done = now + own_ns;
+            let age_ns = now - open.arrival;
+            match (&mut self.watch, entry) {
+                (Some(watch), Some(entry)) => watch.page_of_buffer(owner, entry, age_ns),
+                (Some(watch), None) => {
+                    let mut waits = Waits::of(Cause::Buffer, age_ns);
+                    waits.add(Cause::Own, own_ns);
+                    watch.page(owner, waits);
+                }
+                (None, _) => {}
+            }
+        }
         self.end_if_complete(owner, now);
     }
 
@@ -321,7 +339,7 @@ impl Requests {
     pub(super) fn put(&mut self, write: BufferedWrite, now: u64) {
         let Some(buffer) = &mut self.buffer else { return };
         match buffer.put(write, self.present) {
-            Put::Acknowledged => self.page_done(now + self.transfer_ns),
+            Put::Acknowledged => self.page_transferred(now),
             Put::Waits => self.page_waits(),
         }
     }
@@ -341,7 +359,7 @@ impl Requests {
         buffer.trim(lpn, &mut told);
         buffer.take_in(&mut told);
         for owner in told.drain(..) {
-            self.stop_waiting(owner, now + self.transfer_ns, now);
+            self.stop_waiting(owner, None, self.transfer_ns, now);
         }
         self.told = told;
     }
@@ -352,7 +370,7 @@ impl Requests {
             return false;
         };
         buffer.counts.read_hits += 1;
-        self.page_done(now + self.transfer_ns);
+        self.page_transferred(now);
         true
     }
 
@@ -373,12 +391,13 @@ impl Requests {
         true
     }
 
-    /// The page for which the FTL has asked will be in flash at this time.
-    pub(super) fn program_done(&mut self, done: u64) {
-        if entry_of(self.writer).is_some() {
+    /// The page for which the FTL has asked will be in flash at this time, after it has waited for this.
+    pub(super) fn program_done(&mut self, done: u64, waits: impl Fn() -> Waits) {
+        if let Some(entry) = entry_of(self.writer) {
             self.finishing.push(Reverse((done, self.writer)));
+            self.watch.iter_mut().for_each(|watch| watch.entry(entry, waits()));
         } else {
-            self.page_done(done);
+            self.page_done(done, waits);
         }
     }
 
@@ -405,6 +424,9 @@ impl Requests {
         if open.is_measured {
             self.queue.leave(open.done);
             let response_ns = open.done - open.arrival;
+            if let Some(watch) = &mut self.watch {
+                watch.end(owner, open.op, open.arrival, open.done);
+            }
             self.responses[open.op as usize].record(response_ns);
             if open.op == HostOp::Write {
                 self.interval.record(response_ns);
@@ -436,6 +458,7 @@ impl Requests {
             self.present = self.open.len() as Owner - 1;
         }
         self.writer = self.present;
+        self.watch.iter_mut().for_each(|watch| watch.begin(self.present));
     }
 
     /// Who asks at present.
@@ -443,11 +466,20 @@ impl Requests {
         self.present
     }
 
-    /// A page of the present request will be complete at this time.
+    /// A page of the present request will be complete at this time, after it has waited for this.
     #[inline]
-    pub(super) fn page_done(&mut self, done: u64) {
+    pub(super) fn page_done(&mut self, done: u64, waits: impl Fn() -> Waits) {
         let open = &mut self.open[self.present as usize];
-        open.done = open.done.max(done);
+        if done > open.done {
+            open.done = done;
+            self.watch.iter_mut().for_each(|watch| watch.page(self.present, waits()));
+        }
+    }
+
+    /// A page of the present request takes a transfer to or from the drive, and nothing else.
+    pub(super) fn page_transferred(&mut self, now: u64) {
+        let own_ns = self.transfer_ns;
+        self.page_done(now + own_ns, || Waits::of(Cause::Own, own_ns));
     }
 
     /// When a page of the present request will be complete, nobody knows.
@@ -470,6 +502,7 @@ impl Requests {
     pub(super) fn measure(&mut self, now: u64) {
         self.open.iter_mut().for_each(|open| open.is_measured = false);
         self.responses = Default::default();
+        self.watch.iter_mut().for_each(|watch| watch.measure());
         self.interval = Responses::default();
         self.queue = Queue { now, ..Queue::default() };
         self.buffer.iter_mut().for_each(|buffer| buffer.counts = BufferCounts::default());
@@ -499,6 +532,38 @@ impl Requests {
         self.last_done.max(self.schedule.as_ref().map_or(0, Schedule::now))
     }
 
+    /// The request for which pages are read or programmed, if somebody wants to know, and it is not a page of the
+    /// buffer.
+    #[inline]
+    pub(super) fn asking(&self) -> Option<u64> {
+        let watch = self.watch.as_ref()?;
+        entry_of(self.writer).is_none().then(|| watch.number(self.present))
+    }
+
+    /// Gives the slowest requests their slices, which are in `log` unless LUNs choose what to do next, and keeps the
+    /// log short.
+    #[inline]
+    pub(super) fn settle(&mut self, log: Option<&mut Log>) {
+        let Some(slowest) = self.watch.as_mut().and_then(|watch| watch.slowest.as_mut()) else {
+            return;
+        };
+        let own = self.schedule.as_mut().and_then(Schedule::log_mut);
+        let Some(log) = own.or(log) else { return };
+        if log.is_full() {
+            slowest.settle(log);
+            log.forget(oldest(&self.open, &self.free));
+        }
+    }
+
+    /// The slowest requests, once all are complete; `log` as above.
+    pub(super) fn slowest(&self, log: Option<&Log>) -> Vec<SlowRequest> {
+        let slowest = self.watch.as_ref().and_then(|watch| watch.slowest.clone());
+        let log = self.schedule.as_ref().and_then(Schedule::log).or(log);
+        let (Some(mut slowest), Some(log)) = (slowest, log) else { return Vec::new() };
+        slowest.settle(log);
+        slowest.requests().to_vec()
+    }
+
     /// What was measured in `elapsed_ns`.
     pub(super) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
         RequestTimes {
@@ -506,6 +571,20 @@ impl Requests {
             under_way_mean: self.queue.integral as f64 / elapsed_ns.max(1) as f64,
             under_way_max: self.queue.length_max,
             buffer: self.buffer.as_ref().map(|buffer| buffer.counts),
+            waits: self.watch.as_ref().filter(|_| self.tells_waits).map(|watch| watch.measured()),
+            slowest: Vec::new(),
         }
     }
+}
+
+/// From when on the log of LUNs is needed: a little before the first arrival of the requests under way.
+fn oldest(open: &[Open], free: &[Owner]) -> u64 {
+    let mut is_under_way = vec![true; open.len()];
+    for free in free {
+        is_under_way[*free as usize] = false;
+    }
+    let under_way = || open.iter().zip(&is_under_way).filter(|(_, is)| **is).map(|(open, _)| open);
+    let Some(arrival) = under_way().map(|open| open.arrival).min() else { return 0 };
+    let done = under_way().map(|open| open.done).max().unwrap_or(arrival);
+    arrival.saturating_sub((done - arrival) / 8)
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::NoPayload;
-use crate::ResponseTimes;
+use crate::{Cause, LunWork, ResponseTimes, Slice};
 
 /// 4 blocks of 4 pages; read 10, program 100, erase 1000, transfer 1, all in microseconds.
 fn timed(more: &str) -> Timed<NoPayload> {
@@ -321,4 +321,164 @@ fn collections_come_before_or_after_the_host() {
         ask_to_read(&mut timed, 0, 12);
         assert_eq!(longest_us(&timed)[..2], expected, "{gc}");
     }
+}
+
+/// What all reads and all writes waited for, in microseconds: own, LUN, channel, collection, erase, buffer.
+fn waits_us(timed: &Timed<NoPayload>) -> [[u64; 6]; 2] {
+    let waits = timed.measured().requests.unwrap().waits.unwrap();
+    [&waits[0], &waits[1]].map(|of| Cause::ALL.map(|cause| of.all().waits.get(cause) / 1000))
+}
+
+#[test]
+fn requests_wait_for_what_is_in_their_way() {
+    // A write after a collection, and a read of its LUN.
+    for (priority, read) in
+        [("none", [11, 101, 0, 112, 1000, 0]), ("read-first", [11, 0, 0, 11, 0, 0])]
+    {
+        let mut timed = timed(&format!(",unit=request,waits=on,priority={priority}"));
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
+        timed.begin_host_write();
+        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+        timed.erase(BlockId(0)).unwrap();
+        timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 0, 12);
+        let later = if priority == "none" { 0 } else { 11 };
+        assert_eq!(waits_us(&timed), [read, [101, 0, 0, 112 + later, 1000, 0]], "{priority}");
+    }
+    // Two LUNs on a channel: one read holds its page until the other's has passed.
+    for priority in ["none", "read-first"] {
+        let mut timed = timed(&format!(",luns=2,unit=request,waits=on,priority={priority}"));
+        ask_to_read(&mut timed, 0, 0);
+        ask_to_read(&mut timed, 0, 1);
+        assert_eq!(waits_us(&timed)[0], [22, 0, 1, 0, 0, 0], "{priority}");
+        // Two programs, whose transfers follow each other; a read waits for one of them.
+        ask_to_write(&mut timed, 100_000, 4);
+        ask_to_write(&mut timed, 100_000, 5);
+        ask_to_read(&mut timed, 110_000, 5);
+        let expected = [[33, 92, 1, 0, 0, 0], [202, 0, 1, 0, 0, 0]];
+        assert_eq!(waits_us(&timed), expected, "{priority}");
+    }
+    // A read suspends the erase, and so the write waits longer for that.
+    let mut timed = timed(",unit=request,waits=on,priority=read-first,suspend=both,suspend-us=5");
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
+    timed.begin_host_write();
+    timed.erase(BlockId(1)).unwrap();
+    timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+    timed.end_request();
+    ask_to_read(&mut timed, 50_000, 0);
+    assert_eq!(waits_us(&timed), [[11, 0, 0, 0, 5, 0], [101, 0, 0, 0, 1016, 0]]);
+}
+
+/// Pages of the write buffer go to flash page after page, from `next` on.
+fn program_buffered(
+    timed: &mut Timed<NoPayload>,
+    next: &mut u32,
+    step: impl Fn(&mut Timed<NoPayload>) -> bool,
+) {
+    while step(timed) {
+        timed.begin_host_write();
+        timed.program(Ppn(*next), Lpn(0), &[]).unwrap();
+        *next += 1;
+    }
+}
+
+#[test]
+fn writes_wait_for_room_in_the_buffer_or_there_for_their_program() {
+    for (more, priority, expected) in [
+        // The second waits until the first is in flash, and then for its transfer.
+        ("4KiB", "none", [2, 0, 0, 0, 0, 101]),
+        ("4KiB", "read-first", [2, 0, 0, 0, 0, 101]),
+        // Both wait for their programs, and the second before that for its turn.
+        ("8KiB:ack=program", "none", [202, 0, 0, 0, 0, 101]),
+        ("8KiB:ack=program", "read-first", [202, 0, 0, 0, 0, 101]),
+    ] {
+        let mut timed =
+            timed(&format!(",unit=request,waits=on,priority={priority},write-buffer={more}"));
+        let mut next = 0;
+        for page in 0..2 {
+            program_buffered(&mut timed, &mut next, |timed| {
+                timed.begin_request(HostOp::Write, Arrival::At(0)) != Step::Arrived
+            });
+            let write = BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None };
+            assert!(timed.buffer_write(write));
+            timed.end_request();
+        }
+        program_buffered(&mut timed, &mut next, |timed| timed.empty_buffer().is_some());
+        assert_eq!(waits_us(&timed)[1], expected, "{more}, {priority}");
+    }
+}
+
+/// A timing with the slowest requests.
+fn watched(more: &str, slowest: usize) -> Timed<NoPayload> {
+    let spec =
+        format!("slc:read-us=10,program-us=100,erase-us=1000,transfer-us=1,unit=request{more}");
+    let timing = Timing::from_spec(&spec.parse().unwrap()).unwrap().keep_slowest(slowest);
+    let mut timed = Timed::new(NoPayload, &timing, &Geometry::new(4, 4, 4096).unwrap());
+    timed.measure();
+    timed
+}
+
+#[test]
+fn the_slowest_requests_are_kept_with_what_luns_did_meanwhile() {
+    for priority in ["none", "read-first"] {
+        let mut timed = watched(&format!(",priority={priority}"), 2);
+        ask_to_read(&mut timed, 0, 12);
+        let _ = timed.begin_request(HostOp::Write, Arrival::At(100_000));
+        timed.begin_host_write();
+        timed.copyback(Ppn(0), Ppn(4), Lpn(0)).unwrap();
+        timed.erase(BlockId(0)).unwrap();
+        timed.program(Ppn(8), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        ask_to_read(&mut timed, 2_000_000, 8);
+        ask_to_write(&mut timed, 3_000_000, 9);
+        let requests = timed.measured().requests.unwrap();
+        assert!(requests.waits.is_none());
+        let slowest = requests.slowest;
+        let of = slowest
+            .iter()
+            .map(|of| (of.number, of.op, of.arrival_ns / 1000, of.response_ns() / 1000));
+        assert_eq!(
+            of.collect::<Vec<_>>(),
+            [(1, HostOp::Write, 100, 1213), (3, HostOp::Write, 3000, 101)]
+        );
+        let us = |slice: &Slice| {
+            (slice.work, slice.begin_ns / 1000, slice.end_ns / 1000, slice.page, slice.request)
+        };
+        assert_eq!(
+            slowest[0].slices.iter().map(us).collect::<Vec<_>>(),
+            [
+                (LunWork::HostRead, 0, 11, 12, Some(0)),
+                (LunWork::Read, 100, 111, 0, None),
+                (LunWork::Program, 111, 212, 4, None),
+                (LunWork::Erase, 212, 1212, 0, None),
+                (LunWork::HostProgram, 1212, 1313, 8, Some(1)),
+            ],
+            "{priority}"
+        );
+        assert_eq!(slowest[0].waits.get(Cause::Erase), 1_000_000);
+    }
+}
+
+#[test]
+fn a_suspended_operation_is_two_slices() {
+    let mut timed = watched(",priority=read-first,suspend=both,suspend-us=5", 1);
+    let _ = timed.begin_request(HostOp::Write, Arrival::At(0));
+    timed.begin_host_write();
+    timed.erase(BlockId(1)).unwrap();
+    timed.program(Ppn(4), Lpn(0), &[]).unwrap();
+    timed.end_request();
+    ask_to_read(&mut timed, 50_000, 0);
+    let slowest = timed.measured().requests.unwrap().slowest;
+    let us =
+        |slice: &Slice| (slice.work, slice.begin_ns / 1000, slice.end_ns / 1000, slice.request);
+    assert_eq!(
+        slowest[0].slices.iter().map(us).collect::<Vec<_>>(),
+        [
+            (LunWork::Erase, 0, 50, None),
+            (LunWork::HostRead, 55, 66, Some(1)),
+            (LunWork::Erase, 66, 1016, None),
+            (LunWork::HostProgram, 1016, 1117, Some(0)),
+        ]
+    );
 }

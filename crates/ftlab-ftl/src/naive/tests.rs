@@ -3,7 +3,7 @@
 use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::entry::{DriveShape, Hinted};
-use crate::page::policy::{Hint, Policy};
+use crate::page::policy::{Hint, Lifetime, Policy};
 use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Resume, WearLeveling};
 use crate::registry::{PolicyVisitor, covering_names, with_policy};
 use crate::stream::Stream;
@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 63] = [
+const VARIANTS: [&str; 66] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -61,6 +61,9 @@ const VARIANTS: [&str; 63] = [
     "hazard:run=4,merge=50",
     "fk:classes=6,spacing=blocks",
     "fk:classes=1",
+    "fk/cost-benefit:classes=6,spacing=blocks",
+    "oracle-rate:rungs=3,epoch=0.2",
+    "oracle-rate:merge=50",
     "nvme-fdp:persistent=all",
     "nvme-fdp:handles=5,persistent=1+3",
     "nvme-fdp:handles=3,inner=hazard",
@@ -199,7 +202,8 @@ fn compare<P: Hinted, F: Flash + Send>(
 
 /// Any hint: streams with a handle and without, lifetimes that need not come true.
 fn hint(step: usize) -> Hint {
-    let lifetime = if step.is_multiple_of(7) { u32::MAX } else { (step as u32 * 7919) % 3000 };
+    let this = if step.is_multiple_of(7) { u32::MAX } else { (step as u32 * 7919) % 3000 };
+    let lifetime = Lifetime { this, mean: (step as u32 * 104_729) % 5000 };
     Hint { lifetime, stream: (step % 11) as u16 }
 }
 
@@ -378,6 +382,7 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
         "fadac",
         "warcip",
         "fk",
+        "oracle-rate",
         "adapt-depth",
         "inner=",
     ];

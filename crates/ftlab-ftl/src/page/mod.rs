@@ -24,5 +24,6 @@ pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
 pub use handles::Handles;
 pub use policy::{
-    BlockScore, Hint, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
+    BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, VictimRule,
+    Victims,
 };

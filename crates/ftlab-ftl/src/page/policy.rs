@@ -25,16 +25,31 @@ pub struct HostWrite {
 /// What is known of a page write beside its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hint {
-    /// Host writes until the page is written again or trimmed; [`u32::MAX`] if that comes later, never,
-    /// or is not known.
-    pub lifetime: u32,
+    /// How long this version of the page lives, and how long others of it do.
+    pub lifetime: Lifetime,
     /// The stream that the host names, or [`NO_HANDLE`].
     pub stream: u16,
 }
 
 impl Hint {
     /// Nothing is known.
-    pub const NONE: Self = Self { lifetime: u32::MAX, stream: NO_HANDLE };
+    pub const NONE: Self = Self { lifetime: Lifetime::UNKNOWN, stream: NO_HANDLE };
+}
+
+/// How long what a write leaves lives, in host writes, as only an oracle knows; [`u32::MAX`] if that is longer,
+/// for ever, or not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifetime {
+    /// Until the page is written again or trimmed.
+    pub this: u32,
+    /// The mean over all versions of the page in the run: the host writes during which it holds data, divided
+    /// by how many versions end, plus one half for the one that does not.
+    pub mean: u32,
+}
+
+impl Lifetime {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { this: u32::MAX, mean: u32::MAX };
 }
 
 /// The hints that a policy asks for.
@@ -42,7 +57,7 @@ impl Hint {
 pub enum Hints {
     /// None: like any drive that is told an address only.
     None,
-    /// How long pages will live, which only an oracle knows: the workload has to be read ahead.
+    /// How long pages will live, this time and in the mean, which only an oracle knows: the workload has to be read ahead.
     Lifetimes,
     /// The streams that the host names.
     Streams,

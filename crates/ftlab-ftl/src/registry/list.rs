@@ -1,6 +1,6 @@
 //! Every FTL: a new one is a line here.
 
-use crate::algorithms::{groups, hazard, midas, placement, two_r, victim};
+use crate::algorithms::{fk, groups, hazard, midas, placement, two_r, victim};
 use crate::ftl::DynFtl;
 use crate::hybrid::{self, FtlEntry};
 use crate::observer::Observer;
@@ -16,14 +16,13 @@ use ftlab_spec::{NamesAndPairs, Parameters, Spec, SpecError};
 
 registry! {
     policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
-              groups::FdpFreq, hazard::Hazard, midas::Midas;
+              groups::FdpFreq, hazard::Hazard, hazard::OracleRate, midas::Midas, fk::Fk;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
              "dac-cb" => (placement::Dac, victim::CostBenefit, ""),
              "dac-greedy" => (placement::Dac, victim::Greedy, ""),
              "sepbit" => (placement::SepBit, victim::CostBenefit, ""),
-             "fk" => (placement::Fk, victim::CostBenefit, ""),
              "nvme-fdp" => (placement::NvmeFdp, victim::CostBenefit, "");
     placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
                 placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit,

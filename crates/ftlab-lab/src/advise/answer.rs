@@ -1,7 +1,7 @@
 //! The answer in words.
 
-use super::{Advice, Curve, Lifelong, Point, Target};
-use ftlab_sim::format::{bytes, percent, significant};
+use super::{Advice, Curve, Lifelong, Point, Slo, Target};
+use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{Experiment, Fill, Length};
 use std::fmt::{self, Write};
 
@@ -44,6 +44,12 @@ impl Advice {
                 unsettled.join(", ")
             ));
         }
+        if let Some(timing) = base.timing.as_ref().filter(|_| self.is_about_time()) {
+            caveats.push(format!(
+                "Requests come at random and independent of each other, whatever the times of a trace; the flash is \
+                 {timing}."
+            ));
+        }
         if base.fill == Fill::None {
             caveats.push(
                 "The drive is empty at first: a drive in use is full, at least of what was deleted \
@@ -61,6 +67,7 @@ impl Advice {
             Target::Endurance { tbw, cycles } => {
                 format!("{tbw} terabytes written at {cycles} cycles")
             }
+            Target::Response(slo) => self.objective(&slo),
         };
         let met: Vec<(&str, Point)> = self
             .curves
@@ -100,6 +107,22 @@ impl Advice {
             let _ = write!(text, "; {} not even with {}", missed.join(", "), percent(most));
         }
         text + "." + &self.otherwise_text() + &self.lifelong_text()
+    }
+
+    fn is_about_time(&self) -> bool {
+        matches!(self.target, Some(Target::Response(_)))
+    }
+
+    /// An objective in words, with its load.
+    fn objective(&self, slo: &Slo) -> String {
+        let rate = self.base.timing.as_ref().and_then(|timing| timing.get("rate"));
+        let rate: f64 = rate.and_then(|rate| rate.parse().ok()).unwrap_or(0.0);
+        format!(
+            "{} ms as {} at {} requests a second",
+            slo.limit_ns / 1e6,
+            slo.what(),
+            grouped(rate.round() as u64)
+        )
     }
 
     /// What uses the least flash over the years.
@@ -144,6 +167,15 @@ impl Advice {
             let tbw = point.tbw.map_or_else(String::new, |tbw| {
                 format!(", {} terabytes written", significant(tbw, 4))
             });
+            if let Some(ns) = point.response_ns {
+                return format!(
+                    "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest with {} ms: \
+                     allow more (--op), lower --load, or let reads come first (--timing \
+                     femu:priority=read-first,suspend=both,write-buffer=8MiB).",
+                    percent(point.op_ratio),
+                    significant(ns / 1e6, 4)
+                );
+            }
             format!(
                 "No FTL reaches {wanted} with up to {} of over-provisioning; {ftl} comes nearest (write \
                  amplification {}{tbw}): allow more (--op), or another FTL (--ftl).",

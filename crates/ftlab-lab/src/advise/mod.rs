@@ -12,10 +12,12 @@ mod answer;
 mod circumstance;
 mod evidence;
 mod life;
+mod slo;
 
 pub use circumstance::Circumstance;
 pub use evidence::{ENOUGH_DRIVE_WRITES, Evidence};
 pub use life::{Life, Service};
+pub use slo::{Slo, timing_at};
 
 use circumstance::circumstances;
 use life::TERABYTE;
@@ -83,6 +85,8 @@ pub enum Target {
         /// Program/erase cycles of a block.
         cycles: u32,
     },
+    /// A longest response time; the timing of the experiment says at which load.
+    Response(Slo),
 }
 
 /// The answer, and what it rests on.
@@ -173,6 +177,8 @@ pub struct Point {
     pub verdict: Verdict,
     /// Terabytes that the host can write, if the endurance of a block is given.
     pub tbw: Option<f64>,
+    /// The response time that the target is about, in nanoseconds, if it is about one.
+    pub response_ns: Option<f64>,
     /// Bytes that the FTL has to remember beside what every FTL of its kind keeps.
     pub metadata_bytes: u64,
     #[serde(skip)]
@@ -183,6 +189,12 @@ pub struct Point {
 }
 
 impl Point {
+    /// What the target is about, and curves show: a response time in milliseconds, terabytes written, or write
+    /// amplification.
+    pub fn value(&self) -> f64 {
+        self.response_ns.map(|ns| ns / 1e6).or(self.tbw).unwrap_or(self.waf)
+    }
+
     /// Whether a longer run would have about the same write amplification: that of a trace may go up and down
     /// with its phases.
     pub fn has_settled(&self) -> bool {
@@ -193,7 +205,7 @@ impl Point {
 impl Target {
     fn cycles(self) -> Option<u32> {
         match self {
-            Self::Waf(_) => None,
+            Self::Waf(_) | Self::Response(_) => None,
             Self::Endurance { cycles, .. } => Some(cycles),
         }
     }
@@ -202,6 +214,7 @@ impl Target {
         match self {
             Self::Waf(waf) => point.waf <= waf,
             Self::Endurance { tbw, .. } => point.tbw.is_some_and(|reached| reached >= tbw),
+            Self::Response(slo) => point.response_ns.is_some_and(|ns| ns <= slo.limit_ns),
         }
     }
 }
@@ -362,6 +375,10 @@ impl Question {
         let (drive, run) = (&result.config.drive, &result.runs[0]);
         let lately = run.settling.window_waf.filter(|_| result.config.until_steady);
         let waf = lately.unwrap_or(run.waf);
+        let response_ns = match self.target {
+            Some(Target::Response(slo)) => Some(slo.of(run)?),
+            _ => None,
+        };
         Ok(Point {
             blocks: drive.blocks,
             op_ratio: drive.op_ratio,
@@ -369,6 +386,7 @@ impl Question {
             waf,
             verdict: run.settling.verdict,
             tbw: run.endurance.map(|endurance| endurance.tbw * run.waf / waf),
+            response_ns,
             metadata_bytes: run.memory.metadata_bytes,
             logical_bytes: drive.logical_bytes,
             is_of_grid: matches!(physical, Physical::OverProvisioning(_)),
@@ -413,11 +431,14 @@ impl Question {
 
 impl Curve {
     /// Sorts by what the target costs: flash, then metadata. All that miss it come last, in order of
-    /// their write amplification on the largest drive.
+    /// their response time or write amplification on the largest drive.
     fn rank(&self) -> (u64, u64, f64) {
         match (&self.needs, self.points.last()) {
             (Some(point), _) => (point.physical_bytes, point.metadata_bytes, point.waf),
-            (None, last) => (u64::MAX, 0, last.map_or(f64::INFINITY, |point| point.waf)),
+            (None, last) => {
+                let missed = |point: &Point| point.response_ns.unwrap_or(point.waf);
+                (u64::MAX, 0, last.map_or(f64::INFINITY, missed))
+            }
         }
     }
 }
@@ -510,6 +531,51 @@ mod tests {
         }
         let needs = advice.curves[0].needs.unwrap();
         assert!(needs.tbw.unwrap() >= 0.07);
+    }
+
+    /// A drive of 4 LUNs, seven reads in ten, at random, so many a second.
+    fn at_load(slo: &str, per_second: f64) -> (Question, tempfile::NamedTempFile) {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().unwrap();
+        let job = "[mixed]\nfilename=/dev/drive\nrw=randrw\nrwmixread=70\nnorandommap\ntime_based\nruntime=1\n";
+        std::io::Write::write_all(&mut file, job.as_bytes()).unwrap();
+        let name = file.path().display().to_string();
+        let mut question = question(Some(Target::Response(slo.parse().unwrap())));
+        let workload = Workload::parse(&name, ftlab_trace::OpenOptions::default()).unwrap();
+        let timing =
+            timing_at(&"slc:luns=4,priority=read-first".parse().unwrap(), per_second).unwrap();
+        question.base.workload = workload;
+        question.base.timing = Some(timing);
+        question.ftls = ["1r-greedy", "2r-fifo"].map(|ftl| ftl.parse().unwrap()).to_vec();
+        (question, file)
+    }
+
+    #[test]
+    fn a_response_time_needs_so_much_flash_at_a_load() {
+        let (question, _file) = at_load("write-p99=15ms", 4000.0);
+        let advice = answer(&question);
+        let needs: Vec<_> = advice.curves.iter().map(|curve| curve.needs).collect();
+        let some = needs[0].expect(&advice.answer);
+        assert!(some.response_ns.unwrap() <= 15e6, "{}", advice.answer);
+        assert!(
+            advice.answer.contains("15 ms as p99 of writes at 4,000 requests a second with"),
+            "{}",
+            advice.answer
+        );
+        for curve in &advice.curves {
+            let [first, last] = [curve.points.first(), curve.points.last()].map(Option::unwrap);
+            assert!(first.response_ns > last.response_ns, "{curve:?}");
+        }
+        // No flash makes up for the time of an erase.
+        let (question, _file) = at_load("read-p99.9=100us", 4000.0);
+        let sentence = answer(&question).answer;
+        assert!(sentence.starts_with("No FTL reaches 0.1 ms as p99.9 of reads"), "{sentence}");
+        assert!(sentence.contains("lower --load"), "{sentence}");
+        // Nothing reads here.
+        let (mut question, _file) = at_load("read-p99=1ms", 100.0);
+        question.base.workload =
+            Workload::parse("uniform", ftlab_trace::OpenOptions::default()).unwrap();
+        let error = question.answer(2, &|_| ()).unwrap_err().to_string();
+        assert!(error.contains("no read requests"), "{error}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::CellStore;
 use super::cell::{Cell, Outcome};
+use super::score::RIVALS;
 use crate::error::LabError;
 use crate::kept::{identity, key};
 use crate::parallel::{Stop, Until, lock, parallel};
@@ -54,11 +55,12 @@ pub fn standard_ftls() -> Vec<Spec> {
     names.iter().chain(&pairs).map(Spec::bare).collect()
 }
 
-/// The FTLs of a comparison, all [standard](standard_ftls) ones if none are named, and the baselines beside them.
+/// The FTLs of a comparison, all [standard](standard_ftls) ones if none are named, and the baselines beside them,
+/// unless these are [`RIVALS`].
 pub fn contestants(named: &[Spec], baseline: &[Spec]) -> Result<Vec<Spec>, SimError> {
     let mut ftls = if named.is_empty() { standard_ftls() } else { named.to_vec() };
     for ftl in baseline {
-        if !ftls.contains(ftl) {
+        if ftl.to_string() != RIVALS && !ftls.contains(ftl) {
             ftls.push(ftl.clone());
         }
     }

@@ -13,7 +13,7 @@ mod score;
 pub use cell::{Cell, Outcome};
 pub use comparison::{Comparison, OnCell, contestants, standard_ftls};
 pub use render::{csv, markdown, short};
-pub use score::{Score, Scoreboard, WorkloadScore};
+pub use score::{RIVALS, Score, Scoreboard, WorkloadScore};
 
 use ftlab_sim::result::RunResult;
 

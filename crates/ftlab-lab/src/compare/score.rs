@@ -1,6 +1,8 @@
 //! What many cells say of an FTL.
 
 use super::cell::{Cell, Outcome};
+use ftlab_ftl::page::Hints;
+use ftlab_ftl::registry;
 use ftlab_sim::result::RunResult;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -8,10 +10,14 @@ use std::collections::BTreeMap;
 /// Added to WAF - 1, so that runs that amplify next to nothing do not decide a mean of ratios.
 const RELOCATION_FLOOR: f64 = 0.003;
 
+/// Instead of FTLs to hold others against: each against the best of all others in the cell, those that know
+/// the future left out.
+pub const RIVALS: &str = "rivals";
+
 /// FTLs from best to worst, relative to a baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scoreboard {
-    /// The FTLs that others are held against: in each cell, the best of them.
+    /// The FTLs that others are held against: in each cell, the best of them; or [`RIVALS`].
     pub baseline: Vec<String>,
     /// Every FTL with a result.
     pub scores: Vec<Score>,
@@ -54,12 +60,15 @@ pub struct WorkloadScore {
 }
 
 impl Scoreboard {
-    /// Holds every FTL against the best of `baseline` in the same cell.
+    /// Holds every FTL against the best of `baseline` in the same cell, or of its [`RIVALS`].
     pub fn new(outcomes: &[Outcome], baseline: &[String]) -> Self {
-        let mut of_baseline: BTreeMap<String, f64> = BTreeMap::new();
-        for (cell, run) in results(outcomes).filter(|(cell, _)| baseline.contains(&cell.ftl)) {
-            let best = of_baseline.entry(place(cell)).or_insert(f64::INFINITY);
-            *best = best.min(amplified(run));
+        let of_rivals = baseline.iter().any(|ftl| ftl == RIVALS);
+        let counts = |ftl: &str| {
+            if of_rivals { !knows_the_future(ftl) } else { baseline.iter().any(|name| name == ftl) }
+        };
+        let mut of_baseline = Baseline { best: BTreeMap::new(), of_rivals };
+        for (cell, run) in results(outcomes).filter(|(cell, _)| counts(&cell.ftl)) {
+            of_baseline.add(cell, amplified(run));
         }
         let mut ftls: Vec<&str> = Vec::new();
         for (cell, _) in results(outcomes) {
@@ -78,14 +87,42 @@ impl Scoreboard {
     }
 }
 
+/// What FTLs are held against.
+struct Baseline<'a> {
+    /// Cell without its FTL -> the two best of those that others are held against, the best first.
+    best: BTreeMap<String, Vec<(f64, &'a str)>>,
+    /// An FTL is not held against itself.
+    of_rivals: bool,
+}
+
+impl<'a> Baseline<'a> {
+    fn add(&mut self, cell: &'a Cell, amplified: f64) {
+        let best = self.best.entry(place(cell)).or_default();
+        let rank = best.partition_point(|(other, _)| *other <= amplified);
+        best.insert(rank, (amplified, &cell.ftl));
+        best.truncate(2);
+    }
+
+    /// What an FTL is held against in a cell.
+    fn of(&self, cell: &Cell) -> Option<f64> {
+        let best = self.best.get(&place(cell))?;
+        let other = best.iter().find(|(_, ftl)| !self.of_rivals || *ftl != cell.ftl);
+        other.map(|(amplified, _)| *amplified)
+    }
+}
+
+/// Whether an FTL is told what no drive can know.
+fn knows_the_future(ftl: &str) -> bool {
+    ftl.parse()
+        .is_ok_and(|spec| registry::hints(&spec).is_ok_and(|hints| hints == Hints::Lifetimes))
+}
+
 impl Score {
     /// None if there is no cell that has both a result of `ftl` and one of the baseline.
-    fn new(ftl: &str, outcomes: &[Outcome], baseline: &BTreeMap<String, f64>) -> Option<Self> {
+    fn new(ftl: &str, outcomes: &[Outcome], baseline: &Baseline<'_>) -> Option<Self> {
         let runs: Vec<(&Cell, &RunResult, f64)> = results(outcomes)
             .filter(|(cell, _)| cell.ftl == ftl)
-            .filter_map(|(cell, run)| {
-                Some((cell, run, amplified(run) / baseline.get(&place(cell))?))
-            })
+            .filter_map(|(cell, run)| Some((cell, run, amplified(run) / baseline.of(cell)?)))
             .collect();
         let most = runs.iter().max_by_key(|(_, run, _)| run.memory.metadata_bytes)?.1;
         let ratios = || runs.iter().map(|(_, _, ratio)| *ratio);
@@ -207,5 +244,23 @@ pub(super) mod tests {
         let board = Scoreboard::new(&outcomes, &["a".into(), "b".into()]);
         assert!(board.scores.iter().all(|score| score.relative_range[0] >= 1.0 - 1e-12));
         assert!(board.scores.iter().all(|score| score.relative > 1.4));
+    }
+
+    #[test]
+    fn rivals_are_the_best_of_the_others_that_can_be_built() {
+        let outcomes = outcomes(&[
+            ("2r++", "x", 1.997),
+            ("sepbit", "x", 1.497),
+            ("hazard", "x", 1.247),
+            ("fk", "x", 1.047),
+        ]);
+        let board = Scoreboard::new(&outcomes, &[RIVALS.into()]);
+        let found = board.scores.iter().map(|score| (score.ftl.as_str(), score.relative));
+        let expected = [("fk", 0.2), ("hazard", 0.5), ("sepbit", 2.0), ("2r++", 4.0)];
+        for (found, expected) in found.zip(expected) {
+            assert_eq!(found.0, expected.0);
+            assert!((found.1 - expected.1).abs() < 1e-9, "{found:?}");
+        }
+        assert!(Scoreboard::new(&outcomes[..1], &[RIVALS.into()]).scores.is_empty());
     }
 }

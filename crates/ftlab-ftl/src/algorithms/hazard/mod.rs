@@ -2,6 +2,7 @@
 
 mod evidence;
 mod lifetimes;
+mod oracle_rate;
 mod parameters;
 mod policy;
 mod rungs;
@@ -10,5 +11,6 @@ mod score_board;
 mod sharing;
 mod spread;
 
-pub use parameters::{Estimates, HazardParameters};
+pub use oracle_rate::OracleRate;
+pub use parameters::{Estimates, HazardParameters, RateParameters};
 pub use policy::Hazard;

@@ -31,3 +31,15 @@ ftlab_spec::parameters! {
         estimates: Estimates = Estimates::Kept, "estimates", from "ours";
     }
 }
+
+ftlab_spec::parameters! {
+    /// Parameters of the oracle of rates, with the meaning that they have for hazard.
+    pub struct RateParameters {
+        /// Streams, at most; 0: 6, or as many as the spare blocks allow.
+        rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";
+        /// Host writes between two divisions of lifetimes among streams, per logical page.
+        epoch: f64 = 0.031_25, "epoch" in 0.000_1..=1.0, from "ours";
+        /// Weight of what an open block costs when lifetimes are divided among streams; 0: none, all streams.
+        merge: f64 = 1.0, "merge" in 0.0..=1000.0, from "ours";
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //! Every test of hotness guesses when a page will be written again. One that knows shows how much a
-//! better guess can bring: the floor under all placements that guess.
+//! better guess can bring.
 //!
 //! # Rule
 //! The lifetime of every host write, until the page is written again or trimmed, is known. N classes,
@@ -12,8 +12,9 @@
 //! block each (`blocks`).
 //!
 //! # Parameters
-//! `classes` 0 is as many as a third of the spare blocks, 2 to 16; `spacing=blocks,classes=6` is what the
-//! paper compares with.
+//! `classes` 0 is as many as a third of the spare blocks, at most 16, and at least 6 as far as these leave
+//! one to collect into: with two, a drive of few spare blocks moves more than one that guesses.
+//! `spacing=blocks,classes=6` is what the paper compares with.
 //!
 //! # Where the paper is silent
 //! Its classes are a block (segment) of host writes wide, so that on a drive of thousands of blocks
@@ -46,7 +47,7 @@ ftlab_spec::choices! {
 ftlab_spec::parameters! {
     /// Parameters of FK.
     pub struct FkParameters {
-        /// Classes; 0: a third of the spare blocks, at least 2 and at most 16.
+        /// Classes; 0: a third of the spare blocks, at most 16, and at least 6 if these leave one to collect into.
         classes: u32 = 0, "classes" in 0..=CLASSES_MAX as u32, from "ours";
         /// How the bounds between classes rise.
         spacing: Spacing = Spacing::Octaves, "spacing", from "ours; SepBIT (FAST 2022), section 4.1, has blocks";
@@ -55,6 +56,9 @@ ftlab_spec::parameters! {
 
 /// The most classes that there can be.
 const CLASSES_MAX: usize = 16;
+
+/// As many as are worth their open blocks also where few are to spare.
+const CLASSES_WANTED: u32 = 6;
 
 const NAMES: [&str; CLASSES_MAX] = [
     "life 0", "life 1", "life 2", "life 3", "life 4", "life 5", "life 6", "life 7", "life 8",
@@ -87,7 +91,7 @@ impl PlacementEntry for Fk {
 
     fn new(parameters: &FkParameters, shape: DriveShape) -> Self {
         let classes = match parameters.classes {
-            0 => (shape.spare_blocks() / 3).clamp(2, CLASSES_MAX as u32),
+            0 => default_classes(shape),
             classes => classes,
         };
         let bounds = (1..classes).map(|bound| match parameters.spacing {
@@ -101,6 +105,13 @@ impl PlacementEntry for Fk {
     }
 }
 
+/// A third of the spare blocks, at least 6 as far as these leave one to collect into.
+fn default_classes(shape: DriveShape) -> u32 {
+    let spare_blocks = shape.spare_blocks();
+    let possible = spare_blocks.saturating_sub(1).clamp(1, CLASSES_MAX as u32);
+    (spare_blocks / 3).max(CLASSES_WANTED).min(possible)
+}
+
 /// Bound number `bound`, from 1, of `classes` classes.
 fn octave_bound(bound: u32, classes: u32, logical_pages: u32) -> u64 {
     let [first, last] = BOUNDS;
@@ -110,6 +121,12 @@ fn octave_bound(bound: u32, classes: u32, logical_pages: u32) -> u64 {
 }
 
 impl Fk {
+    /// The write clock at which the content of a page dies; the highest number if that is not known.
+    #[inline]
+    pub fn dies_at(&self, lpn: Lpn) -> u64 {
+        self.dies_at[lpn.index()]
+    }
+
     /// The class of a page that has `left` host writes to live.
     #[inline]
     fn class_of(&self, left: u64) -> StreamId {
@@ -137,7 +154,7 @@ impl Placement for Fk {
 
     #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        let lifetime = write.hint.lifetime;
+        let lifetime = write.hint.lifetime.this;
         let (dies_at, left) = if lifetime == u32::MAX {
             (NEVER, NEVER)
         } else {

@@ -3,7 +3,7 @@
 use crate::page::Phase;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
-use crate::page::policy::{Hint, Hints};
+use crate::page::policy::{Hint, Hints, Lifetime};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
     PlacementHandles, StreamUse,
@@ -118,7 +118,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
     fn write_in_order(
         &mut self,
         pages: &[Lpn],
-        lifetimes: &[u32],
+        lifetimes: &[Lifetime],
         streams: &[u16],
     ) -> Result<(), ErrorOf<Self>> {
         debug_assert!([0, pages.len()].contains(&lifetimes.len()), "one for each page, or none");
