@@ -7,7 +7,7 @@ use crate::output::{print, print_json, say};
 use clap::Args;
 use ftlab_lab::Stop;
 use ftlab_lab::compare::{
-    CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
+    CELLS, CellStore, Comparison, Outcome, RIVALS, Scoreboard, contestants, csv, markdown,
 };
 use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Threads, Workload};
 use ftlab_spec::{ByteSize, Share, Spec};
@@ -96,7 +96,7 @@ const FILES: [&str; 3] = ["scoreboard.md", "scoreboard.csv", "scoreboard.svg"];
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let comparison = comparison(args)?;
-    let store = CellStore::open(&args.out)?;
+    let store = CellStore::open(&args.out, CELLS)?;
     let [markdown_path, csv_path, figure_path] = FILES.map(|name| args.out.join(name));
     check(&figure_path)?;
     let bar = Bar::new(args.quiet, store.len());

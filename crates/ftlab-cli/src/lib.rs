@@ -15,6 +15,7 @@ mod convert;
 mod drive;
 mod error;
 mod figure;
+mod fit;
 mod header;
 mod inspect;
 mod list;
@@ -59,6 +60,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Compare(Box<compare::CompareArgs>),
     Advise(Box<advise::AdviseArgs>),
+    Fit(Box<fit::FitArgs>),
     Sweep(sweep::SweepArgs),
     Tune(Box<tune::TuneArgs>),
     Reproduce(reproduce::ReproduceArgs),
@@ -133,6 +135,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         Command::Compare(args) => compare::compare(&args),
         Command::Cite(args) => cite::cite(&args),
         Command::Advise(args) => advise::advise(&args),
+        Command::Fit(args) => fit::fit(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         // It takes the arguments as typed, to pass them on.
         Command::Tune(_) => match (commands.find_subcommand("tune"), matches.subcommand()) {

@@ -160,3 +160,13 @@ impl SweepBar {
         self.0.finish_and_clear();
     }
 }
+
+/// A spinner for the number of runs so far, where nobody knows how many there will be.
+pub(crate) fn runs_so_far(quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let spinner = ProgressBar::new_spinner();
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner
+}

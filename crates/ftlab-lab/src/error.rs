@@ -23,6 +23,14 @@ pub enum LabError {
     /// Something in the experiment file is wrong.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A series of host and media bytes cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Series {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
     /// Results cannot be read or written.
     #[error("{}: {message}", path.display())]
     Store {
@@ -51,7 +59,7 @@ impl LabError {
     /// Whether the request was wrong, rather than its execution.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Read { .. } | Self::File(_) | Self::Results { .. } => true,
+            Self::Read { .. } | Self::Series { .. } | Self::File(_) | Self::Results { .. } => true,
             Self::Store { .. } => false,
             Self::Sim(error) => error.is_usage(),
         }

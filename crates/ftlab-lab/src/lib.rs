@@ -4,6 +4,7 @@
 //!   what is expected of them.
 //! - [`compare`]: a scoreboard of many FTLs over many workloads and drives.
 //! - [`advise`]: which FTL, and how much over-provisioning, for a target.
+//! - [`fit`]: which drive has given a series of host and media bytes.
 //! - [`load`]: how long requests take, the closer to what a drive can do.
 //! - [`write_results`], [`read_results`]: the result of an experiment in a directory.
 
@@ -12,6 +13,8 @@
 pub mod advise;
 pub mod compare;
 mod error;
+pub mod fit;
+mod kept;
 pub mod load;
 mod output;
 mod parallel;
@@ -19,5 +22,6 @@ pub mod sweep;
 pub mod timeline;
 
 pub use error::LabError;
+pub use kept::Kept;
 pub use output::{check_results, read_results, write_results};
 pub use parallel::Stop;

@@ -7,7 +7,7 @@ use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_lab::Stop;
-use ftlab_lab::compare::{CellStore, Comparison, Outcome, Scoreboard, contestants, markdown};
+use ftlab_lab::compare::{CELLS, CellStore, Comparison, Outcome, Scoreboard, contestants, markdown};
 use ftlab_sim::{Threads, Workload as SimWorkload};
 use ftlab_spec::Spec;
 use pyo3::exceptions::PyRuntimeError;
@@ -72,7 +72,7 @@ pub(crate) fn compare(
         stop: Stop::default(),
         base,
     };
-    let store = CellStore::open(&directory)?;
+    let store = CellStore::open(&directory, CELLS)?;
     let threads = comparison.base.threads.unwrap_or_else(Threads::processors);
     let outcomes = stoppable(py, &comparison.stop, progress.as_ref(), |count| {
         comparison.run(store, threads, &|done, of, _| {

@@ -10,6 +10,7 @@ use command::command;
 use crate::error::CliError;
 use crate::figure::{check, trade_off_svg, write_trade_off};
 use crate::output::{aligned, print, print_json, say};
+use crate::progress::runs_so_far;
 use crate::report::check_report;
 use crate::table::ruled;
 use ftlab_lab::Stop;
@@ -20,16 +21,14 @@ use ftlab_report::{AdvicePage, advice_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Threads, Workload};
 use ftlab_trace::replace_file;
-use indicatif::ProgressBar;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     args.figure.as_deref().map(check).transpose()?;
     args.report.as_deref().map(|path| check_report(1, path)).transpose()?;
     let question = question(args)?;
-    let spinner = spinner(args.quiet);
+    let spinner = runs_so_far(args.quiet);
     let threads = args.threads.map_or_else(Threads::processors, usize::from);
     let advice = question.answer(threads, &|runs| {
         spinner.set_message(format!("{runs} runs"));
@@ -240,13 +239,4 @@ fn caveats(advice: &Advice) -> String {
 fn refused(advice: &Advice) -> String {
     let reasons = advice.curves.iter().filter_map(|curve| curve.refused.as_deref());
     reasons.flat_map(|reason| [reason, "\n\n"]).collect()
-}
-
-fn spinner(quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let spinner = ProgressBar::new_spinner();
-    spinner.enable_steady_tick(Duration::from_millis(200));
-    spinner
 }

@@ -6,7 +6,8 @@ use super::chart::{
 use super::{Drawn, FigureSize, styles};
 use crate::error::CliError;
 use ftlab_lab::sweep::{
-    AxisKind, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point, extent, measured, places,
+    AxisKind, BESIDE_SERIES, Expectation, FigureKind, FigureSpec, Numbers, Plan, Point,
+    SeriesTable, extent, measured, places,
 };
 use plotters::prelude::*;
 
@@ -214,6 +215,21 @@ impl Of<'_> {
         }))
     }
 
+    /// The series that drives gave, of these points.
+    fn series(&self, places: &[&Point]) -> Vec<Line> {
+        let tables = self.plan.file.series.iter().filter(|table| {
+            self.spec.y.as_written() == BESIDE_SERIES && places.iter().any(|p| p.is_in(&table.of))
+        });
+        let line = |(place, table): (usize, &SeriesTable)| Line {
+            label: table.name.as_written().to_owned(),
+            colour: BLACK,
+            is_dashed: place > 0,
+            points: table.line(),
+            extents: Vec::new(),
+        };
+        tables.enumerate().map(line).collect()
+    }
+
     fn curves(&self, places: &[&Point]) -> Result<Option<Panel>, CliError> {
         let moments = if self.spec.at.is_empty() { &[1.0][..] } else { &self.spec.at };
         let (mut curves, mut axes) = (Vec::new(), None);
@@ -235,10 +251,11 @@ impl Of<'_> {
         let Some((x, y)) = axes else { return Ok(None) };
         let names: Vec<&str> = curves.iter().map(|(label, _)| label.as_str()).collect();
         let styles = styles(&names);
-        let shown = curves.into_iter().zip(styles).map(|((label, points), (colour, is_dashed))| {
+        let drawn = curves.into_iter().zip(styles).map(|((label, points), (colour, is_dashed))| {
             Line { label, colour, is_dashed, points, extents: Vec::new() }
         });
-        let shown = shown.collect();
+        let mut shown: Vec<Line> = self.series(places);
+        shown.extend(drawn);
         Ok(Some(Panel {
             title: String::new(),
             x: (label(&self.spec.x_label, x.0), x.1),

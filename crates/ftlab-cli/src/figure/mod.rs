@@ -2,6 +2,7 @@
 
 mod chart;
 pub(crate) mod experiment;
+mod fit;
 mod flash;
 mod heat_map;
 mod inspection;
@@ -14,6 +15,7 @@ mod size;
 mod trade_off;
 mod waf;
 
+pub(crate) use fit::write_fit;
 pub(crate) use flash::write_flash;
 pub(crate) use inspection::{FIGURES, Figure, find};
 pub(crate) use load::write_load;

@@ -49,6 +49,10 @@ const SHIPPED: &[Shipped] = shipped![
     "faster/fig-6",
     "faster/fig-7",
     "faster/fig-8",
+    "real/fio-a",
+    "real/fio-b",
+    "real/three-streams",
+    "real/cachelib",
 ];
 
 /// An experiment with its name.
@@ -72,8 +76,9 @@ pub(super) fn all() -> Result<Vec<Named>, CliError> {
 pub(super) fn find(what: &[String]) -> Result<Vec<Named>, CliError> {
     let mut found = Vec::new();
     for name in what {
+        let paper = name.strip_suffix("/all").unwrap_or(name);
         let is_asked =
-            |id: &str| name == "all" || id == name || id.split('/').next() == Some(name.as_str());
+            |id: &str| name == "all" || id == name || id.split('/').next() == Some(paper);
         let path = Path::new(name);
         let before = found.len();
         for shipped in SHIPPED.iter().filter(|(id, _)| is_asked(id)) {

@@ -11,7 +11,8 @@ use crate::output::{print, say};
 use crate::sweep::{report_failures, run};
 use clap::Args;
 use ftlab_lab::sweep::{
-    ExperimentFile, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare, read_runs_of,
+    ExperimentFile, Held, Inspected, Kind, Numbers, Outcome, Plan, Scale, Shard, compare,
+    read_runs_of,
 };
 use page::{Page, Took};
 use std::path::PathBuf;
@@ -100,7 +101,7 @@ fn one(
     }
     let start = Instant::now();
     let mut of_runs = None;
-    let numbers: Box<dyn Numbers> = match plan.file.kind {
+    let numbers: Box<dyn Numbers + '_> = match plan.file.kind {
         Kind::Runs => {
             let store = args.store.clone().unwrap_or_else(|| args.out.join("runs"));
             let outcome = run(&plan, &store, args.jobs, Shard::WHOLE, args.quiet)?;
@@ -108,7 +109,7 @@ fn one(
             let results = read_runs_of(&plan, &store)?;
             let runs = results.values().flat_map(|stored| &stored.result.runs);
             of_runs = Some(runs.map(|run| run.seconds).sum());
-            Box::new(results)
+            Box::new(Held::new(&plan, results))
         }
         Kind::Inspect => Box::new(Inspected::new(&plan)?),
         Kind::Splits => Box::new(splits::study(&plan)?),

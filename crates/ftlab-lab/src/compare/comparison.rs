@@ -1,21 +1,17 @@
 //! The comparison: every combination of FTLs, drives and workloads, on all processors.
 
+use super::CellStore;
 use super::cell::{Cell, Outcome};
 use super::score::RIVALS;
-use super::store::CellStore;
 use crate::error::LabError;
+use crate::kept::{identity, key};
 use crate::parallel::{Stop, Until, lock, parallel};
 use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload};
 use ftlab_spec::{Share, Spec};
-use ftlab_trace::{TraceError, synthetic};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use twox_hash::XxHash3_128;
 
 /// FTLs on drives under workloads: every combination.
 #[derive(Debug, Clone)]
@@ -161,9 +157,7 @@ impl Comparison {
             Ok(prepared) => prepared,
             Err(error) => return Ok(of(Err(error.to_string()))),
         };
-        let format = prepared.config().format.clone().unwrap_or_default();
-        let parts = [prepared.config_hash(), identities[workload].as_str(), format.as_str()];
-        let key = format!("{:032x}", XxHash3_128::oneshot(parts.join("\n").as_bytes()));
+        let key = key(&prepared, &identities[workload]);
         if let Some(run) = lock(store).get(&key) {
             return Ok(of(Ok(run)));
         }
@@ -187,38 +181,12 @@ fn forget_series(run: &mut RunResult) {
     run.running_cold_region_share = None;
 }
 
-/// What tells a trace or a generator from another of the same name: a hash of its bytes, or what it reads.
-fn identity(workload: &Workload) -> Result<String, SimError> {
-    let path = match workload {
-        Workload::Trace { path, .. } => path,
-        Workload::Generator(spec) => return Ok(synthetic::identity(spec)?),
-        Workload::Requests(_) => return Ok(String::new()),
-    };
-    if workload.is_read_once() {
-        return Err(SimError::Unusable {
-            what: format!("{} can be read once only, and every FTL reads it", workload.name()),
-            remedy: "convert it to a file first: ftlab convert - trace.parquet".into(),
-        });
-    }
-    hash_file(path).map_err(|source| TraceError::Io { name: workload.name(), source }.into())
-}
-
-fn hash_file(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = XxHash3_128::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(format!("{:032x}", hasher.finish_128())),
-            bytes => hasher.write(&buffer[..bytes]),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::CELLS;
     use ftlab_sim::{DriveOptions, Length, Logical};
+    use std::path::Path;
     use std::sync::atomic::AtomicUsize;
 
     fn comparison(workload: &str, ftls: &[&str]) -> Comparison {
@@ -240,7 +208,7 @@ mod tests {
     }
 
     fn run(comparison: &Comparison, directory: &Path) -> Vec<Outcome> {
-        comparison.run(CellStore::open(directory).unwrap(), 2, &|_, _, _| ()).unwrap()
+        comparison.run(CellStore::open(directory, CELLS).unwrap(), 2, &|_, _, _| ()).unwrap()
     }
 
     #[test]
@@ -261,7 +229,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let comparison = comparison("uniform", &["1r-greedy", "2r++"]);
         let first = run(&comparison, place.path());
-        let path = place.path().join(crate::compare::store::FILE);
+        let path = place.path().join(CELLS);
         let lines = std::fs::read_to_string(&path).unwrap();
         // As a process leaves it that is killed while it writes the last line.
         std::fs::write(&path, &lines[..lines.len() - 40]).unwrap();
@@ -282,7 +250,7 @@ mod tests {
         let count = |_: usize, _: usize, _: &Outcome| {
             seen.fetch_add(1, Ordering::Relaxed);
         };
-        let store = CellStore::open(place.path()).unwrap();
+        let store = CellStore::open(place.path(), CELLS).unwrap();
         let outcomes = comparison.run(store, 1, &count).unwrap();
         assert_eq!(seen.into_inner(), 4);
         assert!(outcomes[0].run.as_ref().unwrap_err().contains("hot=auto is not possible"));

@@ -2,6 +2,7 @@
 
 use super::file_error::FileError;
 use super::items::{FtlItem, WorkloadItem};
+use super::measured::SeriesTable;
 use super::report::{Expectation, FigureSpec};
 use super::scalar::{AxisValue, Pairs, Scalar};
 use crate::error::LabError;
@@ -54,6 +55,9 @@ pub struct ExperimentFile {
     /// What was published or is expected, and is held against what is measured.
     #[serde(default)]
     pub expect: Vec<Expectation>,
+    /// Series of host and media bytes that drives gave, and runs are held against.
+    #[serde(default)]
+    pub series: Vec<SeriesTable>,
     /// The figures to draw.
     #[serde(default)]
     pub figure: Vec<FigureSpec>,

@@ -137,7 +137,13 @@ impl Plan {
                 .flatten()
                 .chain(&expect.ascending)
         });
-        let mut selectors = of_expectations.chain(self.file.figure.iter().map(|figure| &figure.of));
+        for series in &self.file.series {
+            series.check().map_err(|wrong| wrong.within(&self.file.path, &self.file.toml))?;
+        }
+        let of_series = self.file.series.iter().map(|series| &series.of);
+        let mut selectors = of_expectations
+            .chain(self.file.figure.iter().map(|figure| &figure.of))
+            .chain(of_series);
         let unknown = selectors
             .find_map(|Pairs(pairs)| pairs.iter().find(|(axis, _)| !axes.contains(&axis.as_str())));
         match unknown {

@@ -55,6 +55,18 @@ pub const SERIES: &[Series] = &[
         points: |stored, run, _| Some(over_writes(stored, run.running_waf.iter().copied())),
     },
     Series {
+        name: "waf-by-drive-writes",
+        doc: "the same against drive writes, beside the series that drives gave",
+        x: ("host writes, in sizes of the drive", AxisKind::Numbers),
+        y: WAF,
+        points: |stored, run, _| {
+            let pages = f64::from(stored.result.config.drive.logical_pages);
+            let points = over_writes(stored, run.running_waf.iter().copied());
+            let half = stored.result.config.interval_writes as f64 / 2.0;
+            Some(points.into_iter().map(|(writes, waf)| ((writes - half) / pages, waf)).collect())
+        },
+    },
+    Series {
         name: "cumulative-waf",
         doc: "write amplification since counting began",
         x: HOST_WRITES,

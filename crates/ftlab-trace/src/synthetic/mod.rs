@@ -65,6 +65,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
+    fio::THREE_STREAMS,
     iozone::GENERATOR,
     jesd219::GENERATOR,
     mix::GENERATOR,

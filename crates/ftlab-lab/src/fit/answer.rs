@@ -1,0 +1,141 @@
+//! The search and its bounds, one after the other.
+
+use super::bounds::{Bounds, ProfilePoint, Profiled};
+use super::drive::{Candidate, Runner, Trial, Written};
+use super::question::Question;
+use crate::compare::standard_ftls;
+use crate::error::LabError;
+use crate::kept::Kept;
+use crate::parallel::lock;
+use ftlab_ftl::page::Hints;
+use ftlab_ftl::registry::{self, Kind, entries};
+use ftlab_sim::SimError;
+use ftlab_spec::Spec;
+use serde::Serialize;
+
+/// Finished runs of a fit.
+pub type Trials = Kept<Candidate, Written>;
+
+/// The name of their file.
+pub const TRIALS: &str = "trials.jsonl";
+
+/// Pages of a simulated drive, if nothing else is asked for.
+pub const USUAL_PAGES: u32 = 262_144;
+
+/// Least and most over-provisioning of the coarse grid, if nothing else is asked for.
+pub const USUAL_OP_RATIOS: (f64, f64) = (0.04, 0.4);
+
+/// Units of a drive: from so few to so many.
+const UNITS: (u32, u32) = (128, 8192);
+
+/// Pages of a unit: at least so many. Units of fewer differ more in how many of their pages are valid, which makes
+/// collecting them cheaper than it is on the real drive.
+const UNIT_PAGES_MIN: u32 = 32;
+
+/// How much larger the drive is on which the answer is tried again.
+const LARGER: u32 = 4;
+
+/// Bounds are looked for around a better drive this often.
+const RECENTRED_MAX: u32 = 3;
+
+/// The drives that explain a series best.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// The best drive of each FTL that was followed to the end, best first.
+    pub drives: Vec<Trial>,
+    /// Of the first of them.
+    pub bounds: Bounds,
+    /// How far the FTL of the first is off at best, by over-provisioning.
+    pub profile: Vec<ProfilePoint>,
+    /// Of `drives`, those that the series cannot tell from the first.
+    pub as_good: usize,
+    /// The best of each FTL that was not followed to the end.
+    pub left: Vec<Trial>,
+    /// The first drive, simulated four times as large.
+    pub larger: Option<Trial>,
+    /// Pages of the drives that were simulated.
+    pub pages: u32,
+    /// Why an FTL has no result, if one has none.
+    pub refused: Option<String>,
+}
+
+/// Pages that a unit may have on a drive of so many pages.
+pub fn unit_pages(pages: u32) -> (u32, u32) {
+    let least = (pages / UNITS.1).max(UNIT_PAGES_MIN);
+    (least, (pages / UNITS.0).max(least))
+}
+
+/// All [standard](standard_ftls) FTLs that a drive can have: none that knows the future, and none that is mapped by
+/// blocks.
+pub fn possible_ftls() -> Vec<Spec> {
+    let is_page_mapped = |ftl: &Spec| {
+        entries().iter().find(|entry| entry.name == ftl.name).is_none_or(|entry| {
+            entry.kind != Kind::Ftl || registry::policy_names().contains(&ftl.name)
+        })
+    };
+    let knows = |ftl: &Spec| registry::hints(ftl).is_ok_and(|hints| hints == Hints::Lifetimes);
+    standard_ftls().into_iter().filter(|ftl| !knows(ftl) && is_page_mapped(ftl)).collect()
+}
+
+impl Question {
+    /// Searches, on `threads`; `on_run` is told how many runs there were so far.
+    pub fn answer(
+        &self,
+        kept: Option<Trials>,
+        threads: usize,
+        on_run: &(dyn Fn(usize) + Sync),
+    ) -> Result<Fit, LabError> {
+        for ftl in &self.ftls {
+            registry::resolve(ftl).map_err(SimError::from)?;
+        }
+        let runner = Runner::new(self, kept, on_run)?;
+        let found = self.search(&runner, threads)?;
+        let mut drives: Vec<Trial> = found.walkers.into_iter().map(|walker| walker.best).collect();
+        let Some(first) = drives.first().cloned() else {
+            let reason = lock(&runner.refused).clone();
+            return Err(SimError::Unusable {
+                what: format!(
+                    "no FTL explains the series: {}",
+                    reason.unwrap_or_else(|| "all amplify far more".into())
+                ),
+                remedy:
+                    "check the workload and the capacity, or give more over-provisioning (--op)"
+                        .into(),
+            }
+            .into());
+        };
+        let profiled = self.profiled(&runner, &first, threads)?;
+        drives[0] = profiled.best.clone();
+        let larger = runner.trial(&drives[0].candidate, self.pages * LARGER, self.base.seed)?;
+        let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
+        let refused = lock(&runner.refused).clone();
+        Ok(Fit {
+            as_good: drives.iter().filter(is_as_good).count().max(1),
+            bounds: profiled.bounds,
+            profile: profiled.profile,
+            left: found.left,
+            larger,
+            pages: self.pages,
+            refused,
+            drives,
+        })
+    }
+
+    /// The bounds around the best drive; if they show a better one, around that.
+    fn profiled(
+        &self,
+        runner: &Runner<'_>,
+        first: &Trial,
+        threads: usize,
+    ) -> Result<Profiled, LabError> {
+        let mut profiled = self.bounds(runner, first, threads)?;
+        for _ in 0..RECENTRED_MAX {
+            let (best, before) = (&profiled.best, &profiled.around);
+            if best.candidate == *before {
+                break;
+            }
+            profiled = self.bounds(runner, &best.clone(), threads)?;
+        }
+        Ok(profiled)
+    }
+}

@@ -1,0 +1,262 @@
+//! A drive that may be the one that was measured, scaled down, and what it writes.
+
+use super::question::Question;
+use super::series::Distance;
+use crate::error::LabError;
+use crate::kept::{Kept, identity, key};
+use crate::parallel::{Stop, lock};
+use ftlab_sim::{Experiment, Length, Logical, Physical, Progress, SimError, Status};
+use ftlab_spec::Share;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// Intervals of a drive write in which relocations are counted, at least.
+const INTERVALS: u64 = 64;
+
+/// Intervals of the simulation in the shortest of the series.
+const FINER: f64 = 4.0;
+
+/// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
+const GIVEN_UP: f64 = 4.0;
+
+/// A drive that may be the one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The FTL as it was named.
+    pub ftl: String,
+    /// Bytes that the host can address on the real drive.
+    pub capacity: u64,
+    /// (physical - logical) / logical.
+    pub op_ratio: f64,
+    /// Pages of a unit, on a drive of as many pages as are asked for.
+    pub pages_per_block: u32,
+    /// Free units that host writes may not take.
+    pub reserve: u32,
+}
+
+/// What a simulated drive wrote.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Written {
+    /// Pages that the host can address.
+    pages: u32,
+    /// Over-provisioning as it came out.
+    op_ratio: f64,
+    /// Erase blocks.
+    blocks: u32,
+    /// Host writes of an interval.
+    interval: u64,
+    /// Pages relocated in each.
+    relocated: Vec<u64>,
+    /// Whether the run was given up.
+    given_up: bool,
+}
+
+impl Written {
+    /// Bytes that the real drive, of `capacity`, would have written after `host` bytes.
+    fn media(&self, sums: &[f64], capacity: f64, host: f64) -> f64 {
+        let page = capacity / f64::from(self.pages);
+        let place = host / (self.interval as f64 * page);
+        let before = (place as usize).min(sums.len() - 1);
+        let after = (before + 1).min(sums.len() - 1);
+        // Beyond the end it goes on as it ended.
+        let step = if after > before {
+            sums[after] - sums[before]
+        } else {
+            sums[before] - sums[before - 1]
+        };
+        host + (sums[before] + (place - before as f64) * step) * page
+    }
+
+    fn sums(&self) -> Vec<f64> {
+        let running = self.relocated.iter().scan(0.0, |sum, own| {
+            *sum += *own as f64;
+            Some(*sum)
+        });
+        std::iter::once(0.0).chain(running).collect()
+    }
+}
+
+/// How a candidate did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trial {
+    /// The drive.
+    pub candidate: Candidate,
+    /// Over-provisioning as it came out.
+    pub op_ratio: f64,
+    /// Bytes of a unit of the real drive.
+    pub unit_bytes: f64,
+    /// Units of the drive.
+    pub units: u32,
+    /// How far it is off.
+    pub distance: Distance,
+    /// How far each interval is off.
+    #[serde(skip)]
+    pub(super) residuals: Vec<f64>,
+    /// Host bytes at the middle of each interval of the series, and the WAF there.
+    #[serde(skip)]
+    pub wafs: Vec<(f64, f64)>,
+}
+
+impl Trial {
+    /// The sum of the squares of how far the intervals are off.
+    pub(super) fn squares(&self) -> f64 {
+        self.residuals.iter().map(|off| off * off).sum()
+    }
+}
+
+/// Runs candidates, each once.
+pub(super) struct Runner<'a> {
+    question: &'a Question,
+    identity: String,
+    kept: Mutex<Option<Kept<Candidate, Written>>>,
+    known: Mutex<HashMap<String, Option<Trial>>>,
+    /// Why a candidate could not be run: the first reason.
+    pub(super) refused: Mutex<Option<String>>,
+    ran: Mutex<usize>,
+    on_run: &'a (dyn Fn(usize) + Sync),
+}
+
+impl<'a> Runner<'a> {
+    pub(super) fn new(
+        question: &'a Question,
+        kept: Option<Kept<Candidate, Written>>,
+        on_run: &'a (dyn Fn(usize) + Sync),
+    ) -> Result<Self, LabError> {
+        Ok(Self {
+            question,
+            identity: identity(&question.base.workload)?,
+            kept: Mutex::new(kept),
+            known: Mutex::default(),
+            refused: Mutex::default(),
+            ran: Mutex::default(),
+            on_run,
+        })
+    }
+
+    /// What comes of a candidate on a drive of `pages` with a seed; none if it cannot be run, or amplifies far more.
+    pub(super) fn trial(
+        &self,
+        candidate: &Candidate,
+        pages: u32,
+        seed: u64,
+    ) -> Result<Option<Trial>, LabError> {
+        let name = format!("{candidate:?} {pages} {seed}");
+        if let Some(known) = lock(&self.known).get(&name) {
+            return Ok(known.clone());
+        }
+        let trial = match self.written(candidate, pages, seed) {
+            Ok(written) if written.given_up => None,
+            Ok(written) => Some(self.held(candidate, &written)),
+            Err(LabError::Sim(SimError::Stopped)) => return Err(SimError::Stopped.into()),
+            Err(LabError::Sim(error)) => {
+                lock(&self.refused).get_or_insert_with(|| format!("{}: {error}", candidate.ftl));
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        lock(&self.known).insert(name, trial.clone());
+        Ok(trial)
+    }
+
+    /// A candidate held against the series.
+    fn held(&self, candidate: &Candidate, written: &Written) -> Trial {
+        let capacity = candidate.capacity as f64;
+        let (measured, skip) = (&self.question.measured, self.question.skip * capacity);
+        let sums = written.sums();
+        let media = |host: f64| written.media(&sums, capacity, host);
+        let all = measured.residuals(0.0, &media);
+        Trial {
+            candidate: candidate.clone(),
+            op_ratio: written.op_ratio,
+            unit_bytes: f64::from(candidate.pages_per_block) / f64::from(self.question.pages)
+                * capacity,
+            units: written.blocks,
+            distance: measured.distance(skip, &media),
+            residuals: measured.residuals(skip, &media),
+            wafs: measured.wafs().zip(all).map(|((at, waf), off)| (at, waf + off)).collect(),
+        }
+    }
+
+    fn written(&self, candidate: &Candidate, pages: u32, seed: u64) -> Result<Written, LabError> {
+        let experiment = self.experiment(candidate, pages, seed)?;
+        let prepared = experiment.prepare()?;
+        let most = 1.0 + GIVEN_UP * (self.question.measured.waf_max() - 1.0);
+        let key = key(&prepared, &format!("{} up to {most}", self.identity));
+        if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&key)) {
+            return Ok(written);
+        }
+        let drive = prepared.config().drive.clone();
+        let interval = prepared.config().interval_writes;
+        let mut watch = Watch { stop: &self.question.stop, most, given_up: false };
+        let run = match prepared.run(&mut watch) {
+            Ok(mut result) => Some(result.runs.remove(0)),
+            Err(SimError::Stopped) if watch.given_up => None,
+            Err(error) => return Err(error.into()),
+        };
+        let relocated = run.map(|run| run.running_relocations);
+        let given_up = relocated.as_ref().is_none_or(Vec::is_empty);
+        let written = Written {
+            pages: drive.logical_pages,
+            op_ratio: drive.op_ratio,
+            blocks: drive.blocks,
+            interval,
+            relocated: relocated.unwrap_or_default(),
+            given_up,
+        };
+        if let Some(kept) = lock(&self.kept).as_mut() {
+            kept.put(&key, candidate, &written)?;
+        }
+        let mut ran = lock(&self.ran);
+        *ran += 1;
+        (self.on_run)(*ran);
+        Ok(written)
+    }
+
+    fn experiment(
+        &self,
+        candidate: &Candidate,
+        pages: u32,
+        seed: u64,
+    ) -> Result<Experiment, SimError> {
+        let question = self.question;
+        let capacity = candidate.capacity as f64;
+        let shortest = question.measured.shortest() / capacity * f64::from(pages) / FINER;
+        let interval = (u64::from(pages) / INTERVALS).min(shortest as u64).max(1);
+        let mut experiment = Experiment {
+            ftls: vec![candidate.ftl.parse()?],
+            length: Length::DriveWrites(question.measured.host_bytes() / capacity),
+            interval_writes: Some(interval),
+            seed,
+            threads: Some(1),
+            ..question.base.clone()
+        };
+        experiment.drive.logical = Logical::Pages(u64::from(pages));
+        experiment.drive.physical = Physical::OverProvisioning(Share(candidate.op_ratio));
+        // A drive of another size has as many units.
+        let unit =
+            u64::from(candidate.pages_per_block) * u64::from(pages) / u64::from(question.pages);
+        experiment.drive.pages_per_block = Some((unit as u32).max(2));
+        experiment.drive.reserve_blocks = candidate.reserve;
+        Ok(experiment)
+    }
+}
+
+/// Ends a run that is to stop, or that amplifies far too much.
+struct Watch<'a> {
+    stop: &'a Stop,
+    most: f64,
+    given_up: bool,
+}
+
+impl Progress for Watch<'_> {
+    fn update(&mut self, status: &Status) -> ControlFlow<()> {
+        self.given_up |= status.wafs.iter().flatten().any(|waf| *waf > self.most);
+        if self.given_up || self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}

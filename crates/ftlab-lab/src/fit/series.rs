@@ -1,0 +1,197 @@
+//! A measured series, and how far a simulated one is off.
+
+use serde::Serialize;
+
+/// Intervals that a series has at least.
+const INTERVALS_MIN: usize = 8;
+
+/// Share of the host bytes at the end that is looked at alone.
+const LAST_SHARE: f64 = 0.2;
+
+/// Bytes that a host wrote to a drive and that the drive wrote to its medium, both since the first sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    host: Vec<f64>,
+    media: Vec<f64>,
+}
+
+/// How far a simulated series is off, in shares of the measured WAF - 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Distance {
+    /// Root of the mean square over the intervals.
+    pub rms: f64,
+    /// Of the last fifth of the host bytes, simulated less measured.
+    pub last_fifth: f64,
+}
+
+impl Measured {
+    /// The series of these samples of host and media bytes.
+    pub(super) fn new(rows: Vec<(f64, f64)>) -> Result<Self, String> {
+        let (first_host, first_media) = rows.first().copied().unwrap_or_default();
+        let (mut host, mut media): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for (row, (own_host, own_media)) in (1..).zip(rows) {
+            let (new_host, new_media) = (own_host - first_host, own_media - first_media);
+            let before = host.last().copied().zip(media.last().copied());
+            if let Some((old_host, old_media)) = before {
+                if new_host < old_host || new_media < old_media {
+                    return Err(format!(
+                        "sample {row} counts less than the one before it: {own_host} host and {own_media} media \
+                         bytes; the counters were reset, so give the part before or after it"
+                    ));
+                }
+                if new_host <= old_host {
+                    continue;
+                }
+            }
+            host.push(new_host);
+            media.push(new_media);
+        }
+        if host.len() <= INTERVALS_MIN {
+            return Err(format!(
+                "it has {} samples in which the host wrote something, and {} are needed; sample more often",
+                host.len(),
+                INTERVALS_MIN + 1
+            ));
+        }
+        let series = Self { host, media };
+        if series.waf() > 1.0 {
+            return Ok(series);
+        }
+        Err(format!(
+            "its media bytes are {} times its host bytes, so nothing was collected and nothing can be told; write \
+             more than the drive holds",
+            series.waf()
+        ))
+    }
+
+    /// The series of samples in whatever unit a file has, with the bytes of one.
+    pub fn of_units(host: &[f64], media: &[f64], unit_bytes: f64) -> Result<Self, String> {
+        if host.len() != media.len() {
+            return Err(format!(
+                "{} values of the host and {} of the medium; there must be as many",
+                host.len(),
+                media.len()
+            ));
+        }
+        let rows =
+            host.iter().zip(media).map(|(host, media)| (host * unit_bytes, media * unit_bytes));
+        Self::new(rows.collect())
+    }
+
+    /// Samples.
+    pub fn samples(&self) -> usize {
+        self.host.len()
+    }
+
+    /// Bytes that the host wrote.
+    pub fn host_bytes(&self) -> f64 {
+        self.host.last().copied().unwrap_or_default()
+    }
+
+    /// Host bytes of the shortest interval.
+    pub(super) fn shortest(&self) -> f64 {
+        self.host.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Write amplification of the whole series.
+    pub fn waf(&self) -> f64 {
+        self.media.last().copied().unwrap_or_default() / self.host_bytes()
+    }
+
+    /// Of the last fifth of the host bytes.
+    pub fn waf_last_fifth(&self) -> f64 {
+        let from = self.last_fifth();
+        let last = self.host.len() - 1;
+        (self.media[last] - self.media[from]) / (self.host[last] - self.host[from])
+    }
+
+    /// The largest write amplification of an interval.
+    pub(super) fn waf_max(&self) -> f64 {
+        self.wafs().map(|(_, waf)| waf).fold(1.0, f64::max)
+    }
+
+    /// Host bytes at the middle of each interval, and its write amplification.
+    pub fn wafs(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        wafs(&self.host, &self.media)
+    }
+
+    /// The same of a drive that had written `media(h)` bytes after h bytes of the host.
+    pub fn wafs_of(&self, media: &dyn Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        let media: Vec<_> = self.host.iter().map(|host| media(*host)).collect();
+        wafs(&self.host, &media).collect()
+    }
+
+    /// The sample with which the last fifth begins.
+    fn last_fifth(&self) -> usize {
+        let from = (1.0 - LAST_SHARE) * self.host_bytes();
+        self.host.partition_point(|host| *host < from).min(self.host.len() - 2)
+    }
+
+    /// The first of the intervals that begin after `bytes` of the host.
+    fn interval_after(&self, bytes: f64) -> usize {
+        self.host.partition_point(|host| *host < bytes).min(self.host.len() - 2)
+    }
+
+    /// How far each interval that begins after `skip` host bytes is off, simulated less measured, of a drive that had
+    /// written `media(h)` bytes after h bytes of the host.
+    pub(super) fn residuals(&self, skip: f64, media: &dyn Fn(f64) -> f64) -> Vec<f64> {
+        let own = self.wafs().map(|(_, waf)| waf);
+        let both = self.wafs_of(media).into_iter().zip(own).skip(self.interval_after(skip));
+        both.map(|((_, simulated), measured)| simulated - measured).collect()
+    }
+
+    /// How far a drive is off that had written `media(h)` bytes after h bytes of the host; intervals that begin
+    /// within the first `skip` bytes do not count.
+    pub fn distance(&self, skip: f64, media: &dyn Fn(f64) -> f64) -> Distance {
+        let residuals = self.residuals(skip, media);
+        let squares: f64 = residuals.iter().map(|off| off * off).sum();
+        let (from, last) = (self.interval_after(skip), self.host.len() - 1);
+        let waf = (self.media[last] - self.media[from]) / (self.host[last] - self.host[from]);
+        let fifth = self.last_fifth();
+        let simulated = (media(self.host[last]) - media(self.host[fifth]))
+            / (self.host[last] - self.host[fifth]);
+        let measured = self.waf_last_fifth();
+        Distance {
+            rms: (squares / residuals.len() as f64).sqrt() / (waf - 1.0),
+            last_fifth: (simulated - measured) / (measured - 1.0),
+        }
+    }
+}
+
+fn wafs<'a>(host: &'a [f64], media: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
+    host.windows(2).zip(media.windows(2)).map(|(host, media)| {
+        (f64::midpoint(host[0], host[1]), (media[1] - media[0]) / (host[1] - host[0]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series() -> Measured {
+        Measured::new((0..=10).map(|n| (f64::from(n) * 10.0, f64::from(n) * 20.0)).collect())
+            .unwrap()
+    }
+
+    #[test]
+    fn distances_are_in_shares_of_what_is_written_beside_the_host() {
+        let series = series();
+        assert!(
+            (series.waf() - 2.0).abs() < 1e-12 && (series.waf_last_fifth() - 2.0).abs() < 1e-12
+        );
+        let Distance { rms, last_fifth } = series.distance(0.0, &|host| 2.2 * host);
+        assert!((rms - 0.2).abs() < 1e-9 && (last_fifth - 0.2).abs() < 1e-9);
+        let late = |host: f64| if host < 50.0 { host } else { 50.0 + 2.0 * (host - 50.0) };
+        assert!(series.distance(50.0, &late).rms < 1e-9);
+        assert!((series.distance(0.0, &late).rms - 0.5_f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn counters_that_go_back_and_series_that_say_nothing_are_refused() {
+        let of = |rows: &[(f64, f64)]| Measured::new(rows.to_vec()).unwrap_err();
+        assert!(of(&[(5.0, 5.0), (6.0, 6.0), (1.0, 7.0)]).contains("sample 3 counts less"));
+        assert!(of(&[(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)]).contains("it has 2 samples"));
+        let flat: Vec<_> = (0..20).map(|n| (f64::from(n), f64::from(n))).collect();
+        assert!(of(&flat).contains("nothing was collected"));
+    }
+}

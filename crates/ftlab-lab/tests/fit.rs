@@ -1,0 +1,135 @@
+//! Drives of the lab with hidden parameters, which a fit has to find from what they wrote.
+
+use ftlab_lab::Stop;
+use ftlab_lab::fit::{Fit, Measured, Question, TRIALS, Trials, possible_ftls, unit_pages};
+use ftlab_sim::{DriveOptions, Experiment, Fill, Length, Logical, Physical, Workload};
+use ftlab_spec::{Share, Spec};
+use ftlab_trace::OpenOptions;
+
+/// Bytes of the drive whose series is made up.
+const CAPACITY: u64 = 1_000_000_000_000;
+
+/// A hidden drive: FTL, over-provisioning, units and the drive writes of its series.
+struct Hidden {
+    ftl: &'static str,
+    op_ratio: f64,
+    units: u32,
+    seed: u64,
+}
+
+fn base(workload: &str) -> Experiment {
+    let workload = Workload::parse(workload, OpenOptions::default()).unwrap();
+    Experiment {
+        drive: DriveOptions { page_bytes: 128 * 1024, ..DriveOptions::default() },
+        fill: Fill::None,
+        ..Experiment::new(workload, Vec::new())
+    }
+}
+
+/// What a drive of the lab writes, as the table that its counters would give: with another seed than that of
+/// the fit.
+fn series(hidden: &Hidden, workload: &str, pages: u32, drive_writes: f64) -> Measured {
+    let mut experiment = Experiment {
+        ftls: vec![hidden.ftl.parse().unwrap()],
+        length: Length::DriveWrites(drive_writes),
+        interval_writes: Some(u64::from(pages / 8)),
+        seed: hidden.seed,
+        ..base(workload)
+    };
+    experiment.drive.logical = Logical::Pages(u64::from(pages));
+    experiment.drive.pages_per_block = Some(pages / hidden.units);
+    experiment.drive.physical = Physical::OverProvisioning(Share(hidden.op_ratio));
+    let run = experiment.run(&mut ()).unwrap().runs.remove(0);
+    let bytes = CAPACITY as f64 / 8.0;
+    let (mut host, mut media) = (0.0, 0.0);
+    let rows = run.running_waf.iter().map(|waf| {
+        host += bytes;
+        media += waf * bytes;
+        format!("{host:.0},{media:.0}\n")
+    });
+    Measured::parse(&format!("host_bytes,media_bytes\n0,0\n{}", rows.collect::<String>())).unwrap()
+}
+
+fn question(measured: Measured, workload: &str, pages: u32, ftls: Vec<Spec>) -> Question {
+    Question {
+        base: base(workload),
+        measured,
+        capacities: vec![CAPACITY],
+        pages,
+        ftls,
+        op_ratios: (0.05, 0.35),
+        unit_pages: unit_pages(pages),
+        skip: 0.0,
+        stop: Stop::default(),
+    }
+}
+
+fn fit(question: &Question) -> Fit {
+    question.answer(None, 2, &|_| ()).unwrap()
+}
+
+#[test]
+fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
+    let hidden = Hidden { ftl: "sep-gc/greedy", op_ratio: 0.137, units: 512, seed: 77 };
+    let workload = "fio-randwrite:bs=128";
+    let ftls = ["1r-greedy", "fifo", "sep-gc/greedy"].map(|name| name.parse().unwrap());
+    let measured = series(&hidden, workload, 32_768, 8.0);
+    let question = question(measured, workload, 32_768, ftls.to_vec());
+    let place = tempfile::tempdir().unwrap();
+    let open = || Some(Trials::open(place.path(), TRIALS).unwrap());
+    let first = question.answer(open(), 2, &|_| ()).unwrap();
+    let best = &first.drives[0];
+    assert_eq!(best.candidate.ftl, hidden.ftl);
+    assert!((best.op_ratio - hidden.op_ratio).abs() < 0.015, "{:?}", best.candidate);
+    let (least, most) = first.bounds.op_ratio;
+    assert!(least <= best.op_ratio && best.op_ratio <= most, "{:?}", first.bounds);
+    assert!(best.distance.rms < 0.1, "{:?}", best.distance);
+    let none_ran = |runs: usize| panic!("run {runs} is stored");
+    let again = question.answer(open(), 1, &none_ran).unwrap();
+    assert_eq!(again, first, "whatever the number of threads");
+}
+
+#[test]
+fn ftls_that_no_drive_can_have_are_not_tried() {
+    let ftls: Vec<_> = possible_ftls().iter().map(Spec::to_string).collect();
+    for name in ["1r-greedy", "lfs-cb", "sepbit", "2r++"] {
+        assert!(ftls.iter().any(|ftl| ftl == name), "{name} is not in {ftls:?}");
+    }
+    for name in ["fk", "fast", "faster", "fmax"] {
+        assert!(!ftls.iter().any(|ftl| ftl == name), "{name} is in {ftls:?}");
+    }
+}
+
+/// Ten drives, all FTLs that a drive can have: over-provisioning within half a point, and the family of nine. It takes
+/// an hour on two processors.
+#[test]
+#[ignore = "takes an hour"]
+fn of_ten_hidden_drives_nine_are_named() {
+    let workload = "fio-randwrite:bs=128";
+    let hidden = [
+        ("1r-greedy", 0.091, 1024),
+        ("fifo", 0.203, 512),
+        ("lfs-cb", 0.147, 2048),
+        ("sep-gc/greedy", 0.118, 1024),
+        ("sep-gc/fifo", 0.172, 512),
+        ("2r++", 0.154, 1024),
+        ("dac-cb", 0.083, 512),
+        ("sepbit", 0.189, 2048),
+        ("midas", 0.131, 512),
+        ("hazard", 0.226, 1024),
+    ];
+    let mut named = 0;
+    for (seed, (ftl, op_ratio, units)) in (100..).zip(hidden) {
+        let hidden = Hidden { ftl, op_ratio, units, seed };
+        let measured = series(&hidden, workload, 131_072, 16.0);
+        let found = fit(&question(measured, workload, 131_072, possible_ftls()));
+        let best = &found.drives[0];
+        let of_family =
+            found.drives[..found.as_good].iter().find(|drive| drive.candidate.ftl == ftl);
+        println!("{ftl} {op_ratio} {units}: {best:?}, {:?}", found.bounds);
+        named += u32::from(of_family.is_some());
+        let own = of_family.unwrap_or(best);
+        assert!((own.op_ratio - op_ratio).abs() < 0.005, "{ftl}: {}", own.op_ratio);
+    }
+    assert!(named >= 9, "{named} of 10");
+}
