@@ -33,7 +33,8 @@ pub fn state(bytes: &[u8]) {
     let Some((which, bytes)) = bytes.split_first() else { return };
     let names = registry::policy_names();
     let name = &names[usize::from(*which) % names.len()];
-    let spec = if name.starts_with("oracle/") { format!("{name}:hot=0..0.1") } else { name.clone() };
+    let spec =
+        if name.starts_with("oracle/") { format!("{name}:hot=0..0.1") } else { name.clone() };
     let config = options().config;
     let Ok(spec) = spec.parse() else { return };
     let Ok(mut ftl) = registry::build_page_mapped(&spec, config, NoPayload, ()) else { return };

@@ -7,7 +7,9 @@ use crate::parse::{Settings, bad};
 use crate::progress::stoppable;
 use crate::workload::Workload;
 use ftlab_lab::Stop;
-use ftlab_lab::compare::{CELLS, CellStore, Comparison, Outcome, Scoreboard, contestants, markdown};
+use ftlab_lab::compare::{
+    CELLS, CellStore, Comparison, Outcome, Scoreboard, contestants, markdown,
+};
 use ftlab_sim::{Threads, Workload as SimWorkload};
 use ftlab_spec::Spec;
 use pyo3::exceptions::PyRuntimeError;

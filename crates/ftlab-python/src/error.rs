@@ -87,9 +87,10 @@ impl From<LabError> for Error {
         let message = in_python(&error);
         Self(match error {
             LabError::Sim(error) => return error.into(),
-            LabError::Read { .. } | LabError::Store { .. } | LabError::Results { .. } => {
-                exceptions::FileError::new_err(message)
-            }
+            LabError::Read { .. }
+            | LabError::Series { .. }
+            | LabError::Store { .. }
+            | LabError::Results { .. } => exceptions::FileError::new_err(message),
             LabError::File(_) => exceptions::ExperimentError::new_err(message),
         })
     }
