@@ -5,6 +5,8 @@ from pathlib import Path
 
 import nbformat
 import yaml
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
 
 DOCS = Path(__file__).parent.parent
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$\n?", re.MULTILINE | re.DOTALL)
@@ -24,6 +26,17 @@ def write_notebooks(generated):
         target = folder / f"{path.stem}.ipynb"
         if not target.exists() or target.read_text() != text:
             target.write_text(text)
+
+
+def run_notebooks(cache_path, timeout):
+    """Runs notebooks that have changed, on all processors; the site takes their outputs from the cache.
+
+    One that fails is not in the cache: the site runs it again, and reports why.
+    """
+    cache = get_cache(cache_path)
+    for path in sources():
+        cache.add_nb_to_project(str(path), read_data={"name": "myst_nb_md", "type": "plugin"})
+    load_executor("local-parallel", cache).run_and_cache(timeout=timeout)
 
 
 def notebook(text):

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from catalogue_examples import example_pages, lines_of
-from catalogue_notebooks import add_download, write_notebooks
+from catalogue_notebooks import add_download, run_notebooks, write_notebooks
 from docutils import nodes
 from sphinx.errors import ExtensionError
 
@@ -78,6 +78,7 @@ def generate(app):
     pages["commands/index.md"] = commands_page(ftlab, commands)
     write_pages(pages)
     write_notebooks(GENERATED)
+    run_notebooks(app.config.nb_execution_cache_path, app.config.nb_execution_timeout)
     app.env.ftlab_pages = link_targets(pages)
 
 
