@@ -66,11 +66,21 @@ def test_questions_that_make_no_sense_are_refused(arguments, message):
 def test_a_response_time_is_a_target_at_a_load(tmp_path):
     jobs = tmp_path / "mixed.fio"
     jobs.write_text("[mixed]\nfilename=/dev/drive\nrw=randrw\nrwmixread=70\nnorandommap\nio_size=64m\n")
-    asked = {"slo": "read-p99=30ms", "load": 2000, "timing": "slc:luns=4", "ftls": "fifo", "op": ["20%", "40%"]}
+    asked = {
+        "slo": "read-p99=30ms",
+        "load": 2000,
+        "timing": "slc:luns=4",
+        "ftls": "fifo",
+        "op": ["20%", "40%"],
+    }
     advice = ftlab.advise(jobs, drive=DRIVE, once=True, **asked)
     assert advice.answer.startswith("fifo reaches 30 ms as p99 of reads at 2,000 requests a second with ")
     assert all(point["response_ns"] > 0 for point in advice["curves"][0]["points"])
-    for wrong, message in [({"load": None}, "load"), ({"slo": "p99"}, "read-p99.9=1ms"), ({"target_waf": 2}, "slo")]:
+    for wrong, message in [
+        ({"load": None}, "load"),
+        ({"slo": "p99"}, "read-p99.9=1ms"),
+        ({"target_waf": 2}, "slo"),
+    ]:
         with pytest.raises(ftlab.errors.ParameterError, match=message):
             ftlab.advise(jobs, drive=DRIVE, **asked | wrong)
 
