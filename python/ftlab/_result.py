@@ -151,8 +151,8 @@ class Result(Document):
         name : str, default "runs"
             ``"runs"`` has one row per FTL; ``"series"`` one per interval of its running write amplification;
             ``"streams"`` one per stream; ``"victims"`` one per bin of the histogram of victims by valid
-            share; ``"responses"`` points of the distribution of response times (with `timing`); ``"waits"`` what
-            requests waited for at each percentile (with ``waits=on`` in `timing`). With
+            share; ``"responses"`` points of the distribution of response times (with `timing`);
+            ``"waits"`` what requests waited for at each percentile (with ``waits=on`` in `timing`). With
             `observe`: ``"moves"`` by class, ``"utilisation"``, ``"spread"`` and ``"cells"`` for each
             picture of the flash.
 
