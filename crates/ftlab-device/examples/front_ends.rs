@@ -145,8 +145,12 @@ impl Write for Both {
 
 /// A client that has a number of requests under way.
 trait Client {
-    fn submit(&mut self, block: u64, is_write: bool) -> io::Result<()>;
+    fn submit(&mut self, block: u64, is_write: bool);
+    /// Sends what has been submitted.
+    fn send(&mut self) -> io::Result<()>;
     fn wait(&mut self) -> io::Result<()>;
+    /// Whether more has been received.
+    fn has_more(&self) -> bool;
 }
 
 /// IOPS, and microseconds of processor time of the server per request.
@@ -176,15 +180,23 @@ fn run(
         (random >> 33) % (BYTES / BLOCK as u64)
     };
     for _ in 0..DEPTH {
-        client.submit(next(), is_write)?;
+        client.submit(next(), is_write);
     }
+    client.send()?;
     let (mut begin, mut cpu, mut requests) = (Instant::now(), served.cpu()?, 0_u64);
     let mut is_warm = false;
     loop {
-        client.wait()?;
-        client.submit(next(), is_write)?;
-        requests += 1;
-        if requests.is_multiple_of(256) && begin.elapsed() > span / if is_warm { 1 } else { 4 } {
+        // As hosts do: takes all that is done, and sends as many requests at once.
+        loop {
+            client.wait()?;
+            client.submit(next(), is_write);
+            requests += 1;
+            if !client.has_more() {
+                break;
+            }
+        }
+        client.send()?;
+        if begin.elapsed() > span / if is_warm { 1 } else { 4 } {
             if is_warm {
                 break;
             }
@@ -198,17 +210,27 @@ fn run(
 struct NvmeClient(Initiator<Both>);
 
 impl Client for NvmeClient {
-    fn submit(&mut self, block: u64, is_write: bool) -> io::Result<()> {
-        self.0.submit(if is_write {
-            Request::write(1, block, 1, vec![5; BLOCK])
+    fn submit(&mut self, block: u64, is_write: bool) {
+        let request = if is_write {
+            let mut data = self.0.spare();
+            data.resize(BLOCK, 5);
+            Request::write(1, block, 1, data)
         } else {
             Request::read(1, block, 1, BLOCK as u32)
-        });
+        };
+        self.0.submit(request);
+    }
+
+    fn send(&mut self) -> io::Result<()> {
         self.0.send()
     }
 
+    fn has_more(&self) -> bool {
+        !self.0.stream().0.buffer().is_empty()
+    }
+
     fn wait(&mut self) -> io::Result<()> {
-        let done = self.0.wait()?;
+        let done = self.0.receive_done()?;
         if done.status != 0 {
             return Err(io::Error::other(format!("{done:?}")));
         }
@@ -244,20 +266,28 @@ impl NbdClient {
 }
 
 impl Client for NbdClient {
-    fn submit(&mut self, block: u64, is_write: bool) -> io::Result<()> {
+    fn submit(&mut self, block: u64, is_write: bool) {
         self.cookie += 1;
-        self.data.clear();
         self.data.extend_from_slice(&0x2560_9513_u32.to_be_bytes());
         self.data.extend_from_slice(&[0, 0, 0, u8::from(is_write)]);
         self.data.extend_from_slice(&self.cookie.to_be_bytes());
         self.data.extend_from_slice(&(block * BLOCK as u64).to_be_bytes());
         self.data.extend_from_slice(&(BLOCK as u32).to_be_bytes());
         if is_write {
-            self.data.resize(28 + BLOCK, 5);
+            self.data.resize(self.data.len() + BLOCK, 5);
         } else {
             self.reads.insert(self.cookie);
         }
-        self.stream.write_all(&self.data)
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.stream.write_all(&self.data)?;
+        self.data.clear();
+        Ok(())
+    }
+
+    fn has_more(&self) -> bool {
+        !self.stream.0.buffer().is_empty()
     }
 
     fn wait(&mut self) -> io::Result<()> {

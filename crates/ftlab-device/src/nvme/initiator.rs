@@ -122,7 +122,7 @@ pub struct Initiator<S> {
     output: Vec<u8>,
     /// Memory of data that are not needed any more.
     spare: Vec<Vec<u8>>,
-    /// The last unit; what is after it is free.
+    /// The last unit, without data.
     unit: Vec<u8>,
 }
 
@@ -134,6 +134,12 @@ struct Pending {
 
 fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// Whether a digest is that of what it covers.
+fn verify(covered: &[u8], digest: &[u8]) -> io::Result<()> {
+    let is_right = crc32c::crc32c(covered).to_le_bytes() == digest;
+    if is_right { Ok(()) } else { Err(invalid("a digest is wrong".to_owned())) }
 }
 
 impl<S: Read + Write> Initiator<S> {
@@ -216,7 +222,12 @@ impl<S: Read + Write> Initiator<S> {
         let command = Command { opcode, flags: 0x40, id, namespace, sgl, dwords };
         let in_capsule = if is_in_capsule { &data[..] } else { &[] };
         self.put(kind::COMMAND, 0, &command.encode(), in_capsule);
-        let to_controller = if is_in_capsule { Vec::new() } else { data };
+        let to_controller = if is_in_capsule {
+            self.spare.push(data);
+            Vec::new()
+        } else {
+            data
+        };
         let mut to_host = self.spare.pop().unwrap_or_default();
         to_host.resize(if to_controller.is_empty() { room as usize } else { 0 }, 0);
         self.pending.insert(id, Pending { to_controller, to_host });
@@ -226,6 +237,18 @@ impl<S: Read + Write> Initiator<S> {
     /// Takes back the memory of data, to be used again.
     pub fn reuse(&mut self, done: Done) {
         self.spare.push(done.data);
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &S {
+        &self.stream
+    }
+
+    /// Memory that is not needed any more, without content.
+    pub fn spare(&mut self) -> Vec<u8> {
+        let mut memory = self.spare.pop().unwrap_or_default();
+        memory.clear();
+        memory
     }
 
     /// Adds a unit to what is sent next: the header after the common part, and data.
@@ -270,9 +293,14 @@ impl<S: Read + Write> Initiator<S> {
         Ok(())
     }
 
-    /// Waits for the next command that is done.
+    /// Sends what has been submitted, and waits for the next command that is done.
     pub fn wait(&mut self) -> io::Result<Done> {
         self.send()?;
+        self.receive_done()
+    }
+
+    /// Waits for the next command that is done.
+    pub fn receive_done(&mut self) -> io::Result<Done> {
         loop {
             let header = self.receive()?;
             match header.kind {
@@ -286,16 +314,9 @@ impl<S: Read + Write> Initiator<S> {
                 }
                 kind::READY_TO_TRANSFER => self.transfer()?,
                 kind::CONTROLLER_DATA => {
-                    let data = Data::decode(&self.unit);
-                    let start = usize::from(header.data_offset);
-                    let from = &self.unit[start..start + data.bytes as usize];
-                    let pending = self.pending.get_mut(&data.command);
-                    let pending = pending.ok_or_else(|| invalid(format!("{data:?}")))?;
-                    let at = data.offset as usize;
-                    let to = pending.to_host.get_mut(at..at + from.len());
-                    to.ok_or_else(|| invalid(format!("{data:?}")))?.copy_from_slice(from);
+                    let command = Data::decode(&self.unit).command;
                     if header.flags & flag::SUCCESS != 0 {
-                        return Ok(self.done(data.command, 0, 0));
+                        return Ok(self.done(command, 0, 0));
                     }
                 }
                 _ => {
@@ -336,30 +357,34 @@ impl<S: Read + Write> Initiator<S> {
         self.send()
     }
 
-    /// Receives a unit, and verifies its digests.
+    /// Receives a unit, and verifies its digests. Data go to where they belong; everything before
+    /// them is kept.
     fn receive(&mut self) -> io::Result<Header> {
         let mut common = [0; Header::BYTES];
         self.stream.read_exact(&mut common)?;
         let header = Header::decode(&common).ok_or_else(|| invalid("a header".to_owned()))?;
         let bytes = (header.bytes as usize).max(Header::BYTES);
-        if self.unit.len() < bytes {
-            self.unit.resize(bytes, 0);
-        }
+        let carries_data = header.kind == kind::CONTROLLER_DATA;
+        let start = if carries_data { usize::from(header.data_offset) } else { bytes };
+        self.unit.resize(start.max(Header::BYTES), 0);
         self.unit[..Header::BYTES].copy_from_slice(&common);
-        self.stream.read_exact(&mut self.unit[Header::BYTES..bytes])?;
-        let unit = &self.unit[..bytes];
-        let digest_of = |covered: &[u8], digest: &[u8]| {
-            let is_right = crc32c::crc32c(covered).to_le_bytes() == digest;
-            if is_right { Ok(()) } else { Err(invalid("a digest is wrong".to_owned())) }
-        };
-        let header_bytes = usize::from(header.length);
+        self.stream.read_exact(&mut self.unit[Header::BYTES..])?;
         if header.flags & flag::HEADER_DIGEST != 0 && self.digests {
-            let (covered, rest) = unit.split_at(header_bytes);
-            digest_of(covered, &rest[..DIGEST_BYTES])?;
+            let (covered, rest) = self.unit.split_at(header.length.into());
+            verify(covered, &rest[..DIGEST_BYTES])?;
         }
-        if header.flags & flag::DATA_DIGEST != 0 && self.digests {
-            let (covered, digest) = unit.split_at(bytes - DIGEST_BYTES);
-            digest_of(&covered[header.data_offset.into()..], digest)?;
+        if carries_data {
+            let data = Data::decode(&self.unit);
+            let at = data.offset as usize;
+            let pending = self.pending.get_mut(&data.command);
+            let to = pending.and_then(|it| it.to_host.get_mut(at..at + data.bytes as usize));
+            let to = to.ok_or_else(|| invalid(format!("{data:?}")))?;
+            self.stream.read_exact(to)?;
+            if header.flags & flag::DATA_DIGEST != 0 && self.digests {
+                let mut digest = [0; DIGEST_BYTES];
+                self.stream.read_exact(&mut digest)?;
+                verify(to, &digest)?;
+            }
         }
         Ok(header)
     }
