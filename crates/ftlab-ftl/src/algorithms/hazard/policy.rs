@@ -75,7 +75,7 @@
 //! ftlab, 2026.
 
 use crate::Metadata;
-use crate::algorithms::hazard::evidence::Evidence;
+use crate::algorithms::hazard::evidence::{Evidence, Observed};
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
 use crate::algorithms::hazard::rungs;
@@ -158,27 +158,31 @@ impl PolicyEntry for Hazard {
 }
 
 impl Hazard {
+    #[inline]
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
-        let age = self.evidence.age(block, drive);
-        let lifetime = self.evidence.lifetime(block, drive);
+        let observed = self.evidence.of(block, drive);
+        let Observed { age, lifetime, .. } = observed;
         let prior = 1.0 / (lifetime + 2.0 * age);
-        let hazard_rate = self.evidence.hazard_rate(block, prior, drive);
+        let hazard_rate = self.evidence.hazard_rate(&observed, prior);
         Estimate { age, lifetime, hazard_rate, factor: (prior / hazard_rate).sqrt() }
     }
 
-    /// Scores `block` again.
+    /// Scores `block` again, and returns its score now; 0 if it is no candidate.
     ///
     /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
     /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
     /// are not renewed err on the high side, and do not hide the best.
-    fn refresh(&mut self, block: BlockId, drive: &Drive) {
+    fn refresh(&mut self, block: BlockId, drive: &Drive) -> f32 {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
-            return;
+            return 0.0;
         }
-        match score(&self.estimate(block, drive), block, drive) {
-            0.0 => self.board.clear(block),
-            score => self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive))),
+        let score = self.score(block, drive);
+        if score == 0.0 {
+            self.board.clear(block);
+        } else {
+            self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
         }
+        score
     }
 
     #[cold]
@@ -191,6 +195,15 @@ impl Hazard {
         }
     }
 
+    /// The first valid page of `victim` is about to be moved.
+    #[cold]
+    fn begin_victim(&mut self, victim: BlockId, drive: &Drive) {
+        self.victim = Some(victim);
+        let Estimate { age, lifetime, factor, .. } = self.estimate(victim, drive);
+        self.destination = self.scale.step_of(factor * (lifetime + 2.0 * age));
+        self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
+    }
+
     /// How long a page will live that the host rewrites, its present version lying in `block`.
     #[inline]
     fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
@@ -198,23 +211,18 @@ impl Hazard {
         0.5 * (factor * lifetime + age)
     }
 
-    /// The best of the blocks that have at most `most` valid pages, by their present scores.
-    fn best_of(
-        &self,
-        blocks: impl Iterator<Item = BlockId>,
-        most: u32,
-        drive: &Drive,
-    ) -> Option<(f32, BlockId)> {
-        let fitting = blocks.filter(|&block| drive.valid_pages(block) <= most);
-        let scored =
-            fitting.map(|block| (score(&self.estimate(block, drive), block, drive), block));
-        let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
-        scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| earlier(a.1, b.1)))
+    /// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
+    #[inline]
+    fn score(&self, block: BlockId, drive: &Drive) -> f32 {
+        let valid = drive.valid_pages(block) as f32;
+        let invalid = drive.pages_per_block() as f32 - valid;
+        let hazard_rate = self.estimate(block, drive).hazard_rate;
+        invalid * invalid / (valid * hazard_rate * drive.pages_per_block() as f32)
     }
 
     /// The best by kept scores, those at the top being corrected.
     fn best_candidate(&mut self, most: u32, drive: &Drive) -> Option<BlockId> {
-        let mut candidates = [BlockId(0); CANDIDATES];
+        let mut candidates = [(0.0, BlockId(0)); CANDIDATES];
         for round in 0..ROUNDS {
             let highest = self.board.highest();
             if highest == 0 {
@@ -222,26 +230,30 @@ impl Hazard {
             }
             let mut count = 0;
             for block in self.board.with_byte(highest).take(CANDIDATES) {
-                candidates[count] = block;
+                candidates[count].1 = block;
                 count += 1;
             }
-            for &block in &candidates[..count] {
-                self.refresh(block, drive);
+            for (score, block) in &mut candidates[..count] {
+                *score = self.refresh(*block, drive);
             }
             if self.board.highest() >= highest || round + 1 == ROUNDS {
-                let candidates = candidates[..count].iter().copied();
-                return self.best_of(candidates, most, drive).map(|(_, block)| block);
+                return best_of(candidates[..count].iter().copied(), most, drive);
             }
         }
         None
     }
 }
 
-/// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
-fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
-    let valid = drive.valid_pages(block) as f32;
-    let invalid = drive.pages_per_block() as f32 - valid;
-    invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
+/// The best by score of the blocks that have at most `most` valid pages.
+fn best_of(
+    scored: impl Iterator<Item = (f32, BlockId)>,
+    most: u32,
+    drive: &Drive,
+) -> Option<BlockId> {
+    let fitting = scored.filter(|&(_, block)| drive.valid_pages(block) <= most);
+    let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
+    let best = fitting.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| earlier(a.1, b.1)));
+    best.map(|(_, block)| block)
 }
 
 /// True at those counts of valid pages at which a block is estimated again: every thirty-second of them
@@ -282,11 +294,7 @@ impl Policy for Hazard {
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
         if self.victim != Some(page.victim) {
-            self.victim = Some(page.victim);
-            let block = self.estimate(page.victim, drive);
-            let lifetime = block.factor * (block.lifetime + 2.0 * block.age);
-            self.destination = self.scale.step_of(lifetime);
-            self.sharing.on_moved_pages(self.destination, drive.valid_pages(page.victim));
+            self.begin_victim(page.victim, drive);
         }
         let stream = self.sharing.stream_of(self.destination);
         self.evidence.on_page(stream, self.destination, drive);
@@ -305,12 +313,16 @@ impl Policy for Hazard {
         let all = || {
             let blocks = (0..drive.geometry().blocks()).map(BlockId);
             let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
-            self.best_of(sealed, most, drive).map(|(_, block)| block)
+            best_of(sealed.map(|block| (self.score(block, drive), block)), most, drive)
         };
         let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
         if let Some(block) = best {
             victims.push(block, drive.valid_pages(block));
         }
+    }
+
+    fn on_block_opened(&mut self, block: BlockId, _drive: &Drive) {
+        self.evidence.on_opened(block);
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {

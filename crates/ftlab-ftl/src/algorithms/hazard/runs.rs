@@ -6,8 +6,14 @@ use ftlab_flash::Lpn;
 /// Runs that may be under way at the same time.
 const RUNS: usize = 8;
 
-/// The runs that went on last, the latest first: what is expected of the pages of each.
+/// Bits of a slot in the order of slots.
+const SLOT_BITS: u32 = 4;
+
+/// The runs that went on last: what is expected of the pages of each.
 pub(super) struct Runs {
+    /// The slots of runs, the one that went on last in the lowest bits. They stay where they are, because
+    /// moving what was just written waits for it.
+    order: u32,
     /// The page with which each would continue.
     next: [Lpn; RUNS],
     /// Geometric mean of what was expected of the lifetimes of its pages, one by one.
@@ -18,32 +24,61 @@ pub(super) struct Runs {
     pages_max: u32,
 }
 
-state!(Runs { next, lifetimes, pages } constant pages_max);
+state!(Runs { order, next, lifetimes, pages } constant pages_max);
 
 impl Runs {
     /// Of a run, at most `pages_max` pages count, the later ones more; 0 is no limit.
     pub(super) fn new(pages_max: u32) -> Self {
         let pages_max = if pages_max == 0 { u32::MAX } else { pages_max };
-        let next = [Lpn(u32::MAX); RUNS];
-        Self { next, lifetimes: [1.0; RUNS], pages: [0; RUNS], pages_max }
+        Self {
+            order: 0x7654_3210,
+            next: [Lpn(u32::MAX); RUNS],
+            lifetimes: [1.0; RUNS],
+            pages: [0; RUNS],
+            pages_max,
+        }
     }
 
     /// What is expected of a page that is written, `alone` being what its own past lets expect: the
     /// geometric mean over the run that it continues, this page included.
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: f32) -> f32 {
-        let run = self.next.iter().position(|&next| next == lpn);
-        let (lifetime, pages) = match run {
-            Some(run) => (self.mean(run, alone), self.pages[run] + 1),
-            None => (alone, 1),
+        let (slot, lifetime, pages) = if self.next.contains(&lpn) {
+            let slot = self.take_run(lpn);
+            (slot, self.mean(slot, alone), self.pages[slot] + 1)
+        } else {
+            (self.take_place(RUNS as u32 - 1), alone, 1)
         };
-        let earlier = 0..run.unwrap_or(RUNS - 1);
-        self.next.copy_within(earlier.clone(), 1);
-        self.lifetimes.copy_within(earlier.clone(), 1);
-        self.pages.copy_within(earlier, 1);
-        (self.next[0], self.lifetimes[0], self.pages[0]) =
-            (Lpn(lpn.0.wrapping_add(1)), lifetime, pages.min(self.pages_max - 1));
+        self.next[slot] = Lpn(lpn.0.wrapping_add(1));
+        self.lifetimes[slot] = lifetime;
+        self.pages[slot] = pages.min(self.pages_max - 1);
         lifetime
+    }
+
+    /// The slot of the latest run that continues with `lpn`, of which there is one.
+    fn take_run(&mut self, lpn: Lpn) -> usize {
+        let mut place = 0;
+        while self.next[self.slot_at(place)] != lpn {
+            place += 1;
+        }
+        self.take_place(place)
+    }
+
+    #[inline]
+    fn slot_at(&self, place: u32) -> usize {
+        (self.order >> (SLOT_BITS * place)) as usize % RUNS
+    }
+
+    /// The slot at a place of the order, which goes to the first.
+    #[inline]
+    fn take_place(&mut self, place: u32) -> usize {
+        let slot = self.slot_at(place);
+        // Those before it go up a place, those behind stay.
+        let end = u64::from(SLOT_BITS * (place + 1));
+        let behind = u64::from(self.order) >> end << end;
+        let before = self.order & ((1 << (SLOT_BITS * place)) - 1);
+        self.order = behind as u32 | before << SLOT_BITS | slot as u32;
+        slot
     }
 
     /// The mean of a run with one more page.
