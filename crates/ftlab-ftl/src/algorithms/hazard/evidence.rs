@@ -48,13 +48,15 @@ struct BlockRecord {
     valid_then: [u16; 2],
     /// Mean step of the lifetimes expected of its pages.
     step: u8,
+    /// Step of the lifetime expected of those that the host rewrites.
+    rewrite_step: u8,
     /// Whether it was opened since the older snapshot.
     is_new: bool,
     /// Whether it was sealed since the older snapshot.
     was_open: bool,
 }
 
-state!(BlockRecord { stamp, valid_then, step, is_new, was_open });
+state!(BlockRecord { stamp, valid_then, step, rewrite_step, is_new, was_open });
 
 /// What the pages of a block tell of their update rate.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +70,13 @@ pub(super) struct Observed {
     /// How many were valid in the past, and how many host writes ago that was.
     before: f32,
     writes: f32,
+}
+
+/// Evidence of a rate, what is known beforehand included: the rate is the first by the second.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Losses {
+    pub(super) pages: f32,
+    pub(super) exposure: f32,
 }
 
 /// The pages that a stream has taken since its last block was sealed.
@@ -225,16 +234,29 @@ impl Evidence {
         (room > 0).then_some(OpenBlock { step, room })
     }
 
-    /// Pages lost per page and host write since the older snapshot, `prior` being what the lifetime expected
-    /// of its pages and its age let expect.
+    /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, `expected`
+    /// being the inverse of the rate that the lifetime expected of them and their age let expect.
     #[inline]
-    pub(super) fn hazard_rate(&self, observed: &Observed, prior: f32) -> f32 {
+    pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
         let Observed { valid, before, writes, .. } = *observed;
         let lost = (before - valid).max(0.0);
         let exposure = 0.5 * (before + valid) * (writes + 1.0);
         let common_pages = self.spread.common_pages();
-        (lost + self.prior_pages + common_pages)
-            / (exposure + self.prior_pages / prior + common_pages * self.common_lifetime)
+        Losses {
+            pages: lost + self.prior_pages + common_pages,
+            exposure: exposure + self.prior_pages * expected + common_pages * self.common_lifetime,
+        }
+    }
+
+    /// The step of the lifetime that is expected of a page that the host rewrites, its present version lying
+    /// in the sealed `block`, as of the last time when it was worked out.
+    #[inline]
+    pub(super) fn rewrite_step(&self, block: BlockId) -> u8 {
+        self.blocks[block.index()].rewrite_step
+    }
+
+    pub(super) fn set_rewrite_step(&mut self, block: BlockId, step: u8) {
+        self.blocks[block.index()].rewrite_step = step;
     }
 
     pub(super) fn on_opened(&mut self, block: BlockId) {
@@ -266,10 +288,10 @@ impl Evidence {
         };
     }
 
-    /// A stamp, a step of lifetimes and two counts; whether the block was opened or sealed since the older
+    /// A stamp, two steps of lifetimes and two counts; whether the block was opened or sealed since the older
     /// snapshot.
     pub(super) fn metadata() -> Metadata {
-        Metadata::per_block(32 + 8 + 2 * 16 + 2)
+        Metadata::per_block(32 + 2 * 8 + 2 * 16 + 2)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -75,7 +75,7 @@
 //! ftlab, 2026.
 
 use crate::Metadata;
-use crate::algorithms::hazard::evidence::{Evidence, Observed};
+use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
 use crate::algorithms::hazard::rungs;
@@ -123,10 +123,38 @@ struct Estimate {
     age: f32,
     /// What was expected of them when they were programmed there.
     lifetime: f32,
-    /// Pages lost per page and host write.
-    hazard_rate: f32,
-    /// Root of what was expected over that: how much slower it is than that.
-    factor: f32,
+    /// What is expected of those that have reached this age.
+    expected: f32,
+    /// The posterior hazard rate, before the division.
+    losses: Losses,
+}
+
+impl Estimate {
+    /// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
+    #[inline]
+    fn score(&self, block: BlockId, drive: &Drive) -> f32 {
+        let pages = drive.pages_per_block() as f32;
+        let valid = drive.valid_pages(block) as f32;
+        let invalid = pages - valid;
+        invalid * invalid * self.losses.exposure / (valid * pages * self.losses.pages)
+    }
+
+    /// Root of the prior hazard rate over the posterior one: how much slower the block is than expected.
+    #[inline]
+    fn factor(&self) -> f32 {
+        (self.losses.exposure / (self.losses.pages * self.expected)).sqrt()
+    }
+
+    /// How long a page will live that the host rewrites.
+    #[inline]
+    fn rewritten(&self) -> f32 {
+        0.5 * (self.factor() * self.lifetime + self.age)
+    }
+
+    /// How long a page will live that has survived into a collection.
+    fn surviving(&self) -> f32 {
+        self.factor() * self.expected
+    }
 }
 
 impl PolicyEntry for Hazard {
@@ -162,9 +190,9 @@ impl Hazard {
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
         let observed = self.evidence.of(block, drive);
         let Observed { age, lifetime, .. } = observed;
-        let prior = 1.0 / (lifetime + 2.0 * age);
-        let hazard_rate = self.evidence.hazard_rate(&observed, prior);
-        Estimate { age, lifetime, hazard_rate, factor: (prior / hazard_rate).sqrt() }
+        let expected = lifetime + 2.0 * age;
+        let losses = self.evidence.losses_of(&observed, expected);
+        Estimate { age, lifetime, expected, losses }
     }
 
     /// Scores `block` again, and returns its score now; 0 if it is no candidate.
@@ -176,7 +204,9 @@ impl Hazard {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
             return 0.0;
         }
-        let score = self.score(block, drive);
+        let estimate = self.estimate(block, drive);
+        self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
+        let score = estimate.score(block, drive);
         if score == 0.0 {
             self.board.clear(block);
         } else {
@@ -199,25 +229,18 @@ impl Hazard {
     #[cold]
     fn begin_victim(&mut self, victim: BlockId, drive: &Drive) {
         self.victim = Some(victim);
-        let Estimate { age, lifetime, factor, .. } = self.estimate(victim, drive);
-        self.destination = self.scale.step_of(factor * (lifetime + 2.0 * age));
+        self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
         self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
     }
 
-    /// How long a page will live that the host rewrites, its present version lying in `block`.
+    /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
     #[inline]
-    fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
-        let Estimate { age, lifetime, factor, .. } = self.estimate(block, drive);
-        0.5 * (factor * lifetime + age)
-    }
-
-    /// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
-    #[inline]
-    fn score(&self, block: BlockId, drive: &Drive) -> f32 {
-        let valid = drive.valid_pages(block) as f32;
-        let invalid = drive.pages_per_block() as f32 - valid;
-        let hazard_rate = self.estimate(block, drive).hazard_rate;
-        invalid * invalid / (valid * hazard_rate * drive.pages_per_block() as f32)
+    fn rewrite_step(&self, block: BlockId, drive: &Drive) -> u8 {
+        if drive.phase(block) == Phase::Open || self.estimates == Estimates::Fresh {
+            self.scale.step_of(self.estimate(block, drive).rewritten())
+        } else {
+            self.evidence.rewrite_step(block)
+        }
     }
 
     /// The best by kept scores, those at the top being corrected.
@@ -282,8 +305,8 @@ impl Policy for Hazard {
         let (stream, step) = match drive.flash_page(write.lpn) {
             None => (self.sharing.on_first_write(), self.first_step),
             Some(page) => {
-                let alone = self.expected_lifetime(drive.block_of(page), drive);
-                let step = self.scale.step_of(self.runs.expected(write.lpn, alone));
+                let alone = self.rewrite_step(drive.block_of(page), drive);
+                let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(step), step)
             }
         };
@@ -313,7 +336,8 @@ impl Policy for Hazard {
         let all = || {
             let blocks = (0..drive.geometry().blocks()).map(BlockId);
             let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
-            best_of(sealed.map(|block| (self.score(block, drive), block)), most, drive)
+            let score = |block| self.estimate(block, drive).score(block, drive);
+            best_of(sealed.map(|block| (score(block), block)), most, drive)
         };
         let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
         if let Some(block) = best {
