@@ -26,8 +26,8 @@
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
-//!     alone = expected_lifetime(the block that holds it) = (f T + a) / 2
-//!     step = step_of(runs.expected(page, alone)), the mean over the page's run   (runs.rs)
+//!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
+//!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
 //! select_victims:
@@ -49,6 +49,7 @@
 //!     f = sqrt(h / h_b)
 //!
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
+//!     rewrite_step = step_of((f T + a) / 2)
 //!     score = (1 - u)^2 / (u h_b)
 //!     kept score = score / (1 + the part of an epoch that has passed)            (score_board.rs)
 //!
@@ -64,9 +65,10 @@
 //! there are spare blocks; `epoch` is the share of the logical pages that is written between snapshots;
 //! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
 //! at most, so that 1 is every page for itself and 0 no limit; `merge` is the weight of what open blocks
-//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim. By
-//! default scores are kept, and renewed when a block has lost a thirty-second of its pages, and at
-//! snapshots; the blocks whose kept scores are highest are then compared by their present ones.
+//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim, and
+//! estimates a block for every page of it that is rewritten. By default both are kept, and renewed when a
+//! block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest
+//! are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.

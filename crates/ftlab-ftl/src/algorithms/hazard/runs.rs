@@ -12,35 +12,38 @@ const SLOT_BITS: u32 = 4;
 /// A step, in the unit of means.
 const ONE_STEP: u32 = 1 << 16;
 
-/// The runs that went on last: what is expected of the pages of each.
+/// The runs that went on last.
 pub(super) struct Runs {
-    /// The slots of runs, the one that went on last in the lowest bits. They stay where they are, because
+    /// The slots of runs, the one that went on last in the lowest bits. Runs stay where they are, because
     /// moving what was just written waits for it.
     order: u32,
-    /// The page with which each would continue.
-    next: [Lpn; RUNS],
-    /// Mean step of the lifetimes expected of its pages, one by one, in parts of `ONE_STEP`.
-    means: [u32; RUNS],
-    /// Pages so far.
-    pages: [u32; RUNS],
+    runs: [Run; RUNS],
     /// Pages of a run that count, at most.
     pages_max: u32,
 }
 
-state!(Runs { order, next, means, pages } constant pages_max);
+state!(Runs { order, runs } constant pages_max);
+
+/// A run of host writes.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// The page with which it would continue.
+    next: Lpn,
+    /// Mean step of the lifetimes expected of its pages, one by one, in parts of `ONE_STEP`.
+    mean: u32,
+    /// Pages so far.
+    pages: u32,
+}
+
+state!(Run { next, mean, pages });
 
 impl Runs {
     /// Of a run, at most `pages_max` pages count, the later ones more; 0 is no limit.
     pub(super) fn new(pages_max: u32) -> Self {
         let limit = i32::MAX.cast_unsigned();
         let pages_max = if pages_max == 0 { limit } else { pages_max.min(limit) };
-        Self {
-            order: 0x7654_3210,
-            next: [Lpn(u32::MAX); RUNS],
-            means: [0; RUNS],
-            pages: [0; RUNS],
-            pages_max,
-        }
+        let none = Run { next: Lpn(u32::MAX), mean: 0, pages: 0 };
+        Self { order: 0x7654_3210, runs: [none; RUNS], pages_max }
     }
 
     /// The step of what is expected of a page that is written, `alone` being that which its own past lets
@@ -48,24 +51,24 @@ impl Runs {
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: u8) -> u8 {
         let alone = u32::from(alone) * ONE_STEP + ONE_STEP / 2;
-        let (slot, mean, pages) = if self.next.contains(&lpn) {
+        let (slot, mean, pages) = if self.runs.iter().any(|run| run.next == lpn) {
             let slot = self.take_run(lpn);
-            let (mean, pages) = (self.means[slot], self.pages[slot] + 1);
+            let Run { mean, pages, .. } = self.runs[slot];
             let from_mean = alone.cast_signed() - mean.cast_signed();
-            (slot, mean.wrapping_add_signed(from_mean / pages.cast_signed()), pages)
+            let share = from_mean / (pages + 1).cast_signed();
+            (slot, mean.wrapping_add_signed(share), pages + 1)
         } else {
             (self.take_place(RUNS as u32 - 1), alone, 1)
         };
-        self.next[slot] = Lpn(lpn.0.wrapping_add(1));
-        self.means[slot] = mean;
-        self.pages[slot] = pages.min(self.pages_max - 1);
+        let next = Lpn(lpn.0.wrapping_add(1));
+        self.runs[slot] = Run { next, mean, pages: pages.min(self.pages_max - 1) };
         (mean / ONE_STEP) as u8
     }
 
     /// The slot of the latest run that continues with `lpn`, of which there is one.
     fn take_run(&mut self, lpn: Lpn) -> usize {
         let mut place = 0;
-        while self.next[self.slot_at(place)] != lpn {
+        while self.runs[self.slot_at(place)].next != lpn {
             place += 1;
         }
         self.take_place(place)
