@@ -17,16 +17,11 @@ const AGE_MAX: u32 = 1 << 31;
 /// Blocks of fewer pages give less weight to the rate that all blocks have in common.
 const COMMON_PAGES: u32 = 32;
 
-/// Mean write time of the pages of every block, what was expected of them, and how many were valid at the
-/// last two snapshots.
+/// What is known of the pages of every block.
 pub(super) struct Evidence {
-    /// Block -> mean write clock of its pages when they were programmed there, modulo 2^32.
-    stamps: Vec<u32>,
-    /// Block -> mean step of the lifetimes expected of its pages.
-    steps: Vec<u8>,
+    blocks: Vec<BlockRecord>,
     scale: Scale,
-    /// Block -> valid pages at the older snapshot and at the newer one, shifted to fit.
-    valid_then: Vec<[u16; 2]>,
+    /// By how many bits counts of valid pages are shifted to fit.
     shift: u32,
     /// The older snapshot, and the newer one.
     snapshots: [Snapshot; 2],
@@ -40,9 +35,49 @@ pub(super) struct Evidence {
 }
 
 state!(
-    Evidence { stamps, steps, valid_then, snapshots, open, spread }
+    Evidence { blocks, snapshots, open, spread }
     constant scale, shift, epoch_writes, prior_pages, common_lifetime
 );
+
+/// What is kept of a block, in one place, since a host write asks for all of it.
+#[derive(Debug, Clone, Copy, Default)]
+struct BlockRecord {
+    /// Mean write clock of its pages when they were programmed there, modulo 2^32.
+    stamp: u32,
+    /// Valid pages at the older snapshot and at the newer one, shifted.
+    valid_then: [u16; 2],
+    /// Mean step of the lifetimes expected of its pages.
+    step: u8,
+    /// Step of the lifetime expected of those that the host rewrites.
+    rewrite_step: u8,
+    /// Whether it was opened since the older snapshot.
+    is_new: bool,
+    /// Whether it was sealed since the older snapshot.
+    was_open: bool,
+}
+
+state!(BlockRecord { stamp, valid_then, step, rewrite_step, is_new, was_open });
+
+/// What the pages of a block tell of their update rate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Observed {
+    /// Mean age in host writes, at least 1.
+    pub(super) age: f32,
+    /// What was expected of their lifetimes when they were programmed there, in the geometric mean.
+    pub(super) lifetime: f32,
+    /// Pages that are valid now, of those programmed.
+    valid: f32,
+    /// How many were valid in the past, and how many host writes ago that was.
+    before: f32,
+    writes: f32,
+}
+
+/// Evidence of a rate, what is known beforehand included: the rate is the first by the second.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Losses {
+    pub(super) pages: f32,
+    pub(super) exposure: f32,
+}
 
 /// The pages that a stream has taken since its last block was sealed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,10 +116,8 @@ impl Evidence {
         shape: DriveShape,
     ) -> Self {
         Self {
-            stamps: vec![0; shape.blocks as usize],
-            steps: vec![0; shape.blocks as usize],
+            blocks: vec![BlockRecord::default(); shape.blocks as usize],
             scale,
-            valid_then: vec![[0; 2]; shape.blocks as usize],
             shift: bits_for(shape.pages_per_block + 1).saturating_sub(16),
             snapshots: [Snapshot::default(); 2],
             open: vec![OpenPages::default(); streams],
@@ -112,16 +145,17 @@ impl Evidence {
     pub(super) fn take_snapshot(&mut self, drive: &Drive) {
         let now = drive.write_clock();
         self.spread = self.spread.after_epoch(|| self.losses(drive));
-        for (index, then) in self.valid_then.iter_mut().enumerate() {
-            let valid = programmed_valid_pages(BlockId(index as u32), drive) >> self.shift;
-            *then = [then[1], valid as u16];
-        }
-        for stamp in &mut self.stamps {
-            let age = (now as u32).wrapping_sub(*stamp).min(AGE_MAX);
-            *stamp = (now as u32).wrapping_sub(age);
-        }
         let snapshot = Snapshot { write_clock: now, allocations: drive.allocations() };
         self.snapshots = [self.snapshots[1], snapshot];
+        let older = self.snapshots[0];
+        for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
+            let valid = programmed_valid_pages(block, drive) >> self.shift;
+            record.valid_then = [record.valid_then[1], valid as u16];
+            let age = (now as u32).wrapping_sub(record.stamp).min(AGE_MAX);
+            record.stamp = (now as u32).wrapping_sub(age);
+            record.is_new = drive.allocated(block) >= older.allocations;
+            record.was_open = drive.sealed_at(block) > older.write_clock;
+        }
     }
 
     /// Of each block that has been sealed since before the newer snapshot: the pages it has lost since, and
@@ -135,35 +169,63 @@ impl Evidence {
                 && drive.sealed_at(block) <= newer.write_clock
         });
         old.map(|block| {
-            let then = (u32::from(self.valid_then[block.index()][1]) << self.shift) as f32;
+            let then = (u32::from(self.blocks[block.index()].valid_then[1]) << self.shift) as f32;
             let valid = drive.valid_pages(block) as f32;
             ((then - valid).max(0.0), 0.5 * (then + valid))
         })
     }
 
-    /// Mean age of the pages of a block in host writes, at least 1.
+    /// What is known of the pages of `block` now.
     #[inline]
-    pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
-        let now = drive.write_clock();
-        let stream = drive.stream_of(block);
-        let age = if drive.phase(block) == Phase::Open {
-            let open = self.open[stream.index()];
-            now - open.clocks / u64::from(open.count.max(1))
+    pub(super) fn of(&self, block: BlockId, drive: &Drive) -> Observed {
+        if drive.phase(block) == Phase::Open {
+            self.of_open(block, drive)
         } else {
-            u64::from((now as u32).wrapping_sub(self.stamps[block.index()]))
-        };
-        age.max(1) as f32
+            self.of_sealed(block, drive)
+        }
     }
 
-    /// What was expected of the lifetimes of the pages of a block when they were programmed there, in the
-    /// geometric mean.
     #[inline]
-    pub(super) fn lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
-        let stream = drive.stream_of(block);
-        let is_open = drive.phase(block) == Phase::Open;
-        let step =
-            if is_open { self.open[stream.index()].mean_step() } else { self.steps[block.index()] };
-        self.scale.lifetime(step)
+    fn of_sealed(&self, block: BlockId, drive: &Drive) -> Observed {
+        let record = self.blocks[block.index()];
+        let age = (drive.write_clock() as u32).wrapping_sub(record.stamp).max(1) as f32;
+        let (valid, then) =
+            (drive.valid_pages(block), u32::from(record.valid_then[0]) << self.shift);
+        let has_grown = record.was_open & (then < valid);
+        let since_written = record.is_new | has_grown;
+        let before = if since_written { drive.pages_per_block() } else { then };
+        let writes = if since_written { age } else { self.writes_since_older(drive) };
+        Observed {
+            age,
+            lifetime: self.scale.lifetime(record.step),
+            valid: valid as f32,
+            before: before as f32,
+            writes,
+        }
+    }
+
+    fn of_open(&self, block: BlockId, drive: &Drive) -> Observed {
+        let record = self.blocks[block.index()];
+        let open = self.open[drive.stream_of(block).index()];
+        let age = drive.write_clock() - open.clocks / u64::from(open.count.max(1));
+        let age = age.max(1) as f32;
+        let (before, writes) = if record.is_new {
+            (drive.programmed_pages(block), age)
+        } else {
+            (u32::from(record.valid_then[0]) << self.shift, self.writes_since_older(drive))
+        };
+        Observed {
+            age,
+            lifetime: self.scale.lifetime(open.mean_step()),
+            valid: programmed_valid_pages(block, drive) as f32,
+            before: before as f32,
+            writes,
+        }
+    }
+
+    #[inline]
+    fn writes_since_older(&self, drive: &Drive) -> f32 {
+        (drive.write_clock() - self.snapshots[0].write_clock) as f32
     }
 
     /// What `stream` has open.
@@ -172,31 +234,33 @@ impl Evidence {
         (room > 0).then_some(OpenBlock { step, room })
     }
 
-    /// Pages lost per page and host write since the older snapshot, `prior` being what the lifetime expected
-    /// of its pages and its age let expect.
-    pub(super) fn hazard_rate(&self, block: BlockId, prior: f32, drive: &Drive) -> f32 {
-        let valid = programmed_valid_pages(block, drive) as f32;
-        let (before, writes) = self.before(block, drive);
+    /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, `expected`
+    /// being the inverse of the rate that the lifetime expected of them and their age let expect.
+    #[inline]
+    pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
+        let Observed { valid, before, writes, .. } = *observed;
         let lost = (before - valid).max(0.0);
         let exposure = 0.5 * (before + valid) * (writes + 1.0);
         let common_pages = self.spread.common_pages();
-        (lost + self.prior_pages + common_pages)
-            / (exposure + self.prior_pages / prior + common_pages * self.common_lifetime)
+        Losses {
+            pages: lost + self.prior_pages + common_pages,
+            exposure: exposure + self.prior_pages * expected + common_pages * self.common_lifetime,
+        }
     }
 
-    /// How many pages of the block were valid in the past, and how many host writes ago that was.
-    fn before(&self, block: BlockId, drive: &Drive) -> (f32, f32) {
-        let older = self.snapshots[0];
-        let then = u32::from(self.valid_then[block.index()][0]) << self.shift;
-        let is_new = drive.allocated(block) >= older.allocations;
-        let has_grown = drive.phase(block) == Phase::Sealed
-            && drive.sealed_at(block) > older.write_clock
-            && then < drive.valid_pages(block);
-        if is_new || has_grown {
-            (drive.programmed_pages(block) as f32, self.age(block, drive))
-        } else {
-            (then as f32, (drive.write_clock() - older.write_clock) as f32)
-        }
+    /// The step of the lifetime that is expected of a page that the host rewrites, its present version lying
+    /// in the sealed `block`, as of the last time when it was worked out.
+    #[inline]
+    pub(super) fn rewrite_step(&self, block: BlockId) -> u8 {
+        self.blocks[block.index()].rewrite_step
+    }
+
+    pub(super) fn set_rewrite_step(&mut self, block: BlockId, step: u8) {
+        self.blocks[block.index()].rewrite_step = step;
+    }
+
+    pub(super) fn on_opened(&mut self, block: BlockId) {
+        self.blocks[block.index()].is_new = true;
     }
 
     /// A page of a lifetime of `step` is about to be programmed for `stream`.
@@ -211,8 +275,10 @@ impl Evidence {
     pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {
         let open = &mut self.open[drive.stream_of(block).index()];
         let step = open.mean_step();
-        self.steps[block.index()] = step;
-        self.stamps[block.index()] = (open.clocks / u64::from(open.count.max(1))) as u32;
+        let record = &mut self.blocks[block.index()];
+        record.step = step;
+        record.stamp = (open.clocks / u64::from(open.count.max(1))) as u32;
+        record.was_open = true;
         // The page of a host write that is still to come, if collections before it filled the block.
         let is_pending = open.count > drive.pages_per_block();
         *open = OpenPages {
@@ -222,14 +288,14 @@ impl Evidence {
         };
     }
 
-    /// A stamp, a step of lifetimes and two counts; whether the block was opened or sealed since the older
+    /// A stamp, two steps of lifetimes and two counts; whether the block was opened or sealed since the older
     /// snapshot.
     pub(super) fn metadata() -> Metadata {
-        Metadata::per_block(32 + 8 + 2 * 16 + 2)
+        Metadata::per_block(32 + 2 * 8 + 2 * 16 + 2)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.stamps[..]) + self.steps.len() + size_of_val(&self.valid_then[..])
+        size_of_val(&self.blocks[..])
     }
 }
 

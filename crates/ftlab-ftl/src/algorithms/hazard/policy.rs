@@ -26,8 +26,8 @@
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
-//!     alone = expected_lifetime(the block that holds it) = (f T + a) / 2
-//!     step = step_of(runs.expected(page, alone)), the mean over the page's run   (runs.rs)
+//!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
+//!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
 //! select_victims:
@@ -49,6 +49,7 @@
 //!     f = sqrt(h / h_b)
 //!
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
+//!     rewrite_step = step_of((f T + a) / 2)
 //!     score = (1 - u)^2 / (u h_b)
 //!     kept score = score / (1 + the part of an epoch that has passed)            (score_board.rs)
 //!
@@ -64,9 +65,10 @@
 //! there are spare blocks; `epoch` is the share of the logical pages that is written between snapshots;
 //! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
 //! at most, so that 1 is every page for itself and 0 no limit; `merge` is the weight of what open blocks
-//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim. By
-//! default scores are kept, and renewed when a block has lost a thirty-second of its pages, and at
-//! snapshots; the blocks whose kept scores are highest are then compared by their present ones.
+//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim, and
+//! estimates a block for every page of it that is rewritten. By default both are kept, and renewed when a
+//! block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest
+//! are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -75,7 +77,7 @@
 //! ftlab, 2026.
 
 use crate::Metadata;
-use crate::algorithms::hazard::evidence::Evidence;
+use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
 use crate::algorithms::hazard::rungs;
@@ -123,10 +125,38 @@ struct Estimate {
     age: f32,
     /// What was expected of them when they were programmed there.
     lifetime: f32,
-    /// Pages lost per page and host write.
-    hazard_rate: f32,
-    /// Root of what was expected over that: how much slower it is than that.
-    factor: f32,
+    /// What is expected of those that have reached this age.
+    expected: f32,
+    /// The posterior hazard rate, before the division.
+    losses: Losses,
+}
+
+impl Estimate {
+    /// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
+    #[inline]
+    fn score(&self, block: BlockId, drive: &Drive) -> f32 {
+        let pages = drive.pages_per_block() as f32;
+        let valid = drive.valid_pages(block) as f32;
+        let invalid = pages - valid;
+        invalid * invalid * self.losses.exposure / (valid * pages * self.losses.pages)
+    }
+
+    /// Root of the prior hazard rate over the posterior one: how much slower the block is than expected.
+    #[inline]
+    fn factor(&self) -> f32 {
+        (self.losses.exposure / (self.losses.pages * self.expected)).sqrt()
+    }
+
+    /// How long a page will live that the host rewrites.
+    #[inline]
+    fn rewritten(&self) -> f32 {
+        0.5 * (self.factor() * self.lifetime + self.age)
+    }
+
+    /// How long a page will live that has survived into a collection.
+    fn surviving(&self) -> f32 {
+        self.factor() * self.expected
+    }
 }
 
 impl PolicyEntry for Hazard {
@@ -158,27 +188,33 @@ impl PolicyEntry for Hazard {
 }
 
 impl Hazard {
+    #[inline]
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
-        let age = self.evidence.age(block, drive);
-        let lifetime = self.evidence.lifetime(block, drive);
-        let prior = 1.0 / (lifetime + 2.0 * age);
-        let hazard_rate = self.evidence.hazard_rate(block, prior, drive);
-        Estimate { age, lifetime, hazard_rate, factor: (prior / hazard_rate).sqrt() }
+        let observed = self.evidence.of(block, drive);
+        let Observed { age, lifetime, .. } = observed;
+        let expected = lifetime + 2.0 * age;
+        let losses = self.evidence.losses_of(&observed, expected);
+        Estimate { age, lifetime, expected, losses }
     }
 
-    /// Scores `block` again.
+    /// Scores `block` again, and returns its score now; 0 if it is no candidate.
     ///
     /// What a block has not lost makes its score grow with time, by no more than a factor of two from one
     /// snapshot to the next if it is older. Kept scores are divided by that growth, so that those that
     /// are not renewed err on the high side, and do not hide the best.
-    fn refresh(&mut self, block: BlockId, drive: &Drive) {
+    fn refresh(&mut self, block: BlockId, drive: &Drive) -> f32 {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
-            return;
+            return 0.0;
         }
-        match score(&self.estimate(block, drive), block, drive) {
-            0.0 => self.board.clear(block),
-            score => self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive))),
+        let estimate = self.estimate(block, drive);
+        self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
+        let score = estimate.score(block, drive);
+        if score == 0.0 {
+            self.board.clear(block);
+        } else {
+            self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
         }
+        score
     }
 
     #[cold]
@@ -191,30 +227,27 @@ impl Hazard {
         }
     }
 
-    /// How long a page will live that the host rewrites, its present version lying in `block`.
-    #[inline]
-    fn expected_lifetime(&self, block: BlockId, drive: &Drive) -> f32 {
-        let Estimate { age, lifetime, factor, .. } = self.estimate(block, drive);
-        0.5 * (factor * lifetime + age)
+    /// The first valid page of `victim` is about to be moved.
+    #[cold]
+    fn begin_victim(&mut self, victim: BlockId, drive: &Drive) {
+        self.victim = Some(victim);
+        self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
+        self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
     }
 
-    /// The best of the blocks that have at most `most` valid pages, by their present scores.
-    fn best_of(
-        &self,
-        blocks: impl Iterator<Item = BlockId>,
-        most: u32,
-        drive: &Drive,
-    ) -> Option<(f32, BlockId)> {
-        let fitting = blocks.filter(|&block| drive.valid_pages(block) <= most);
-        let scored =
-            fitting.map(|block| (score(&self.estimate(block, drive), block, drive), block));
-        let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
-        scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| earlier(a.1, b.1)))
+    /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
+    #[inline]
+    fn rewrite_step(&self, block: BlockId, drive: &Drive) -> u8 {
+        if drive.phase(block) == Phase::Open || self.estimates == Estimates::Fresh {
+            self.scale.step_of(self.estimate(block, drive).rewritten())
+        } else {
+            self.evidence.rewrite_step(block)
+        }
     }
 
     /// The best by kept scores, those at the top being corrected.
     fn best_candidate(&mut self, most: u32, drive: &Drive) -> Option<BlockId> {
-        let mut candidates = [BlockId(0); CANDIDATES];
+        let mut candidates = [(0.0, BlockId(0)); CANDIDATES];
         for round in 0..ROUNDS {
             let highest = self.board.highest();
             if highest == 0 {
@@ -222,26 +255,30 @@ impl Hazard {
             }
             let mut count = 0;
             for block in self.board.with_byte(highest).take(CANDIDATES) {
-                candidates[count] = block;
+                candidates[count].1 = block;
                 count += 1;
             }
-            for &block in &candidates[..count] {
-                self.refresh(block, drive);
+            for (score, block) in &mut candidates[..count] {
+                *score = self.refresh(*block, drive);
             }
             if self.board.highest() >= highest || round + 1 == ROUNDS {
-                let candidates = candidates[..count].iter().copied();
-                return self.best_of(candidates, most, drive).map(|(_, block)| block);
+                return best_of(candidates[..count].iter().copied(), most, drive);
             }
         }
         None
     }
 }
 
-/// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
-fn score(estimate: &Estimate, block: BlockId, drive: &Drive) -> f32 {
-    let valid = drive.valid_pages(block) as f32;
-    let invalid = drive.pages_per_block() as f32 - valid;
-    invalid * invalid / (valid * estimate.hazard_rate * drive.pages_per_block() as f32)
+/// The best by score of the blocks that have at most `most` valid pages.
+fn best_of(
+    scored: impl Iterator<Item = (f32, BlockId)>,
+    most: u32,
+    drive: &Drive,
+) -> Option<BlockId> {
+    let fitting = scored.filter(|&(_, block)| drive.valid_pages(block) <= most);
+    let earlier = |a: BlockId, b: BlockId| drive.allocated(b).cmp(&drive.allocated(a));
+    let best = fitting.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| earlier(a.1, b.1)));
+    best.map(|(_, block)| block)
 }
 
 /// True at those counts of valid pages at which a block is estimated again: every thirty-second of them
@@ -270,8 +307,8 @@ impl Policy for Hazard {
         let (stream, step) = match drive.flash_page(write.lpn) {
             None => (self.sharing.on_first_write(), self.first_step),
             Some(page) => {
-                let alone = self.expected_lifetime(drive.block_of(page), drive);
-                let step = self.scale.step_of(self.runs.expected(write.lpn, alone));
+                let alone = self.rewrite_step(drive.block_of(page), drive);
+                let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(step), step)
             }
         };
@@ -282,11 +319,7 @@ impl Policy for Hazard {
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
         if self.victim != Some(page.victim) {
-            self.victim = Some(page.victim);
-            let block = self.estimate(page.victim, drive);
-            let lifetime = block.factor * (block.lifetime + 2.0 * block.age);
-            self.destination = self.scale.step_of(lifetime);
-            self.sharing.on_moved_pages(self.destination, drive.valid_pages(page.victim));
+            self.begin_victim(page.victim, drive);
         }
         let stream = self.sharing.stream_of(self.destination);
         self.evidence.on_page(stream, self.destination, drive);
@@ -305,12 +338,17 @@ impl Policy for Hazard {
         let all = || {
             let blocks = (0..drive.geometry().blocks()).map(BlockId);
             let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
-            self.best_of(sealed, most, drive).map(|(_, block)| block)
+            let score = |block| self.estimate(block, drive).score(block, drive);
+            best_of(sealed.map(|block| (score(block), block)), most, drive)
         };
         let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
         if let Some(block) = best {
             victims.push(block, drive.valid_pages(block));
         }
+    }
+
+    fn on_block_opened(&mut self, block: BlockId, _drive: &Drive) {
+        self.evidence.on_opened(block);
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {

@@ -6,51 +6,89 @@ use ftlab_flash::Lpn;
 /// Runs that may be under way at the same time.
 const RUNS: usize = 8;
 
-/// The runs that went on last, the latest first: what is expected of the pages of each.
+/// Bits of a slot in the order of slots.
+const SLOT_BITS: u32 = 4;
+
+/// A step, in the unit of means.
+const ONE_STEP: u32 = 1 << 16;
+
+/// The runs that went on last.
 pub(super) struct Runs {
-    /// The page with which each would continue.
-    next: [Lpn; RUNS],
-    /// Geometric mean of what was expected of the lifetimes of its pages, one by one.
-    lifetimes: [f32; RUNS],
-    /// Pages so far.
-    pages: [u32; RUNS],
+    /// The slots of runs, the one that went on last in the lowest bits. Runs stay where they are, because
+    /// moving what was just written waits for it.
+    order: u32,
+    runs: [Run; RUNS],
     /// Pages of a run that count, at most.
     pages_max: u32,
 }
 
-state!(Runs { next, lifetimes, pages } constant pages_max);
+state!(Runs { order, runs } constant pages_max);
+
+/// A run of host writes.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// The page with which it would continue.
+    next: Lpn,
+    /// Mean step of the lifetimes expected of its pages, one by one, in parts of `ONE_STEP`.
+    mean: u32,
+    /// Pages so far.
+    pages: u32,
+}
+
+state!(Run { next, mean, pages });
 
 impl Runs {
     /// Of a run, at most `pages_max` pages count, the later ones more; 0 is no limit.
     pub(super) fn new(pages_max: u32) -> Self {
-        let pages_max = if pages_max == 0 { u32::MAX } else { pages_max };
-        let next = [Lpn(u32::MAX); RUNS];
-        Self { next, lifetimes: [1.0; RUNS], pages: [0; RUNS], pages_max }
+        let limit = i32::MAX.cast_unsigned();
+        let pages_max = if pages_max == 0 { limit } else { pages_max.min(limit) };
+        let none = Run { next: Lpn(u32::MAX), mean: 0, pages: 0 };
+        Self { order: 0x7654_3210, runs: [none; RUNS], pages_max }
     }
 
-    /// What is expected of a page that is written, `alone` being what its own past lets expect: the
-    /// geometric mean over the run that it continues, this page included.
+    /// The step of what is expected of a page that is written, `alone` being that which its own past lets
+    /// expect: the geometric mean over the run that it continues, this page included.
     #[inline]
-    pub(super) fn expected(&mut self, lpn: Lpn, alone: f32) -> f32 {
-        let run = self.next.iter().position(|&next| next == lpn);
-        let (lifetime, pages) = match run {
-            Some(run) => (self.mean(run, alone), self.pages[run] + 1),
-            None => (alone, 1),
+    pub(super) fn expected(&mut self, lpn: Lpn, alone: u8) -> u8 {
+        let alone = u32::from(alone) * ONE_STEP + ONE_STEP / 2;
+        let (slot, mean, pages) = if self.runs.iter().any(|run| run.next == lpn) {
+            let slot = self.take_run(lpn);
+            let Run { mean, pages, .. } = self.runs[slot];
+            let from_mean = alone.cast_signed() - mean.cast_signed();
+            let share = from_mean / (pages + 1).cast_signed();
+            (slot, mean.wrapping_add_signed(share), pages + 1)
+        } else {
+            (self.take_place(RUNS as u32 - 1), alone, 1)
         };
-        let earlier = 0..run.unwrap_or(RUNS - 1);
-        self.next.copy_within(earlier.clone(), 1);
-        self.lifetimes.copy_within(earlier.clone(), 1);
-        self.pages.copy_within(earlier, 1);
-        (self.next[0], self.lifetimes[0], self.pages[0]) =
-            (Lpn(lpn.0.wrapping_add(1)), lifetime, pages.min(self.pages_max - 1));
-        lifetime
+        let next = Lpn(lpn.0.wrapping_add(1));
+        self.runs[slot] = Run { next, mean, pages: pages.min(self.pages_max - 1) };
+        (mean / ONE_STEP) as u8
     }
 
-    /// The mean of a run with one more page.
-    #[inline(never)]
-    fn mean(&self, run: usize, alone: f32) -> f32 {
-        let mean = self.lifetimes[run];
-        mean * ((alone / mean).log2() / (self.pages[run] as f32 + 1.0)).exp2()
+    /// The slot of the latest run that continues with `lpn`, of which there is one.
+    fn take_run(&mut self, lpn: Lpn) -> usize {
+        let mut place = 0;
+        while self.runs[self.slot_at(place)].next != lpn {
+            place += 1;
+        }
+        self.take_place(place)
+    }
+
+    #[inline]
+    fn slot_at(&self, place: u32) -> usize {
+        (self.order >> (SLOT_BITS * place)) as usize % RUNS
+    }
+
+    /// The slot at a place of the order, which goes to the first.
+    #[inline]
+    fn take_place(&mut self, place: u32) -> usize {
+        let slot = self.slot_at(place);
+        // Those before it go up a place, those behind stay.
+        let end = u64::from(SLOT_BITS * (place + 1));
+        let behind = u64::from(self.order) >> end << end;
+        let before = self.order & ((1 << (SLOT_BITS * place)) - 1);
+        self.order = behind as u32 | before << SLOT_BITS | slot as u32;
+        slot
     }
 }
 
@@ -58,39 +96,52 @@ impl Runs {
 mod tests {
     use super::*;
 
-    fn is_near(a: f32, b: f32) -> bool {
-        (a / b - 1.0).abs() < 1e-4
+    #[test]
+    fn a_run_expects_the_mean_of_its_pages_also_between_other_runs() {
+        let mut runs = Runs::new(0);
+        let mut sum = 0;
+        for page in 0..1000_u32 {
+            let alone = if page % 3 == 0 { 40 } else { 57 };
+            sum += u32::from(alone);
+            let expected = runs.expected(Lpn(1000 + page), alone);
+            let mean = (f64::from(sum) / f64::from(page + 1) + 0.5).floor();
+            assert!((f64::from(expected) - mean).abs() <= 1.0, "{expected} instead of {mean}");
+            assert_eq!(runs.expected(Lpn(5000 + page), 7), 7);
+            assert_eq!(runs.expected(Lpn(9000 - page), 3), 3, "these go down");
+        }
     }
 
     #[test]
-    fn a_run_expects_the_geometric_mean_of_its_pages_also_between_other_runs() {
-        let mut runs = Runs::new(0);
-        let mut product = 1.0_f32;
-        for page in 0..20_u32 {
-            let alone = if page % 2 == 0 { 100.0 } else { 400.0 };
-            product *= alone;
-            let mean = product.powf(1.0 / (page as f32 + 1.0));
-            assert!(is_near(runs.expected(Lpn(1000 + page), alone), mean));
-            assert!(is_near(runs.expected(Lpn(5000 + page), 7.0), 7.0));
-            assert!(is_near(runs.expected(Lpn(9000 - page), 3.0), 3.0), "these go down");
-            product = mean.powf(page as f32 + 1.0);
-            if page >= 10 {
-                // Enough of a run; a product of more overflows.
-                break;
-            }
-        }
+    fn of_a_run_that_is_limited_the_later_pages_count_more() {
+        let mut runs = Runs::new(4);
+        (0..100).for_each(|page| _ = runs.expected(Lpn(page), 20));
+        let after: Vec<_> = (100..104).map(|page| runs.expected(Lpn(page), 100)).collect();
+        assert_eq!(
+            after,
+            [40, 55, 66, 75],
+            "three quarters of the mean before, and a quarter of this"
+        );
     }
 
     #[test]
     fn a_run_is_forgotten_behind_eight_others() {
         for (others, is_known) in [(7, true), (8, false)] {
             let mut runs = Runs::new(0);
-            runs.expected(Lpn(0), 64.0);
+            runs.expected(Lpn(0), 60);
             for other in 0..others {
-                runs.expected(Lpn(100 + 2 * other), 1.0);
+                runs.expected(Lpn(100 + 2 * other), 10);
             }
-            let expected = if is_known { 8.0 } else { 1.0 };
-            assert!(is_near(runs.expected(Lpn(1), 1.0), expected));
+            assert_eq!(runs.expected(Lpn(1), 10), if is_known { 35 } else { 10 });
         }
+    }
+
+    #[test]
+    fn of_two_runs_that_have_met_the_latest_goes_on() {
+        let mut runs = Runs::new(0);
+        runs.expected(Lpn(4), 60);
+        runs.expected(Lpn(100), 1);
+        runs.expected(Lpn(4), 10);
+        assert_eq!(runs.expected(Lpn(5), 10), 10);
+        assert_eq!(runs.expected(Lpn(5), 10), 35);
     }
 }

@@ -9,6 +9,9 @@ pub(super) const STEPS_PER_OCTAVE_BITS: u32 = 3;
 /// Blocks whose maximum is kept together.
 const GROUP: usize = 64;
 
+/// Blocks whose bytes are compared together.
+const WORD: usize = 8;
+
 /// A byte per block: 0 is no candidate; otherwise the logarithm of its score in eighths of an octave.
 ///
 /// Two levels of maxima over 64 bytes each lead to the highest; a byte that goes up, as most do, changes
@@ -57,8 +60,21 @@ impl ScoreBoard {
         let tops = (0..self.tops.len()).filter(move |&top| self.tops[top] >= byte);
         let groups = tops.flat_map(|top| top * GROUP..(top + 1) * GROUP);
         let groups = groups.filter(move |&group| self.groups[group] >= byte);
-        let blocks = groups.flat_map(|group| group * GROUP..(group + 1) * GROUP);
+        let words = groups.flat_map(|group| group * GROUP / WORD..(group + 1) * GROUP / WORD);
+        let words = words.filter(move |&word| self.has_byte(word, byte));
+        let blocks = words.flat_map(|word| word * WORD..(word + 1) * WORD);
         blocks.filter(move |&b| self.scores[b] == byte).map(|b| BlockId(b as u32))
+    }
+
+    /// Whether `byte` is among those of a word.
+    #[inline]
+    fn has_byte(&self, word: usize, byte: u8) -> bool {
+        let mut bytes = [0; WORD];
+        bytes.copy_from_slice(&self.scores[word * WORD..(word + 1) * WORD]);
+        let differing = u64::from_ne_bytes(bytes) ^ u64::from_ne_bytes([byte; WORD]);
+        // A byte of zeroes borrows from its highest bit.
+        let ones = u64::from_ne_bytes([1; WORD]);
+        differing.wrapping_sub(ones) & !differing & ones << 7 != 0
     }
 
     #[inline]
