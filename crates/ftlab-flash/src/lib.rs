@@ -24,6 +24,7 @@
 mod faulty;
 mod geometry;
 mod host_op;
+mod ledger;
 mod luns;
 mod memory;
 mod no_payload;

@@ -1,9 +1,8 @@
 //! LUNs and channels: who is busy until when.
 
+use crate::ledger::Ledger;
 use crate::occupation::{Accounts, After, Booked};
-use crate::timeline::Log;
 use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
-use crate::waits::Waits;
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -134,37 +133,20 @@ impl Luns {
         }
     }
 
-    /// Keeps accounts of what operations of the host wait for.
-    pub(crate) fn keep_accounts(&mut self) {
-        let accounts = Accounts::new(self.all.len(), self.channels as usize);
+    /// Keeps accounts of what operations of the host wait for, and a log of what LUNs do, or none.
+    pub(crate) fn keep_accounts(&mut self, keeps_log: bool) {
+        let accounts = Accounts::new(self.all.len(), self.channels as usize, keeps_log);
         self.accounts = Some(Box::new(accounts));
     }
 
-    /// Keeps a log of what LUNs do, too.
-    pub(crate) fn keep_log(&mut self) {
-        self.accounts.iter_mut().for_each(|accounts| accounts.log = Some(Log::default()));
+    /// What the accounts tell, if they are kept.
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        self.accounts.as_ref().map(|accounts| &accounts.ledger)
     }
 
-    /// What LUNs do, if a log is kept.
-    pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
-        self.accounts.as_mut()?.log.as_mut()
-    }
-
-    pub(crate) fn log(&self) -> Option<&Log> {
-        self.accounts.as_ref()?.log.as_ref()
-    }
-
-    /// For which request the host asks from here on, if accounts are kept.
     #[inline]
-    pub(crate) fn ask_for(&mut self, request: Option<u64>) {
-        if let Some(accounts) = &mut self.accounts {
-            accounts.request = request;
-        }
-    }
-
-    /// What the last operation of the host waits for, if accounts are kept.
-    pub(crate) fn latest_waits(&self) -> Waits {
-        self.accounts.as_ref().map_or_else(Waits::default, |accounts| accounts.latest)
+    pub(crate) fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        self.accounts.as_mut().map(|accounts| &mut accounts.ledger)
     }
 
     /// When the last operation is complete.

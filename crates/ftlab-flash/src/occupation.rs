@@ -1,7 +1,8 @@
 //! Who occupies LUNs and channels that serve in the order of requests, and so what waits for them are for.
 
 use crate::BlockId;
-use crate::timeline::{Log, LunWork, Slice};
+use crate::ledger::Ledger;
+use crate::timeline::{LunWork, Slice};
 use crate::waits::{Cause, Waits};
 use std::collections::VecDeque;
 
@@ -123,21 +124,15 @@ impl After {
 pub(crate) struct Accounts {
     luns: Vec<Occupation>,
     channels: Vec<Occupation>,
-    pub(crate) latest: Waits,
-    /// What LUNs do, if somebody wants to know.
-    pub(crate) log: Option<Log>,
-    /// For which request the host asks.
-    pub(crate) request: Option<u64>,
+    pub(crate) ledger: Ledger,
 }
 
 impl Accounts {
-    pub(crate) fn new(luns: usize, channels: usize) -> Self {
+    pub(crate) fn new(luns: usize, channels: usize, keeps_log: bool) -> Self {
         Self {
             luns: vec![Occupation::default(); luns],
             channels: vec![Occupation::default(); channels],
-            latest: Waits::default(),
-            log: None,
-            request: None,
+            ledger: Ledger::new(keeps_log),
         }
     }
 
@@ -149,7 +144,7 @@ impl Accounts {
             let mut waits = lun.between(now, start);
             waits.add_all(&channel.between(start + own_ns - transfer_ns, done - transfer_ns));
             waits.add(Cause::Own, own_ns);
-            self.latest = waits;
+            self.ledger.latest = waits;
         }
         let (of_lun, of_channel) = causes(booked.is_host);
         lun.occupy(now, done, of_lun);
@@ -167,7 +162,7 @@ impl Accounts {
             waits.add_all(&lun.between(asked, free));
             waits.add_all(&channel.between(asked.max(free), start));
             waits.add(Cause::Own, own_ns);
-            self.latest = waits;
+            self.ledger.latest = waits;
         }
         let (of_lun, of_channel) = causes(booked.is_host);
         lun.occupy(now, after.moved, Cause::Collection);
@@ -180,14 +175,14 @@ impl Accounts {
     /// Takes note of what a LUN does: the first of these for the host, the second for the FTL.
     fn note(&mut self, booked: Booked, work: [LunWork; 2]) {
         let Booked { lun, page, start, done, is_host, .. } = booked;
-        let Some(log) = &mut self.log else { return };
+        let Some(log) = &mut self.ledger.log else { return };
         log.add(Slice {
             lun: lun as u32,
             begin_ns: start,
             end_ns: done,
             work: work[usize::from(!is_host)],
             page,
-            request: self.request.filter(|_| is_host),
+            request: self.ledger.request.filter(|_| is_host),
         });
     }
 
@@ -197,7 +192,7 @@ impl Accounts {
         let occupation = &mut self.luns[lun];
         occupation.occupy(now, moved, Cause::Collection);
         occupation.occupy(now, done, Cause::Erase);
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.ledger.log {
             let (lun, work) = (lun as u32, LunWork::Erase);
             log.add(Slice { lun, begin_ns: start, end_ns: done, work, page, request: None });
         }

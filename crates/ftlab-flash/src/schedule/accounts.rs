@@ -4,7 +4,8 @@
 //! operation that waits for its LUN has waited for what these clocks have gained meanwhile.
 
 use super::operation::Kind;
-use crate::timeline::{Log, LunWork, Slice};
+use crate::ledger::Ledger;
+use crate::timeline::{LunWork, Slice};
 use crate::waits::{Cause, Waits};
 use std::collections::VecDeque;
 
@@ -62,12 +63,7 @@ pub(crate) struct Accounts {
     moved: Clock,
     /// The waits of operations that are complete, in step with these.
     complete: VecDeque<Waits>,
-    /// Those of the one that was taken last.
-    pub(super) latest: Waits,
-    /// What LUNs did, if somebody wants to know.
-    pub(super) log: Option<Log>,
-    /// For which request the host asks.
-    pub(super) request: Option<u64>,
+    pub(super) ledger: Ledger,
 }
 
 /// For what a LUN is busy, as others see it.
@@ -80,7 +76,7 @@ fn cause(kind: Kind) -> Cause {
 }
 
 impl Accounts {
-    pub(super) fn new(luns: usize, channels: usize) -> Self {
+    pub(super) fn new(luns: usize, channels: usize, keeps_log: bool) -> Self {
         Self {
             luns: vec![Lun::default(); luns],
             channels: vec![Channel::default(); channels],
@@ -88,9 +84,7 @@ impl Accounts {
             moving: 0,
             moved: Clock::default(),
             complete: VecDeque::new(),
-            latest: Waits::default(),
-            log: None,
-            request: None,
+            ledger: Ledger::new(keeps_log),
         }
     }
 
@@ -158,7 +152,7 @@ impl Accounts {
             self.operations.resize(id + 1, Account::default());
         }
         let clocks = self.pass_moves(now);
-        let (waits, request) = (Waits::default(), self.request);
+        let (waits, request) = (Waits::default(), self.ledger.request);
         self.operations[id] = Account { waits, since: now, clocks, request };
     }
 
@@ -215,7 +209,7 @@ impl Accounts {
         let is_host = matches!(kind, Kind::HostRead | Kind::HostProgram);
         let of_host = || self.operations.get(id as usize).and_then(|account| account.request);
         let request = if is_host { of_host() } else { None };
-        let Some(log) = &mut self.log else { return };
+        let Some(log) = &mut self.ledger.log else { return };
         let work = match kind {
             Kind::HostRead => LunWork::HostRead,
             Kind::HostProgram => LunWork::HostProgram,
@@ -236,6 +230,6 @@ impl Accounts {
 
     /// The next operation that is complete is taken.
     pub(super) fn take(&mut self) {
-        self.latest = self.complete.pop_front().unwrap_or_default();
+        self.ledger.latest = self.complete.pop_front().unwrap_or_default();
     }
 }

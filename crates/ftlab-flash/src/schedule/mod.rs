@@ -15,9 +15,9 @@ mod gate;
 mod operation;
 mod timers;
 
+use crate::ledger::Ledger;
 use crate::luns::Striping;
 use crate::owner::{NOBODY, Owner};
-use crate::timeline::Log;
 use crate::timing::{TimingParameters, nanoseconds};
 use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
@@ -158,37 +158,20 @@ impl Schedule {
         self.now = now;
     }
 
-    /// Keeps accounts of what operations of the host wait for.
-    pub(crate) fn keep_accounts(&mut self) {
-        let accounts = Accounts::new(self.luns.len(), self.channels.count());
+    /// Keeps accounts of what operations of the host wait for, and a log of what LUNs do, or none.
+    pub(crate) fn keep_accounts(&mut self, keeps_log: bool) {
+        let accounts = Accounts::new(self.luns.len(), self.channels.count(), keeps_log);
         self.accounts = Some(Box::new(accounts));
     }
 
-    /// Keeps a log of what LUNs do, too.
-    pub(crate) fn keep_log(&mut self) {
-        self.accounts.iter_mut().for_each(|accounts| accounts.log = Some(Log::default()));
+    /// What the accounts tell, if they are kept.
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        self.accounts.as_ref().map(|accounts| &accounts.ledger)
     }
 
-    /// What LUNs did, if a log is kept.
-    pub(crate) fn log_mut(&mut self) -> Option<&mut Log> {
-        self.accounts.as_mut()?.log.as_mut()
-    }
-
-    pub(crate) fn log(&self) -> Option<&Log> {
-        self.accounts.as_ref()?.log.as_ref()
-    }
-
-    /// For which request the host asks from here on, if accounts are kept.
     #[inline]
-    pub(crate) fn ask_for(&mut self, request: Option<u64>) {
-        if let Some(accounts) = &mut self.accounts {
-            accounts.request = request;
-        }
-    }
-
-    /// What the operation waited for that was complete last, if accounts are kept.
-    pub(crate) fn latest_waits(&self) -> Waits {
-        self.accounts.as_ref().map_or_else(Waits::default, |accounts| accounts.latest)
+    pub(crate) fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        self.accounts.as_mut().map(|accounts| &mut accounts.ledger)
     }
 
     pub(crate) fn now(&self) -> u64 {

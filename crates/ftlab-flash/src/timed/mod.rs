@@ -51,12 +51,14 @@ mod requests;
 mod watch;
 
 use crate::host_op::HostOp;
+use crate::ledger::Ledger;
 use crate::luns::Luns;
 use crate::occupation::After;
 use crate::owner::NOBODY;
 use crate::response_times::Recorder;
 use crate::schedule::Schedule;
 use crate::timing::{Priority, Timing, Unit};
+use crate::waits::Waits;
 use crate::write_buffer::{Buffer, BufferedWrite};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
 use host::Host;
@@ -120,10 +122,7 @@ impl<F: Flash> Timed<F> {
         let mut luns = Luns::new(parameters, geometry);
         let is_watched = parameters.waits || timing.slowest() > 0;
         if by_request && is_watched && parameters.priority != Priority::ReadFirst {
-            luns.keep_accounts();
-            if timing.slowest() > 0 {
-                luns.keep_log();
-            }
+            luns.keep_accounts(timing.slowest() > 0);
         }
         Self {
             flash,
@@ -203,7 +202,7 @@ impl<F: Flash> Timed<F> {
             requests.schedule.iter_mut().for_each(|schedule| schedule.begin_at(end));
             requests.measure(end);
         }
-        requests.settle(self.luns.log_mut());
+        requests.settle(self.luns.ledger_mut());
         let host = &mut self.host;
         let mut now = host.now;
         loop {
@@ -303,13 +302,13 @@ impl<F: Flash> Timed<F> {
             (None, _) => requests.page_transferred(now),
             (Some(from), None) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
-                self.luns.ask_for(asking);
+                ask_for(self.luns.ledger_mut(), asking);
                 let done = self.luns.read(from, now, true);
-                requests.page_done(done, || self.luns.latest_waits());
+                requests.page_done(done, || latest_waits(self.luns.ledger()));
             }
             (Some(from), Some(schedule)) => {
                 self.measured.host_reads_ns += self.luns.read_ns;
-                schedule.ask_for(asking);
+                ask_for(schedule.ledger_mut(), asking);
                 schedule.read(from, present);
                 requests.page_waits();
             }
@@ -357,7 +356,7 @@ impl<F: Flash> Timed<F> {
         measured.elapsed_ns = self.luns.end().max(end_of_requests) - measured.start;
         measured.arrived_ns = self.host.now.saturating_sub(measured.start);
         measured.requests = completed.as_ref().map(|requests| RequestTimes {
-            slowest: requests.slowest(self.luns.log()),
+            slowest: requests.slowest(self.luns.ledger()),
             ..requests.measured(measured.elapsed_ns)
         });
         measured.response_times = match &measured.requests {
@@ -433,7 +432,7 @@ impl<F: Flash> Timed<F> {
         let owner = if is_awaited { requests.writer } else { NOBODY };
         let asking = requests.asking();
         if let Some(schedule) = &mut requests.schedule {
-            schedule.ask_for(asking);
+            ask_for(schedule.ledger_mut(), asking);
             schedule.program(to, is_awaited, owner);
             if is_awaited {
                 requests.program_waits();
@@ -445,10 +444,10 @@ impl<F: Flash> Timed<F> {
         } else {
             After::default()
         };
-        self.luns.ask_for(asking);
+        ask_for(self.luns.ledger_mut(), asking);
         let done = self.luns.program(to, now, after, is_awaited);
         if is_awaited {
-            requests.program_done(done, || self.luns.latest_waits());
+            requests.program_done(done, || latest_waits(self.luns.ledger()));
         }
     }
 
@@ -550,6 +549,19 @@ impl<F: Flash> Flash for Timed<F> {
         self.collect_until(done);
         Ok(())
     }
+}
+
+/// The host asks for this request from here on.
+#[inline]
+fn ask_for(ledger: Option<&mut Ledger>, request: Option<u64>) {
+    if let Some(ledger) = ledger {
+        ledger.request = request;
+    }
+}
+
+/// What the operation waits for that the host asked for last.
+fn latest_waits(ledger: Option<&Ledger>) -> Waits {
+    ledger.map_or_else(Waits::default, |ledger| ledger.latest)
 }
 
 #[cfg(test)]

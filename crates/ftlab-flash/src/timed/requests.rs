@@ -2,10 +2,11 @@
 
 use super::watch::Watch;
 use crate::host_op::HostOp;
+use crate::ledger::Ledger;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
 use crate::schedule::{NEVER, Schedule};
-use crate::timeline::{Log, SlowRequest};
+use crate::timeline::SlowRequest;
 use crate::timing::{Arrivals, Priority, Timing, nanoseconds};
 use crate::waits::{Cause, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
@@ -180,10 +181,7 @@ impl Requests {
             schedule: by_choice.then(|| {
                 let mut schedule = Schedule::new(parameters, geometry);
                 if is_watched {
-                    schedule.keep_accounts();
-                }
-                if slowest > 0 {
-                    schedule.keep_log();
+                    schedule.keep_accounts(slowest > 0);
                 }
                 schedule
             }),
@@ -288,8 +286,10 @@ impl Requests {
         open.waits = open.waits.saturating_sub(1);
         if time > open.done {
             open.done = time;
-            if let (Some(watch), Some(schedule)) = (&mut self.watch, &self.schedule) {
-                watch.page(owner, schedule.latest_waits());
+            if let (Some(watch), Some(ledger)) =
+                (&mut self.watch, ledger_of(self.schedule.as_ref()))
+            {
+                watch.page(owner, ledger.latest);
             }
         }
         self.end_if_complete(owner, time);
@@ -298,8 +298,8 @@ impl Requests {
     /// A page of the buffer is in flash: there is room for another.
     fn programmed(&mut self, entry: u32, now: u64) {
         let Some(buffer) = &mut self.buffer else { return };
-        if let (Some(watch), Some(schedule)) = (&mut self.watch, &self.schedule) {
-            watch.entry(entry, schedule.latest_waits());
+        if let (Some(watch), Some(ledger)) = (&mut self.watch, ledger_of(self.schedule.as_ref())) {
+            watch.entry(entry, ledger.latest);
         }
         let mut told = std::mem::take(&mut self.told);
         buffer.programmed(entry, &mut told);
@@ -540,25 +540,25 @@ impl Requests {
         entry_of(self.writer).is_none().then(|| watch.number(self.present))
     }
 
-    /// Gives the slowest requests their slices, which are in `log` unless LUNs choose what to do next, and keeps the
-    /// log short.
+    /// Gives the slowest requests their slices, which are in the log of `luns` unless LUNs choose what to do next,
+    /// and keeps the log short.
     #[inline]
-    pub(super) fn settle(&mut self, log: Option<&mut Log>) {
+    pub(super) fn settle(&mut self, luns: Option<&mut Ledger>) {
         let Some(slowest) = self.watch.as_mut().and_then(|watch| watch.slowest.as_mut()) else {
             return;
         };
-        let own = self.schedule.as_mut().and_then(Schedule::log_mut);
-        let Some(log) = own.or(log) else { return };
+        let ledger = self.schedule.as_mut().and_then(Schedule::ledger_mut).or(luns);
+        let Some(log) = ledger.and_then(|ledger| ledger.log.as_mut()) else { return };
         if log.is_full() {
             slowest.settle(log);
             log.forget(oldest(&self.open, &self.free));
         }
     }
 
-    /// The slowest requests, once all are complete; `log` as above.
-    pub(super) fn slowest(&self, log: Option<&Log>) -> Vec<SlowRequest> {
+    /// The slowest requests, once all are complete; `luns` as above.
+    pub(super) fn slowest(&self, luns: Option<&Ledger>) -> Vec<SlowRequest> {
         let slowest = self.watch.as_ref().and_then(|watch| watch.slowest.clone());
-        let log = self.schedule.as_ref().and_then(Schedule::log).or(log);
+        let log = ledger_of(self.schedule.as_ref()).or(luns).and_then(|ledger| ledger.log.as_ref());
         let (Some(mut slowest), Some(log)) = (slowest, log) else { return Vec::new() };
         slowest.settle(log);
         slowest.requests().to_vec()
@@ -575,6 +575,11 @@ impl Requests {
             slowest: Vec::new(),
         }
     }
+}
+
+/// What the accounts of LUNs that choose what to do next tell, if they are kept.
+fn ledger_of(schedule: Option<&Schedule>) -> Option<&Ledger> {
+    schedule.and_then(Schedule::ledger)
 }
 
 /// From when on the log of LUNs is needed: a little before the first arrival of the requests under way.
