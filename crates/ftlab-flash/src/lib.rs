@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cells;
 mod faulty;
 mod geometry;
 mod host_op;
@@ -29,6 +30,8 @@ mod memory;
 mod no_payload;
 mod occupation;
 mod owner;
+mod page_times;
+mod read_retries;
 mod response_times;
 mod schedule;
 mod timed;
@@ -42,11 +45,13 @@ pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, P
 pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
+pub use page_times::PageTimes;
+pub use read_retries::ReadRetries;
 pub use response_times::ResponseTimes;
 pub use timed::{Arrival, Awaited, Interval, Measured, RequestTimes, Step, Timed};
 pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{
-    Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
+    Arrivals, GcPriority, Layout, PageTypes, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,
 };
 pub use waits::{Alike, Cause, WaitTimes, Waits};

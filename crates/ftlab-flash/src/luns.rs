@@ -1,5 +1,6 @@
 //! LUNs and channels: who is busy until when.
 
+use crate::cells::Cells;
 use crate::occupation::{Accounts, After, Booked};
 use crate::timeline::Log;
 use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
@@ -14,13 +15,14 @@ use std::ops::Range;
 /// they are asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Luns {
-    /// Of the cells and the transfer.
-    pub(crate) read_ns: u64,
-    /// The transfer and the program.
-    pub(crate) program_ns: u64,
+    /// Of the cells and the transfer, where all pages take as long.
+    read_ns: u64,
+    /// The transfer and the program, where all pages take as long.
+    program_ns: u64,
     pub(crate) erase_ns: u64,
-    /// A read and a program.
-    pub(crate) copy_ns: u64,
+    transfer_ns: u64,
+    /// Times of the cells, where they depend on the page.
+    cells: Option<Box<Cells>>,
     /// Whether the program of a copy waits for its read.
     reads_first: bool,
     striping: Striping,
@@ -87,6 +89,15 @@ impl Striping {
         lun as usize
     }
 
+    /// How many LUNs the pages of a block take turns on.
+    pub(crate) fn width(self) -> u32 {
+        match self {
+            Self::Even { mask, .. } => mask + 1,
+            Self::Superblock { luns, .. } => luns,
+            Self::Block { .. } => 1,
+        }
+    }
+
     /// The block of a page.
     pub(crate) fn block(self, page: Ppn) -> BlockId {
         let (Self::Even { block_of, .. }
@@ -114,15 +125,15 @@ impl Luns {
         let TimingParameters { channels, luns, .. } = *parameters;
         let count = channels * luns;
         let transfer_ns = nanoseconds(parameters.transfer_us);
-        let read_ns = nanoseconds(parameters.read_us) + transfer_ns;
-        let program_ns = transfer_ns + nanoseconds(parameters.program_us);
+        let striping = Striping::new(count, parameters.layout, geometry);
         Self {
-            read_ns,
-            program_ns,
+            read_ns: nanoseconds(parameters.read_us.mean_us()) + transfer_ns,
+            program_ns: transfer_ns + nanoseconds(parameters.program_us.mean_us()),
             erase_ns: nanoseconds(parameters.erase_us),
-            copy_ns: read_ns + program_ns,
+            transfer_ns,
+            cells: Cells::new(parameters, striping, geometry).map(Box::new),
             reads_first: parameters.priority != Priority::Femu,
-            striping: Striping::new(count, parameters.layout, geometry),
+            striping,
             all: vec![Lun::default(); count as usize],
             shared: (transfer_ns > 0 && luns > 1).then(|| Channels {
                 transfer_ns,
@@ -179,6 +190,25 @@ impl Luns {
         self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
     }
 
+    /// LUN time of a read of a page.
+    #[inline]
+    pub(crate) fn read_ns(&self, page: Ppn) -> u64 {
+        self.cells.as_ref().map_or(self.read_ns, |cells| cells.read_ns(page) + self.transfer_ns)
+    }
+
+    /// LUN time of a program of a page.
+    #[inline]
+    pub(crate) fn program_ns(&self, page: Ppn) -> u64 {
+        let of_cells = |cells: &Box<Cells>| self.transfer_ns + cells.program_ns(page);
+        self.cells.as_ref().map_or(self.program_ns, of_cells)
+    }
+
+    /// Takes note that a block is erased so often more, if times depend on that.
+    #[inline]
+    pub(crate) fn wear(&mut self, block: BlockId, erases: u32) {
+        self.cells.iter_mut().for_each(|cells| cells.wear(block, erases));
+    }
+
     #[inline]
     fn lun_of(&self, page: Ppn) -> usize {
         self.striping.lun(page)
@@ -196,13 +226,13 @@ impl Luns {
         if self.accounts.is_some() {
             return self.read_and_account(page, now, is_host);
         }
-        self.read_from(self.lun_of(page), now)
+        self.read_from(self.lun_of(page), now, self.read_ns(page))
     }
 
     #[inline]
-    fn read_from(&mut self, lun: usize, earliest: u64) -> u64 {
+    fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64) -> u64 {
         let start = earliest.max(self.all[lun].free);
-        let mut done = start + self.read_ns;
+        let mut done = start + read_ns;
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             done = done.max(*channel_free + channels.transfer_ns);
@@ -217,18 +247,18 @@ impl Luns {
         if self.accounts.is_some() {
             return self.program_and_account(page, now, after, is_host);
         }
-        self.program_on(self.lun_of(page), now.max(after.both()))
+        self.program_on(self.lun_of(page), now.max(after.both()), self.program_ns(page))
     }
 
     #[inline]
-    fn program_on(&mut self, lun: usize, earliest: u64) -> u64 {
+    fn program_on(&mut self, lun: usize, earliest: u64, program_ns: u64) -> u64 {
         let mut start = earliest.max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
-        self.all[lun].occupy(start, start + self.program_ns)
+        self.all[lun].occupy(start, start + program_ns)
     }
 
     /// Reads `from` and programs `to`.
@@ -238,18 +268,19 @@ impl Luns {
         if self.accounts.is_some() {
             return self.copy_and_account(from, to, earliest);
         }
+        let (read_ns, program_ns) = (self.read_ns(from), self.program_ns(to));
         if let [lun] = &mut self.all[..] {
             let start = earliest.max(lun.free);
-            return lun.occupy(start, start + self.copy_ns);
+            return lun.occupy(start, start + read_ns + program_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
         if from == to && self.shared.is_none() {
             let lun = &mut self.all[from];
             let start = earliest.max(lun.free);
-            return lun.occupy(start, start + self.copy_ns);
+            return lun.occupy(start, start + read_ns + program_ns);
         }
-        let is_read = self.read_from(from, earliest);
-        self.program_on(to, if self.reads_first { is_read } else { earliest })
+        let is_read = self.read_from(from, earliest, read_ns);
+        self.program_on(to, if self.reads_first { is_read } else { earliest }, program_ns)
     }
 
     /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
@@ -274,15 +305,10 @@ impl Luns {
     #[cold]
     #[inline(never)]
     fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
-        let lun = self.lun_of(page);
+        let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
         let free = self.all[lun].free;
-        let done = self.read_from(lun, now);
-        let booked = Booked {
-            free,
-            start: now.max(free),
-            own_ns: self.read_ns,
-            ..self.booked(page, now, done)
-        };
+        let done = self.read_from(lun, now, own_ns);
+        let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
         done
     }
@@ -290,10 +316,9 @@ impl Luns {
     #[cold]
     #[inline(never)]
     fn program_and_account(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
-        let lun = self.lun_of(page);
+        let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
         let free = self.all[lun].free;
-        let done = self.program_on(lun, now.max(after.both()));
-        let own_ns = self.program_ns;
+        let done = self.program_on(lun, now.max(after.both()), own_ns);
         let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
         done
