@@ -5,8 +5,8 @@
 //! Pages that are programmed at once wait for the last of them in the registers of their planes: each of the
 //! others takes its transfer only.
 
-use crate::luns::Striping;
 use crate::read_retries::ReadRetries;
+use crate::striping::Striping;
 use crate::timing::{PageTypes, TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Ppn};
 

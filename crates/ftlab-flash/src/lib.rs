@@ -34,6 +34,7 @@ mod page_times;
 mod read_retries;
 mod response_times;
 mod schedule;
+mod striping;
 mod timed;
 mod timeline;
 mod timing;

@@ -14,8 +14,8 @@ mod gate;
 mod operation;
 mod timers;
 
-use crate::luns::Striping;
 use crate::owner::{NOBODY, Owner};
+use crate::striping::Striping;
 use crate::timeline::Log;
 use crate::timing::{TimingParameters, nanoseconds};
 use crate::waits::Waits;
