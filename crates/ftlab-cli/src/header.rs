@@ -192,6 +192,10 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         ("gc-priority", "same"),
         ("suspend", "off"),
         ("write-buffer", "off"),
+        ("page-types", "mean"),
+        ("planes", "1"),
+        ("read-retries", "off"),
+        ("pe-cycles", "0"),
     ];
     let more = more.into_iter().filter(|(key, usual)| !["", usual].contains(&value(key)));
     let more: Vec<_> = more.map(|(key, _)| format!("; {key} {}", value(key))).collect();

@@ -377,6 +377,52 @@ fn with_one_lun_seconds_are_counts_times_latencies() {
 }
 
 #[test]
+fn cells_take_the_time_of_their_pages_and_wear() {
+    let place = Place::new();
+    let run = |timing: &str| {
+        place.ftlab(&format!(
+            "run hotcold {SMALL} --fill random --warmup-writes 1000 --ftl 2r++ --timing {timing}"
+        ))
+    };
+    let json = |timing: &str| run(&format!("{timing} --json")).json()["runs"][0].clone();
+    let seconds = |run: &serde_json::Value| {
+        let of = |what: &str| run["timing"]["lun_seconds"][what].as_f64().unwrap();
+        [of("host_writes"), of("relocations")]
+    };
+    let mean = json("tlc:transfer-us=0");
+    let count = |name: &str| mean[name].as_u64().unwrap() as f64;
+    for types in ["each", "one-shot"] {
+        let by_type = json(&format!("tlc:transfer-us=0,page-types={types}"));
+        assert_eq!(
+            (&by_type["relocations"], &by_type["waf"]),
+            (&mean["relocations"], &mean["waf"])
+        );
+        let [longest, usual] =
+            [&by_type, &mean].map(|run| run["timing"]["response_ns"]["p50"].as_u64());
+        assert_ne!(longest, usual, "{types}");
+        // The 64 pages of a block fill 21 word lines and a third, which is programmed as a whole.
+        let part = if types == "one-shot" { 66.0 / 64.0 } else { 1.0 };
+        for (by_type, mean) in seconds(&by_type).into_iter().zip(seconds(&mean)) {
+            assert!((by_type / mean / part - 1.0).abs() < 0.02, "{types}: {by_type} {mean}");
+        }
+    }
+    let retried = json("slc:read-retries=0:2");
+    assert_eq!(seconds(&retried)[1], count("relocations") * (3.0 * 25.0 + 200.0) / 1e6);
+    let planes = seconds(&json("slc:planes=4"));
+    assert!((planes[0] / count("host_writes") / 50e-6 - 1.0).abs() < 0.02, "{planes:?}");
+    let header =
+        run("mlc:page-types=each,planes=2,read-retries=1000:1/3000:3,pe-cycles=900").stdout;
+    for part in [
+        "mlc: 48/64 us to read, 850/2300 to program",
+        "; page-types each; planes 2; read-retries 1000:1/3000:3; pe-cycles 900",
+    ] {
+        assert!(header.contains(part), "{part} is not in:\n{header}");
+    }
+    let refused = run("slc:page-types=each").stderr;
+    assert!(refused.contains("give the times of each page of a word line"), "{refused}");
+}
+
+#[test]
 fn requests_take_as_long_as_their_last_page() {
     let place = Place::new();
     // Every 10 ms, by turns: a write of two pages, their read, a read of a page without data, a trim, a flush.

@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cells;
 mod faulty;
 mod geometry;
 mod host_op;
@@ -30,8 +31,11 @@ mod memory;
 mod no_payload;
 mod occupation;
 mod owner;
+mod page_times;
+mod read_retries;
 mod response_times;
 mod schedule;
+mod striping;
 mod timed;
 mod timeline;
 mod timing;
@@ -43,11 +47,13 @@ pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, P
 pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
+pub use page_times::PageTimes;
+pub use read_retries::ReadRetries;
 pub use response_times::ResponseTimes;
 pub use timed::{Arrival, Awaited, Interval, Measured, RequestTimes, Step, Timed};
 pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{
-    Arrivals, GcPriority, Layout, Priority, Suspend, TIMINGS, Timing, TimingParameters,
+    Arrivals, GcPriority, Layout, PageTypes, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,
 };
 pub use waits::{Alike, Cause, WaitTimes, Waits};

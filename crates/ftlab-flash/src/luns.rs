@@ -1,9 +1,11 @@
 //! LUNs and channels: who is busy until when.
 
+use crate::cells::Cells;
 use crate::ledger::Ledger;
 use crate::occupation::{Accounts, After, Booked};
-use crate::timing::{Layout, Priority, TimingParameters, nanoseconds};
-use crate::{BlockId, BlockOf, Geometry, Ppn};
+use crate::striping::Striping;
+use crate::timing::{Priority, TimingParameters, nanoseconds};
+use crate::{BlockId, Geometry, Ppn};
 use std::ops::Range;
 
 /// The LUNs of a drive; LUN l is on channel l mod the number of channels.
@@ -13,13 +15,14 @@ use std::ops::Range;
 /// they are asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Luns {
-    /// Of the cells and the transfer.
-    pub(crate) read_ns: u64,
-    /// The transfer and the program.
-    pub(crate) program_ns: u64,
+    /// Of the cells and the transfer, where all pages take as long.
+    read_ns: u64,
+    /// The transfer and the program, where all pages take as long.
+    program_ns: u64,
     pub(crate) erase_ns: u64,
-    /// A read and a program.
-    pub(crate) copy_ns: u64,
+    transfer_ns: u64,
+    /// Times of the cells, where they depend on the page.
+    cells: Option<Box<Cells>>,
     /// Whether the program of a copy waits for its read.
     reads_first: bool,
     striping: Striping,
@@ -48,80 +51,20 @@ struct Channels {
     of_lun: Vec<u32>,
 }
 
-/// Maps pages to LUNs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Striping {
-    /// Every superblock has as many pages on each LUN, and LUNs are a power of two: page p of the drive is on
-    /// LUN p & mask. By far the most frequent case, and one without divisions.
-    Even { mask: u32, block_of: BlockOf },
-    /// Page p of a superblock is on LUN p mod the number of LUNs.
-    Superblock { luns: u32, pages_per_block: u32, block_of: BlockOf },
-    /// Block b is on LUN b mod the number of LUNs.
-    Block { luns: u32, block_of: BlockOf },
-}
-
-impl Striping {
-    pub(crate) fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
-        let (pages_per_block, block_of) = (geometry.pages_per_block(), geometry.block_of());
-        match layout {
-            Layout::Superblock
-                if luns.is_power_of_two() && pages_per_block.is_multiple_of(luns) =>
-            {
-                Self::Even { mask: luns - 1, block_of }
-            }
-            Layout::Superblock => Self::Superblock { luns, pages_per_block, block_of },
-            Layout::Block => Self::Block { luns, block_of },
-        }
-    }
-
-    #[inline]
-    pub(crate) fn lun(self, page: Ppn) -> usize {
-        let lun = match self {
-            Self::Even { mask, .. } => page.0 & mask,
-            Self::Superblock { luns, pages_per_block, block_of } => {
-                (page.0 - block_of.page(page).0 * pages_per_block) % luns
-            }
-            Self::Block { luns, block_of } => block_of.page(page).0 % luns,
-        };
-        lun as usize
-    }
-
-    /// The block of a page.
-    pub(crate) fn block(self, page: Ppn) -> BlockId {
-        let (Self::Even { block_of, .. }
-        | Self::Superblock { block_of, .. }
-        | Self::Block { block_of, .. }) = self;
-        block_of.page(page)
-    }
-
-    /// The LUNs that hold pages of `block`.
-    #[inline]
-    pub(crate) fn luns_of(self, block: BlockId) -> Range<usize> {
-        match self {
-            Self::Even { mask, .. } => 0..mask as usize + 1,
-            Self::Superblock { luns, pages_per_block, .. } => 0..luns.min(pages_per_block) as usize,
-            Self::Block { luns, .. } => {
-                let lun = (block.0 % luns) as usize;
-                lun..lun + 1
-            }
-        }
-    }
-}
-
 impl Luns {
     pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
         let TimingParameters { channels, luns, .. } = *parameters;
         let count = channels * luns;
         let transfer_ns = nanoseconds(parameters.transfer_us);
-        let read_ns = nanoseconds(parameters.read_us) + transfer_ns;
-        let program_ns = transfer_ns + nanoseconds(parameters.program_us);
+        let striping = Striping::new(count, parameters.layout, geometry);
         Self {
-            read_ns,
-            program_ns,
+            read_ns: nanoseconds(parameters.read_us.mean_us()) + transfer_ns,
+            program_ns: transfer_ns + nanoseconds(parameters.program_us.mean_us()),
             erase_ns: nanoseconds(parameters.erase_us),
-            copy_ns: read_ns + program_ns,
+            transfer_ns,
+            cells: Cells::new(parameters, striping, geometry).map(Box::new),
             reads_first: parameters.priority != Priority::Femu,
-            striping: Striping::new(count, parameters.layout, geometry),
+            striping,
             all: vec![Lun::default(); count as usize],
             shared: (transfer_ns > 0 && luns > 1).then(|| Channels {
                 transfer_ns,
@@ -161,6 +104,26 @@ impl Luns {
         self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
     }
 
+    /// LUN time of a read of a page.
+    #[inline]
+    pub(crate) fn read_ns(&self, page: Ppn) -> u64 {
+        self.cells.as_ref().map_or(self.read_ns, |cells| cells.read_ns(page) + self.transfer_ns)
+    }
+
+    /// LUN time of a program of a page.
+    #[inline]
+    pub(crate) fn program_ns(&self, page: Ppn) -> u64 {
+        self.cells
+            .as_ref()
+            .map_or(self.program_ns, |cells| self.transfer_ns + cells.program_ns(page))
+    }
+
+    /// Takes note that a block is erased so often more, if times depend on that.
+    #[inline]
+    pub(crate) fn wear(&mut self, block: BlockId, erases: u32) {
+        self.cells.iter_mut().for_each(|cells| cells.wear(block, erases));
+    }
+
     #[inline]
     fn lun_of(&self, page: Ppn) -> usize {
         self.striping.lun(page)
@@ -178,13 +141,13 @@ impl Luns {
         if self.accounts.is_some() {
             return self.read_and_account(page, now, is_host);
         }
-        self.read_from(self.lun_of(page), now)
+        self.read_from(self.lun_of(page), now, self.read_ns(page))
     }
 
     #[inline]
-    fn read_from(&mut self, lun: usize, earliest: u64) -> u64 {
+    fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64) -> u64 {
         let start = earliest.max(self.all[lun].free);
-        let mut done = start + self.read_ns;
+        let mut done = start + read_ns;
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             done = done.max(*channel_free + channels.transfer_ns);
@@ -199,18 +162,18 @@ impl Luns {
         if self.accounts.is_some() {
             return self.program_and_account(page, now, after, is_host);
         }
-        self.program_on(self.lun_of(page), now.max(after.both()))
+        self.program_on(self.lun_of(page), now.max(after.both()), self.program_ns(page))
     }
 
     #[inline]
-    fn program_on(&mut self, lun: usize, earliest: u64) -> u64 {
+    fn program_on(&mut self, lun: usize, earliest: u64, program_ns: u64) -> u64 {
         let mut start = earliest.max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
-        self.all[lun].occupy(start, start + self.program_ns)
+        self.all[lun].occupy(start, start + program_ns)
     }
 
     /// Reads `from` and programs `to`.
@@ -220,18 +183,19 @@ impl Luns {
         if self.accounts.is_some() {
             return self.copy_and_account(from, to, earliest);
         }
+        let (read_ns, program_ns) = (self.read_ns(from), self.program_ns(to));
         if let [lun] = &mut self.all[..] {
             let start = earliest.max(lun.free);
-            return lun.occupy(start, start + self.copy_ns);
+            return lun.occupy(start, start + read_ns + program_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
         if from == to && self.shared.is_none() {
             let lun = &mut self.all[from];
             let start = earliest.max(lun.free);
-            return lun.occupy(start, start + self.copy_ns);
+            return lun.occupy(start, start + read_ns + program_ns);
         }
-        let is_read = self.read_from(from, earliest);
-        self.program_on(to, if self.reads_first { is_read } else { earliest })
+        let is_read = self.read_from(from, earliest, read_ns);
+        self.program_on(to, if self.reads_first { is_read } else { earliest }, program_ns)
     }
 
     /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
@@ -256,15 +220,10 @@ impl Luns {
     #[cold]
     #[inline(never)]
     fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
-        let lun = self.lun_of(page);
+        let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
         let free = self.all[lun].free;
-        let done = self.read_from(lun, now);
-        let booked = Booked {
-            free,
-            start: now.max(free),
-            own_ns: self.read_ns,
-            ..self.booked(page, now, done)
-        };
+        let done = self.read_from(lun, now, own_ns);
+        let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
         done
     }
@@ -272,10 +231,9 @@ impl Luns {
     #[cold]
     #[inline(never)]
     fn program_and_account(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
-        let lun = self.lun_of(page);
+        let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
         let free = self.all[lun].free;
-        let done = self.program_on(lun, now.max(after.both()));
-        let own_ns = self.program_ns;
+        let done = self.program_on(lun, now.max(after.both()), own_ns);
         let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
         done

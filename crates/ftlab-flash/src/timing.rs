@@ -1,5 +1,7 @@
 //! How long flash operations take, by the name of a chip.
 
+use crate::page_times::PageTimes;
+use crate::read_retries::ReadRetries;
 use crate::write_buffer::WriteBuffer;
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError, Value};
 
@@ -73,6 +75,18 @@ ftlab_spec::choices! {
     }
 }
 
+ftlab_spec::choices! {
+    /// What the pages of a word line have to do with each other.
+    pub enum PageTypes {
+        /// Nothing: each takes the mean of their times.
+        Mean = "mean",
+        /// Each takes its own time.
+        Each = "each",
+        /// They are read each in its own time, and programmed at once, in the sum of their times.
+        OneShot = "one-shot",
+    }
+}
+
 impl Suspend {
     pub(crate) fn programs(self) -> bool {
         matches!(self, Self::Programs | Self::Both)
@@ -86,10 +100,10 @@ impl Suspend {
 ftlab_spec::parameters! {
     /// Parameters of a timing; times are per page of the simulated drive, whatever its size.
     pub struct TimingParameters {
-        /// Microseconds to read a page from the cells.
-        read_us: f64 = 25.0, "read-us" in 0.0..=1e9, from "FASTer (SNAPI 2010), table I";
-        /// Microseconds to program a page.
-        program_us: f64 = 200.0, "program-us" in 0.0..=1e9, from "FASTer (SNAPI 2010), table I";
+        /// Microseconds to read a page from the cells; with page-types, those of the pages of a word line, as 48/64.
+        read_us: PageTimes = PageTimes::alike(25.0), "read-us", from "FASTer (SNAPI 2010), table I";
+        /// Microseconds to program a page; with page-types, those of the pages of a word line, as 850/2300.
+        program_us: PageTimes = PageTimes::alike(200.0), "program-us", from "FASTer (SNAPI 2010), table I";
         /// Microseconds to erase a block.
         erase_us: f64 = 1500.0, "erase-us" in 0.0..=1e9, from "FASTer (SNAPI 2010), table I";
         /// Microseconds to transfer a page over its channel, in or out.
@@ -129,6 +143,16 @@ ftlab_spec::parameters! {
         suspend_max: u32 = 0, "suspend-max", from "our choice";
         /// With unit=request: whether to tell what requests waited for, at each percentile.
         waits: bool = false, "waits", from "our choice";
+        /// Whether each page takes its own time by its place in its word line: LSB, CSB, MSB.
+        page_types: PageTypes = PageTypes::Mean, "page-types", from "the means, as papers count";
+        /// Planes of a LUN, on which the pages of a block take turns; those of the same offset are programmed at
+        /// once.
+        planes: u32 = 1, "planes" in 1..=16, from "one, as FASTer (SNAPI 2010) counts";
+        /// Retries of a read by the P/E cycles of its block: 1000:1/3000:3 for one from 1,000 on and three from
+        /// 3,000 on. Each takes another read and transfer.
+        read_retries: ReadRetries = ReadRetries::default(), "read-retries", from "none: new flash";
+        /// With read-retries: P/E cycles that every block has had before.
+        pe_cycles: u32 = 0, "pe-cycles" in 0..=1_000_000, from "new flash";
     }
 }
 
@@ -142,39 +166,49 @@ pub struct TimingPreset {
     /// Where its times come from.
     pub source: &'static str,
     arguments: &'static str,
+    /// What it gives instead with page-types=each and one-shot, as far as the source says.
+    of_each: &'static str,
 }
 
-/// Every preset. Cells of more than one bit have slow and fast pages; we take the mean.
+/// Every preset. Cells of more than one bit have slow and fast pages; by default we take the mean.
 pub const TIMINGS: [TimingPreset; 6] = [
     TimingPreset {
         name: "slc",
         summary: "an SLC chip of 2010: 25 us to read, 200 us to program, 1.5 ms to erase",
         source: "FASTer (SNAPI 2010), table I",
         arguments: "",
+        of_each: "",
     },
     TimingPreset {
         name: "mlc",
-        summary: "Micron L95B MLC: 56 us, 1,575 us (both means of 2 kinds of pages), 3 ms",
+        summary: "Micron L95B MLC: 56 us (48 and 64 by page type), 1,575 us (850 and 2,300), 3 ms",
         source: "FEMU, nand.h, as profiled there",
         arguments: "read-us=56,program-us=1575,erase-us=3000,transfer-us=52.433",
+        of_each: "read-us=48/64,program-us=850/2300",
     },
     TimingPreset {
         name: "tlc",
-        summary: "planar TLC: 80 us, 2,926.5 us (both means of 3 kinds of pages), 3 ms",
+        summary: "planar TLC: 80 us (56.5, 77.5 and 106 by page type), 2,926.5 us (820.5, 2,225 and \
+                  5,734), 3 ms",
         source: "FEMU, nand.h, after SimpleSSD (IEEE CAL 2018)",
         arguments: "read-us=80,program-us=2926.5,erase-us=3000,transfer-us=52.433",
+        of_each: "read-us=56.5/77.5/106,program-us=820.5/2225/5734",
     },
     TimingPreset {
         name: "qlc",
-        summary: "QLC: 110.344 us, 4,841.056 us (both means of 4 kinds of pages), 3 ms",
+        summary: "QLC: 110.344 us (59.325, 85.25, 127.2 and 169.6 by page type), 4,841.056 us (861.525, \
+                  2,447.5, 6,880.8 and 9,174.4), 3 ms",
         source: "FEMU, nand.h, extrapolated there from TLC after Micron (FMS 2019)",
         arguments: "read-us=110.344,program-us=4841.056,erase-us=3000,transfer-us=52.433",
+        of_each: "read-us=59.325/85.25/127.2/169.6,\
+                  program-us=861.525/2447.5/6880.8/9174.4",
     },
     TimingPreset {
         name: "femu",
         summary: "FEMU's black-box SSD as it comes: 40 us, 200 us, 2 ms, 8 channels x 8 LUNs",
         source: "FEMU (FAST 2018), defaults of bbssd",
         arguments: "read-us=40,program-us=200,erase-us=2000,channels=8,luns=8",
+        of_each: "",
     },
     TimingPreset {
         name: "enterprise",
@@ -182,6 +216,7 @@ pub const TIMINGS: [TimingPreset; 6] = [
                   of a one-shot program), 3.5 ms, 800 MB/s on each of 8 channels x 16 LUNs",
         source: "NVMeVirt (FAST 2023), SK hynix ZNS prototype; erase: AERO (ASPLOS 2024), abstract",
         arguments: "read-us=40.95,program-us=637.88,erase-us=3500,transfer-us=81.92,channels=8,luns=16",
+        of_each: "program-us=637.88/637.88/637.88",
     },
 ];
 
@@ -200,7 +235,11 @@ impl TimingPreset {
     }
 
     fn spec(&self) -> Spec {
-        let text = match self.arguments {
+        self.with(self.arguments)
+    }
+
+    fn with(&self, arguments: &str) -> Spec {
+        let text = match arguments {
             "" => self.name.to_owned(),
             arguments => format!("{}:{arguments}", self.name),
         };
@@ -226,12 +265,19 @@ impl Timing {
                 known: TIMINGS.iter().map(|preset| preset.name.to_owned()).collect(),
             });
         };
-        // What is given after the preset overrides it.
         let mut full = preset.spec();
-        full.arguments.retain(|(key, _)| spec.get(key).is_none());
-        full.arguments.extend(spec.arguments.iter().cloned());
-        let parameters = TimingParameters::from_spec(&full)?;
+        if spec.get("page-types").is_some_and(|types| types != PageTypes::Mean.to_string()) {
+            override_by(&mut full, &preset.with(preset.of_each));
+        }
+        override_by(&mut full, spec);
+        let mut parameters = TimingParameters::from_spec(&full)?;
         check(&spec.name, &parameters)?;
+        if parameters.page_types == PageTypes::Mean {
+            let TimingParameters { read_us, program_us, .. } = &mut parameters;
+            for times in [read_us, program_us] {
+                *times = PageTimes::alike(times.mean_us());
+            }
+        }
         Ok(Self { parameters, slowest: 0 })
     }
 
@@ -273,10 +319,19 @@ impl Timing {
     }
 }
 
+/// What is given after a preset overrides it.
+fn override_by(full: &mut Spec, spec: &Spec) {
+    full.arguments.retain(|(key, _)| spec.get(key).is_none());
+    full.arguments.extend(spec.arguments.iter().cloned());
+}
+
 /// Refuses what does nothing without something else.
 fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
     let TimingParameters { arrivals, unit, priority, gc_priority, suspend, write_buffer, .. } =
         parameters;
+    let TimingParameters { read_us, program_us, page_types, read_retries, pe_cycles, .. } =
+        parameters;
+    let places = [read_us.places(), program_us.places()];
     let by_request = "possible for single page writes; add unit=request";
     let by_choice =
         "possible for LUNs that do what they are asked for first; add priority=read-first";
@@ -292,6 +347,16 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         ("gc-priority", gc_priority.to_string(), by_choice)
     } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {
         ("suspend", suspend.to_string(), by_choice)
+    } else if *page_types != PageTypes::Mean && places == [1, 1] {
+        let by_list = "possible for pages that all take as long; give the times of each page of a word line, \
+                       such as program-us=850/2300";
+        ("page-types", page_types.to_string(), by_list)
+    } else if places[0] != places[1] && !places.contains(&1) {
+        let as_many = "of as many pages of a word line as read-us; give as many, or one of all";
+        ("program-us", program_us.to_string(), as_many)
+    } else if *pe_cycles > 0 && read_retries.is_off() {
+        let by_wear = "of use where no time depends on wear; add read-retries";
+        ("pe-cycles", pe_cycles.to_string(), by_wear)
     } else {
         return Ok(());
     };
@@ -321,8 +386,47 @@ mod tests {
                 preset.parameters().into_iter().map(|p| (p.name, p.default)).collect();
             assert_eq!(parameters.values(), shown, "{}", preset.name);
             let faster = timing(&format!("{}:program-us=1,luns=3", preset.name)).unwrap();
-            let given = TimingParameters { program_us: 1.0, luns: 3, ..parameters };
+            let given =
+                TimingParameters { program_us: PageTimes::alike(1.0), luns: 3, ..parameters };
             assert_eq!(faster, given);
+        }
+    }
+
+    #[test]
+    fn the_times_of_each_page_have_the_mean_of_the_preset() {
+        for preset in TIMINGS.iter().filter(|preset| !preset.of_each.is_empty()) {
+            let mean = timing(preset.name).unwrap();
+            let each = timing(&format!("{}:page-types=each", preset.name)).unwrap();
+            assert!(each.program_us.places() > 1, "{}", preset.name);
+            for (each, mean) in [(each.read_us, mean.read_us), (each.program_us, mean.program_us)] {
+                assert_eq!(each.mean_us(), mean.mean_us(), "{}", preset.name);
+            }
+        }
+        let typed = timing("tlc:page-types=each,program-us=1/2/3").unwrap();
+        assert_eq!(typed.read_us.to_string(), "56.5/77.5/106");
+        assert_eq!(typed.program_us.to_string(), "1/2/3");
+        assert_eq!(timing("slc:program-us=850/2300").unwrap().program_us, PageTimes::alike(1575.0));
+    }
+
+    #[test]
+    fn options_of_cells_that_do_nothing_are_errors_that_say_what_is_right() {
+        for (wrong, message) in [
+            (
+                "slc:page-types=each",
+                "page-types=each is not possible for pages that all take as long",
+            ),
+            ("femu:page-types=one-shot", "such as program-us=850/2300"),
+            (
+                "slc:page-types=each,read-us=1/2,program-us=1/2/3",
+                "program-us=1/2/3 is not of as many",
+            ),
+            ("slc:program-us=-1", "program-us=-1 is not a number in 0..=1e9, or 2 to 4 of them"),
+            ("slc:pe-cycles=5", "pe-cycles=5 is not of use"),
+            ("slc:read-retries=9:1/3:2", "read-retries=9:1/3:2 is not off, or P/E cycles"),
+            ("slc:planes=17", "planes=17 is not a whole number in 1..=16"),
+        ] {
+            let error = timing(wrong).unwrap_err();
+            assert!(error.contains(message), "{wrong}: {error}");
         }
     }
 

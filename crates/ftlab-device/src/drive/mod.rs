@@ -176,7 +176,9 @@ impl Drive {
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));
         core.observer = options.observer;
         if let Some(timing) = options.timing {
-            core.media().set_clock(Clock::new(&timing, &superblock.config.geometry));
+            let erases = |block| core.ftl.drive().erases(block);
+            let clock = Clock::new(&timing, &superblock.config.geometry, erases);
+            core.media().set_clock(clock);
         }
         if let Some(notice) = options.notice {
             core.media().set_notice(notice);

@@ -6,8 +6,7 @@
 //! whose most urgent operation is a program waits for it, and takes a read that comes meanwhile. What must not be overtaken is held back: a read by the program of its page, a program by the
 //! erase of its block, the program of a copyback by its read, an erase by the copybacks before it, a host
 //! write by the collection before it. All of these were asked for earlier, so nothing waits for itself. The
-//! pages of a block may change places among the programs that are due at the same time, which take equally
-//! long.
+//! pages of a block may change places among the programs that are due at the same time.
 
 mod accounts;
 mod channels;
@@ -16,8 +15,8 @@ mod operation;
 mod timers;
 
 use crate::ledger::Ledger;
-use crate::luns::Striping;
 use crate::owner::{NOBODY, Owner};
+use crate::striping::Striping;
 use crate::timing::{TimingParameters, nanoseconds};
 use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
@@ -61,9 +60,6 @@ pub(crate) struct Schedule {
 /// In nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Times {
-    /// Of the cells.
-    read: u64,
-    program: u64,
     erase: u64,
     transfer: u64,
 }
@@ -127,8 +123,6 @@ impl Schedule {
         Self {
             now: 0,
             times: Times {
-                read: nanoseconds(parameters.read_us),
-                program: nanoseconds(parameters.program_us),
                 erase: nanoseconds(parameters.erase_us),
                 transfer: nanoseconds(parameters.transfer_us),
             },
@@ -192,14 +186,14 @@ impl Schedule {
         self.operations.len()
     }
 
-    /// The host reads a page.
-    pub(crate) fn read(&mut self, from: Ppn, owner: Owner) {
-        self.add_read(Kind::HostRead, from, owner);
+    /// The host reads a page, which takes this time of the LUN.
+    pub(crate) fn read(&mut self, from: Ppn, time_ns: u64, owner: Owner) {
+        self.add_read(Kind::HostRead, from, time_ns, owner);
     }
 
     /// The FTL reads a page; a collection that a host write waits for, or not.
-    pub(crate) fn read_for_ftl(&mut self, from: Ppn, is_awaited: bool) {
-        let read = self.add_read(Kind::Read, from, NOBODY);
+    pub(crate) fn read_for_ftl(&mut self, from: Ppn, time_ns: u64, is_awaited: bool) {
+        let read = self.add_read(Kind::Read, from, time_ns, NOBODY);
         if is_awaited {
             self.operations[read].collected = self.collected.enter();
             self.account_move();
@@ -207,9 +201,11 @@ impl Schedule {
         self.ask(read);
     }
 
-    fn add_read(&mut self, kind: Kind, from: Ppn, owner: Owner) -> u32 {
+    fn add_read(&mut self, kind: Kind, from: Ppn, time_ns: u64, owner: Owner) -> u32 {
         let lun = self.striping.lun(from) as u32;
-        let read = self.operations.add(Operation::new(kind, lun, from.0, owner));
+        let mut read = Operation::new(kind, lun, from.0, owner);
+        read.left_ns = time_ns - self.times.transfer;
+        let read = self.operations.add(read);
         self.account_asked(read);
         if let Some(&program) = self.programs.get(&from.0) {
             self.operations.follow(read, program);
@@ -221,9 +217,9 @@ impl Schedule {
         read
     }
 
-    /// A page is programmed that a host write asked for, or not.
-    pub(crate) fn program(&mut self, to: Ppn, is_awaited: bool, owner: Owner) {
-        let program = self.add_program(Kind::HostProgram, to, owner);
+    /// A page is programmed that a host write asked for, or not; it takes this time of the LUN.
+    pub(crate) fn program(&mut self, to: Ppn, time_ns: u64, is_awaited: bool, owner: Owner) {
+        let program = self.add_program(Kind::HostProgram, to, time_ns, owner);
         if is_awaited && self.collected.wait(program) {
             self.operations[program].holds += 1;
             self.operations[program].held_by = None;
@@ -231,10 +227,10 @@ impl Schedule {
         self.ask(program);
     }
 
-    fn add_program(&mut self, kind: Kind, to: Ppn, owner: Owner) -> u32 {
+    fn add_program(&mut self, kind: Kind, to: Ppn, time_ns: u64, owner: Owner) -> u32 {
         let lun = self.striping.lun(to) as u32;
         let mut program = Operation::new(kind, lun, to.0, owner);
-        program.left_ns = self.times.program;
+        program.left_ns = time_ns - self.times.transfer;
         let program = self.operations.add(program);
         self.account_asked(program);
         let block = self.striping.block(to);
@@ -246,10 +242,11 @@ impl Schedule {
         program
     }
 
-    /// A page is read and programmed elsewhere, by a collection that a host write waits for, or not.
-    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, is_awaited: bool) {
-        let read = self.add_read(Kind::Read, from, NOBODY);
-        let program = self.add_program(Kind::Program, to, NOBODY);
+    /// A page is read and programmed elsewhere, each in its time, by a collection that a host write waits for, or
+    /// not.
+    pub(crate) fn copy(&mut self, from: Ppn, to: Ppn, times_ns: [u64; 2], is_awaited: bool) {
+        let read = self.add_read(Kind::Read, from, times_ns[0], NOBODY);
+        let program = self.add_program(Kind::Program, to, times_ns[1], NOBODY);
         self.operations.follow(program, read);
         self.operations[program].moved = self.moved.enter();
         if is_awaited {
@@ -344,9 +341,10 @@ impl Schedule {
         self.account_begun(number, next);
         self.luns[number].present = next;
         let (phase, time) = match kind {
-            Kind::HostRead | Kind::Read => (Phase::Cells, self.times.read),
-            Kind::Erase => (Phase::Work, self.operations[next].left_ns),
-            _ if self.times.transfer > 0 => (Phase::In, self.times.transfer),
+            Kind::HostRead | Kind::Read => (Phase::Cells, self.operations[next].left_ns),
+            Kind::HostProgram | Kind::Program if self.times.transfer > 0 => {
+                (Phase::In, self.times.transfer)
+            }
             _ => (Phase::Work, self.operations[next].left_ns),
         };
         self.begin_phase(number, phase, time);

@@ -57,7 +57,7 @@ pub(super) struct Operation {
     /// The page, or the block that is erased.
     pub(super) page: u32,
     pub(super) owner: Owner,
-    /// What is left of a program or erase.
+    /// What is left of the cells' work: of a read, program or erase.
     pub(super) left_ns: u64,
     pub(super) interruptions: u32,
     /// Its numbers among the copybacks and among what host writes wait for; 0 if it is none.

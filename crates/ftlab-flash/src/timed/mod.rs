@@ -4,7 +4,8 @@
 //! A program is a transfer over the channel and the program itself; a read is the read from the cells
 //! and a transfer; a copyback is a read and a program, the page passing through the controller, which
 //! corrects its errors; an erase takes the time of an erase on every LUN that holds a part of the
-//! block. An operation starts as soon as it has been asked for, what it depends on is complete, and
+//! block. Where pages differ, by their places in word lines and planes or by wear (`page-types`, `planes`,
+//! `read-retries`), each takes its own time. An operation starts as soon as it has been asked for, what it depends on is complete, and
 //! its LUN and channel are free; each LUN and each channel serves in the order of requests. Time is
 //! in whole nanoseconds and depends on nothing but the operations.
 //!
@@ -139,6 +140,11 @@ impl<F: Flash> Timed<F> {
         }
     }
 
+    /// A block had been erased so often before, beside what the timing says.
+    pub fn wear(&mut self, block: BlockId, erases: u32) {
+        self.luns.wear(block, erases);
+    }
+
     /// The flash below.
     pub fn below(&self) -> &F {
         &self.flash
@@ -187,7 +193,7 @@ impl<F: Flash> Timed<F> {
 
     /// When the read of a page is complete for which the host asks at this time, both in nanoseconds.
     pub fn host_read_done_ns(&mut self, from: Ppn, arrival_ns: u64) -> u64 {
-        self.measured.host_reads_ns += self.luns.read_ns;
+        self.measured.host_reads_ns += self.luns.read_ns(from);
         self.luns.read(from, arrival_ns, true)
     }
 
@@ -301,15 +307,16 @@ impl<F: Flash> Timed<F> {
         match (from, &mut requests.schedule) {
             (None, _) => requests.page_transferred(now),
             (Some(from), None) => {
-                self.measured.host_reads_ns += self.luns.read_ns;
+                self.measured.host_reads_ns += self.luns.read_ns(from);
                 ask_for(self.luns.ledger_mut(), asking);
                 let done = self.luns.read(from, now, true);
                 requests.page_done(done, || latest_waits(self.luns.ledger()));
             }
             (Some(from), Some(schedule)) => {
-                self.measured.host_reads_ns += self.luns.read_ns;
+                let time = self.luns.read_ns(from);
+                self.measured.host_reads_ns += time;
                 ask_for(schedule.ledger_mut(), asking);
-                schedule.read(from, present);
+                schedule.read(from, time, present);
                 requests.page_waits();
             }
         }
@@ -404,22 +411,23 @@ impl<F: Flash> Timed<F> {
     #[inline(always)]
     fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
         let is_awaited = self.host.is_waiting;
+        let times = [self.luns.read_ns(from), self.luns.program_ns(to)];
         if let Some(schedule) = self.schedule() {
-            schedule.copy(from, to, is_awaited);
-            return self.luns.copy_ns;
+            schedule.copy(from, to, times, is_awaited);
+            return times[0] + times[1];
         }
         let done = self.luns.copy(from, to, self.now());
         if !self.has_dependencies {
-            return self.luns.copy_ns;
+            return times[0] + times[1];
         }
         let moved_by = &mut self.moved_by[usize::from(self.host.is_waiting)];
         *moved_by = done.max(*moved_by);
-        self.luns.copy_ns
+        times[0] + times[1]
     }
 
     /// Programs a page that the present request asked for, or the FTL itself.
     fn program_for_request(&mut self, to: Ppn) {
-        let (now, time) = (self.host.now, self.luns.program_ns);
+        let (now, time) = (self.host.now, self.luns.program_ns(to));
         let is_awaited = std::mem::take(&mut self.host.is_waiting);
         let Some(requests) = &mut self.requests else { return };
         if is_awaited {
@@ -433,7 +441,7 @@ impl<F: Flash> Timed<F> {
         let asking = requests.asking();
         if let Some(schedule) = &mut requests.schedule {
             ask_for(schedule.ledger_mut(), asking);
-            schedule.program(to, is_awaited, owner);
+            schedule.program(to, time, is_awaited, owner);
             if is_awaited {
                 requests.program_waits();
             }
@@ -490,7 +498,7 @@ impl<F: Flash> Flash for Timed<F> {
             self.program_for_request(to);
             return Ok(());
         }
-        let time = self.luns.program_ns;
+        let time = self.luns.program_ns(to);
         if !self.host.is_waiting {
             self.luns.program(to, self.now(), After::default(), false);
             self.measured.others_ns += time;
@@ -525,6 +533,7 @@ impl<F: Flash> Flash for Timed<F> {
     #[inline]
     fn erase(&mut self, block: BlockId) -> Result<(), F::Error> {
         self.flash.erase(block)?;
+        self.luns.wear(block, 1);
         self.measured.erases_ns += self.luns.luns_of(block).len() as u64 * self.luns.erase_ns;
         let is_awaited = self.host.is_waiting;
         if let Some(schedule) = self.schedule() {
@@ -539,10 +548,10 @@ impl<F: Flash> Flash for Timed<F> {
 
     fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(from, data)?;
-        self.measured.others_ns += self.luns.read_ns;
-        let is_awaited = self.host.is_waiting;
+        let (time, is_awaited) = (self.luns.read_ns(from), self.host.is_waiting);
+        self.measured.others_ns += time;
         if let Some(schedule) = self.schedule() {
-            schedule.read_for_ftl(from, is_awaited);
+            schedule.read_for_ftl(from, time, is_awaited);
             return Ok(());
         }
         let done = self.luns.read(from, self.now(), false);

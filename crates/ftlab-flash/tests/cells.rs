@@ -1,0 +1,118 @@
+//! Closed forms of times that depend on the page: word lines, planes and retries, with every priority.
+
+use ftlab_flash::{Arrival, BlockId, Flash, Geometry, HostOp, Lpn, NoPayload, Ppn, Timed, Timing};
+
+const BLOCKS: u32 = 4;
+const PAGES_PER_BLOCK: u32 = 96;
+
+fn timed(timing: &str) -> Timed<NoPayload> {
+    let timing = Timing::from_spec(&timing.parse().unwrap()).unwrap();
+    let geometry = Geometry::new(BLOCKS, PAGES_PER_BLOCK, 4096).unwrap();
+    Timed::new(NoPayload, &timing, &geometry)
+}
+
+/// Asks for all pages of a block, one request each; the mean response time in microseconds, and the LUN time.
+fn mean_us(timed: &mut Timed<NoPayload>, op: HostOp, block: u32) -> (f64, u64) {
+    timed.measure();
+    for page in block * PAGES_PER_BLOCK..(block + 1) * PAGES_PER_BLOCK {
+        assert_eq!(timed.begin_request(op, Arrival::Next), ftlab_flash::Step::Arrived);
+        if op == HostOp::Read {
+            timed.read_for_host(Some(Ppn(page)));
+        } else {
+            timed.begin_host_write();
+            timed.program(Ppn(page), Lpn(page), &[]).unwrap();
+        }
+        timed.end_request();
+    }
+    let measured = timed.measured();
+    let times = &measured.requests.as_ref().unwrap().of[op as usize];
+    assert_eq!(times.count(), u64::from(PAGES_PER_BLOCK));
+    let lun_ns = measured.host_reads_ns + measured.host_writes_ns;
+    let responses_ns = times.mean_ns() * f64::from(PAGES_PER_BLOCK);
+    assert_eq!(responses_ns.round() as u64, lun_ns, "one at a time, nothing waits");
+    (times.mean_ns() / 1e3, lun_ns)
+}
+
+const PRIORITIES: [&str; 3] = ["none", "femu", "read-first"];
+
+#[test]
+fn one_at_a_time_a_word_line_takes_the_sum_of_its_pages_whichever_way() {
+    for (preset, read_us, program_us, transfer_us) in [
+        ("mlc", 56.0, 1575.0, 52.433),
+        ("tlc", 80.0, 2926.5, 52.433),
+        ("qlc", 110.343_75, 4_841.056_25, 52.433),
+    ] {
+        for priority in PRIORITIES {
+            for (types, shape) in [
+                ("each", ""),
+                ("one-shot", ""),
+                ("each", ",channels=2,luns=2"),
+                ("one-shot", ",luns=2,layout=block"),
+            ] {
+                let timing =
+                    format!("{preset}:unit=request,page-types={types},priority={priority}{shape}");
+                let mut timed = timed(&timing);
+                let (mean, _) = mean_us(&mut timed, HostOp::Write, 0);
+                assert!((mean - program_us - transfer_us).abs() < 1e-3, "{timing}: {mean}");
+                let (mean, _) = mean_us(&mut timed, HostOp::Read, 0);
+                assert!((mean - read_us - transfer_us).abs() < 1e-3, "{timing}: {mean}");
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_of_planes_take_the_time_of_one() {
+    for priority in PRIORITIES {
+        for planes in [1, 2, 4] {
+            let timing = format!("slc:unit=request,luns=2,planes={planes},priority={priority}");
+            let (_, lun_ns) = mean_us(&mut timed(&timing), HostOp::Write, 0);
+            assert_eq!(lun_ns, u64::from(PAGES_PER_BLOCK) * 200_000 / planes, "{timing}");
+            let one_shot = format!("{timing},page-types=one-shot,program-us=10/50/60");
+            let (_, lun_ns) = mean_us(&mut timed(&one_shot), HostOp::Write, 0);
+            assert_eq!(lun_ns, u64::from(PAGES_PER_BLOCK) / 3 * 120_000 / planes, "{one_shot}");
+        }
+    }
+}
+
+#[test]
+fn retries_make_reads_longer_step_by_step_as_blocks_wear() {
+    for priority in PRIORITIES {
+        let mut timed = timed(&format!(
+            "slc:unit=request,read-us=40,erase-us=0,transfer-us=10,read-retries=2:1/4:3,\
+             priority={priority}"
+        ));
+        for retries in [0.0, 0.0, 1.0, 1.0, 3.0, 3.0] {
+            let worn = mean_us(&mut timed, HostOp::Read, 1).0;
+            assert!((worn - 50.0 * (1.0 + retries)).abs() < 1e-9, "{priority}: {worn}");
+            let new = mean_us(&mut timed, HostOp::Read, 2).0;
+            assert!((new - 50.0).abs() < 1e-9, "{priority}: {new}");
+            timed.erase(BlockId(1)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn copies_and_reads_of_the_ftl_take_the_time_of_their_pages_too() {
+    for priority in PRIORITIES {
+        let timing = format!(
+            "slc:unit=request,read-us=10/20,program-us=100/300,erase-us=0,page-types=each,\
+             read-retries=7:1,pe-cycles=7,priority={priority}"
+        );
+        let mut timed = timed(&timing);
+        timed.measure();
+        assert_eq!(timed.begin_request(HostOp::Write, Arrival::Next), ftlab_flash::Step::Arrived);
+        timed.measure();
+        timed.begin_host_write();
+        timed.copyback(Ppn(1), Ppn(96), Lpn(1)).unwrap();
+        timed.merge_copy(Ppn(2), Ppn(97), Lpn(2)).unwrap();
+        timed.read(Ppn(3), &mut []).unwrap();
+        timed.program(Ppn(98), Lpn(0), &[]).unwrap();
+        timed.end_request();
+        let measured = timed.measured();
+        assert_eq!(measured.relocations_ns, 140_000, "{timing}");
+        assert_eq!(measured.merges_ns, 320_000, "{timing}");
+        assert_eq!((measured.others_ns, measured.host_writes_ns), (40_000, 100_000), "{timing}");
+        assert_eq!(measured.busy_ns, [600_000], "{timing}");
+    }
+}
