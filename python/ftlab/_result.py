@@ -61,6 +61,7 @@ class Run(Document):
     nanoseconds_per_program: float
     nanoseconds_per_relocation: float | None
     observed: dict[str, Any] | None
+    own_workload: dict[str, Any] | None
     partial_merges: int
     progressive_merges: int
     relocations: int

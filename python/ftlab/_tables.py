@@ -70,7 +70,7 @@ def _runs(document: Document) -> Iterator[Row]:
         yield {key: value for key, value in row.items() if key not in _ABSENT}
 
 
-_ABSENT = ("running_cold_region_share", "endurance", "fdp", "faults", "timing", "observed")
+_ABSENT = ("running_cold_region_share", "endurance", "fdp", "faults", "timing", "own_workload", "observed")
 """Fields that are lists or documents if they are not ``None``."""
 
 

@@ -4,7 +4,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::{
-    FdpEvent, FdpEventCounts, FdpEventType, FdpIsolation, FdpStatistics, LunSeconds,
+    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, LunSeconds,
     OperationTimes, RunResult, TimingResult,
 };
 
@@ -113,14 +113,16 @@ fn fdp_rows(ftl: &str, fdp: &FdpStatistics) -> Vec<[String; 7]> {
         units + u64::from(fdp.shared_units),
         None,
     );
-    let used = fdp.handles.iter().enumerate().filter(|(_, handle)| handle.hbmw > 0);
-    let each = used.map(|(number, handle)| {
+    let used = fdp.handles.iter().filter(|handle| handle.hbmw > 0);
+    let each = used.map(|handle| {
+        let FdpHandle { group, handle: number, .. } = *handle;
+        let group = if fdp.reclaim_groups > 1 { format!("group {group}, ") } else { String::new() };
         let isolation = match handle.isolation {
             FdpIsolation::InitiallyIsolated => "initially",
             FdpIsolation::PersistentlyIsolated => "persistently",
         };
         row(
-            format!("  handle {number}, {isolation} isolated"),
+            format!("  {group}handle {number}, {isolation} isolated"),
             [handle.hbmw, handle.mbmw, handle.mbe],
             handle.units.into(),
             Some(handle.ruamw_bytes),
@@ -196,11 +198,21 @@ fn logged(run: &RunResult) -> Option<String> {
     let example = named.map_or(String::new(), |event| format!(", such as {},", event.named));
     let mut said = Vec::new();
     if invalid > 0 {
+        let beyond = match fdp.reclaim_groups {
+            1 => format!("beyond its {} handles", fdp.handles.len()),
+            groups => format!("of none of its {groups} reclaim groups and their handles"),
+        };
         said.push(format!(
-            "{} page writes named a stream{example} beyond its {} handles and went to handle 0; raise \
-             handles=, or name other streams",
+            "{} page writes named a stream{example} {beyond} and went to handle 0; raise handles=, or name \
+             other streams",
             grouped(invalid),
-            fdp.handles.len(),
+        ));
+    }
+    if fdp.redirected_writes > 0 {
+        said.push(format!(
+            "{} page writes named a reclaim group that held as many valid pages as it can, and went to \
+             another; spread the streams over the groups, or raise --op",
+            grouped(fdp.redirected_writes),
         ));
     }
     let closed = unit_not_fully_written + modified;

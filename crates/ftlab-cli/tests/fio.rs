@@ -91,8 +91,14 @@ fn with_timing_each_job_is_a_host() {
         let seconds = run["timing"]["elapsed_seconds"].as_f64().unwrap();
         // What is under way at the end is completed.
         assert!((2.0..2.5).contains(&seconds), "{seconds}");
+        // What each was asked for is told of each.
+        assert_eq!(run["own_workload"]["page_writes"], run["host_writes"]);
         run["host_writes"].as_u64().unwrap()
     });
+    let [of_fdp, of_greedy] = [0, 1].map(|index| &json["runs"][index]["own_workload"]);
+    assert_eq!(json["workload"]["requests"], of_fdp["requests"]);
+    assert_ne!(of_fdp["requests"], of_greedy["requests"]);
+    assert_eq!(json["trace_hash"], of_fdp["trace_hash"]);
     assert!(fdp > greedy, "fewer collections leave more time for writes: {fdp} and {greedy}");
 }
 

@@ -42,6 +42,31 @@ fn a_stream_without_a_handle_is_said_once_and_units_and_policies_go_with_handles
 }
 
 #[test]
+fn streams_name_reclaim_groups_and_handles() {
+    let place = Place::new();
+    // Handle 1 of the second of two groups.
+    let run = format!("{RUN} --reserve 8 --streams 0..320KiB=1,1MiB..2MiB=32769,2MiB..3MiB=9");
+    let ftl = "--ftl nvme-fdp/greedy:handles=2,reclaim-groups=2";
+    let output = place.ftlab(&format!("{run} {ftl}"));
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let text = output.stdout + &output.stderr;
+    for part in
+        ["  group 0, handle 1, initially isolated", "  group 1, handle 1,", "  group 1, handle 0,"]
+    {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let said = "named a stream, such as 9, of none of its 2 reclaim groups and their handles";
+    assert!(text.contains(said), "{text}");
+    let json = place.ftlab(&format!("{run} {ftl} --json")).json();
+    let fdp = &json["runs"][0]["fdp"];
+    assert_eq!((fdp["reclaim_groups"].as_u64(), fdp["rgif"].as_u64()), (Some(2), Some(1)));
+    let named: Vec<_> = (0..4).map(|index| fdp["handles"][index]["identifier"].as_u64()).collect();
+    assert_eq!(named, [0, 1, 0x8000, 0x8001].map(Some));
+    let refused = place.ftlab(&format!("{run} {ftl} --gc incremental"));
+    refused.fails(2, &["reclaim groups collect garbage before the host write", "leave out --gc"]);
+}
+
+#[test]
 fn streams_of_a_trace_are_those_of_its_column() {
     let place = Place::new();
     let lines = (0..4000).map(|i| format!("W,{},1,{}\n", (i * 37) % 900, i % 3));

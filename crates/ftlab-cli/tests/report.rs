@@ -204,6 +204,31 @@ fn readers_can_use_the_page_of_one_ftl_and_that_of_twelve() {
 }
 
 #[test]
+fn every_handle_of_a_drive_with_placement_handles_has_a_line() {
+    let place = Place::new();
+    let arguments = format!(
+        "zipf:theta=0.9 {} --op 30% --reserve 8 --streams 0..1MiB=1,1MiB..2MiB=32768,2MiB..3MiB=7 \
+         --ftl nvme-fdp:handles=2 --ftl nvme-fdp/greedy:handles=2,reclaim-groups=2 --ftl 1r-greedy",
+        SMALL.replace("--op 20%", "")
+    );
+    let page = report(&place, &arguments);
+    for part in [
+        "<h2 id=\"handles-title\">Placement handles</h2>",
+        "1 in group 0</td>",
+        "0 in group 1</td>",
+        "moved and mixed</td>",
+        "not written to capacity</button>",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    let plain = report(&Place::new(), &format!("uniform {SMALL} --ftl 1r-greedy"));
+    assert!(!plain.contains("handles-title"));
+    if let Some(folder) = browser() {
+        check(&folder, "check.mjs", &place.path().join("page.html"));
+    }
+}
+
+#[test]
 fn the_page_has_a_picture_of_the_workload_and_other_runs_do_not_take_it() {
     let place = Place::new();
     let arguments = format!("hotcold:writes=0.9,pages=0.1 {SMALL} --ftl 1r-greedy");

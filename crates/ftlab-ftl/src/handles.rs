@@ -6,6 +6,50 @@ use crate::{Archive, State, StateError};
 /// The handle of a write that names none.
 pub const NO_HANDLE: u16 = u16::MAX;
 
+/// How a placement identifier is divided: its most significant bits are the reclaim group, the rest the
+/// placement handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdentifierFormat {
+    groups: u16,
+    handles: u16,
+}
+
+impl IdentifierFormat {
+    /// That of a drive of so many reclaim groups, 1 at least, and so many handles.
+    pub const fn new(groups: u16, handles: u16) -> Self {
+        Self { groups, handles }
+    }
+
+    /// Reclaim groups.
+    pub const fn groups(self) -> u16 {
+        self.groups
+    }
+
+    /// Placement handles, each of which has a reclaim unit in every group.
+    pub const fn handles(self) -> u16 {
+        self.handles
+    }
+
+    /// Bits of the reclaim group (RGIF): as few as tell the groups apart.
+    pub const fn group_bits(self) -> u32 {
+        u16::BITS - (self.groups - 1).leading_zeros()
+    }
+
+    /// The reclaim group and the handle that an identifier names, if there are such.
+    #[inline]
+    pub const fn parse(self, identifier: u16) -> Option<(u16, u16)> {
+        let shift = u16::BITS - self.group_bits();
+        let group = (identifier as u32 >> shift) as u16;
+        let handle = (identifier as u32 & ((1 << shift) - 1)) as u16;
+        if group < self.groups && handle < self.handles { Some((group, handle)) } else { None }
+    }
+
+    /// What names `handle` in `group`.
+    pub const fn identifier(self, group: u16, handle: u16) -> u16 {
+        ((group as u32) << (u16::BITS - self.group_bits())) as u16 | handle
+    }
+}
+
 /// How long the pages of a placement handle are kept apart from those of others (RUHT).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
@@ -74,9 +118,10 @@ pub struct HandleEvent {
     pub kind: HandleEventKind,
     /// Host writes before it.
     pub write_clock: u64,
-    /// The handle whose unit it was (RUHID); of a write that names no valid one, that which took it.
+    /// The place in [`PlacementHandles::handles`] of the handle whose unit it was (RUHID, RGID); of a write
+    /// that names no valid one, that which took it.
     pub handle: u16,
-    /// The handle that the host named (PID).
+    /// What the host named (PID).
     pub named: u16,
     /// Pages that were moved, or that were left unwritten.
     pub pages: u32,
@@ -166,7 +211,9 @@ pub struct HandleUse {
 /// Everything that a drive tells of its placement handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacementHandles {
-    /// Each of them, in order.
+    /// Reclaim groups and handles.
+    pub format: IdentifierFormat,
+    /// Each handle in order, in the first reclaim group, then in the next.
     pub handles: Vec<HandleUse>,
     /// Units that hold pages which were moved, of initially isolated handles.
     pub shared_units: u32,
@@ -174,6 +221,8 @@ pub struct PlacementHandles {
     pub shared_erases: u64,
     /// Host writes that named no handle and went to the default one, which is handle 0.
     pub unnamed_writes: u64,
+    /// Host writes that went to another reclaim group than they named, which held as much as it could.
+    pub redirected_writes: u64,
     /// Events by kind, in the order of [`HandleEventKind::ALL`].
     pub events: Vec<(HandleEventKind, u64)>,
     /// The latest events, oldest first, [`EVENTS_KEPT`] at most.
@@ -194,6 +243,7 @@ impl PlacementHandles {
         let events = self.events.iter().zip(&earlier.events);
         let latest = self.latest.iter().filter(|event| event.write_clock >= write_clock);
         Self {
+            format: self.format,
             handles: handles
                 .map(|(now, then)| HandleUse {
                     counters: now.counters.since(then.counters),
@@ -203,6 +253,7 @@ impl PlacementHandles {
             shared_units: self.shared_units,
             shared_erases: self.shared_erases - earlier.shared_erases,
             unnamed_writes: self.unnamed_writes - earlier.unnamed_writes,
+            redirected_writes: self.redirected_writes - earlier.redirected_writes,
             events: events.map(|(now, then)| (now.0, now.1 - then.1)).collect(),
             latest: latest
                 .map(|event| HandleEvent { write_clock: event.write_clock - write_clock, ..*event })
@@ -218,6 +269,24 @@ mod tests {
     fn event(write_clock: u64) -> HandleEvent {
         let kind = HandleEventKind::InvalidPlacement;
         HandleEvent { kind, write_clock, handle: 0, named: 9, pages: 1 }
+    }
+
+    #[test]
+    fn an_identifier_is_a_group_and_a_handle() {
+        for (groups, bits) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (16, 4)] {
+            let format = IdentifierFormat::new(groups, 3);
+            assert_eq!(format.group_bits(), bits);
+            for group in 0..groups {
+                for handle in 0..3 {
+                    let identifier = format.identifier(group, handle);
+                    assert_eq!(format.parse(identifier), Some((group, handle)));
+                }
+                assert_eq!(format.parse(format.identifier(group, 3)), None);
+            }
+            assert_eq!(format.parse(NO_HANDLE), None);
+        }
+        assert_eq!(IdentifierFormat::new(2, 8).identifier(1, 3), 0x8003);
+        assert_eq!(IdentifierFormat::new(3, 8).parse(0xC000), None);
     }
 
     #[test]

@@ -47,8 +47,8 @@ pub use ftl::{
     StreamCounters, StreamUse, Trim,
 };
 pub use handles::{
-    EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, Isolation, NO_HANDLE,
-    PlacementHandles,
+    EVENTS_KEPT, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat,
+    Isolation, NO_HANDLE, PlacementHandles,
 };
 pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use metadata_budget::MetadataBudget;

@@ -72,6 +72,12 @@ fn every_ftl_goes_on_as_if_nothing_had_happened() {
 }
 
 #[test]
+fn so_do_reclaim_groups() {
+    let config = DriveConfig::new(Geometry::new(80, 16, 512).unwrap(), LOGICAL_PAGES, 8);
+    assert_resumes("nvme-fdp:handles=2,reclaim-groups=2", config);
+}
+
+#[test]
 fn so_does_collection_in_steps_with_wear_levelling() {
     let gc = GcSchedule::Incremental { pages_max: 3 };
     let wear = WearLeveling { free_block: FreeBlock::LeastWorn, threshold: 2 };

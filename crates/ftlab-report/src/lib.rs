@@ -22,6 +22,7 @@
 
 mod advice;
 mod data;
+mod handles;
 mod inspection;
 mod lesson;
 mod page;

@@ -1,6 +1,7 @@
 //! The page: its text, and the data for its scripts.
 
 use crate::data::Data;
+use crate::handles;
 use crate::tables::{self, Table};
 use crate::text::name_of;
 use crate::timeline::{Picture, pictures};
@@ -39,6 +40,8 @@ struct Page<'a> {
     speed: Table,
     wear: Table,
     faults: Table,
+    handles: Table,
+    events: Table,
     /// Host writes per interval of the running numbers.
     interval: String,
     /// Host writes that separate hot pages from warm ones.
@@ -82,6 +85,8 @@ impl<'a> Page<'a> {
             speed: tables::speed(result),
             wear: tables::wear(result),
             faults: tables::faults(result),
+            handles: handles::handles(result),
+            events: handles::events(result),
             interval: grouped(result.config.interval_writes),
             window: grouped(window.unwrap_or(0)),
             cold_age: grouped(2 * window.unwrap_or(0)),
@@ -143,6 +148,7 @@ fn contents(result: &ExperimentResult, has_times: bool) -> Vec<Link> {
         ("region-title", "Cold region", any(|run| run.running_cold_region_share.is_some())),
         ("moves-title", "Moves", is_watched),
         ("time-title", "Response times", has_times),
+        ("handles-title", "Handles", any(|run| run.fdp.is_some())),
         ("wear-title", "Wear", true),
         ("workload-title", "Workload", result.workload.observed.is_some()),
         ("repeat-title", "Run it again", true),

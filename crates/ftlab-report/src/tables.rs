@@ -30,16 +30,20 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    fn new(number: f64, text: String) -> Self {
+    pub(crate) fn new(number: f64, text: String) -> Self {
         Self { text, number: Some(number) }
     }
 
-    fn count(number: impl Into<u64>) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
+        Self { text: text.into(), number: None }
+    }
+
+    pub(crate) fn count(number: impl Into<u64>) -> Self {
         let number = number.into();
         Self::new(number as f64, grouped(number))
     }
 
-    fn digits(number: f64, digits: i32) -> Self {
+    pub(crate) fn digits(number: f64, digits: i32) -> Self {
         Self::new(number, significant(number, digits))
     }
 
@@ -49,7 +53,7 @@ impl Cell {
 
     /// A dash if there is no value.
     fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
-        value.map_or_else(|| Self { text: "–".into(), number: None }, cell)
+        value.map_or_else(|| Self::text("–"), cell)
     }
 }
 
@@ -66,6 +70,13 @@ impl Table {
             headings: columns.iter().map(|(text, meaning, _)| Heading { text, meaning }).collect(),
             rows: result.runs.iter().map(row).collect(),
         }
+    }
+
+    /// Rows under these headings, of which there are none without rows.
+    pub(crate) fn of(headings: impl IntoIterator<Item = Meaning>, rows: Vec<Row>) -> Self {
+        let headings = headings.into_iter().filter(|_| !rows.is_empty());
+        let headings = headings.map(|(text, meaning)| Heading { text, meaning }).collect();
+        Self { headings, rows }
     }
 
     /// Removes empty columns.
@@ -156,7 +167,7 @@ pub(crate) fn responses(result: &ExperimentResult) -> Table {
 }
 
 /// A heading and its meaning.
-type Meaning = (&'static str, &'static str);
+pub(crate) type Meaning = (&'static str, &'static str);
 
 /// What there is to wait for.
 const PARTS: [Meaning; 7] = [
@@ -188,7 +199,7 @@ pub(crate) fn waits(result: &ExperimentResult) -> Table {
             }
         }
     }
-    with_parts(FIRST, rows)
+    Table::of(FIRST.into_iter().chain(PARTS), rows)
 }
 
 /// The slowest requests; empty if they were not kept.
@@ -207,19 +218,12 @@ pub(crate) fn slowest(result: &ExperimentResult) -> Table {
             rows.push(Row { ftl: run.ftl.clone(), cells });
         }
     }
-    with_parts(FIRST, rows)
+    Table::of(FIRST.into_iter().chain(PARTS), rows)
 }
 
 fn waited(waits: &WaitsResult) -> impl Iterator<Item = Cell> {
     let parts = waits.parts().map(|(_, part)| part);
     std::iter::once(waits.response_ns).chain(parts).map(|ns| Cell::digits(ns / 1e6, 4))
-}
-
-/// Rows with what was waited for after the first columns; no headings without rows.
-fn with_parts(first: [Meaning; 2], rows: Vec<Row>) -> Table {
-    let headings = first.into_iter().chain(PARTS).filter(|_| !rows.is_empty());
-    let headings = headings.map(|(text, meaning)| Heading { text, meaning }).collect();
-    Table { headings, rows }
 }
 
 /// Activity of the flash over time; empty if time was not simulated.

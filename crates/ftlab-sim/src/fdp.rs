@@ -1,7 +1,9 @@
 //! The logs of flexible data placement, as a drive would give them.
 
 use ftlab_flash::Geometry;
-use ftlab_ftl::{HandleCounters, HandleEvent, HandleEventKind, Isolation, PlacementHandles};
+use ftlab_ftl::{
+    HandleCounters, HandleEvent, HandleEventKind, IdentifierFormat, Isolation, PlacementHandles,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +18,11 @@ pub struct FdpStatistics {
     pub mbe: u64,
     /// Bytes of a reclaim unit (RUNS).
     pub unit_bytes: u64,
-    /// Every reclaim unit handle, in order.
+    /// Reclaim groups (NRG).
+    pub reclaim_groups: u16,
+    /// Bits of a placement identifier that are the reclaim group (RGIF): its most significant ones.
+    pub rgif: u32,
+    /// Every reclaim unit handle of the first reclaim group in order, then of the next.
     pub handles: Vec<FdpHandle>,
     /// Units at the end that hold pages which were moved, of all initially isolated handles.
     pub shared_units: u32,
@@ -24,15 +30,23 @@ pub struct FdpStatistics {
     pub shared_mbe: u64,
     /// Host page writes that named no handle and went to handle 0.
     pub unnamed_writes: u64,
+    /// Host page writes that went to another reclaim group than they named, which held as much as it could.
+    pub redirected_writes: u64,
     /// Events by type.
     pub events: FdpEventCounts,
     /// The latest events, oldest first; 63 at most, as in the standard's log page.
     pub latest_events: Vec<FdpEvent>,
 }
 
-/// A reclaim unit handle.
+/// A reclaim unit handle in a reclaim group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FdpHandle {
+    /// The reclaim group (RGID).
+    pub group: u16,
+    /// The handle (RUHID), which is also the placement handle.
+    pub handle: u16,
+    /// What names both (PID): the stream of a request.
+    pub identifier: u16,
     /// How it is isolated (RUHT).
     pub isolation: FdpIsolation,
     /// Host bytes written by it.
@@ -79,7 +93,7 @@ pub struct FdpEventCounts {
     pub unit_time_limit_exceeded: u64,
     /// 2h: the drive did, because it was reset.
     pub reset_modified_handles: u64,
-    /// 3h: a page write named a handle that does not exist, and went to handle 0.
+    /// 3h: a page write named a handle or a group that does not exist, and went to handle 0.
     pub invalid_placement_identifier: u64,
     /// 80h: units of which collection moved pages that initially isolated handles wrote.
     pub media_reallocated: u64,
@@ -126,18 +140,21 @@ pub struct FdpEvent {
     pub kind: FdpEventType,
     /// Counted host page writes before it.
     pub host_writes: u64,
+    /// The reclaim group of the unit (RGID).
+    pub group: u16,
     /// The handle whose unit it was (RUHID).
     pub handle: u16,
-    /// The handle that the host named (PID).
+    /// What the host named (PID).
     pub named: u16,
     /// Pages that were moved, or left unwritten.
     pub pages: u32,
 }
 
-impl From<&HandleEvent> for FdpEvent {
-    fn from(event: &HandleEvent) -> Self {
+impl FdpEvent {
+    fn new(event: &HandleEvent, format: IdentifierFormat) -> Self {
         let HandleEvent { kind, write_clock, handle, named, pages } = *event;
-        Self { kind: kind.into(), host_writes: write_clock, handle, named, pages }
+        let (group, handle) = (handle / format.handles(), handle % format.handles());
+        Self { kind: kind.into(), host_writes: write_clock, group, handle, named, pages }
     }
 }
 
@@ -181,11 +198,16 @@ impl FdpRecord {
         let since = handles.since(&self.base.0, self.base.1);
         let page_bytes = u64::from(geometry.page_bytes());
         let unit_bytes = u64::from(geometry.pages_per_block()) * page_bytes;
-        let each = since.handles.iter().zip(self.running);
+        let format = since.format;
+        let each = since.handles.iter().zip(self.running).zip(0..);
         let handles: Vec<FdpHandle> = each
-            .map(|(handle, [running_hbmw, running_mbmw])| {
+            .map(|((handle, [running_hbmw, running_mbmw]), number)| {
                 let [hbmw, mbmw] = bytes(handle.counters, page_bytes);
+                let (group, number) = (number / format.handles(), number % format.handles());
                 FdpHandle {
+                    group,
+                    handle: number,
+                    identifier: format.identifier(group, number),
                     isolation: handle.isolation.into(),
                     hbmw,
                     mbmw,
@@ -204,10 +226,13 @@ impl FdpRecord {
             mbmw: handles.iter().map(|handle| handle.mbmw).sum(),
             mbe: handles.iter().map(|handle| handle.mbe).sum::<u64>() + shared_mbe,
             unit_bytes,
+            reclaim_groups: format.groups(),
+            rgif: format.group_bits(),
             handles,
             shared_units: since.shared_units,
             shared_mbe,
             unnamed_writes: since.unnamed_writes,
+            redirected_writes: since.redirected_writes,
             events: FdpEventCounts {
                 unit_not_fully_written: count(HandleEventKind::NotFullyWritten),
                 unit_time_limit_exceeded: count(HandleEventKind::TimeLimitExceeded),
@@ -216,7 +241,7 @@ impl FdpRecord {
                 media_reallocated: count(HandleEventKind::MediaReallocated),
                 implicitly_modified_handle: count(HandleEventKind::ImplicitlyModified),
             },
-            latest_events: since.latest.iter().map(FdpEvent::from).collect(),
+            latest_events: since.latest.iter().map(|event| FdpEvent::new(event, format)).collect(),
         }
     }
 }

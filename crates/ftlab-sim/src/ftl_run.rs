@@ -496,6 +496,7 @@ impl FtlRun {
             nanoseconds_per_relocation: (collecting > 0.0 && totals.relocations > 0)
                 .then(|| 1e9 * collecting / totals.relocations as f64),
             timing,
+            own_workload: None,
             observed,
             ftl: self.name,
         })

@@ -130,7 +130,8 @@ pub struct DriveSummary {
 /// What a workload turned out to be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadSummary {
-    /// Requests that were taken, by operation: write, trim, flush, read. Reads and flushes do nothing.
+    /// Requests that were taken, by operation: write, trim, flush, read. Reads and flushes do nothing. Where
+    /// each FTL has its own, those of the first; `own_workload` of the runs has all.
     pub requests: BTreeMap<String, u64>,
     /// Host page writes, warm-up included.
     pub page_writes: u64,
@@ -142,6 +143,18 @@ pub struct WorkloadSummary {
     pub skipped: Vec<SkippedSummary>,
     /// Where its writes go; none unless pages and blocks are watched.
     pub observed: Option<ObservedWorkload>,
+}
+
+/// What an FTL was asked for where each has its own order of requests: which job of fio writes next depends
+/// on when writes are complete.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnWorkload {
+    /// Requests that were taken, by operation: write, trim, flush, read.
+    pub requests: BTreeMap<String, u64>,
+    /// Host page writes, warm-up included.
+    pub page_writes: u64,
+    /// The hash of these requests, like `trace_hash`, which is that of the first FTL.
+    pub trace_hash: String,
 }
 
 /// Lines that were passed over for one reason.
@@ -234,6 +247,8 @@ pub struct RunResult {
     pub nanoseconds_per_relocation: Option<f64>,
     /// Time on the simulated flash; none if it is not simulated.
     pub timing: Option<TimingResult>,
+    /// What it was asked for; none if all FTLs were asked for the same.
+    pub own_workload: Option<OwnWorkload>,
     /// What was watched of pages and blocks; none if nothing was. Watching takes time: what the FTL itself
     /// takes is then less than `seconds` and the nanoseconds say.
     pub observed: Option<Observed>,

@@ -7,11 +7,14 @@ use crate::ftl_run::FtlRun;
 use crate::hosted::Hosted;
 use crate::lifetimes::{Lifetimes, Pass};
 use crate::progress::{Phase, Progress, Status};
-use crate::result::{Config, ExperimentResult, SkippedSummary, WorkloadSummary};
+use crate::result::{
+    Config, ExperimentResult, OwnWorkload, RunResult, SkippedSummary, WorkloadSummary,
+};
 use crate::threads::Threads;
 use crate::workload::Workload;
 use ftlab_trace::Op;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// An experiment that is ready to run: whatever could be wrong with it has been found.
 pub struct Prepared {
@@ -109,8 +112,9 @@ impl Prepared {
             pump(&pool, &mut feed, &mut runs, phase, progress)?;
         } else {
             pump_each(&pool, &mut hosted, &mut runs, phase, progress)?;
-            feed = hosted.swap_remove(0).feed;
         }
+        let own = hosted.iter().map(|hosted| own_workload(&hosted.feed)).collect();
+        feed = hosted.into_iter().next().map_or(feed, |first| first.feed);
         if feed.schedule().done() == 0 {
             return Err(SimError::NoWrites { name: config.workload });
         }
@@ -122,7 +126,7 @@ impl Prepared {
             });
         }
         let seen = read(&runs);
-        Ok((finish(config, &mut feed, runs, &pool)?, seen))
+        Ok((finish(config, &mut feed, own, runs, &pool)?, seen))
     }
 }
 
@@ -220,18 +224,30 @@ fn pump_each(
     Ok(())
 }
 
-/// Checks every FTL, which takes a pass over its tables, and collects the results.
+/// Requests by operation.
+fn requests(feed: &Feed) -> BTreeMap<String, u64> {
+    let counts = Op::ALL.into_iter().zip(feed.operations());
+    counts.map(|(op, count)| (op.name().to_owned(), count)).collect()
+}
+
+fn own_workload(feed: &Feed) -> OwnWorkload {
+    let page_writes = feed.schedule().done();
+    OwnWorkload { requests: requests(feed), page_writes, trace_hash: feed.hash() }
+}
+
+/// Checks every FTL, which takes a pass over its tables, and collects the results; `own` has the workload of
+/// each, if they are not the same.
 fn finish(
     config: Config,
     feed: &mut Feed,
+    own: Vec<OwnWorkload>,
     runs: Vec<FtlRun>,
     pool: &Threads,
 ) -> Result<ExperimentResult, SimError> {
-    let requests = Op::ALL.into_iter().zip(feed.operations());
     let observed = feed.observed();
     let skipped = feed.source().skipped();
     let workload = WorkloadSummary {
-        requests: requests.map(|(op, count)| (op.name().to_owned(), count)).collect(),
+        requests: requests(feed),
         page_writes: feed.schedule().done(),
         has_streams: feed.has_streams(),
         skipped_lines: skipped.total(),
@@ -246,9 +262,12 @@ fn finish(
             .collect(),
         observed,
     };
-    let runs = pool.install(|| {
+    let mut runs: Vec<RunResult> = pool.install(|| {
         runs.into_par_iter().map(|run| run.finish(&config)).collect::<Result<_, _>>()
     })?;
+    for (run, own) in runs.iter_mut().zip(own) {
+        run.own_workload = Some(own);
+    }
     Ok(ExperimentResult {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: None,

@@ -124,6 +124,12 @@ pub enum MediaError {
          host's operations (ftlab drive serve --record trace.parquet) and simulate it: ftlab run trace.parquet --ftl {0}"
     )]
     Future(String),
+    /// Reclaim groups, which the front ends do not tell hosts of.
+    #[error(
+        "{0} has several reclaim groups, which a live drive cannot have; leave out reclaim-groups, or record the \
+         host's operations (ftlab drive serve --record trace.parquet) and simulate it: ftlab run trace.parquet --ftl {0}"
+    )]
+    ReclaimGroups(String),
     /// No such FTL, or not on this drive.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -142,6 +148,7 @@ impl MediaError {
             self,
             Self::Build(_)
                 | Self::Future(_)
+                | Self::ReclaimGroups(_)
                 | Self::Size { .. }
                 | Self::LongParameters
                 | Self::Exists(_)

@@ -95,9 +95,9 @@ impl NaiveFtl {
         while !self.has_room(stream) {
             self.requester = stream;
             let kept = self.policy.kept_from(stream, &self.drive());
-            if self.free.len() as u32 > self.config.reserve_blocks + kept
-                || self.may_proceed(stream)
-            {
+            let has_groups = self.policy.handles().is_some_and(|all| all.format().groups() > 1);
+            let reserve = if has_groups { 0 } else { self.config.reserve_blocks };
+            if self.free.len() as u32 > reserve + kept || self.may_proceed(stream) {
                 if !self.has_room(stream) {
                     self.open(stream);
                 }

@@ -149,7 +149,10 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 match kind {
                     0 => vec![Operation::Trim(lpn), Operation::Trim(next)],
                     1 => vec![Operation::Read(lpn)],
-                    19 => vec![Operation::Write(lpn), Operation::Renew((number % 9) as u16)],
+                    19 => vec![
+                        Operation::Write(lpn),
+                        Operation::Renew((number % 9 | (number % 27 / 9) << 14) as u16),
+                    ],
                     2..=4 => (0..(pages_per_block * 2).min(40))
                         .map(|ahead| {
                             Operation::Write(Lpn((number % logical_pages + ahead) % logical_pages))
@@ -204,7 +207,9 @@ fn compare<P: Hinted, F: Flash + Send>(
 fn hint(step: usize) -> Hint {
     let this = if step.is_multiple_of(7) { u32::MAX } else { (step as u32 * 7919) % 3000 };
     let lifetime = Lifetime { this, mean: (step as u32 * 104_729) % 5000 };
-    Hint { lifetime, stream: (step % 11) as u16 }
+    // Some name another reclaim group than the first, where there are several.
+    let group = (step / 11 % 8).saturating_sub(4) as u16;
+    Hint { lifetime, stream: (step % 11) as u16 | group << 14 }
 }
 
 /// Content of a page that tells page and version.
@@ -252,7 +257,7 @@ impl PolicyVisitor for AgainstTwin<'_> {
                 }
                 Operation::Renew(handle) => {
                     let handles = fast.placement_handles();
-                    let is_known = handles.is_some_and(|all| all.handles.len() > handle.into());
+                    let is_known = handles.is_some_and(|all| all.format.parse(handle).is_some());
                     let streams = fast.host_streams(handle);
                     prop_assert_eq!(streams.is_some(), is_known);
                     prop_assert_eq!(fast.renew_handle(handle).unwrap(), is_known);
@@ -299,6 +304,29 @@ fn policy(name: &str, scenario: &Scenario) -> (DriveConfig, Box<dyn Policy>) {
     (config, build(&config))
 }
 
+/// The tightest drive that can be divided as `name` says, and a few blocks more; it collects when it has to.
+fn divided(name: &str, scenario: &Scenario) -> DriveConfig {
+    let fewest = &scenario.config.geometry;
+    let mut config = DriveConfig::new(*fewest, scenario.config.logical_pages, 2);
+    loop {
+        let shape = DriveShape::new(&config);
+        match with_policy(&name.parse().unwrap(), shape, Boxed) {
+            Ok(policy) if policy.reserve_blocks_min() > config.reserve_blocks => {
+                config.reserve_blocks = policy.reserve_blocks_min();
+            }
+            Ok(policy) if config.verify(&policy.streams(), 0, 0).is_ok() => break,
+            _ => config.geometry = with_blocks(&config.geometry, 1),
+        }
+    }
+    config.geometry = with_blocks(&config.geometry, scenario.extra_blocks);
+    config
+}
+
+fn with_blocks(geometry: &Geometry, more: u32) -> Geometry {
+    let blocks = geometry.blocks() + more;
+    Geometry::new(blocks, geometry.pages_per_block(), geometry.page_bytes()).unwrap()
+}
+
 fn against_twin(
     name: &str,
     scenario: &Scenario,
@@ -325,6 +353,23 @@ proptest! {
     fn every_registered_ftl_runs_as_on_the_naive_engine(scenario in scenarios()) {
         for name in registered() {
             against_twin(&name, &scenario, policy(&name, &scenario).1)?;
+        }
+    }
+
+    #[test]
+    fn reclaim_groups_run_as_on_the_naive_engine(scenario in scenarios()) {
+        for name in [
+            "nvme-fdp:handles=3,reclaim-groups=2",
+            "nvme-fdp/greedy:handles=2,reclaim-groups=3,persistent=1",
+            "nvme-fdp:handles=2,reclaim-groups=2,persistent=all,inner=dac-cb",
+            "nvme-fdp/fifo:handles=1,reclaim-groups=4,inner=single",
+        ] {
+            let config = divided(name, &scenario);
+            let build = || with_policy(&name.parse().unwrap(), DriveShape::new(&config), Boxed);
+            let test =
+                AgainstTwin { config, operations: &scenario.operations, twin: build().unwrap() };
+            let result = test.visit(build().unwrap());
+            result.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         }
     }
 

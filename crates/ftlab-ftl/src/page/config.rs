@@ -107,6 +107,12 @@ pub enum ConfigError {
          page-mapped FTLs only"
     )]
     NothingToRetire,
+    /// Each group collects for itself.
+    #[error(
+        "reclaim groups collect garbage before the host write that needs it, on flash that does not fail; \
+         leave out --gc, --gc-start, --free-block, --wear-threshold and --faults, or reclaim-groups"
+    )]
+    GroupsNeedForeground,
     /// No logical pages.
     #[error("the drive has no logical pages; give --logical or --logical-pages")]
     NoLogicalPages,
@@ -129,6 +135,12 @@ impl DriveConfig {
             gc: GcSchedule::Foreground,
             wear: WearLeveling::default(),
         }
+    }
+
+    /// Whether it collects when it has to, all at once, and does not level wear.
+    pub(crate) fn is_plain(&self) -> bool {
+        let plain = Self::new(self.geometry, self.logical_pages, self.reserve_blocks);
+        *self == Self { early_valid_pages_max: self.early_valid_pages_max, ..plain }
     }
 
     /// Refuses a drive on which a policy with these streams could run out of free blocks.

@@ -26,13 +26,13 @@ impl Directed {
     /// Handles that are isolated like this on a drive of so many flash pages, and `inner` within; none if
     /// these are too many streams.
     pub(crate) fn new(
-        isolation: Vec<Isolation>,
+        isolation: &[Isolation],
         inner: Box<dyn Policy>,
         flash_pages: u32,
     ) -> Option<Self> {
         let stream = |stream| InnerStream { stream, takes_host_writes: true };
         let streams: Vec<_> = inner.streams().into_iter().map(stream).collect();
-        Some(Self { handles: Handles::new(isolation, &streams, flash_pages)?, inner })
+        Some(Self { handles: Handles::new(isolation, 1, &streams, flash_pages)?, inner })
     }
 }
 
@@ -49,7 +49,7 @@ impl Policy for Directed {
     /// Moved pages of every handle that is isolated persistently need as much, and those of the others
     /// together.
     fn reserve_blocks_min(&self) -> u32 {
-        self.inner.reserve_blocks_min() * self.handles.groups()
+        self.inner.reserve_blocks_min() * self.handles.sharing_sets()
     }
 
     #[inline]

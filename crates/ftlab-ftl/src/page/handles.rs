@@ -4,21 +4,25 @@
 //! the drive is then a handle and an inner stream. Pages that collection moves stay with a handle that is
 //! isolated persistently; those of the others share streams.
 //!
+//! With several reclaim groups, each has handles of its own here: the first group those from 0 on, the
+//! second those that follow, and so on.
+//!
 //! ```text
-//! streams, in order:
+//! streams, in order, for each reclaim group:
 //!     for each handle: every inner stream that takes host writes
 //!     if a handle is initially isolated: every inner stream that takes moved pages, shared
 //!     for each persistently isolated handle: those that take moved pages only
 //! ```
 
 use crate::handles::{
-    EventLog, HandleCounters, HandleEvent, HandleEventKind, HandleUse, Isolation, NO_HANDLE,
-    PlacementHandles,
+    EventLog, HandleCounters, HandleEvent, HandleEventKind, HandleUse, IdentifierFormat, Isolation,
+    NO_HANDLE, PlacementHandles,
 };
 use crate::hardware;
 use crate::page::Drive;
 use crate::state::state;
 use crate::stream::{OpenSet, Stream, StreamId};
+use crate::{Archive, State, StateError};
 use ftlab_flash::{BlockId, Ppn};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +33,7 @@ pub(crate) const STREAMS_MAX: usize = 255;
 /// The handle of streams that are shared.
 const SHARED: u8 = u8::MAX;
 
-/// The most placement handles that there can be.
+/// The most placement handles that there can be, those of all reclaim groups together.
 pub(crate) const HANDLES_MAX: usize = 16;
 
 /// What the placement within a handle keeps apart.
@@ -41,8 +45,23 @@ pub(crate) struct InnerStream {
     pub(crate) takes_host_writes: bool,
 }
 
+/// Host writes that went to another reclaim group than they named; kept where there are several.
+#[derive(Debug)]
+struct Redirected {
+    is_kept: bool,
+    writes: u64,
+}
+
+impl State for Redirected {
+    fn transfer(&mut self, archive: &mut dyn Archive) -> Result<(), StateError> {
+        if self.is_kept { self.writes.transfer(archive) } else { Ok(()) }
+    }
+}
+
 /// Placement handles, their streams and their logs.
 pub struct Handles {
+    format: IdentifierFormat,
+    /// Of the handles of all groups.
     isolation: Vec<Isolation>,
     /// A bit for each handle that is initially isolated.
     sharing: u16,
@@ -67,28 +86,34 @@ pub struct Handles {
     counters: [HandleCounters; HANDLES_MAX],
     shared_erases: u64,
     unnamed_writes: u64,
+    redirected: Redirected,
     /// Handle -> moves of its pages that are in the log.
     logged_moves: [u64; HANDLES_MAX],
     log: EventLog,
 }
 
 state!(Handles {
-    written_by, last, counters, shared_erases, unnamed_writes, logged_moves, log
-} constant isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of);
+    written_by, last, counters, shared_erases, unnamed_writes, logged_moves, log, redirected
+} constant format, isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of);
 
 impl Handles {
-    /// Handles that are isolated like this, with these streams in each, on a drive of so many flash
-    /// pages; none if that is too many streams.
+    /// Handles that are isolated like this in each of so many reclaim groups, with these streams in each, on
+    /// a drive of so many flash pages; none if that is too many streams.
     pub(crate) fn new(
-        isolation: Vec<Isolation>,
+        isolation: &[Isolation],
+        groups: u16,
         inner: &[InnerStream],
         flash_pages: u32,
     ) -> Option<Self> {
+        let format = IdentifierFormat::new(groups, isolation.len() as u16);
+        let isolation = isolation.repeat(groups.into());
         let handles = isolation.len();
         debug_assert!(handles <= HANDLES_MAX);
         let bits = isolation.iter().zip(0..);
         let shares = bits.filter(|(isolation, _)| **isolation == Isolation::Initial);
         let mut made = Self {
+            format,
+            redirected: Redirected { is_kept: groups > 1, writes: 0 },
             inner: inner.len(),
             streams: Vec::new(),
             host: vec![StreamId::NONE; handles * inner.len()],
@@ -106,34 +131,37 @@ impl Handles {
             log: EventLog::new(),
             isolation,
         };
-        made.add_streams(inner);
-        let first = made.sharing.trailing_zeros() as u8;
-        let stays_with = |handle: &u8| if *handle == SHARED { first } else { *handle };
-        made.stays_with = made.handle_of.iter().map(stays_with).collect();
+        for group in 0..groups {
+            made.add_streams(group, inner);
+        }
         (made.streams.len() <= STREAMS_MAX).then_some(made)
     }
 
-    fn add_streams(&mut self, inner: &[InnerStream]) {
-        let isolation = self.isolation.clone();
-        for (handle, isolation) in isolation.iter().enumerate() {
-            self.add_host_streams(handle, *isolation == Isolation::Persistent, inner);
+    fn add_streams(&mut self, group: u16, inner: &[InnerStream]) {
+        let each = usize::from(self.format.handles());
+        let handles = usize::from(group) * each..(usize::from(group) + 1) * each;
+        let prefix =
+            if self.format.groups() > 1 { format!("group {group} ") } else { String::new() };
+        let (sharing, staying): (Vec<usize>, Vec<usize>) =
+            handles.clone().partition(|&handle| self.isolation[handle] == Isolation::Initial);
+        for handle in handles {
+            let name = format!("{prefix}handle {}", handle % each);
+            self.add_host_streams(handle, &name, inner);
         }
-        let are = |wanted: Isolation| {
-            let all = isolation.iter().enumerate();
-            all.filter(move |(_, of)| **of == wanted).map(|(handle, _)| handle)
-        };
-        let sharing: Vec<usize> = are(Isolation::Initial).collect();
-        self.add_moved_streams(SHARED, "moved", &sharing, inner);
-        for handle in are(Isolation::Persistent) {
-            self.add_moved_streams(handle as u8, &format!("moved {handle}"), &[handle], inner);
+        self.add_moved_streams(SHARED, &format!("{prefix}moved"), &sharing, inner);
+        for handle in staying {
+            let name = format!("{prefix}moved {}", handle % each);
+            self.add_moved_streams(handle as u8, &name, &[handle], inner);
         }
     }
 
-    fn add_host_streams(&mut self, handle: usize, stays: bool, inner: &[InnerStream]) {
+    fn add_host_streams(&mut self, handle: usize, name: &str, inner: &[InnerStream]) {
+        let stays = self.isolation[handle] == Isolation::Persistent;
         for (index, of) in inner.iter().enumerate().filter(|(_, of)| of.takes_host_writes) {
             let takes_relocations = stays && of.stream.takes_relocations;
-            let name = format!("handle {handle} {}", of.stream.name);
-            let stream = self.add(handle as u8, index, &name, takes_relocations, &of.stream);
+            let name = format!("{name} {}", of.stream.name);
+            let stream = Stream { name: lasting(name.trim()), takes_relocations, ..of.stream };
+            let stream = self.add(handle as u8, handle, index, stream);
             self.host[handle * inner.len() + index] = stream;
             if takes_relocations {
                 self.moved[handle * inner.len() + index] = stream;
@@ -155,7 +183,9 @@ impl Handles {
                 places.filter(|&place| self.moved[place] == StreamId::NONE).collect();
             if !lacking.is_empty() {
                 let name = format!("{name} {}", of.stream.name);
-                let stream = self.add(owner, index, &name, true, &of.stream);
+                let stream =
+                    Stream { name: lasting(name.trim()), takes_relocations: true, ..of.stream };
+                let stream = self.add(owner, members[0], index, stream);
                 for place in lacking {
                     self.moved[place] = stream;
                 }
@@ -163,17 +193,11 @@ impl Handles {
         }
     }
 
-    fn add(
-        &mut self,
-        handle: u8,
-        inner: usize,
-        name: &str,
-        takes_relocations: bool,
-        of: &Stream,
-    ) -> StreamId {
+    fn add(&mut self, owner: u8, stays_with: usize, inner: usize, stream: Stream) -> StreamId {
         let id = StreamId(self.streams.len() as u8);
-        self.streams.push(Stream { name: lasting(name.trim()), takes_relocations, cold: of.cold });
-        self.handle_of.push(handle);
+        self.streams.push(stream);
+        self.handle_of.push(owner);
+        self.stays_with.push(stays_with as u8);
         self.inner_of.push(StreamId(inner as u8));
         id
     }
@@ -208,7 +232,13 @@ impl Handles {
     /// The open blocks for host writes by the handle `named`.
     #[inline]
     pub(crate) fn host_set(&self, named: u16) -> OpenSet {
-        OpenSet(self.known(named).unwrap_or_default())
+        Self::set_of(self.known(named).unwrap_or_default())
+    }
+
+    /// The open blocks for host writes by `handle`.
+    #[inline]
+    pub(crate) fn set_of(handle: u8) -> OpenSet {
+        OpenSet(handle)
     }
 
     /// The open blocks for pages that are moved out of a block of stream `from`. A block may hold pages of
@@ -220,16 +250,31 @@ impl Handles {
 
     /// The handle `named`, if there is one.
     #[inline]
-    fn known(&self, named: u16) -> Option<u8> {
-        (usize::from(named) < self.isolation.len()).then_some(named as u8)
+    pub(crate) fn known(&self, named: u16) -> Option<u8> {
+        let (group, handle) = self.format.parse(named)?;
+        Some((group * self.format.handles() + handle) as u8)
     }
 
-    /// Sets of streams that moved pages share: one for each persistently isolated handle, and one for the
-    /// others together.
-    pub(crate) fn groups(&self) -> u32 {
+    /// Reclaim groups and the handles of each.
+    #[inline]
+    pub(crate) fn format(&self) -> IdentifierFormat {
+        self.format
+    }
+
+    /// The reclaim group of `stream`.
+    #[inline]
+    pub(crate) fn group_of(&self, stream: StreamId) -> usize {
+        usize::from(self.stays_with[stream.index()]) / usize::from(self.format.handles())
+    }
+
+    /// Sets of streams that moved pages share, in each reclaim group: one for each persistently isolated
+    /// handle, and one for the others together.
+    pub(crate) fn sharing_sets(&self) -> u32 {
+        let of_group = &self.isolation[..self.format.handles().into()];
         let is_persistent = |isolation: &&Isolation| **isolation == Isolation::Persistent;
-        let persistent = self.isolation.iter().filter(is_persistent).count();
-        (persistent + usize::from(persistent < self.isolation.len())) as u32
+        let persistent = of_group.iter().filter(is_persistent).count();
+        let sets = persistent + usize::from(persistent < of_group.len());
+        sets as u32 * u32::from(self.format.groups())
     }
 
     /// The stream of a host write by the handle `named`, of which the inner stream is known.
@@ -237,9 +282,15 @@ impl Handles {
     pub(crate) fn place_host(&mut self, named: u16, inner: StreamId, drive: &Drive) -> StreamId {
         let known = self.known(named);
         if known.is_none() {
-            self.take_note_of_invalid(named, drive);
+            self.take_note_of_invalid(named, 0, drive);
         }
-        let handle = usize::from(known.unwrap_or_default()) % HANDLES_MAX;
+        self.place_by(known.unwrap_or_default(), inner)
+    }
+
+    /// The stream of a host write by `handle`, of which the inner stream is known.
+    #[inline]
+    pub(crate) fn place_by(&mut self, handle: u8, inner: StreamId) -> StreamId {
+        let handle = usize::from(handle) % HANDLES_MAX;
         self.counters[handle].host_writes += 1;
         let stream = self.host[handle * self.inner + inner.index()];
         debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no host writes");
@@ -253,8 +304,9 @@ impl Handles {
         self.written_by[to.index()] = self.handle_of[stream.index()];
     }
 
+    /// Takes note that `handle` takes a write that names no valid one.
     #[cold]
-    fn take_note_of_invalid(&mut self, named: u16, drive: &Drive) {
+    pub(crate) fn take_note_of_invalid(&mut self, named: u16, handle: u8, drive: &Drive) {
         if named == NO_HANDLE {
             self.unnamed_writes += 1;
             return;
@@ -262,7 +314,21 @@ impl Handles {
         let kind = HandleEventKind::InvalidPlacement;
         // The clock has counted this write already.
         let write_clock = drive.write_clock() - 1;
-        self.log(HandleEvent { kind, write_clock, handle: 0, named, pages: 1 }, drive);
+        let handle = handle.into();
+        self.log(HandleEvent { kind, write_clock, handle, named, pages: 1 }, drive);
+    }
+
+    /// Takes note that a write goes to another reclaim group than it names.
+    #[cold]
+    pub(crate) fn take_note_of_redirected(&mut self) {
+        self.redirected.writes += 1;
+    }
+
+    /// Whether the next host write by `handle` needs no new unit, if it goes where the last one went.
+    #[inline]
+    pub(crate) fn has_room(&self, handle: u8, drive: &Drive) -> bool {
+        let last = self.last[usize::from(handle)];
+        last != StreamId::NONE && drive.has_room(last)
     }
 
     /// The stream of a page that is moved out of a block of stream `from`, of which the inner stream is
@@ -308,7 +374,14 @@ impl Handles {
         let pages = of_handles.clone().map(|(pages, _)| pages).sum::<u64>() as u32;
         let handle = of_handles.max().map_or(0, |(_, handle)| handle) as u16;
         let (kind, write_clock) = (HandleEventKind::MediaReallocated, drive.write_clock());
-        (pages > 0).then_some(HandleEvent { kind, write_clock, handle, named: handle, pages })
+        let named = self.identifier(handle);
+        (pages > 0).then_some(HandleEvent { kind, write_clock, handle, named, pages })
+    }
+
+    /// What names a handle.
+    fn identifier(&self, handle: u16) -> u16 {
+        let each = self.format.handles();
+        self.format.identifier(handle / each, handle % each)
     }
 
     /// `block` has been collected and erased.
@@ -338,14 +411,15 @@ impl Handles {
         } else {
             HandleEventKind::ImplicitlyModified
         };
-        let (write_clock, handle) = (drive.write_clock(), u16::from(handle));
-        self.log(HandleEvent { kind, write_clock, handle, named: handle, pages }, drive);
+        let (write_clock, named) = (drive.write_clock(), self.identifier(handle.into()));
+        let handle = handle.into();
+        self.log(HandleEvent { kind, write_clock, handle, named, pages }, drive);
     }
 
-    /// The streams that take host writes by `handle`; none if there is no such handle.
-    pub(crate) fn host_streams(&self, handle: u16) -> Option<Vec<StreamId>> {
-        let first = usize::from(handle) * self.inner;
-        let streams = self.host.get(first..first + self.inner)?;
+    /// The streams that take host writes by the handle `named`; none if there is no such handle.
+    pub(crate) fn host_streams(&self, named: u16) -> Option<Vec<StreamId>> {
+        let first = usize::from(self.known(named)?) * self.inner;
+        let streams = &self.host[first..first + self.inner];
         Some(streams.iter().copied().filter(|&stream| stream != StreamId::NONE).collect())
     }
 
@@ -360,9 +434,10 @@ impl Handles {
             isolation: self.isolation[handle],
             counters: self.counters[handle],
             units: units_of(handle as u8),
-            remaining_pages: match self.last[handle] {
-                stream if stream != StreamId::NONE && drive.has_room(stream) => drive.room(stream),
-                _ => drive.pages_per_block(),
+            remaining_pages: if self.has_room(handle as u8, drive) {
+                drive.room(self.last[handle])
+            } else {
+                drive.pages_per_block()
             },
         };
         let mut log = self.log.clone();
@@ -371,6 +446,8 @@ impl Handles {
         }
         let (events, latest) = log.report();
         PlacementHandles {
+            format: self.format,
+            redirected_writes: self.redirected.writes,
             handles: (0..self.isolation.len()).map(handle).collect(),
             shared_units: units_of(SHARED),
             shared_erases: self.shared_erases,
@@ -417,7 +494,7 @@ mod tests {
     }
 
     fn names(isolation: &[Isolation], inner: &[InnerStream]) -> Vec<&'static str> {
-        let handles = Handles::new(isolation.to_vec(), inner, 8).unwrap();
+        let handles = Handles::new(isolation, 1, inner, 8).unwrap();
         handles.streams().iter().map(|stream| stream.name).collect()
     }
 
@@ -435,10 +512,29 @@ mod tests {
     }
 
     #[test]
+    fn every_group_has_the_streams_of_all_handles() {
+        let apart = [inner("", false, true), inner("old", true, false)];
+        let isolation = [Isolation::Initial, Isolation::Persistent];
+        let handles = Handles::new(&isolation, 2, &apart, 8).unwrap();
+        let names: Vec<_> = handles.streams().iter().map(|stream| stream.name).collect();
+        let of_group = |group: u8| {
+            ["handle 0", "handle 1", "moved old", "moved 1 old"]
+                .map(|n| format!("group {group} {n}"))
+        };
+        assert_eq!(names, [of_group(0), of_group(1)].concat());
+        assert_eq!((0..8).map(|s| handles.group_of(StreamId(s))).sum::<usize>(), 4);
+        assert_eq!(handles.sharing_sets(), 4);
+        // Handle 1 of the second group.
+        assert_eq!(handles.known(0x8001), Some(3));
+        assert_eq!(handles.host_streams(0x8001), Some(vec![StreamId(5)]));
+        assert_eq!(handles.known(2), None);
+    }
+
+    #[test]
     fn more_streams_than_a_byte_can_count_are_refused() {
         let handles = |count| {
             let inner = vec![inner("s", true, true); count];
-            Handles::new(vec![Isolation::Persistent; HANDLES_MAX], &inner, 8)
+            Handles::new(&[Isolation::Persistent; HANDLES_MAX], 1, &inner, 8)
         };
         assert_eq!(handles(15).map(|handles| handles.streams().len()), Some(240));
         assert!(handles(16).is_none());

@@ -14,6 +14,7 @@ pub mod entry;
 pub(crate) mod gc_schedule;
 pub(crate) mod handles;
 pub mod policy;
+pub(crate) mod reclaim_groups;
 
 pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
@@ -27,3 +28,4 @@ pub use policy::{
     BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, VictimRule,
     Victims,
 };
+pub use reclaim_groups::ReclaimGroups;

@@ -5,12 +5,15 @@ use crate::ftl::DynFtl;
 use crate::hybrid::{self, FtlEntry};
 use crate::observer::Observer;
 use crate::page::entry::{FitContext, Hinted, PlacementEntry, PolicyEntry, VictimEntry};
+use crate::page::handles::InnerStream;
 use crate::page::policy::{Hints, VictimRule};
-use crate::page::{Composed, Directed, DriveConfig, Policy};
+use crate::page::reclaim_groups::Indivisible;
+use crate::page::{Composed, Directed, DriveConfig, Policy, ReclaimGroups};
 use crate::registry::arguments::{split, with_preset};
 use crate::registry::error::BuildError;
 use crate::registry::macros::{make, registry, row};
 use crate::registry::row::{Row, find};
+use crate::stream::Stream;
 use ftlab_flash::Flash;
 use ftlab_spec::{NamesAndPairs, Parameters, Spec, SpecError};
 
@@ -73,17 +76,27 @@ pub(super) fn pair(name: &str) -> Result<Pair, SpecError> {
 /// The parameter that names an FTL within placement handles.
 const INNER: &str = "inner";
 
+/// The parameter that divides the flash.
+const GROUPS: &str = "reclaim-groups";
+
+/// What keeps the pages of a handle apart in each of several reclaim groups, where nothing is named.
+const DEFAULT_INNER: &str = "sep-gc";
+
 /// What `nvme-fdp:inner=POLICY` stands for.
 pub(super) struct Inner {
     /// The handles, without what is within.
     pub(super) handles: Spec,
     /// The policy within.
     pub(super) policy: Spec,
+    /// Nothing is named, and flash in several reclaim groups needs a policy in each.
+    is_default: bool,
 }
 
 /// The handles and the policy within them that `spec` names; none if it names no policy within handles.
 pub(super) fn inner(spec: &Spec) -> Result<Option<Inner>, SpecError> {
-    let Some(name) = spec.get(INNER).filter(|name| *name != "none") else { return Ok(None) };
+    let has_groups = spec.get(GROUPS).is_some_and(|groups| groups != "1");
+    let named = spec.get(INNER).filter(|name| *name != "none");
+    let Some(name) = named.or(has_groups.then_some(DEFAULT_INNER)) else { return Ok(None) };
     let victim = match spec.name.split_once('/') {
         None if spec.name == placement::NvmeFdp::NAME => None,
         Some((placement::NvmeFdp::NAME, victim)) => Some(victim),
@@ -121,6 +134,12 @@ pub(super) fn inner(spec: &Spec) -> Result<Option<Inner>, SpecError> {
         );
     }
     let whole = POLICIES.iter().find(|row| row.name == policy.name);
+    if has_groups && whole.is_some() {
+        return refuse(
+            "a placement or a pair as in dac-cb, of which each reclaim group can have its own; this FTL plans \
+             for a whole drive",
+        );
+    }
     let hints = whole
         .map_or_else(|| pair(&policy.name).map(|pair| pair.placement.hints), |row| Ok(row.hints));
     if hints? != Hints::None {
@@ -129,37 +148,80 @@ pub(super) fn inner(spec: &Spec) -> Result<Option<Inner>, SpecError> {
     Ok(Some(Inner {
         handles: Spec { name: placement::NvmeFdp::NAME.to_owned(), arguments: of(true) },
         policy,
+        is_default: named.is_none(),
     }))
+}
+
+impl Inner {
+    /// Whether the flash is divided.
+    pub(super) fn has_groups(&self) -> bool {
+        self.handles.get(GROUPS).is_some_and(|groups| groups != "1")
+    }
+
+    fn parameters(&self, context: &FitContext) -> Result<placement::NvmeFdpParameters, SpecError> {
+        let mut parameters = placement::NvmeFdpParameters::from_spec(&self.handles)?;
+        placement::NvmeFdp::fit(&mut parameters, context)?;
+        Ok(parameters)
+    }
+
+    fn make(&self, context: &FitContext) -> Result<Box<dyn Policy>, SpecError> {
+        struct Boxed;
+
+        impl PolicyVisitor for Boxed {
+            type Output = Box<dyn Policy>;
+
+            fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
+                Box::new(policy)
+            }
+        }
+
+        dispatch(&self.policy, &FitContext { ftl: &self.policy.name, ..*context }, Boxed)
+    }
+
+    fn too_many_streams(&self, handles: u32, streams: usize, context: &FitContext) -> SpecError {
+        let expects = format!(
+            "possible with {handles} handles: its {streams} streams within each make more than 255; lower \
+             handles="
+        );
+        context.refuse(INNER, &self.policy.name, expects)
+    }
 }
 
 /// Makes the policy.
 pub(super) fn directed(inner: &Inner, context: &FitContext) -> Result<Directed, SpecError> {
-    struct Boxed;
-
-    impl PolicyVisitor for Boxed {
-        type Output = Box<dyn Policy>;
-
-        fn visit<P: Hinted + 'static>(self, policy: P) -> Self::Output {
-            Box::new(policy)
-        }
-    }
-
-    let mut parameters = placement::NvmeFdpParameters::from_spec(&inner.handles)?;
-    placement::NvmeFdp::fit(&mut parameters, context)?;
-    let policy =
-        dispatch(&inner.policy, &FitContext { ftl: &inner.policy.name, ..*context }, Boxed)?;
+    let parameters = inner.parameters(context)?;
+    let policy = inner.make(context)?;
     let streams = policy.streams().len();
     let flash_pages = context.shape.blocks * context.shape.pages_per_block;
-    Directed::new(parameters.isolation(), policy, flash_pages).ok_or_else(|| {
-        context.refuse(
-            INNER,
-            &inner.policy.name,
-            format!(
-                "possible with {} handles: its {streams} streams within each make more than 255; lower \
-                 handles=",
-                parameters.handles()
-            ),
-        )
+    Directed::new(&parameters.isolation(), policy, flash_pages)
+        .ok_or_else(|| inner.too_many_streams(parameters.handles(), streams, context))
+}
+
+/// Makes the policies of all reclaim groups.
+pub(super) fn grouped(inner: &Inner, context: &FitContext) -> Result<ReclaimGroups, SpecError> {
+    let parameters = inner.parameters(context)?;
+    let groups = parameters.reclaim_groups();
+    let policies: Vec<_> = (0..groups).map(|_| inner.make(context)).collect::<Result<_, _>>()?;
+    let stream = |stream: Stream| {
+        let takes_host_writes = !inner.is_default || !stream.takes_relocations;
+        let name = if inner.is_default { "" } else { stream.name };
+        InnerStream { stream: Stream { name, ..stream }, takes_host_writes }
+    };
+    let streams: Vec<_> = policies[0].streams().into_iter().map(stream).collect();
+    let isolation = parameters.isolation();
+    ReclaimGroups::new(&isolation, policies, &streams, context.shape).map_err(|why| match why {
+        Indivisible::Streams => {
+            let handles = parameters.handles() * u32::from(groups);
+            inner.too_many_streams(handles, streams.len(), context)
+        }
+        Indivisible::Blocks { each, needed } => {
+            let expects = format!(
+                "possible here: each group would have {each} erase blocks, and its part of the data, of the \
+                 reserve and the open blocks of the handles need {needed}; raise --op or --blocks, or take \
+                 smaller blocks or fewer handles"
+            );
+            context.refuse(GROUPS, &groups, expects)
+        }
     })
 }
 

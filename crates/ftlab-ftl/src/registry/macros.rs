@@ -49,6 +49,9 @@ macro_rules! registry {
             visitor: V,
         ) -> Result<V::Output, SpecError> {
             if let Some(inner) = inner(spec)? {
+                if inner.has_groups() {
+                    return Ok(visitor.visit(grouped(&inner, context)?));
+                }
                 return Ok(visitor.visit(directed(&inner, context)?));
             }
             match spec.name.as_str() {

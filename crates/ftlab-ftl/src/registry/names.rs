@@ -53,7 +53,7 @@ impl Named {
         match self {
             Self::Whole(row) => (row.values)(spec, context),
             Self::Pair(Pair { placement, victim, arguments }) => {
-                if let Some(Inner { handles, policy }) = inner(spec)? {
+                if let Some(Inner { handles, policy, .. }) = inner(spec)? {
                     let within = context.map(|of| FitContext { ftl: &policy.name, ..*of });
                     let own = (placement.values)(&handles, context)?;
                     let of_policy = Self::new(&policy.name)?.values(&policy, within.as_ref())?;

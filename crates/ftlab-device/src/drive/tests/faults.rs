@@ -96,6 +96,9 @@ fn a_drive_that_cannot_be_is_refused() {
         error.starts_with("fk/greedy:classes=3 needs to know how long each page will live"),
         "{error}"
     );
+    let groups = "nvme-fdp/greedy:handles=1,reclaim-groups=2";
+    let error = refuse(&|options| options.ftl = groups.parse().unwrap());
+    assert!(error.contains("reclaim groups, which a live drive cannot have"), "{error}");
     let error = refuse(&|options| options.config.reserve_blocks = 30);
     assert!(error.contains("are too few"), "{error}");
     let error = refuse(&|options| {

@@ -11,15 +11,21 @@
 //! Handles are isolated initially: pages that collection moves share blocks whichever handle they came
 //! by; or persistently: moved pages of a handle share blocks with each other only.
 //!
+//! With `reclaim-groups`, the blocks are divided among so many groups. Each handle has a unit in every
+//! group, the most significant bits of a stream's number are its group, and nothing that is moved leaves
+//! its group.
+//!
 //! # Parameters
 //! `handles` 8; `persistent`: the handles that stay isolated, `none`, `all`, or numbers as in `0+3`;
-//! `unit`: the size of a reclaim unit, in erase blocks or in bytes as in `64MiB`; `inner`: an FTL that keeps
-//! the pages of each handle apart further, and chooses the victims.
+//! `unit`: the size of a reclaim unit, in erase blocks or in bytes as in `64MiB`; `reclaim-groups` 1;
+//! `inner`: an FTL that keeps the pages of each handle apart further, and chooses the victims.
 //!
 //! # Where the paper is silent
 //! The specification says what may be mixed, and leaves to the drive where moved pages go and which
 //! reclaim unit is collected. Moved pages have open blocks of their own here; victims are those of the
-//! rule after the slash, or of `inner`. One reclaim group. docs/fdp.md goes through the fields.
+//! rule after the slash, or of `inner`. A write that names no handle goes to handle 0 in the reclaim group
+//! with the fewest valid pages, and stays there until the unit is full; so does one that names a group which
+//! holds as much as it can. docs/fdp.md goes through the fields.
 //!
 //! # Reference
 //! NVM Express, TP 4146, flexible data placement, 2022 (in the NVM Express base specification since 2.1).
@@ -159,6 +165,8 @@ ftlab_spec::parameters! {
         persistent: HandleSet = HandleSet::None, "persistent", from "NVMe TP 4146: initially isolated is the weaker promise";
         /// The size of a reclaim unit: erase blocks, or bytes.
         unit: UnitSize = UnitSize::Blocks(1), "unit", from "public descriptions of drives with FDP: any number of blocks";
+        /// Groups of units among which blocks are divided.
+        reclaim_groups: u32 = 1, "reclaim-groups" in 1..=HANDLES_MAX as u32, from "public descriptions of drives with FDP: one";
         /// What else keeps pages apart within each handle: a page-mapped FTL, whose parameters may follow, or none.
         inner: Inner = Inner(None), "inner", from "our choice: NVMe leaves it to the drive";
     }
@@ -180,6 +188,11 @@ impl NvmeFdpParameters {
     /// Placement handles.
     pub(crate) fn handles(&self) -> u32 {
         self.handles
+    }
+
+    /// Reclaim groups.
+    pub(crate) fn reclaim_groups(&self) -> u16 {
+        self.reclaim_groups as u16
     }
 
     /// How each handle is isolated.
@@ -207,6 +220,15 @@ impl PlacementEntry for NvmeFdp {
             let expects = format!("of handles 0 to {}, as handles says", parameters.handles - 1);
             return Err(context.refuse("persistent", &parameters.persistent, expects));
         }
+        let most = HANDLES_MAX as u32 / parameters.handles;
+        if parameters.reclaim_groups > most {
+            let expects = format!(
+                "at most {most} with {} handles: there are {HANDLES_MAX} units to write to at a time; lower \
+                 handles=",
+                parameters.handles
+            );
+            return Err(context.refuse("reclaim-groups", &parameters.reclaim_groups, expects));
+        }
         if parameters.unit != UnitSize::Blocks(1) {
             let expects =
                 "1, and this drive has no units but erase blocks; choose their size with \
@@ -224,7 +246,7 @@ impl PlacementEntry for NvmeFdp {
         };
         let isolation = parameters.isolation();
         let flash_pages = shape.blocks * shape.pages_per_block;
-        let handles = Handles::new(isolation, &[inner(false), inner(true)], flash_pages);
+        let handles = Handles::new(&isolation, 1, &[inner(false), inner(true)], flash_pages);
         Self { handles: handles.expect("two streams of each of 16 handles") }
     }
 }

@@ -35,6 +35,8 @@ pub struct PageMapped<P, F, O> {
     /// While fewer blocks are free, something is due after a host write: see `background.rs`.
     pub(super) background_below: u32,
     pub(super) reserve_min: u32,
+    /// Blocks are divided among reclaim groups, which no page leaves.
+    pub(super) has_groups: bool,
     /// Blocks that failed and are to be taken out of use.
     pub(super) failing: Vec<BlockId>,
     /// Too many blocks are out of use.
@@ -51,6 +53,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         flash: F,
         observer: O,
     ) -> Result<Self, crate::ConfigError> {
+        let has_groups = policy.handles().is_some_and(|handles| handles.format().groups() > 1);
+        if has_groups && (F::WEARS_OUT || !config.is_plain()) {
+            return Err(crate::ConfigError::GroupsNeedForeground);
+        }
         let streams = policy.streams();
         let reserve_min = policy.reserve_blocks_min();
         let geometry = config.geometry;
@@ -68,6 +74,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             is_read_only: false,
             is_worn_unevenly: false,
             reserve_min,
+            has_groups,
             counters: Counters::new(streams.len()),
             drive,
             requester: StreamId(0),

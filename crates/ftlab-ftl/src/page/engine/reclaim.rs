@@ -178,13 +178,21 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     #[cold]
     fn room_for_relocation(&mut self, stream: StreamId) -> Result<StreamId, FtlError<F::Error>> {
         debug_assert!(!self.drive.has_room(stream));
-        if self.drive.free_blocks() > 0 {
+        if self.has_free_block(stream) {
             return self.open(stream).map(|()| stream);
         }
-        let streams = 0..self.drive.streams().len() as u8;
-        let roomy = streams.map(StreamId).find(|&other| self.drive.has_room(other));
+        let group = |stream| self.policy.handles().map(|handles| handles.group_of(stream));
+        let streams = (0..self.drive.streams().len() as u8).map(StreamId);
+        let mut near = streams.filter(|&other| !self.has_groups || group(other) == group(stream));
+        let roomy = near.find(|&other| self.drive.has_room(other));
         debug_assert!(roomy != Some(stream));
         roomy.ok_or_else(|| self.no_free_block())
+    }
+
+    /// Whether a block is free that `stream` may take.
+    fn has_free_block(&self, stream: StreamId) -> bool {
+        self.drive.free_blocks() > 0
+            && (!self.has_groups || self.policy.free_block(stream, &self.drive).is_some())
     }
 
     /// Whether the victims are sealed and no fuller than `valid_pages_max`, and their counts add up.

@@ -42,6 +42,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
             observer: _,
             config: _,
             reserve_min: _,
+            has_groups: _,
         } = self;
         policy.transfer(archive)?;
         drive.transfer(archive)?;

@@ -84,7 +84,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Why there is no free block: too many failed, or a bug.
     #[cold]
     pub(super) fn no_free_block(&mut self) -> FtlError<F::Error> {
-        debug_assert_eq!(self.drive.free_blocks(), 0);
+        debug_assert!(self.has_groups || self.drive.free_blocks() == 0);
         let failed = self.drive.retired_blocks() as usize + self.failing.len();
         if failed == 0 {
             return FtlError::NoFreeBlock;

@@ -91,9 +91,11 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         if self.drive.has_room(stream) { Ok(()) } else { self.open(stream) }
     }
 
-    /// Free blocks that a host write to `stream` may not open: the reserve, and those kept for others.
+    /// Free blocks that a host write to `stream` may not open: the reserve, and those kept for others. Reclaim
+    /// groups have a reserve each, and say so themselves.
     pub(super) fn blocks_out_of_reach(&self, stream: StreamId) -> u32 {
-        self.config.reserve_blocks + self.policy.kept_from(stream, &self.drive)
+        let kept = self.policy.kept_from(stream, &self.drive);
+        if self.has_groups { kept } else { self.config.reserve_blocks + kept }
     }
 
     /// Gives `stream`, which has no room, a new open block.
