@@ -1,6 +1,8 @@
 //! MiDAS: a chain of groups whose sizes follow a model of how pages live.
 
 mod groups;
+mod hot;
+mod intervals;
 mod model;
 mod policy;
 

@@ -1,273 +1,240 @@
-//! How long pages live, and what that lets expect of a chain of groups.
+//! What a division of the blocks would cost: a Markov chain of groups.
 
-use crate::state::state;
-
-/// Buckets of a distribution at most.
-const BUCKETS_MAX: u32 = 4096;
-
-/// Groups without the hot one, at most.
-pub(super) const GROUPS_MAX: usize = 7;
-
-/// How much the relocations have to fall for a group more to be worth it.
-const WORTHWHILE: f64 = 0.995;
+use crate::algorithms::midas::groups::GROUPS_MAX;
+use crate::algorithms::midas::hot::HotGroup;
+use crate::algorithms::midas::intervals::Distribution;
 
 /// Rounds in which every size is chosen again.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 
-/// The update interval distribution of an epoch: how long the sampled writes lived.
-pub(super) struct Intervals {
-    /// Host writes per bucket.
-    unit: u32,
-    deaths: Vec<u32>,
-    writes: u32,
-}
+/// Blocks of the hot group at most.
+const HOT_BLOCKS_MAX: u32 = 29;
 
-state!(Intervals { deaths, writes } constant unit);
+/// How many fewer relocations a host write has to have for a larger hot group, before there are others.
+const HOT_WORTHWHILE: f64 = 0.05;
 
-impl Intervals {
-    /// For intervals up to `epoch` host writes, told apart by a block of pages or coarser.
-    pub(super) fn new(epoch: u64, pages_per_block: u32) -> Self {
-        let unit = u64::from(pages_per_block).max(epoch.div_ceil(u64::from(BUCKETS_MAX)));
-        let unit = u32::try_from(unit).unwrap_or(u32::MAX);
-        let buckets = (epoch / u64::from(unit) + 1) as usize;
-        Self { unit, deaths: vec![0; buckets], writes: 0 }
-    }
+/// Blocks that the last group keeps: so many, or a tenth if that is less.
+const LAST_BLOCKS_MIN: u32 = 50;
 
-    /// A sampled write begins to live.
-    #[inline]
-    pub(super) fn begin(&mut self) {
-        self.writes += 1;
-    }
-
-    /// One ends after `interval` host writes.
-    #[inline]
-    pub(super) fn end(&mut self, interval: u32) {
-        if let Some(deaths) = self.deaths.get_mut((interval / self.unit) as usize) {
-            *deaths += 1;
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.deaths.fill(0);
-        self.writes = 0;
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.deaths[..])
-    }
-
-    /// Which share of the writes outlives what; none if nothing was sampled.
-    pub(super) fn survival(&self) -> Option<Survival> {
-        let deaths: u64 = self.deaths.iter().map(|&deaths| u64::from(deaths)).sum();
-        // Some that end had begun in the epoch before.
-        let writes = u64::from(self.writes).max(deaths);
-        if writes == 0 {
-            return None;
-        }
-        let unit = f64::from(self.unit);
-        let (mut left, mut lived) = (writes, 0.0);
-        let mut alive = vec![1.0];
-        let mut lived_up_to = vec![0.0];
-        for &deaths in &self.deaths {
-            let before = left as f64 / writes as f64;
-            left -= u64::from(deaths);
-            let after = left as f64 / writes as f64;
-            lived += unit * (before + after) / 2.0;
-            alive.push(after);
-            lived_up_to.push(lived);
-        }
-        Some(Survival { unit, alive, lived: lived_up_to })
-    }
-}
-
-/// Survival of pages that the host writes.
-pub(super) struct Survival {
-    unit: f64,
-    /// Multiple of the unit -> share of the pages that live longer.
-    alive: Vec<f64>,
-    /// Multiple of the unit -> mean time lived up to then.
-    lived: Vec<f64>,
-}
-
-impl Survival {
-    /// The share of pages that live longer than `time`.
-    fn share(&self, time: f64) -> f64 {
-        let (bucket, part) = self.bucket(time);
-        self.alive[bucket] + part * (self.alive[bucket + 1] - self.alive[bucket])
-    }
-
-    /// How long a page lives up to `time` on average.
-    #[inline]
-    fn lived(&self, time: f64) -> f64 {
-        let (bucket, part) = self.bucket(time);
-        let beyond = time - self.unit * (bucket as f64 + part);
-        self.lived[bucket]
-            + part * (self.lived[bucket + 1] - self.lived[bucket])
-            + beyond * self.alive[bucket + 1]
-    }
-
-    fn bucket(&self, time: f64) -> (usize, f64) {
-        let last = self.alive.len() - 2;
-        let place = time / self.unit;
-        let bucket = (place as usize).min(last);
-        (bucket, (place - bucket as f64).min(1.0))
-    }
-}
+/// A hot group with more valid pages than this, or a smaller share of the writes, is taken as measured.
+const HOT_VALID_MAX: f64 = 0.1;
+const HOT_TRAFFIC_MIN: f64 = 0.15;
 
 /// The drive and the traffic that a chain of groups is made for.
 pub(super) struct Demand<'a> {
-    pub(super) survival: &'a Survival,
-    /// Pages per host write that reach the first group.
-    pub(super) inflow: f64,
+    pub(super) writes: &'a Distribution,
+    /// The hot group as it was.
+    pub(super) hot: Option<HotGroup>,
     /// Blocks of all groups together.
     pub(super) blocks: u32,
     pub(super) pages_per_block: u32,
     /// Valid pages in them.
     pub(super) valid_pages: f64,
-    /// Those of them that have been there for longer than an epoch: the last group has them.
-    pub(super) cold_pages: f64,
+    /// Those in blocks of the last group that lose none.
+    pub(super) frozen_pages: f64,
 }
 
 /// A chain of groups as the model sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chain {
-    /// Blocks of every group but the last, which has the rest.
+    /// Blocks of every group but the last, which has the rest; the hot group first.
     pub(super) sizes: Vec<u32>,
+    /// The valid share of the victims of each group.
+    pub(super) expected: Vec<f64>,
     /// Relocations per host write.
     pub(super) relocations: f64,
 }
 
+/// What the hot group leaves to the others.
+struct Rest {
+    /// Host writes that it takes as if it held those of the shortest intervals, up to this one.
+    time: f64,
+    inflow: f64,
+    relocations: f64,
+    pages: f64,
+}
+
 impl Demand<'_> {
-    /// The chain with the fewest relocations; of two that are about as good the shorter one.
-    pub(super) fn best_chain(&self) -> Chain {
-        let mut best = self.chain(Vec::new());
-        for _ in 1..GROUPS_MAX {
-            let mut longer = best.clone();
-            longer.sizes.push(1);
-            longer = self.refine(self.chain(longer.sizes));
-            if longer.relocations >= best.relocations * WORTHWHILE {
-                break;
+    /// The chain with the fewest relocations, if any works: groups are added one by one, each as large as is
+    /// best, then every size is chosen again.
+    pub(super) fn best_chain(&self) -> Option<Chain> {
+        let mut longest = self.hot_alone()?;
+        let mut best = longest.clone();
+        while longest.sizes.len() < GROUPS_MAX {
+            let group = longest.sizes.len();
+            longest.sizes.push(1);
+            let Some(longer) = self.resized(&longest.sizes, group) else { break };
+            longest = longer;
+            if longest.relocations < best.relocations {
+                best.clone_from(&longest);
             }
-            best = longer;
         }
-        best
-    }
-
-    /// Chooses the size of one group after the other among powers of about 2^(1/2).
-    fn refine(&self, mut best: Chain) -> Chain {
         for _ in 0..ROUNDS {
-            for group in (0..best.sizes.len()).rev() {
-                let mut size = 1;
-                while size < self.blocks {
-                    let mut sizes = best.sizes.clone();
-                    sizes[group] = size;
-                    let chain = self.chain(sizes);
-                    if chain.relocations < best.relocations {
-                        best = chain;
-                    }
-                    size = (size + size / 2).max(size + 1);
-                }
+            for group in usize::from(self.measured_hot().is_some())..best.sizes.len() {
+                let found = self.resized(&best.sizes, group);
+                best = found.filter(|found| found.relocations < best.relocations).unwrap_or(best);
             }
+        }
+        Some(best).filter(|best| best.sizes.len() > 1)
+    }
+
+    /// A hot group and the last group.
+    fn hot_alone(&self) -> Option<Chain> {
+        if let Some(hot) = self.measured_hot() {
+            return self.chain(&[hot.blocks as u32]);
+        }
+        let mut best = self.chain(&[1])?;
+        for blocks in 2..=HOT_BLOCKS_MAX {
+            match self.chain(&[blocks]) {
+                Some(chain) if chain.relocations < best.relocations - HOT_WORTHWHILE => {
+                    best = chain;
+                }
+                _ => break,
+            }
+        }
+        Some(best)
+    }
+
+    /// The hot group, if it is to stay as it is.
+    fn measured_hot(&self) -> Option<HotGroup> {
+        self.hot.filter(|hot| hot.valid > HOT_VALID_MAX || hot.traffic < HOT_TRAFFIC_MIN)
+    }
+
+    /// The best chain in which `group` has another size.
+    fn resized(&self, sizes: &[u32], group: usize) -> Option<Chain> {
+        let most = if group == 0 { HOT_BLOCKS_MAX } else { self.blocks };
+        let mut sizes = sizes.to_vec();
+        let mut best: Option<Chain> = None;
+        let mut size = 1;
+        while size <= most {
+            sizes[group] = size;
+            if let Some(chain) = self.chain(&sizes)
+                && best.as_ref().is_none_or(|best| chain.relocations < best.relocations)
+            {
+                best = Some(chain);
+            }
+            // One by one, and by 1.6% where that is more.
+            size += 1 + size / 64;
         }
         best
     }
 
-    /// The relocations of a chain: pages that outlive a group move to the next one; the last collects
-    /// as FIFO does under uniform writes.
-    fn chain(&self, sizes: Vec<u32>) -> Chain {
-        let pages = |blocks: u32| f64::from(blocks) * f64::from(self.pages_per_block);
-        let (mut inflow, mut time, mut relocations) = (self.inflow, 0.0, 0.0);
-        for &size in &sizes {
-            time += pages(size) / inflow.max(1e-9);
-            inflow = self.inflow * self.survival.share(time);
-            relocations += inflow;
-        }
-        let last = self.blocks.saturating_sub(sizes.iter().sum());
-        let valid = self.valid_pages - self.inflow * self.survival.lived(time);
-        relocations += match valid_share_of_victims(valid.max(self.cold_pages) / pages(last)) {
-            Some(share) => inflow * share / (1.0 - share),
-            None => f64::INFINITY,
-        };
-        Chain { sizes, relocations }
+    fn pages(&self, blocks: f64) -> f64 {
+        blocks * f64::from(self.pages_per_block)
     }
 
-    /// The valid share that the model expects of a group's blocks when they leave it.
-    pub(super) fn valid_shares(&self, sizes: &[u32]) -> Vec<f64> {
-        let (mut inflow, mut time, mut alive) = (self.inflow, 0.0, 1.0);
-        let share = |&size: &u32| {
-            time += f64::from(size) * f64::from(self.pages_per_block) / inflow.max(1e-9);
-            let before = std::mem::replace(&mut alive, self.survival.share(time));
-            inflow = self.inflow * alive;
-            if before > 0.0 { alive / before } else { 0.0 }
-        };
-        sizes.iter().map(share).collect()
+    fn rest(&self, hot_blocks: u32) -> Option<Rest> {
+        let writes = self.writes;
+        if let Some(hot) = self.measured_hot() {
+            let time = self.pages(hot.blocks - 0.5) / hot.traffic;
+            let relocations = hot.traffic * hot.valid;
+            let inflow = 1.0 - hot.traffic + relocations;
+            return Some(Rest {
+                time,
+                inflow,
+                relocations,
+                pages: hot.traffic * writes.lived_up_to(time),
+            });
+        }
+        let needed = self.pages(f64::from(hot_blocks) - 0.5);
+        let time = writes.times().find(|time| time * writes.ended(*time) >= needed)?;
+        let inflow = 1.0 - writes.ended(time);
+        Some(Rest { time, inflow, relocations: 0.0, pages: writes.lived(time) })
+    }
+
+    /// What a chain of these sizes costs, if it can work: pages that outlive a group move to the next one, the
+    /// last collects as FIFO does under writes of two kinds.
+    fn chain(&self, sizes: &[u32]) -> Option<Chain> {
+        let writes = self.writes;
+        let hot = self.rest(sizes[0])?;
+        let (mut time, mut inflow) = (hot.time, hot.inflow);
+        let (mut relocations, mut pages) = (hot.relocations, hot.pages);
+        // Of one that outlives the hot group, per host write.
+        let weight = inflow / (1.0 - writes.ended(time));
+        let mut expected = vec![0.0];
+        for &size in &sizes[1..] {
+            let until = time + self.pages(f64::from(size) - 0.5) / inflow;
+            let alive = (1.0 - writes.ended(until)) / (1.0 - writes.ended(time));
+            if until >= writes.longest() || alive <= 0.0 {
+                return None;
+            }
+            pages += weight * (writes.lived_up_to(until) - writes.lived_up_to(time));
+            inflow *= alive;
+            relocations += inflow;
+            expected.push(alive);
+            time = until;
+        }
+        let last = self.blocks.checked_sub(sizes.iter().sum())?;
+        if last < LAST_BLOCKS_MIN.min(self.blocks / 10) {
+            return None;
+        }
+        let room = self.pages(f64::from(last)) - self.frozen_pages;
+        let valid = (self.valid_pages - self.frozen_pages - pages).max(1.0);
+        let share = valid_share_of_victims(room / valid, writes.two_kinds(time))?;
+        relocations += inflow * share / (1.0 - share);
+        expected.push(share);
+        Some(Chain { sizes: sizes.to_vec(), expected, relocations })
     }
 }
 
-/// The valid share v of the oldest block where a share u of all pages is valid: u = (v - 1) / ln v; none
-/// where the pages do not fit.
-fn valid_share_of_victims(valid_share: f64) -> Option<f64> {
-    if !(0.0..0.999).contains(&valid_share) {
+/// The valid share of the oldest block where there is `room` for each valid page, if they fit: the write
+/// amplification A of pages of two kinds, the first of which has `pages` of all pages and `writes` of all writes, is
+/// 1 + the sum over both of writes / (exp(writes x room / (pages x A)) - 1) (Desnoyers).
+fn valid_share_of_victims(room: f64, (writes, pages): (f64, f64)) -> Option<f64> {
+    if room <= 1.001 {
         return None;
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..40 {
-        let middle: f64 = 0.5 * (low + high);
-        let share = (middle - 1.0) / middle.ln();
-        if share < valid_share { low = middle } else { high = middle }
+    let moved = |writes: f64, pages: f64, waf: f64| {
+        if writes <= 0.0 || pages <= 0.0 {
+            0.0
+        } else {
+            writes / (writes * room / (pages * waf)).exp_m1()
+        }
+    };
+    let is_too_low =
+        |waf: f64| 1.0 + moved(writes, pages, waf) + moved(1.0 - writes, 1.0 - pages, waf) > waf;
+    let (mut low, mut high) = (1.0, 10_000.0);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if is_too_low(middle) { low = middle } else { high = middle }
     }
-    Some(0.5 * (low + high))
+    Some(1.0 - 1.0 / low)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Half the writes live for 1,000 host writes, the others beyond the epoch.
-    fn two_lifetimes() -> Survival {
-        let mut intervals = Intervals::new(40_000, 100);
-        for write in 0..1000 {
-            intervals.begin();
-            if write % 2 == 0 {
-                intervals.end(1000);
-            }
-        }
-        intervals.survival().unwrap()
-    }
-
-    #[test]
-    fn survival_falls_where_writes_end() {
-        let survival = two_lifetimes();
-        let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(close(survival.share(1000.0), 1.0) && close(survival.share(1100.0), 0.5));
-        assert!(close(survival.share(1e9), 0.5) && close(survival.lived(1000.0), 1000.0));
-        assert!(close(survival.lived(2100.0), 1075.0 + 500.0));
-        assert!(Intervals::new(10, 10).survival().is_none());
-    }
+    use crate::algorithms::midas::intervals::tests::two_lifetimes;
 
     #[test]
     fn victims_are_emptier_than_the_rest() {
-        for (valid, expected) in [(0.5, 0.2032), (0.8, 0.6286), (0.0, 0.0)] {
-            let share = valid_share_of_victims(valid).unwrap();
+        // u = (v - 1) / ln v for one kind of pages.
+        for (valid, expected) in [(0.5, 0.2032), (0.8, 0.6286)] {
+            let share = valid_share_of_victims(1.0 / valid, (0.5, 0.5)).unwrap();
             assert!((share - expected).abs() < 1e-3, "{valid}: {share}");
         }
-        assert_eq!(valid_share_of_victims(1.0), None);
+        assert_eq!(valid_share_of_victims(1.0, (0.5, 0.5)), None);
+        let skewed = valid_share_of_victims(1.25, (0.9, 0.1)).unwrap();
+        assert!(skewed > 0.3 && skewed < 0.95, "{skewed}");
     }
 
     #[test]
-    fn the_first_group_holds_short_lived_pages_until_they_end() {
-        let survival = two_lifetimes();
+    fn the_first_groups_hold_short_lived_pages_until_they_end() {
+        let writes = two_lifetimes();
         let demand = Demand {
-            survival: &survival,
-            inflow: 1.0,
+            writes: &writes,
+            hot: Some(HotGroup { blocks: 1.0, traffic: 0.1, valid: 0.5 }),
             blocks: 100,
             pages_per_block: 100,
             valid_pages: 7_000.0,
-            cold_pages: 0.0,
+            frozen_pages: 0.0,
         };
-        let chain = demand.best_chain();
-        // 11 blocks take 1,100 host writes.
-        assert!((11..=16).contains(&chain.sizes[0]), "{chain:?}");
-        assert!((demand.valid_shares(&chain.sizes)[0] - 0.5).abs() < 1e-9);
+        let chain = demand.best_chain().unwrap();
+        assert_eq!(chain.sizes[0], 1);
+        let blocks: u32 = chain.sizes.iter().sum();
+        assert!((6..=20).contains(&blocks), "{chain:?}");
+        let alive: f64 = chain.expected[1..chain.sizes.len()].iter().product();
+        assert!((alive - 0.5).abs() < 0.01, "{chain:?}");
+        assert!(chain.relocations < demand.chain(&[1]).unwrap().relocations);
     }
 }
