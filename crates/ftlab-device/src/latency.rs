@@ -160,18 +160,11 @@ mod tests {
 
     /// A drive whose flash takes 2 ms to program a page and 1 ms to read one, on four LUNs.
     fn slow_drive(path: &Path) -> Drive {
-        create(path);
-        open(path, "slc:program-us=2000,read-us=1000,luns=4")
-    }
-
-    fn create(path: &Path) {
         let config = DriveConfig::new(Geometry::new(88, 16, PAGE_BYTES as u32).unwrap(), 1024, 4);
         let ftl = "1r-greedy".parse().unwrap();
         Drive::create(path, &CreateOptions { ftl, config, checkpoint_every: None }).unwrap();
-    }
-
-    fn open(path: &Path, timing: &str) -> Drive {
-        let timing = Some(Timing::from_spec(&timing.parse().unwrap()).unwrap());
+        let timing = "slc:program-us=2000,read-us=1000,luns=4".parse().unwrap();
+        let timing = Some(Timing::from_spec(&timing).unwrap());
         Drive::open(path, OpenOptions { timing, ..OpenOptions::default() }).unwrap()
     }
 
@@ -195,29 +188,6 @@ mod tests {
         // Pages without data are not read from flash.
         drive.read(1 << 20, &mut [0; 4096]).unwrap();
         assert_eq!(take_due(), None);
-    }
-
-    #[test]
-    fn word_lines_and_wear_count_as_in_a_simulation() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("drive");
-        create(&path);
-        let drive = open(&path, "slc:program-us=2000/6000,page-types=one-shot,erase-us=0");
-        let begin = Instant::now();
-        drive.write(0, &[1; 1 << 12]).unwrap();
-        assert!(take_due().unwrap() <= Instant::now(), "it waits for its word line");
-        drive.write(4096, &[1; 1 << 12]).unwrap();
-        assert!(take_due().unwrap() >= begin + Duration::from_millis(8));
-        for _ in 0..88 {
-            drive.write(0, &vec![2; 16 << 12]).unwrap();
-        }
-        take_due();
-        drop(drive);
-        // Every block has been erased by now, and the drive remembers it.
-        let drive = open(&path, "slc:read-us=1000,read-retries=1:9");
-        let begin = Instant::now();
-        drive.read(0, &mut [0; 1 << 12]).unwrap();
-        assert!(take_due().unwrap() >= begin + Duration::from_millis(10));
     }
 
     #[test]
