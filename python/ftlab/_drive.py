@@ -47,6 +47,9 @@ class Drive:
     wear_threshold : int, default 0
         Moves cold pages once a block has been erased this many times more than the least-worn block; 0
         disables.
+    refresh : str, optional
+        Rewrites the pages of a block once they have been read so often, or so many host page writes after it
+        became full, such as ``"reads=100000,age=5000000"``. Reads count with a timing of requests only.
 
     See Also
     --------
@@ -71,6 +74,7 @@ class Drive:
     gc_min_invalid: str | float | None = None
     free_block: Literal["fifo", "least-worn"] | None = None
     wear_threshold: int | None = None
+    refresh: str | None = None
 
     @classmethod
     def of(cls, drive: Drive | str | int | None) -> Drive:

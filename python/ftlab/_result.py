@@ -64,6 +64,7 @@ class Run(Document):
     own_workload: dict[str, Any] | None
     partial_merges: int
     progressive_merges: int
+    refresh: dict[str, Any] | None
     relocations: int
     running_cold_region_share: list[float] | None
     running_erases: list[int]

@@ -61,6 +61,8 @@ def _runs(document: Document) -> Iterator[Row]:
         row["victim_valid_share"] = run["victim_valid_share"]["mean"]
         row |= {f"erases_{key}": value for key, value in run["erase_counts"].items()}
         row["metadata_bytes"] = run["memory"]["metadata_bytes"]
+        if run["refresh"]:
+            row |= {f"refresh_{key}": run["refresh"][key] for key in ("blocks", "relocations")}
         if run["endurance"]:
             row |= {"tbw": run["endurance"]["tbw"], "dwpd": run["endurance"]["dwpd"]}
         if run["timing"]:
@@ -70,7 +72,16 @@ def _runs(document: Document) -> Iterator[Row]:
         yield {key: value for key, value in row.items() if key not in _ABSENT}
 
 
-_ABSENT = ("running_cold_region_share", "endurance", "fdp", "faults", "timing", "own_workload", "observed")
+_ABSENT = (
+    "running_cold_region_share",
+    "refresh",
+    "endurance",
+    "fdp",
+    "faults",
+    "timing",
+    "own_workload",
+    "observed",
+)
 """Fields that are lists or documents if they are not ``None``."""
 
 
@@ -87,6 +98,7 @@ def _series(document: Document) -> Iterator[Row]:
             "iops": timing.get("running_iops"),
             "response_mean_ns": timing.get("running_response_mean_ns"),
             "response_max_ns": timing.get("running_response_max_ns"),
+            "refresh_relocations": (run["refresh"] or {}).get("running_relocations"),
         }
         for index in range(len(run["running_waf"])):
             writes = (index + 1) * interval

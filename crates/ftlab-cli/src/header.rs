@@ -149,7 +149,7 @@ fn collection(config: &Config) -> String {
     )
 }
 
-/// Wear levelling, if there is any.
+/// Wear levelling and refresh, if there is any.
 fn wear(drive: &DriveSummary) -> Option<String> {
     let mut rules = Vec::new();
     if drive.free_block != "fifo" {
@@ -160,6 +160,9 @@ fn wear(drive: &DriveSummary) -> Option<String> {
         rules.push(format!(
             "cold pages move when a block has {erases} erases more than the least-worn one"
         ));
+    }
+    if let Some(refresh) = &drive.refresh {
+        rules.push(format!("refresh {refresh}"));
     }
     (!rules.is_empty()).then(|| rules.join("; "))
 }

@@ -8,9 +8,9 @@ use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
 use crate::report::{check_page, check_report, command, write_report};
-use crate::table::{faults, fdp, notes, table, times, wear};
+use crate::table::{faults, fdp, notes, refresh, table, times, wear};
 use clap::{Args, ValueEnum};
-use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
+use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_lab::timeline::{SLOWEST, timeline};
 use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
@@ -96,6 +96,11 @@ pub(crate) struct DriveArgs {
     /// block; 0 disables.
     #[arg(long, value_name = "ERASES", default_value_t = 0, value_parser = parse::<u32>)]
     wear_threshold: u32,
+    /// Rewrites the pages of a block once they have been read so often since it was erased, or so many host
+    /// page writes after it became full, such as reads=100000,age=5000000. Reads need --timing with
+    /// unit=request.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    refresh: Option<Refresh>,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
@@ -240,6 +245,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     }
     show(&table(&result))?;
     show(&times(&result))?;
+    show(&refresh(&result))?;
     show(&wear(&result))?;
     show(&fdp(&result))?;
     show(&faults(&result))?;
@@ -326,6 +332,7 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         reserve_blocks: args.reserve,
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
+        refresh: args.refresh.unwrap_or_default(),
         early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
 }

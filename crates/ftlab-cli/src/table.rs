@@ -47,6 +47,27 @@ pub(crate) fn table(result: &ExperimentResult) -> String {
     ruled(&headings, rows)
 }
 
+/// The table of what was rewritten in time; empty if nothing ever is.
+pub(crate) fn refresh(result: &ExperimentResult) -> String {
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.refresh.as_ref()?)));
+    let rows: Vec<[String; 4]> = runs
+        .map(|(run, refresh)| {
+            let share = refresh.relocations as f64 / run.relocations.max(1) as f64;
+            [
+                run.ftl.clone(),
+                grouped(refresh.blocks),
+                grouped(refresh.relocations),
+                format!("{}%", significant(100.0 * share, 3)),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = ["refresh", "blocks\nrewritten", "their\npages", "of\nrelocations"];
+    ruled(&headings.map(str::to_owned), rows)
+}
+
 /// The table of endurance; empty if it was not asked for.
 pub(crate) fn wear(result: &ExperimentResult) -> String {
     let runs = result.runs.iter().filter_map(|run| Some((run, run.endurance?)));

@@ -423,6 +423,69 @@ fn cells_take_the_time_of_their_pages_and_wear() {
 }
 
 #[test]
+fn blocks_that_are_read_too_often_or_too_old_are_rewritten_and_counted_apart() {
+    let place = Place::new();
+    let run = |more: &str| {
+        place.ftlab(&format!(
+            "run hotcold {SMALL} --fill random --drive-writes 4 --ftl 1r-greedy {more}"
+        ))
+    };
+    let plain = run("--json").json();
+    assert!(plain["runs"][0]["refresh"].is_null() && plain["config"]["drive"]["refresh"].is_null());
+    let output = run("--refresh age=6000");
+    for part in ["refresh reads=0,age=6000", "blocks", "rewritten", "relocations"] {
+        assert!(output.stdout.contains(part), "{part} is not in:\n{}", output.stdout);
+    }
+    let old = run("--refresh age=1500 --json").json();
+    let [plain, old] = [&plain, &old].map(|result| &result["runs"][0]);
+    assert_ne!(plain["config_hash"], old["config_hash"]);
+    let count = |of: &Value, what: &str| of[what].as_u64().unwrap();
+    let refresh = &old["refresh"];
+    let (blocks, pages) = (count(refresh, "blocks"), count(refresh, "relocations"));
+    assert!(blocks > 0 && pages <= 64 * blocks && pages <= count(old, "relocations"), "{refresh}");
+    assert!(count(old, "relocations") > count(plain, "relocations"));
+    let series = refresh["running_relocations"].as_array().unwrap();
+    assert_eq!(series.len(), old["running_waf"].as_array().unwrap().len());
+    let in_series: u64 = series.iter().map(|pages| pages.as_u64().unwrap()).sum();
+    assert!(in_series <= pages && in_series > pages / 2, "{in_series} of {pages}");
+    let refused = run("--refresh reads=100").stderr;
+    assert!(refused.contains("add --timing with unit=request"), "{refused}");
+    let hybrid = place.ftlab(&format!("run hotcold {SMALL} --ftl fast --refresh age=6000"));
+    assert!(hybrid.stderr.contains("no refresh"), "{}", hybrid.stderr);
+    let wrong = run("--refresh ages=100").stderr;
+    assert!(wrong.contains("did you mean \"age\"?"), "{wrong}");
+}
+
+#[test]
+fn a_block_is_rewritten_with_every_so_manieth_read_of_it() {
+    let place = Place::new();
+    // Two blocks of 64 pages are full; the first page of one is read 1,000 times.
+    let reads = (0..1000).map(|_| "R,0,4096\n".to_owned());
+    let writes = (0..128).map(|page| format!("W,{},4096\n", page * 4096));
+    place.write(
+        "a.csv",
+        writes.chain(reads).chain(["W,524288,4096\n".to_owned()]).collect::<String>(),
+    );
+    for (limit, rewritten) in [(1000, 1), (1001, 0), (250, 4), (300, 3)] {
+        let output = place.ftlab(&format!(
+            "run a.csv --map op=1,off:bytes=2,len:bytes=3 {SMALL} --fill none --ftl fifo --timing \
+             slc:unit=request --refresh reads={limit} --json"
+        ));
+        let run = &output.json()["runs"][0];
+        let counts = [&run["refresh"]["blocks"], &run["erases"], &run["refresh"]["relocations"]];
+        assert_eq!(
+            counts.map(|count| count.as_u64().unwrap()),
+            [rewritten, rewritten, 64 * rewritten]
+        );
+        assert_eq!(run["relocations"], run["refresh"]["relocations"]);
+        let seconds = &run["timing"]["lun_seconds"];
+        assert_eq!(seconds["host_reads"], 0.025);
+        let moved = seconds["relocations"].as_f64().unwrap();
+        assert!((moved - 64.0 * rewritten as f64 * 225e-6).abs() < 1e-9, "{moved}");
+    }
+}
+
+#[test]
 fn requests_take_as_long_as_their_last_page() {
     let place = Place::new();
     // Every 10 ms, by turns: a write of two pages, their read, a read of a page without data, a trim, a flush.

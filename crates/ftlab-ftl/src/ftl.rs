@@ -1,6 +1,7 @@
 //! What every FTL can do, whatever its mapping.
 
 use crate::handles::PlacementHandles;
+use crate::page::Refreshed;
 use crate::page::policy::Lifetime;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -86,6 +87,16 @@ pub trait Ftl: Send {
     /// Blocks out of use, those bad from birth included.
     fn retired_blocks(&self) -> u32 {
         0
+    }
+
+    /// The host has read a flash page, which disturbs the others of its block: they may have to be rewritten.
+    fn count_read(&mut self, _page: Ppn) -> Result<(), ErrorOf<Self>> {
+        Ok(())
+    }
+
+    /// What was rewritten because it was read too often or too old.
+    fn refreshed(&self) -> Refreshed {
+        Refreshed::default()
     }
 
     /// Its placement handles, if it has some.

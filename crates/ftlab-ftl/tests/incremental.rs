@@ -2,7 +2,7 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload, Timed, Timing};
 use ftlab_ftl::PageBatch;
-use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry::{self, DynFtl};
 
 const PAGES: u32 = 65_536;
@@ -23,6 +23,7 @@ fn run(
         early_valid_pages_max: 0,
         gc,
         wear: WearLeveling::default(),
+        refresh: Refresh::default(),
     };
     let timing = Timing::from_spec(&"slc".parse().unwrap()).unwrap();
     let flash = Timed::new(NoPayload, &timing, &config.geometry);

@@ -2,7 +2,7 @@
 
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::page::{
-    DriveConfig, FreeBlock, GcSchedule, PageMapped, Policy, Resume, WearLeveling,
+    DriveConfig, FreeBlock, GcSchedule, PageMapped, Policy, Refresh, Resume, WearLeveling,
 };
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_ftl::{Ftl, Restored, Saved};
@@ -32,6 +32,9 @@ fn drive_on(ftl: &mut Built, operations: std::ops::Range<u64>) {
             ftl.trim(Lpn(page)).unwrap();
         } else {
             ftl.write(Lpn(page), &[]).unwrap();
+        }
+        if let Some(page) = ftl.flash_page(Lpn(page / 2)) {
+            ftl.count_read(page).unwrap();
         }
     }
 }
@@ -93,6 +96,18 @@ fn so_does_collection_in_steps_with_wear_levelling() {
         "sep-gc/random",
     ] {
         assert_resumes(name, DriveConfig { gc, wear, ..config() });
+    }
+}
+
+#[test]
+fn so_do_blocks_that_are_rewritten_in_time() {
+    let refresh = Refresh { reads: 5, age_writes: 500 };
+    for name in ["1r-greedy", "2r++", "sepbit"] {
+        let config = DriveConfig { refresh, ..config() };
+        assert_resumes(name, config);
+        let mut ftl = build(name, config);
+        drive_on(&mut ftl, 0..7777);
+        assert!(ftl.refreshed().pages > 100, "{name}");
     }
 }
 

@@ -28,6 +28,7 @@ const SCHEMA: &str = "message series {
     optional double iops;
     optional double response_mean_ns;
     optional double response_max_ns;
+    optional double refresh_relocations;
 }";
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
@@ -104,6 +105,10 @@ fn write_run(
     let time = run.timing.as_ref();
     let mean_ns = time.map(|time| time.running_response_mean_ns.clone());
     let max_ns = time.map(|t| t.running_response_max_ns.iter().map(|ns| *ns as f64).collect());
+    let refreshed = run
+        .refresh
+        .as_ref()
+        .map(|refresh| refresh.running_relocations.iter().map(|pages| *pages as f64).collect());
     let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
     let mut columns = [
         Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
@@ -115,6 +120,7 @@ fn write_run(
         Values::Optional(time.map(|time| time.running_iops.clone()).unwrap_or_default(), rows),
         Values::Optional(mean_ns.unwrap_or_default(), rows),
         Values::Optional(max_ns.unwrap_or_default(), rows),
+        Values::Optional(refreshed.unwrap_or_default(), rows),
     ]
     .into_iter();
     let mut group = writer.next_row_group()?;

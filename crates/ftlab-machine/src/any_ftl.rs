@@ -11,7 +11,7 @@ use crate::watch::{PageWatch, Watch};
 use ftlab_flash::{
     Failures, Faults, Faulty, Geometry, Interval, Measured, NoPayload, Timed, Timing,
 };
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, Refreshed};
 use ftlab_ftl::registry::{self, DynFtl};
 use ftlab_ftl::{Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
 use ftlab_spec::Spec;
@@ -204,6 +204,11 @@ impl AnyFtl {
             Kind::Faulty(ftl) => ftl.flash_mut().below().failures(),
             Kind::Plain(_) | Kind::Timed(_) | Kind::Recorded(_) => Failures::default(),
         }
+    }
+
+    /// What was rewritten because it was read too often or too old.
+    pub fn refreshed(&self) -> Refreshed {
+        any!(&self.kind, ftl => ftl.refreshed())
     }
 
     /// Blocks out of use, those bad from birth included.

@@ -56,6 +56,7 @@ pub(crate) fn serve<F: Flash, O: Observer>(
                     if !has_buffer || !ftl.flash_mut().read_buffered(lpn) {
                         let from = ftl.flash_page(lpn);
                         ftl.flash_mut().read_for_host(from);
+                        from.map_or(Ok(()), |page| ftl.count_read(page))?;
                     }
                 }
             }

@@ -69,6 +69,7 @@ pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
             free_block: settings.value("free_block")?.unwrap_or(FreeBlock::Fifo),
             threshold: settings.value("wear_threshold")?.unwrap_or(0),
         },
+        refresh: settings.parsed("refresh")?.unwrap_or_default(),
     })
 }
 

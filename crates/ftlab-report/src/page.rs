@@ -227,6 +227,7 @@ fn configuration(config: &Config) -> Vec<Fact> {
     facts.extend([
         fact("free block opened next", &*drive.free_block),
         fact("wear levelling", wear),
+        fact("refresh", drive.refresh.as_deref().unwrap_or("never")),
         fact("fill", &*config.fill),
         fact("warm-up", format!("{} page writes", grouped(config.warmup_writes))),
         fact(

@@ -93,7 +93,7 @@ impl Table {
 
 /// The counts.
 pub(crate) fn results(result: &ExperimentResult) -> Table {
-    let columns: [Column; 10] = [
+    let columns: [Column; 11] = [
         ("write amplification", "Flash pages programmed per page that the host wrote", |run| {
             Cell::digits(run.waf, 5)
         }),
@@ -102,6 +102,9 @@ pub(crate) fn results(result: &ExperimentResult) -> Table {
         }),
         ("relocations", "Valid pages that garbage collection moved", |run| {
             Cell::count(run.relocations)
+        }),
+        ("refreshed", "Of the relocations, pages of blocks read too often or too old", |run| {
+            Cell::of(run.refresh.as_ref(), |refresh| Cell::count(refresh.relocations))
         }),
         ("merge copies", "Pages that merges of a hybrid-mapped FTL copied", |run| {
             Cell::of(Some(run.merge_copies).filter(|copies| *copies > 0), Cell::count)

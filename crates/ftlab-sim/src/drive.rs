@@ -7,7 +7,7 @@
 use crate::SimError;
 use crate::result::DriveSummary;
 use ftlab_flash::{Geometry, PAGES_MAX};
-use ftlab_ftl::page::{DriveConfig, GcSchedule, WearLeveling};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, Refresh, WearLeveling};
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::pages::page_sectors;
 
@@ -30,6 +30,8 @@ pub struct DriveOptions {
     pub gc: GcSchedule,
     /// How erases are spread over blocks.
     pub wear: WearLeveling,
+    /// What is rewritten because it was read too often or is too old.
+    pub refresh: Refresh,
 }
 
 impl Default for DriveOptions {
@@ -43,6 +45,7 @@ impl Default for DriveOptions {
             early: None,
             gc: GcSchedule::Foreground,
             wear: WearLeveling::default(),
+            refresh: Refresh::default(),
         }
     }
 }
@@ -186,6 +189,7 @@ impl DriveOptions {
             early_valid_pages_max,
             gc: self.gc,
             wear: self.wear,
+            refresh: self.refresh,
         };
         Ok((config, self.summary(&config, wanted)))
     }
@@ -289,6 +293,7 @@ impl DriveOptions {
             gc: self.gc.to_string(),
             free_block: self.wear.free_block.to_string(),
             wear_threshold: self.wear.threshold,
+            refresh: (!self.refresh.is_off()).then(|| self.refresh.to_string()),
         }
     }
 }

@@ -436,6 +436,18 @@ impl Experiment {
                 remedy: "add unit=request to --timing".into(),
             });
         }
+        let serves_reads = timing.as_ref().is_some_and(|timing| timing.unit() == Unit::Request);
+        if self.drive.refresh.reads > 0 && !serves_reads {
+            return Err(SimError::Unusable {
+                what: format!(
+                    "--refresh reads={}: reads are passed over where the host does not wait for requests",
+                    self.drive.refresh.reads
+                ),
+                remedy:
+                    "add --timing with unit=request, such as femu:unit=request, or give age= only"
+                        .into(),
+            });
+        }
         Ok(timing.map(|timing| timing.keep_slowest(self.slowest)))
     }
 

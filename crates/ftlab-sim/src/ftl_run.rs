@@ -9,13 +9,13 @@ use crate::format::grouped;
 use crate::frames::{self, blocks_per_cell};
 use crate::result::{
     Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Frame, Memory, Observed,
-    RunResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
+    RefreshResult, RunResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
 use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
-use ftlab_ftl::page::DriveConfig;
+use ftlab_ftl::page::{DriveConfig, Refreshed};
 use ftlab_machine::{AnyFtl, Step, Stop, Watch};
 use ftlab_trace::fio::Issued;
 use std::collections::BTreeMap;
@@ -44,6 +44,8 @@ pub(crate) struct FtlRun {
     read_only: Option<String>,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
+    /// What had been rewritten by then.
+    refreshed_before: Refreshed,
     /// Pages that were in the write buffer then.
     buffered_before: u64,
     series: Series,
@@ -68,6 +70,7 @@ struct Totals {
     relocations: u64,
     merge_copies: u64,
     erases: u64,
+    refreshed: u64,
 }
 
 impl Totals {
@@ -78,6 +81,7 @@ impl Totals {
             relocations: self.relocations - earlier.relocations,
             merge_copies: self.merge_copies - earlier.merge_copies,
             erases: self.erases - earlier.erases,
+            refreshed: self.refreshed - earlier.refreshed,
         }
     }
 
@@ -96,6 +100,7 @@ struct Series {
     start: Totals,
     waf: Vec<f64>,
     relocations: Vec<u64>,
+    refreshed: Vec<u64>,
     erases: Vec<u64>,
     cold_region_share: Vec<f64>,
     times: Vec<Interval>,
@@ -122,6 +127,7 @@ impl FtlRun {
             fdp: None,
             read_only: None,
             base: None,
+            refreshed_before: Refreshed::default(),
             buffered_before: 0,
             series: Series::default(),
             rounds: Rounds::default(),
@@ -148,6 +154,7 @@ impl FtlRun {
         let handles = self.ftl.placement_handles();
         self.fdp = handles.map(|handles| FdpRecord::new(handles, counters.host_writes));
         self.base = Some((counters, self.ftl.watch().clone()));
+        self.refreshed_before = self.ftl.refreshed();
         self.first_step = self.ftl.steps().len();
         self.ftl.measure();
         let [_, buffered] = self.ftl.absorbed();
@@ -280,6 +287,7 @@ impl FtlRun {
             self.series.start = totals;
             self.series.waf.push(interval.waf());
             self.series.relocations.push(interval.relocations);
+            self.series.refreshed.push(interval.refreshed);
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
             self.series.times.extend(self.ftl.end_interval());
@@ -323,6 +331,7 @@ impl FtlRun {
             relocations: counters.relocations() - base.relocations(),
             merge_copies: counters.merges.copies - base.merges.copies,
             erases: (counters.erases() - base.erases()) * u64::from(self.unit_blocks),
+            refreshed: self.ftl.refreshed().pages - self.refreshed_before.pages,
         }
     }
 
@@ -442,6 +451,12 @@ impl FtlRun {
         let merges = counters.merges;
         let page_bytes = self.geometry.page_bytes();
         let fdp = self.fdp_statistics();
+        let blocks = self.ftl.refreshed().blocks - self.refreshed_before.blocks;
+        let refresh = config.drive.refresh.is_some().then(|| RefreshResult {
+            blocks: blocks * u64::from(self.unit_blocks),
+            relocations: totals.refreshed,
+            running_relocations: std::mem::take(&mut self.series.refreshed),
+        });
         let faults = self.faults();
         let observed = self.observed(seen.erases());
         let timing = self.ftl.measured();
@@ -453,6 +468,7 @@ impl FtlRun {
             config_hash: self.config_hash,
             host_writes: totals.host_writes,
             relocations: totals.relocations,
+            refresh,
             erases: totals.erases,
             trims: counters.trims,
             collections: counters.collections,

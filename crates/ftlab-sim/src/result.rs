@@ -125,6 +125,9 @@ pub struct DriveSummary {
     /// How many more erases than the least worn block a block may have before cold pages are moved; 0
     /// is any number.
     pub wear_threshold: u32,
+    /// When pages are rewritten because they were read too often or are too old: "reads=N,age=N"; none if never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<String>,
 }
 
 /// What a workload turned out to be.
@@ -170,6 +173,17 @@ pub struct SkippedSummary {
     pub first_text: String,
 }
 
+/// What was rewritten in time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefreshResult {
+    /// Blocks that were rewritten.
+    pub blocks: u64,
+    /// Their valid pages, which are among the relocations.
+    pub relocations: u64,
+    /// The same in each whole interval of `config.interval_writes`.
+    pub running_relocations: Vec<u64>,
+}
+
 /// What one FTL did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
@@ -185,6 +199,9 @@ pub struct RunResult {
     pub host_writes: u64,
     /// Valid pages that garbage collection moved, copies of merges not included.
     pub relocations: u64,
+    /// Of these, pages of blocks that were rewritten because they were read too often or too old; none without
+    /// refresh.
+    pub refresh: Option<RefreshResult>,
     /// Blocks erased.
     pub erases: u64,
     /// Trimmed pages that held data.

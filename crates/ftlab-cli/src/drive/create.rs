@@ -5,7 +5,7 @@ use crate::options::{parse, parse_page_size};
 use crate::output::say;
 use clap::Args;
 use ftlab_device::{CreateOptions, Drive, check_creatable};
-use ftlab_ftl::page::{FreeBlock, GcSchedule, WearLeveling};
+use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Logical, Physical};
 use ftlab_spec::{ByteSize, Share, Spec};
@@ -82,6 +82,7 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         reserve_blocks: args.reserve,
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
+        refresh: Refresh::default(),
         early: None,
     };
     let (ftl, config) = registry::in_units(&ftl, size.drive_config()?)?;

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::page::drive::{Twin, TwinBlock};
 use crate::page::policy::{Hint, HostWrite, Policy, Relocation, Victims};
-use crate::page::{Drive, DriveConfig, GcSchedule, Phase};
+use crate::page::{Drive, DriveConfig, GcSchedule, Phase, Refreshed};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use std::collections::{HashMap, VecDeque};
@@ -36,6 +36,11 @@ struct NaiveFtl {
     left_writes: u32,
     /// Of the victims as they were chosen.
     invalid_pages: u32,
+    /// Full blocks in the order in which they became so.
+    sealed: Vec<BlockId>,
+    /// Block -> reads of its pages since it was erased.
+    reads: HashMap<BlockId, u32>,
+    refreshed: Refreshed,
 }
 
 impl NaiveFtl {
@@ -65,6 +70,9 @@ impl NaiveFtl {
             left_pages: 0,
             left_writes: 0,
             invalid_pages: 0,
+            sealed: Vec::new(),
+            reads: HashMap::new(),
+            refreshed: Refreshed::default(),
         }
     }
 
@@ -109,19 +117,59 @@ impl NaiveFtl {
         }
         self.invalidate(lpn);
         self.program(stream, lpn, |ftl, to| ftl.policy.on_written(to, stream));
+        let age = self.config.refresh.age_writes;
+        let is_old = |ftl: &Self, block: &BlockId| {
+            let it = &ftl.blocks[block.index()];
+            it.phase == Phase::Sealed
+                && ftl.write_clock - it.sealed_at >= age
+                && it.pages.iter().any(Option::is_some)
+        };
+        while let Some(&old) = self.sealed.iter().find(|block| age > 0 && is_old(self, block)) {
+            self.refresh(old);
+        }
         if let Some(pages_max) = self.config.gc.step_pages_max() {
             self.step(stream, pages_max);
             return;
         }
         while self.policy.wants_collection() {
             let victims = self.wanted();
-            self.reclaim(&victims);
+            self.reclaim(victims.blocks());
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
             self.collect_garbage(per_million);
         }
         if (self.free.len() as u32) < self.config.gc_start_blocks {
             self.collect(self.config.early_valid_pages_max);
+        }
+    }
+
+    /// The host reads a page.
+    fn read(&mut self, lpn: Lpn) {
+        let Some(&(block, _)) = self.mapping.get(&lpn) else { return };
+        let reads = self.reads.entry(block).or_default();
+        *reads += 1;
+        let limit = self.config.refresh.reads;
+        let is_full = self.blocks[block.index()].phase == Phase::Sealed;
+        if limit > 0 && *reads >= limit && is_full {
+            self.refresh(block);
+        }
+    }
+
+    /// Moves the pages of a full block.
+    fn refresh(&mut self, block: BlockId) {
+        self.advance(u32::MAX);
+        self.refill_reserve();
+        if self.sealed.contains(&block) && self.valid_pages(block) > 0 {
+            self.refreshed.blocks += 1;
+            self.refreshed.pages += u64::from(self.valid_pages(block));
+            self.reclaim(&[block]);
+            self.refill_reserve();
+        }
+    }
+
+    fn refill_reserve(&mut self) {
+        while (self.free.len() as u32) < self.policy.reserve_blocks_min() {
+            self.collect(self.config.geometry.pages_per_block());
         }
     }
 
@@ -321,6 +369,7 @@ impl NaiveFtl {
             let block = &mut self.blocks[id.index()];
             block.phase = Phase::Sealed;
             block.sealed_at = self.write_clock;
+            self.sealed.push(id);
             self.policy.on_block_sealed(id, &self.drive());
         }
     }
@@ -343,12 +392,12 @@ impl NaiveFtl {
         let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
         victims.begin(self.requester, valid_pages_max);
         self.policy.select_victims(&self.drive(), &mut victims);
-        self.reclaim(&victims);
+        self.reclaim(victims.blocks());
         victims.invalid_pages() > 0
     }
 
-    fn reclaim(&mut self, victims: &Victims) {
-        for &victim in victims.blocks() {
+    fn reclaim(&mut self, victims: &[BlockId]) {
+        for &victim in victims {
             for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
                 self.relocate(lpn, victim);
             }
@@ -378,6 +427,8 @@ impl NaiveFtl {
         block.pages.clear();
         block.erases += 1;
         self.free.push_back(victim);
+        self.sealed.retain(|&block| block != victim);
+        self.reads.remove(&victim);
         self.policy.on_block_erased(victim, &self.drive());
     }
 

@@ -4,7 +4,7 @@ use super::NaiveFtl;
 use super::policies::NaivePolicy;
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::policy::{Hint, Lifetime, Policy};
-use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Resume, WearLeveling};
+use crate::page::{DriveConfig, GcSchedule, PageMapped, Phase, Refresh, Resume, WearLeveling};
 use crate::registry::{PolicyVisitor, covering_names, with_policy};
 use crate::stream::Stream;
 use crate::{Ftl, PageBatch};
@@ -126,9 +126,15 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         2 => (0_u32..4).prop_map(|pages_max| GcSchedule::Background { pages_max }),
         1 => (50_000_u32..400_000).prop_map(|per_million| GcSchedule::Garbage { per_million }),
     ];
-    let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>(), gc);
+    let refresh =
+        (prop_oneof![2 => Just(0), 1 => 2_u32..6], prop_oneof![2 => Just(0), 1 => 100_u64..600]);
+    let refresh = refresh.prop_map(|(reads, age_writes)| Refresh { reads, age_writes });
+    let sizes = (pages_per_block, 3_u32..24, 0_u32..6, 2_u32..5, any::<bool>(), gc, refresh);
     (sizes, prop::collection::vec((0_u8..20, any::<u32>(), 0_u32..3), 50..600)).prop_map(
-        |((pages_per_block, data_blocks, extra_blocks, reserve_blocks, early, gc), steps)| {
+        |(
+            (pages_per_block, data_blocks, extra_blocks, reserve_blocks, early, gc, refresh),
+            steps,
+        )| {
             // The twin is slow.
             let data_blocks = if pages_per_block < 60 { data_blocks } else { data_blocks.min(5) };
             let logical_pages = data_blocks * pages_per_block - u32::from(data_blocks % 2 == 0);
@@ -141,6 +147,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 early_valid_pages_max: pages_per_block / 2,
                 gc,
                 wear: WearLeveling::default(),
+                refresh,
             };
             let operations = steps.into_iter().flat_map(|(kind, number, skew)| {
                 let pages = (logical_pages >> (skew * 2)).max(1);
@@ -200,6 +207,7 @@ fn compare<P: Hinted, F: Flash + Send>(
     let erases: u64 = naive.blocks.iter().map(|block| u64::from(block.erases)).sum();
     prop_assert_eq!(counters.erases(), erases);
     prop_assert_eq!(counters.trims, naive.trims);
+    prop_assert_eq!(fast.refreshed(), naive.refreshed, "step {}", step);
     Ok(())
 }
 
@@ -254,6 +262,10 @@ impl PolicyVisitor for AgainstTwin<'_> {
                     let found = fast.read(lpn, &mut data).unwrap().then_some(data);
                     prop_assert_eq!(found, written[lpn.index()], "page {}, step {}", lpn, step);
                     prop_assert_eq!(fast.drive().flash_page(lpn), naive.flash_page(lpn));
+                    if let Some(page) = fast.drive().flash_page(lpn) {
+                        fast.count_read(page).unwrap();
+                        naive.read(lpn);
+                    }
                 }
                 Operation::Renew(handle) => {
                     let handles = fast.placement_handles();

@@ -1,6 +1,6 @@
 //! How large a page-mapped drive is, when it collects, and whether that can work.
 
-use crate::page::{GcSchedule, WearLeveling};
+use crate::page::{GcSchedule, Refresh, WearLeveling};
 use crate::stream::Stream;
 use ftlab_flash::Geometry;
 use thiserror::Error;
@@ -23,6 +23,8 @@ pub struct DriveConfig {
     pub gc: GcSchedule,
     /// How erases are spread over blocks.
     pub wear: WearLeveling,
+    /// What is rewritten because it was read too often or is too old.
+    pub refresh: Refresh,
 }
 
 /// A drive on which the FTL cannot work.
@@ -97,8 +99,8 @@ pub enum ConfigError {
     },
     /// Merges do not come ahead of need.
     #[error(
-        "a hybrid-mapped FTL has no schedule of garbage collection and no wear levelling; leave out \
-         --gc, --gc-start, --free-block and --wear-threshold, or compare page-mapped FTLs only"
+        "a hybrid-mapped FTL has no schedule of garbage collection, no wear levelling and no refresh; leave out \
+         --gc, --gc-start, --free-block, --wear-threshold and --refresh, or compare page-mapped FTLs only"
     )]
     NothingToSchedule,
     /// Merges have no other place for a page.
@@ -134,6 +136,7 @@ impl DriveConfig {
             early_valid_pages_max: 0,
             gc: GcSchedule::Foreground,
             wear: WearLeveling::default(),
+            refresh: Refresh::default(),
         }
     }
 

@@ -3,7 +3,8 @@
 //! The write path is in `engine/write.rs` and collection in `engine/reclaim.rs`. What the engine
 //! keeps is [`Drive`], what decides is a [`Policy`]. What may be due after a write is in
 //! `engine/background.rs`, with collection in steps (`engine/incremental.rs`), wear levelling
-//! (`engine/level.rs`) and blocks that fail (`engine/retire.rs`).
+//! (`engine/level.rs`), blocks that are rewritten in time (`engine/refresh.rs`) and blocks that fail
+//! (`engine/retire.rs`).
 
 mod composed;
 mod config;
@@ -15,6 +16,7 @@ pub(crate) mod gc_schedule;
 pub(crate) mod handles;
 pub mod policy;
 pub(crate) mod reclaim_groups;
+mod refresh;
 
 pub use crate::stream::{Stream, StreamId};
 pub use composed::Composed;
@@ -29,3 +31,4 @@ pub use policy::{
     Victims,
 };
 pub use reclaim_groups::ReclaimGroups;
+pub use refresh::{Refresh, Refreshed};

@@ -151,6 +151,8 @@ scalar_table! {
         free_block,
         /// How many more erases than the least worn block a block may have; 0 is any number.
         wear_threshold,
+        /// Rewrites blocks that were read so often or are so old, such as reads=100000,age=5000000.
+        refresh,
     }
 }
 

@@ -188,6 +188,8 @@ impl Settings<'_> {
                     .unwrap_or(FreeBlock::Fifo),
                 threshold: given_u32(&drive.wear_threshold, "wear-threshold")?.unwrap_or(0),
             },
+            refresh: given(drive.refresh.as_ref(), "refresh", variables, from_str)?
+                .unwrap_or_default(),
         })
     }
 

@@ -244,6 +244,12 @@ impl Drive {
         self.blocks[block.index()].sealed_at
     }
 
+    /// Whether a block, which was sealed at this time of the write clock, has been full since, and is not being
+    /// collected.
+    pub(crate) fn holds_since(&self, block: BlockId, sealed_at: u64) -> bool {
+        self.phase(block) == Phase::Sealed && self.sealed_at(block) == sealed_at
+    }
+
     /// Blocks that have been allocated so far.
     #[inline]
     pub fn allocations(&self) -> u64 {

@@ -4,6 +4,7 @@
 //! run_background:
 //!     blocks that failed: collect and retire them               (retire.rs)
 //!     blocks worn unevenly: collect the least worn one          (level.rs)
+//!     blocks that are too old: rewrite them                     (refresh.rs)
 //!     collections that the policy wants, until it wants no more (policy.select_wanted)
 //!     collection ahead of need, once; or a step of a collection (incremental.rs);
 //!     or collections for as long as there is too much garbage   (../gc_schedule.rs)
@@ -32,6 +33,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         debug_assert!(self.failing.is_empty());
         self.level()?;
+        self.refresh_old()?;
         let steps = self.config.gc.step_pages_max();
         if steps.is_none() {
             self.collect_wanted()?;
@@ -94,8 +96,10 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
 
     /// Sets `background_below`, after a change of what is due.
     pub(super) fn schedule_background(&mut self) {
-        let is_due =
-            self.progress.is_under_way() || !self.failing.is_empty() || self.is_worn_unevenly;
+        let is_due = self.progress.is_under_way()
+            || !self.failing.is_empty()
+            || self.is_worn_unevenly
+            || self.refreshing.as_ref().is_some_and(|refreshing| refreshing.has_age());
         self.background_below = if is_due { u32::MAX } else { self.collection_start() };
         debug_assert!(self.background_below >= self.config.gc_start_blocks);
     }

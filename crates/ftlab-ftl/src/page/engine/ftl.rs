@@ -1,9 +1,9 @@
 //! The page-mapped engine as an [`Ftl`].
 
-use crate::page::Phase;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
 use crate::page::policy::{Hint, Hints, Lifetime};
+use crate::page::{Phase, Refreshed};
 use crate::{
     BlockUse, Broken, Counters, ErrorOf, Ftl, MemoryBytes, Metadata, Observer, PageBatch,
     PlacementHandles, StreamUse,
@@ -70,6 +70,14 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
 
     fn retired_blocks(&self) -> u32 {
         self.drive.retired_blocks()
+    }
+
+    fn count_read(&mut self, page: Ppn) -> Result<(), ErrorOf<Self>> {
+        self.count_host_read(page)
+    }
+
+    fn refreshed(&self) -> Refreshed {
+        self.refreshing.as_ref().map_or_else(Refreshed::default, |refreshing| refreshing.so_far)
     }
 
     fn placement_handles(&self) -> Option<PlacementHandles> {

@@ -8,6 +8,8 @@ mod level;
 mod page_mapped;
 mod progress;
 mod reclaim;
+mod refresh;
+mod refreshing;
 mod resume;
 mod retire;
 mod write;

@@ -1,6 +1,7 @@
 //! What the page-mapped engine keeps.
 
 use crate::page::engine::progress::Progress;
+use crate::page::engine::refreshing::Refreshing;
 use crate::page::policy::{Policy, Victims};
 use crate::page::{Drive, DriveConfig};
 use crate::stream::StreamId;
@@ -43,6 +44,8 @@ pub struct PageMapped<P, F, O> {
     pub(super) is_read_only: bool,
     /// Static wear levelling is due.
     pub(super) is_worn_unevenly: bool,
+    /// If blocks are rewritten in time.
+    pub(super) refreshing: Option<Box<Refreshing>>,
 }
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
@@ -73,6 +76,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             failing: Vec::new(),
             is_read_only: false,
             is_worn_unevenly: false,
+            refreshing: Refreshing::new(config.refresh, geometry.blocks()),
             reserve_min,
             has_groups,
             counters: Counters::new(streams.len()),

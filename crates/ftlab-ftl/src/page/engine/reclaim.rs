@@ -119,6 +119,7 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         self.observer.erase(victim);
         self.drive.release(victim);
         self.watch_wear(victim);
+        self.refreshing.iter_mut().for_each(|refreshing| refreshing.on_erased(victim));
         debug_assert_eq!(self.drive.phase(victim), Phase::Free);
         self.policy.on_block_erased(victim, &self.drive);
         self.counters.streams[self.drive.frontier_of(victim).index()].erases += 1;

@@ -38,6 +38,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
             failing,
             is_read_only,
             is_worn_unevenly,
+            refreshing,
             flash: _,
             observer: _,
             config: _,
@@ -53,7 +54,9 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
         background_below.transfer(archive)?;
         failing.transfer(archive)?;
         is_read_only.transfer(archive)?;
-        is_worn_unevenly.transfer(archive)
+        is_worn_unevenly.transfer(archive)?;
+        // Nothing is saved of what is off.
+        refreshing.iter_mut().try_for_each(|refreshing| refreshing.transfer(archive))
     }
 
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {

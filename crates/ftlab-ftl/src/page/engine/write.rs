@@ -116,5 +116,6 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         debug_assert_eq!(self.drive.phase(block), Phase::Sealed);
         debug_assert!(self.drive.open_block(stream).is_none());
         self.policy.on_block_sealed(block, &self.drive);
+        self.note_sealed(block);
     }
 }
