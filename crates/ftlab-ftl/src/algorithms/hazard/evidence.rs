@@ -191,7 +191,7 @@ impl Evidence {
         let age = (drive.write_clock() as u32).wrapping_sub(record.stamp).max(1) as f32;
         let (valid, then) =
             (drive.valid_pages(block), u32::from(record.valid_then[0]) << self.shift);
-        let has_grown = record.was_open & (then < valid);
+        let has_grown = record.was_open && then < valid;
         let since_written = record.is_new | has_grown;
         let before = if since_written { drive.pages_per_block() } else { then };
         let writes = if since_written { age } else { self.writes_since_older(drive) };

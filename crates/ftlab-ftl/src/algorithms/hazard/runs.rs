@@ -17,12 +17,12 @@ pub(super) struct Runs {
     /// The slots of runs, the one that went on last in the lowest bits. Runs stay where they are, because
     /// moving what was just written waits for it.
     order: u32,
-    runs: [Run; RUNS],
+    slots: [Run; RUNS],
     /// Pages of a run that count, at most.
     pages_max: u32,
 }
 
-state!(Runs { order, runs } constant pages_max);
+state!(Runs { order, slots } constant pages_max);
 
 /// A run of host writes.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ impl Runs {
         let limit = i32::MAX.cast_unsigned();
         let pages_max = if pages_max == 0 { limit } else { pages_max.min(limit) };
         let none = Run { next: Lpn(u32::MAX), mean: 0, pages: 0 };
-        Self { order: 0x7654_3210, runs: [none; RUNS], pages_max }
+        Self { order: 0x7654_3210, slots: [none; RUNS], pages_max }
     }
 
     /// The step of what is expected of a page that is written, `alone` being that which its own past lets
@@ -51,9 +51,9 @@ impl Runs {
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: u8) -> u8 {
         let alone = u32::from(alone) * ONE_STEP + ONE_STEP / 2;
-        let (slot, mean, pages) = if self.runs.iter().any(|run| run.next == lpn) {
+        let (slot, mean, pages) = if self.slots.iter().any(|run| run.next == lpn) {
             let slot = self.take_run(lpn);
-            let Run { mean, pages, .. } = self.runs[slot];
+            let Run { mean, pages, .. } = self.slots[slot];
             let from_mean = alone.cast_signed() - mean.cast_signed();
             let share = from_mean / (pages + 1).cast_signed();
             (slot, mean.wrapping_add_signed(share), pages + 1)
@@ -61,14 +61,14 @@ impl Runs {
             (self.take_place(RUNS as u32 - 1), alone, 1)
         };
         let next = Lpn(lpn.0.wrapping_add(1));
-        self.runs[slot] = Run { next, mean, pages: pages.min(self.pages_max - 1) };
+        self.slots[slot] = Run { next, mean, pages: pages.min(self.pages_max - 1) };
         (mean / ONE_STEP) as u8
     }
 
     /// The slot of the latest run that continues with `lpn`, of which there is one.
     fn take_run(&mut self, lpn: Lpn) -> usize {
         let mut place = 0;
-        while self.runs[self.slot_at(place)].next != lpn {
+        while self.slots[self.slot_at(place)].next != lpn {
             place += 1;
         }
         self.take_place(place)
