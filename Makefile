@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -121,6 +121,9 @@ bench-sweep: ## measures the processor utilisation and the overhead per run of 1
 
 bench-traces: ## measures page writes per second of every trace reader and generator
 	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed
+
+bench-caches: ## measures page writes per second of the workloads of caches
+	$(CARGO) run --release --locked --package ftlab-trace --example decode_speed -- cache
 
 bench-stream: build ## measures time and memory of `ftlab convert` on a trace larger than memory (STREAM=20GB)
 	$(CARGO) build --release --locked --package ftlab-trace --example msr_lines

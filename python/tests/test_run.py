@@ -41,6 +41,27 @@ def test_job_files_of_fio_are_workloads(tmp_path):
     assert ftlab.inspect(path)["page_writes"] == 3 * 1024
 
 
+@pytest.mark.parametrize(
+    ("workload", "named"),
+    [("cachelib:region=64KiB,soc=0.3", {1, 2}), ("lmcache:chunk=64KiB", {1, 2, 3})],
+)
+def test_caches_are_workloads_whose_writes_name_streams(workload, named):
+    drive = ftlab.Drive(logical_pages=16_384, op=0.25, pages_per_block=64, reserve=8)
+    ftls = ["nvme-fdp:handles=4", "1r-greedy"]
+    result = ftlab.run(workload, ftls, drive=drive, fill="none", writes=60_000)
+    assert result["workload"]["has_streams"]
+    fdp, greedy = result.runs
+    handles = fdp["fdp"]["handles"]
+    assert {number for number, handle in enumerate(handles) if handle["hbmw"] > 0} - {0} == named
+    assert fdp["fdp"]["hbmw"] == 4096 * 60_000
+    assert greedy["fdp"] is None
+    assert fdp["host_writes"] == greedy["host_writes"] == 60_000
+    batches = list(ftlab.generate(workload, drive=drive, requests=2000))
+    again = list(ftlab.generate(workload, drive=drive, requests=2000))
+    assert batches == again
+    assert sum(batch.num_rows for batch in batches) == 2000
+
+
 @pytest.mark.parametrize("dtype", ["u2", "i4", "u4", "i8", "u8"])
 def test_arrays_of_any_whole_numbers_give_the_same(dtype, small, expected):
     result = ftlab.run(PAGES.astype(dtype), ["1r-greedy", "2r++"], drive=small)

@@ -15,11 +15,8 @@ const HANDLES: [Meaning; 7] = [
     ("host pages", "Pages that the host wrote by it"),
     ("relocated", "Moves of pages that the host had written by it, wherever they lay"),
     ("write amplification", "Its pages programmed per page that the host wrote by it"),
-    (
-        "units at the end",
-        "Reclaim units that hold pages of this handle only, the present one included",
-    ),
-    ("room in the present unit", "Bytes that the present unit still takes"),
+    ("units", "Reclaim units that hold pages of this handle only, the present one included"),
+    ("room left", "Bytes that the present unit still takes"),
 ];
 
 /// Columns of the table of events.

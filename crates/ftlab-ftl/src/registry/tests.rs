@@ -64,7 +64,7 @@ fn what_means_the_same_resolves_to_the_same() {
         keys("nvme-fdp:inner=2r++")[..5],
         ["handles", "persistent", "unit", "reclaim-groups", "inner"]
     );
-    assert_eq!(keys("nvme-fdp:inner=2r++")[4..], keys("2r++"));
+    assert_eq!(keys("nvme-fdp:inner=2r++")[5..], keys("2r++"));
     assert!(resolved("2r++:x=1").is_err() && resolved("2r").is_err());
 }
 

@@ -48,6 +48,7 @@ mod keys;
 mod metadata;
 mod parameters;
 mod regions;
+mod table;
 mod trace;
 
 use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};

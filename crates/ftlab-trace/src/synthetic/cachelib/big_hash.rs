@@ -60,11 +60,22 @@ impl BigHash {
         self.entries(key)[0]
     }
 
+    /// The place of an object: entries are compared several at a time, in no order.
     #[inline]
     fn position(entries: &[u32], key: u64) -> Option<usize> {
+        const TOGETHER: usize = 8;
         let tag = Self::tag(key);
-        let filled = entries.iter().take_while(|entry| **entry != 0);
-        filled.into_iter().position(|entry| entry & !SIZE_MASK == tag)
+        let is_it = |entry: u32| u32::from(entry & !SIZE_MASK == tag) & u32::from(entry != 0);
+        for (number, together) in entries.chunks(TOGETHER).enumerate() {
+            let mut found = 0_u32;
+            for (bit, entry) in together.iter().enumerate() {
+                found |= is_it(*entry) << bit;
+            }
+            if found != 0 {
+                return Some(number * TOGETHER + found.trailing_zeros() as usize);
+            }
+        }
+        None
     }
 
     /// Whether an object is here.
@@ -92,8 +103,8 @@ impl BigHash {
         let first = self.bucket(key) as usize * self.entries_per_bucket;
         let entries = &mut self.entries[first..first + self.entries_per_bucket];
         let mut room = BUCKET_BYTES - BUCKET_HEADER_BYTES;
-        let count = entries.iter().take_while(|entry| **entry != 0).count();
-        room -= entries[..count].iter().map(|entry| entry & SIZE_MASK).sum::<u32>();
+        let count = entries.iter().map(|entry| usize::from(*entry != 0)).sum::<usize>();
+        room -= entries.iter().map(|entry| entry & SIZE_MASK).sum::<u32>();
         let mut leaving = usize::from(count == entries.len());
         room += entries[..leaving].iter().map(|entry| entry & SIZE_MASK).sum::<u32>();
         while room < slot {

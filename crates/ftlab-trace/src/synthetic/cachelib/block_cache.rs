@@ -2,10 +2,10 @@
 
 use super::parameters::Eviction;
 use super::regions::Regions;
+use super::table::{PRESENT, Table};
 use crate::synthetic::draw::draw_below;
 use crate::{Op, RequestBatch};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// Bytes that an object takes beside its key and value.
@@ -49,8 +49,8 @@ pub(super) struct Layout {
 pub(super) struct BlockCache {
     layout: Layout,
     random: Xoshiro256PlusPlus,
-    /// Where each object is: its region, its number there, and its hits since it was written.
-    index: FxHashMap<u64, Place>,
+    /// The [`Place`] of each object.
+    index: Table,
     /// The objects of each region in order: key and size.
     objects: Vec<Vec<(u64, u32)>>,
     /// Regions with objects that can be evicted.
@@ -67,20 +67,49 @@ pub(super) struct BlockCache {
     came_bytes: u64,
 }
 
-/// Where an object is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    region: u32,
-    number: u32,
-    hits: u32,
+/// Where an object is, in a number: its hits since it was written, its number in the region, the region.
+#[derive(Debug, Clone, Copy)]
+struct Place(u64);
+
+impl Place {
+    /// As many as [`Reinsertion::hits`] asks for.
+    const HITS_MAX: u64 = 255;
+    const NUMBER_SHIFT: u32 = 8;
+    const REGION_SHIFT: u32 = 31;
+
+    /// A region holds 2^21 objects at most.
+    #[inline]
+    fn new(region: u32, number: usize) -> Self {
+        debug_assert!(number < 1 << (Self::REGION_SHIFT - Self::NUMBER_SHIFT));
+        Self(u64::from(region) << Self::REGION_SHIFT | (number as u64) << Self::NUMBER_SHIFT)
+    }
+
+    #[inline]
+    fn hits(self) -> u32 {
+        (self.0 & Self::HITS_MAX) as u32
+    }
+
+    /// Region and number there.
+    #[inline]
+    fn at(self) -> u64 {
+        (self.0 & !PRESENT) >> Self::NUMBER_SHIFT
+    }
+
+    #[inline]
+    fn region(self) -> u32 {
+        ((self.0 & !PRESENT) >> Self::REGION_SHIFT) as u32
+    }
 }
+
+/// Objects of a region that is evicted which are looked up together.
+const LOOKED_UP: usize = 32;
 
 impl BlockCache {
     /// There are more regions than clean ones and the open one.
     pub(super) fn new(layout: Layout, random: Xoshiro256PlusPlus) -> Self {
         Self {
             random,
-            index: FxHashMap::default(),
+            index: Table::new(),
             objects: vec![Vec::new(); layout.regions as usize],
             full: Regions::new(layout.regions),
             clean: (1..layout.regions).collect(),
@@ -96,10 +125,11 @@ impl BlockCache {
     /// Reads an object, if it is here.
     #[inline]
     pub(super) fn get(&mut self, key: u64) -> bool {
-        let Some(place) = self.index.get_mut(&key) else { return false };
-        place.hits = place.hits.saturating_add(1);
+        let Some(place) = self.index.get_mut(key) else { return false };
+        *place += u64::from(*place & Place::HITS_MAX < Place::HITS_MAX);
         if self.layout.eviction == Eviction::Lru {
-            self.full.use_again(place.region);
+            let region = Place(*place).region();
+            self.full.use_again(region);
         }
         true
     }
@@ -107,13 +137,19 @@ impl BlockCache {
     /// Whether an object is here.
     #[inline]
     pub(super) fn contains(&self, key: u64) -> bool {
-        self.index.contains_key(&key)
+        self.index.get(key).is_some()
+    }
+
+    /// Something of where an object is: reading it brings that into the processor's cache.
+    #[inline]
+    pub(super) fn touch(&self, key: u64) -> u64 {
+        self.index.touch(key)
     }
 
     /// Forgets an object, which costs no write: its place is empty until its region is evicted.
     #[inline]
     pub(super) fn remove(&mut self, key: u64) {
-        self.index.remove(&key);
+        self.index.remove(key);
     }
 
     /// Puts an object in or replaces it, and whatever of evicted regions is to be written again; what is
@@ -128,16 +164,16 @@ impl BlockCache {
     fn put(&mut self, key: u64, bytes: u32, out: &mut RequestBatch) {
         let slot = (u64::from(bytes) + OBJECT_HEADER_BYTES).next_multiple_of(ALIGNMENT_BYTES);
         if slot > self.layout.region_bytes {
-            self.index.remove(&key);
+            self.index.remove(key);
             return;
         }
         if self.open_bytes + slot > self.layout.region_bytes {
             self.turn_over(out);
         }
         let objects = &mut self.objects[self.open as usize];
-        let place = Place { region: self.open, number: objects.len() as u32, hits: 0 };
+        let place = Place::new(self.open, objects.len());
         objects.push((key, bytes));
-        self.index.insert(key, place);
+        self.index.insert(key, place.0);
         self.open_bytes += slot;
         self.came_bytes += slot;
         while self.came_bytes >= WRITE_BYTES_MAX {
@@ -186,16 +222,21 @@ impl BlockCache {
         let region = self.full.take().expect("more regions than are clean or open");
         let mut objects = std::mem::take(&mut self.objects[region as usize]);
         for (number, (key, bytes)) in objects.iter().enumerate() {
-            let Some(place) = self.index.get(key) else { continue };
-            if (place.region, place.number) != (region, number as u32) {
+            if number % LOOKED_UP == 0 {
+                let next = objects[number..].iter().take(LOOKED_UP);
+                let touched = next.map(|(key, _)| self.index.touch(*key));
+                std::hint::black_box(touched.fold(0, |all, of| all ^ of));
+            }
+            let Some(place) = self.index.get(*key).map(Place) else { continue };
+            if place.at() != Place::new(region, number).at() {
                 continue;
             }
             let Reinsertion { hits, share } = self.layout.reinsertion;
-            let is_hit = hits > 0 && place.hits >= hits;
+            let is_hit = hits > 0 && place.hits() >= hits;
             if is_hit || (share > 0 && draw_below(&mut self.random, 1 << 32) < share) {
                 self.again.push_back((*key, *bytes));
             }
-            self.index.remove(key);
+            self.index.remove(*key);
         }
         objects.clear();
         self.objects[region as usize] = objects;

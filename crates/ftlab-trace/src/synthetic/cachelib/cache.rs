@@ -54,11 +54,13 @@ impl Cache {
     pub(super) fn look_ahead(&self, accesses: &[Access]) -> u64 {
         let mut found = 0;
         for access in accesses {
-            found += u64::from(self.dram.bytes_of(access.key).is_some());
-            found += self.look(access.key, access.bytes);
+            found ^= self.dram.touch(access.key) ^ self.look(access.key, access.bytes);
         }
         for key in self.dram.leaving().take(accesses.len()) {
-            found += self.dram.bytes_of(key).map_or(0, |bytes| self.look(key, bytes));
+            found ^= self.dram.touch(key);
+        }
+        for key in self.dram.leaving().take(accesses.len()) {
+            found ^= self.dram.bytes_of(key).map_or(0, |bytes| self.look(key, bytes));
         }
         found
     }
@@ -68,7 +70,7 @@ impl Cache {
     fn look(&self, key: u64, bytes: u32) -> u64 {
         match self.small_for(bytes) {
             Some(small) => u64::from(small.table.touch(key)),
-            None => u64::from(self.large.contains(key)),
+            None => self.large.touch(key),
         }
     }
 

@@ -1,31 +1,57 @@
 //! The cache in memory: least recently used.
 
-use rustc_hash::FxHashMap;
+use super::table::Table;
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 
 /// Bytes that an object takes beside its key and value: the header of an item and its place in a hash
 /// table.
 const OVERHEAD_BYTES: u64 = 40;
+
+/// Bits of the clock that are kept: an entry of the queue is never so old that another one of its object has
+/// the same.
+const CLOCK_BITS: u32 = 30;
+const CLOCK_MASK: u64 = (1 << CLOCK_BITS) - 1;
 
 /// Objects in memory, the least recently used of which leave first.
 ///
 /// Whoever is used is put at the end of a queue; an entry of the queue that is not the latest of its
 /// object means nothing when it comes to the front.
 pub(super) struct Dram {
-    objects: FxHashMap<u64, Object>,
+    /// Of each key its [`Object`].
+    objects: Table,
     queue: VecDeque<(u64, u64)>,
     clock: u64,
     bytes: u64,
     bytes_max: u64,
 }
 
-/// An object in memory.
+/// An object in memory, in a number: bytes, then the clock when it was used, then whether it is clean.
 #[derive(Debug, Clone, Copy)]
-struct Object {
-    used_at: u64,
-    bytes: u32,
-    is_clean: bool,
+struct Object(u64);
+
+impl Object {
+    const CLEAN: u64 = 1 << (u32::BITS + CLOCK_BITS);
+    const USED_AT: u64 = CLOCK_MASK << u32::BITS;
+
+    #[inline]
+    fn new(used_at: u64, bytes: u32, is_clean: bool) -> Self {
+        Self(u64::from(bytes) | used_at << u32::BITS | if is_clean { Self::CLEAN } else { 0 })
+    }
+
+    #[inline]
+    fn bytes(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn used_at(self) -> u64 {
+        (self.0 & Self::USED_AT) >> u32::BITS
+    }
+
+    #[inline]
+    fn is_clean(self) -> bool {
+        self.0 & Self::CLEAN != 0
+    }
 }
 
 /// What has left memory.
@@ -39,41 +65,47 @@ pub(super) struct Evicted {
 
 impl Dram {
     pub(super) fn new(bytes_max: u64) -> Self {
-        Self {
-            objects: FxHashMap::default(),
-            queue: VecDeque::new(),
-            clock: 0,
-            bytes: 0,
-            bytes_max,
-        }
+        Self { objects: Table::new(), queue: VecDeque::new(), clock: 0, bytes: 0, bytes_max }
+    }
+
+    /// The clock, which goes on, of an entry at the end of the queue.
+    #[inline]
+    fn enqueue(&mut self, key: u64) -> u64 {
+        self.clock = (self.clock + 1) & CLOCK_MASK;
+        self.queue.push_back((key, self.clock));
+        self.clock
     }
 
     /// Uses an object, if it is here.
     #[inline]
     pub(super) fn get(&mut self, key: u64) -> bool {
-        let Some(object) = self.objects.get_mut(&key) else { return false };
-        self.clock += 1;
-        object.used_at = self.clock;
-        self.queue.push_back((key, self.clock));
+        let next = (self.clock + 1) & CLOCK_MASK;
+        let Some(object) = self.objects.get_mut(key) else { return false };
+        *object = *object & !Object::USED_AT | next << u32::BITS;
+        self.enqueue(key);
         true
     }
 
     /// Puts an object in or replaces it; whether what it replaces had changed since it came from flash.
     #[inline]
     pub(super) fn put(&mut self, key: u64, bytes: u32, is_clean: bool) -> bool {
-        self.clock += 1;
-        self.queue.push_back((key, self.clock));
+        let used_at = self.enqueue(key);
         self.bytes += u64::from(bytes) + OVERHEAD_BYTES;
-        let object = Object { used_at: self.clock, bytes, is_clean };
-        let old = self.objects.insert(key, object);
-        self.bytes -= old.map_or(0, |old| u64::from(old.bytes) + OVERHEAD_BYTES);
-        old.is_some_and(|old| !old.is_clean)
+        let old = self.objects.insert(key, Object::new(used_at, bytes, is_clean).0).map(Object);
+        self.bytes -= old.map_or(0, |old| u64::from(old.bytes()) + OVERHEAD_BYTES);
+        old.is_some_and(|old| !old.is_clean())
     }
 
     /// The size of an object, if it is here.
     #[inline]
     pub(super) fn bytes_of(&self, key: u64) -> Option<u32> {
-        self.objects.get(&key).map(|object| object.bytes)
+        self.objects.get(key).map(|object| Object(object).bytes())
+    }
+
+    /// Something of where an object is: reading it brings that into the processor's cache.
+    #[inline]
+    pub(super) fn touch(&self, key: u64) -> u64 {
+        self.objects.touch(key)
     }
 
     /// Objects that may leave next, in order.
@@ -83,8 +115,8 @@ impl Dram {
 
     /// Forgets an object.
     pub(super) fn remove(&mut self, key: u64) {
-        if let Some(old) = self.objects.remove(&key) {
-            self.bytes -= u64::from(old.bytes) + OVERHEAD_BYTES;
+        if let Some(old) = self.objects.remove(key) {
+            self.bytes -= u64::from(Object(old).bytes()) + OVERHEAD_BYTES;
         }
     }
 
@@ -92,20 +124,26 @@ impl Dram {
     #[inline]
     pub(super) fn evict(&mut self) -> Option<Evicted> {
         if self.queue.len() > 4 * self.objects.len() + 1024 {
-            let objects = &self.objects;
-            self.queue.retain(|(key, at)| objects.get(key).is_some_and(|o| o.used_at == *at));
+            self.compact();
         }
         while self.bytes > self.bytes_max {
             let (key, at) = self.queue.pop_front()?;
-            if let Entry::Occupied(entry) = self.objects.entry(key)
-                && entry.get().used_at == at
-            {
-                let Object { bytes, is_clean, .. } = entry.remove();
-                self.bytes -= u64::from(bytes) + OVERHEAD_BYTES;
+            let Some(object) = self.objects.get(key).map(Object) else { continue };
+            if object.used_at() == at {
+                self.remove(key);
+                let (bytes, is_clean) = (object.bytes(), object.is_clean());
                 return Some(Evicted { key, bytes, is_clean });
             }
         }
         None
+    }
+
+    /// Takes entries out of the queue that mean nothing.
+    #[cold]
+    fn compact(&mut self) {
+        let objects = &self.objects;
+        let is_latest = |key, at| objects.get(key).is_some_and(|o| Object(o).used_at() == at);
+        self.queue.retain(|(key, at)| is_latest(*key, *at));
     }
 
     /// Bytes of all objects here.
