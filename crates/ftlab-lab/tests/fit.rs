@@ -9,7 +9,7 @@ use ftlab_trace::OpenOptions;
 /// Bytes of the drive whose series is made up.
 const CAPACITY: u64 = 1_000_000_000_000;
 
-/// A hidden drive: FTL, over-provisioning, units and the drive writes of its series.
+/// A hidden drive: FTL, over-provisioning and units.
 struct Hidden {
     ftl: &'static str,
     op_ratio: f64,
@@ -27,8 +27,8 @@ fn base(workload: &str) -> Experiment {
 }
 
 /// What a drive of the lab writes, as the table that its counters would give: with another seed than that of
-/// the fit.
-fn series(hidden: &Hidden, workload: &str, pages: u32, drive_writes: f64) -> Measured {
+/// the fit; and its over-provisioning in whole units.
+fn series(hidden: &Hidden, workload: &str, pages: u32, drive_writes: f64) -> (Measured, f64) {
     let mut experiment = Experiment {
         ftls: vec![hidden.ftl.parse().unwrap()],
         length: Length::DriveWrites(drive_writes),
@@ -39,7 +39,9 @@ fn series(hidden: &Hidden, workload: &str, pages: u32, drive_writes: f64) -> Mea
     experiment.drive.logical = Logical::Pages(u64::from(pages));
     experiment.drive.pages_per_block = Some(pages / hidden.units);
     experiment.drive.physical = Physical::OverProvisioning(Share(hidden.op_ratio));
-    let run = experiment.run(&mut ()).unwrap().runs.remove(0);
+    let prepared = experiment.prepare().unwrap();
+    let op_ratio = prepared.config().drive.op_ratio;
+    let run = prepared.run(&mut ()).unwrap().runs.remove(0);
     let bytes = CAPACITY as f64 / 8.0;
     let (mut host, mut media) = (0.0, 0.0);
     let rows = run.running_waf.iter().map(|waf| {
@@ -47,7 +49,8 @@ fn series(hidden: &Hidden, workload: &str, pages: u32, drive_writes: f64) -> Mea
         media += waf * bytes;
         format!("{host:.0},{media:.0}\n")
     });
-    Measured::parse(&format!("host_bytes,media_bytes\n0,0\n{}", rows.collect::<String>())).unwrap()
+    let table = format!("host_bytes,media_bytes\n0,0\n{}", rows.collect::<String>());
+    (Measured::parse(&table).unwrap(), op_ratio)
 }
 
 fn question(measured: Measured, workload: &str, pages: u32, ftls: Vec<Spec>) -> Question {
@@ -73,14 +76,14 @@ fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
     let hidden = Hidden { ftl: "sep-gc/greedy", op_ratio: 0.137, units: 512, seed: 77 };
     let workload = "fio-randwrite:bs=128";
     let ftls = ["1r-greedy", "fifo", "sep-gc/greedy"].map(|name| name.parse().unwrap());
-    let measured = series(&hidden, workload, 32_768, 8.0);
+    let (measured, op_ratio) = series(&hidden, workload, 32_768, 8.0);
     let question = question(measured, workload, 32_768, ftls.to_vec());
     let place = tempfile::tempdir().unwrap();
     let open = || Some(Trials::open(place.path(), TRIALS).unwrap());
     let first = question.answer(open(), 2, &|_| ()).unwrap();
     let best = &first.drives[0];
     assert_eq!(best.candidate.ftl, hidden.ftl);
-    assert!((best.op_ratio - hidden.op_ratio).abs() < 0.015, "{:?}", best.candidate);
+    assert!((best.op_ratio - op_ratio).abs() < 0.005, "{:?}", best.candidate);
     let (least, most) = first.bounds.op_ratio;
     assert!(least <= best.op_ratio && best.op_ratio <= most, "{:?}", first.bounds);
     assert!(best.distance.rms < 0.1, "{:?}", best.distance);
@@ -92,18 +95,18 @@ fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
 #[test]
 fn ftls_that_no_drive_can_have_are_not_tried() {
     let ftls: Vec<_> = possible_ftls().iter().map(Spec::to_string).collect();
-    for name in ["1r-greedy", "lfs-cb", "sepbit", "2r++"] {
+    for name in ["1r-greedy", "lfs-cb", "sepbit", "2r++", "sep-gc/greedy", "sep-gc/fifo"] {
         assert!(ftls.iter().any(|ftl| ftl == name), "{name} is not in {ftls:?}");
     }
-    for name in ["fk", "fast", "faster", "fmax"] {
+    for name in ["fk", "fast", "faster", "fmax", "nvme-fdp"] {
         assert!(!ftls.iter().any(|ftl| ftl == name), "{name} is in {ftls:?}");
     }
 }
 
-/// Ten drives, all FTLs that a drive can have: over-provisioning within half a point, and the family of nine. It takes
-/// an hour on two processors.
+/// Ten drives, all FTLs that a drive can have: over-provisioning within half a point, and the family of nine. The lines
+/// that it prints are the table in docs/real-drives.md.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes half an hour"]
 fn of_ten_hidden_drives_nine_are_named() {
     let workload = "fio-randwrite:bs=128";
     let hidden = [
@@ -118,18 +121,28 @@ fn of_ten_hidden_drives_nine_are_named() {
         ("midas", 0.131, 512),
         ("hazard", 0.226, 1024),
     ];
-    let mut named = 0;
+    let (mut missed, mut off) = (Vec::new(), Vec::new());
     for (seed, (ftl, op_ratio, units)) in (100..).zip(hidden) {
         let hidden = Hidden { ftl, op_ratio, units, seed };
-        let measured = series(&hidden, workload, 131_072, 16.0);
+        let (measured, op_ratio) = series(&hidden, workload, 131_072, 16.0);
         let found = fit(&question(measured, workload, 131_072, possible_ftls()));
-        let best = &found.drives[0];
-        let of_family =
-            found.drives[..found.as_good].iter().find(|drive| drive.candidate.ftl == ftl);
-        println!("{ftl} {op_ratio} {units}: {best:?}, {:?}", found.bounds);
-        named += u32::from(of_family.is_some());
-        let own = of_family.unwrap_or(best);
-        assert!((own.op_ratio - op_ratio).abs() < 0.005, "{ftl}: {}", own.op_ratio);
+        let as_good = &found.drives[..found.as_good];
+        println!("{ftl} {op_ratio:.4} {units}: {:?}", found.bounds);
+        for drive in &found.drives {
+            println!(
+                "    {} {:.4} {} {:.4}",
+                drive.candidate.ftl, drive.op_ratio, drive.units, drive.distance.rms
+            );
+        }
+        let own = as_good.iter().find(|drive| drive.candidate.ftl == ftl);
+        if own.is_none() {
+            missed.push(ftl);
+        }
+        let own = own.unwrap_or(&as_good[0]);
+        if (own.op_ratio - op_ratio).abs() >= 0.005 {
+            off.push((ftl, own.op_ratio));
+        }
     }
-    assert!(named >= 9, "{named} of 10");
+    assert!(off.is_empty(), "over-provisioning: {off:?}");
+    assert!(missed.len() <= 1, "not named: {missed:?}");
 }

@@ -32,6 +32,9 @@ const UNITS: (u32, u32) = (128, 8192);
 /// collecting them cheaper than it is on the real drive.
 const UNIT_PAGES_MIN: u32 = 32;
 
+/// Tried beside the standard FTLs: plain drives that keep apart what they move.
+const FURTHER: [&str; 2] = ["sep-gc/greedy", "sep-gc/fifo"];
+
 /// How much larger the drive is on which the answer is tried again.
 const LARGER: u32 = 4;
 
@@ -65,16 +68,18 @@ pub fn unit_pages(pages: u32) -> (u32, u32) {
     (least, (pages / UNITS.0).max(least))
 }
 
-/// All [standard](standard_ftls) FTLs that a drive can have: none that knows the future, and none that is mapped by
-/// blocks.
+/// All [standard](standard_ftls) FTLs that a drive can have: none that knows the future, none that is mapped by
+/// blocks, and none that places by what the host names: without that it is another of them. And the plainest
+/// ones that keep apart what they move.
 pub fn possible_ftls() -> Vec<Spec> {
     let is_page_mapped = |ftl: &Spec| {
         entries().iter().find(|entry| entry.name == ftl.name).is_none_or(|entry| {
             entry.kind != Kind::Ftl || registry::policy_names().contains(&ftl.name)
         })
     };
-    let knows = |ftl: &Spec| registry::hints(ftl).is_ok_and(|hints| hints == Hints::Lifetimes);
-    standard_ftls().into_iter().filter(|ftl| !knows(ftl) && is_page_mapped(ftl)).collect()
+    let is_told = |ftl: &Spec| registry::hints(ftl).is_ok_and(|hints| hints != Hints::None);
+    let standard = standard_ftls().into_iter().filter(|ftl| !is_told(ftl) && is_page_mapped(ftl));
+    standard.chain(FURTHER.into_iter().map(Spec::bare)).collect()
 }
 
 impl Question {

@@ -85,8 +85,10 @@ impl Question {
         let profile = self.profile(runner, best, limit, threads)?;
         let units = self.try_all(runner, &self.other_units(&best.candidate), threads)?;
         let reserves = self.try_all(runner, &self.other_reserves(best), threads)?;
-        let within = profile.iter().chain(&units).chain([best]).filter(is_within);
-        let sizes = within.map(|trial| trial.unit_bytes);
+        let within = || profile.iter().chain(&units).chain([best]).filter(is_within);
+        let sizes = within().map(|trial| trial.unit_bytes);
+        let ratios = within().map(|trial| trial.op_ratio);
+        let (least, most) = range(ratios, f64::min, f64::max);
         let reserves = reserves.iter().chain([best]).filter(is_within);
         let reserves = reserves.map(|trial| trial.candidate.reserve);
         let points = points(&profile);
@@ -94,8 +96,10 @@ impl Question {
             let own = best.squares().max(1e-300);
             best.distance.rms * (squares / own).sqrt()
         };
+        let crossed = crossing(&points, rms_of(limit), best.op_ratio);
         let bounds = Bounds {
-            op_ratio: crossing(&points, rms_of(limit), best.op_ratio),
+            // Units of another size, with as much flash beside the reserve, may be between the steps of the profile.
+            op_ratio: (crossed.0.min(least), crossed.1.max(most)),
             unit_bytes: range(sizes, f64::min, f64::max),
             reserve: reserves.fold((u32::MAX, 0), |(low, high), own| (low.min(own), high.max(own))),
             rms_most: rms_of(limit),

@@ -82,10 +82,11 @@ impl Question {
                 None => best.push(trial),
             }
         }
+        // A smaller drive with as many units treats FTLs differently, so they are compared at full size.
+        let candidates: Vec<_> = best.into_iter().map(|trial| trial.candidate).collect();
+        let mut best = self.try_all(runner, &candidates, threads)?;
         best.sort_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms));
         let mut left = best.split_off(followed(&best, FOLLOWED));
-        let followed_ones: Vec<_> = best.into_iter().map(|trial| trial.candidate).collect();
-        let best = self.try_all(runner, &followed_ones, threads)?;
         let mut walkers: Vec<_> =
             best.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
         let mut is_half_way = false;

@@ -46,7 +46,8 @@ pub(super) struct HotFilter {
     writes: u64,
     hot_writes: u64,
     /// The latest windows since the last model.
-    samples: Vec<HotGroup>,
+    samples: [HotGroup; SAMPLES_MAX],
+    sampled: usize,
 }
 
 state!(HotFilter {
@@ -59,7 +60,8 @@ state!(HotFilter {
     valid,
     writes,
     hot_writes,
-    samples
+    samples,
+    sampled
 });
 
 impl HotFilter {
@@ -75,7 +77,8 @@ impl HotFilter {
             valid: 0.0,
             writes: 0,
             hot_writes: 0,
-            samples: Vec::new(),
+            samples: [HotGroup::default(); SAMPLES_MAX],
+            sampled: 0,
         }
     }
 
@@ -150,14 +153,12 @@ impl HotFilter {
     fn next_window(&mut self, blocks: u32) {
         let victims = self.victims as f64;
         if self.hot_writes > 0 {
-            if self.samples.len() == SAMPLES_MAX {
-                self.samples.remove(0);
-            }
-            self.samples.push(HotGroup {
+            self.samples[self.sampled % SAMPLES_MAX] = HotGroup {
                 blocks: f64::from(blocks),
                 traffic: self.hot_writes as f64 / self.writes as f64,
                 valid: self.valid / victims,
-            });
+            };
+            self.sampled += 1;
         }
         let age = self.ages / victims;
         self.window = f64::midpoint(age, self.window).min(GROWTH_MAX * self.window);
@@ -168,9 +169,9 @@ impl HotFilter {
 
     /// The mean of the latest windows, which are forgotten; none if the hot group was not collected.
     pub(super) fn measured(&mut self) -> Option<HotGroup> {
-        let samples = std::mem::take(&mut self.samples);
-        let count = samples.len() as f64;
-        let sum = samples.into_iter().reduce(|a, b| HotGroup {
+        let samples = std::mem::take(&mut self.sampled).min(SAMPLES_MAX);
+        let count = samples as f64;
+        let sum = self.samples[..samples].iter().copied().reduce(|a, b| HotGroup {
             blocks: a.blocks + b.blocks,
             traffic: a.traffic + b.traffic,
             valid: a.valid + b.valid,
