@@ -1,7 +1,7 @@
 //! Flash that fails loses no page, until the drive says that it is read-only.
 
 use ftlab_flash::{Faults, Faulty, Geometry, Lpn, Memory};
-use ftlab_ftl::page::{ConfigError, DriveConfig, FreeBlock, GcSchedule, WearLeveling};
+use ftlab_ftl::page::{ConfigError, DriveConfig, FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_ftl::registry::{BuildError, build_boxed};
 use ftlab_ftl::{Ftl, FtlError};
 
@@ -53,6 +53,7 @@ fn config(random: &mut Random) -> DriveConfig {
             free_block: [FreeBlock::Fifo, FreeBlock::LeastWorn][random.below(2) as usize],
             threshold: random.below(2) * (1 + random.below(6)),
         },
+        refresh: Refresh::default(),
     }
 }
 
