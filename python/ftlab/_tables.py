@@ -99,6 +99,7 @@ def _series(document: Document) -> Iterator[Row]:
             "response_mean_ns": timing.get("running_response_mean_ns"),
             "response_max_ns": timing.get("running_response_max_ns"),
             "refresh_relocations": (run["refresh"] or {}).get("running_relocations"),
+            "transactions_per_second": (timing.get("transactions") or {}).get("running_per_second"),
         }
         for index in range(len(run["running_waf"])):
             writes = (index + 1) * interval

@@ -187,7 +187,10 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
     } else if timing.is_open_loop() {
         format!("requests at {} times the speed of the trace", value("speed-up"))
     } else {
-        let waited_for = if value("unit") == "request" { "request" } else { "page write" };
+        let waited_for = match value("unit") {
+            "page" => "page write",
+            unit => unit,
+        };
         number_of(value("queue-depth"), waited_for) + " outstanding"
     };
     let more = [

@@ -5,7 +5,7 @@ use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::{
     FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, LunSeconds,
-    OperationTimes, RunResult, TimingResult,
+    ResponseSummary, RunResult, TimingResult,
 };
 
 /// On two lines, to keep the table narrow.
@@ -324,7 +324,7 @@ fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
 
 const REQUEST_HEADINGS: [&str; 10] = [
     "response time\nin ms",
-    "requests/s",
+    "a second",
     "mean",
     "median",
     "p95",
@@ -335,17 +335,15 @@ const REQUEST_HEADINGS: [&str; 10] = [
     "longest",
 ];
 
-/// A line for each operation that the host asked for, if it waited for requests.
+/// A line for each operation that the host asked for, if it waited for requests, and one for transactions.
 fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
     let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
-    let line = |(op, times): (&String, &OperationTimes)| {
-        let of = &times.response_ns;
+    let line = |what: &str, per_second: f64, of: &ResponseSummary| {
         let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.p99_999, of.max];
         let [p50, p95, p99, p99_9, p99_99, p99_999, max] = quantiles.map(|ns| ms(ns as f64));
-        let rate = grouped(times.per_second.round() as u64);
         [
-            format!("{ftl}, {op}{}", if op == "flush" { "es" } else { "s" }),
-            rate,
+            format!("{ftl}, {what}{}", if what == "flush" { "es" } else { "s" }),
+            grouped(per_second.round() as u64),
             ms(of.mean),
             p50,
             p95,
@@ -362,7 +360,12 @@ fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
     lines.sort_by_key(|(op, _)| {
         ["read", "write", "trim"].iter().position(|of| of == op).unwrap_or(3)
     });
-    lines.into_iter().map(line).collect()
+    let of_operations =
+        lines.into_iter().map(|(op, times)| line(op, times.per_second, &times.response_ns));
+    let transactions = time.transactions.as_ref();
+    let of_transactions =
+        transactions.map(|of| line("transaction", of.per_second, &of.response_ns));
+    of_operations.chain(of_transactions).collect()
 }
 
 const WAIT_HEADINGS: [&str; 8] = [

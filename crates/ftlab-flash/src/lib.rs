@@ -49,7 +49,7 @@ pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
 pub use page_times::PageTimes;
 pub use read_retries::ReadRetries;
-pub use response_times::ResponseTimes;
+pub use response_times::{Recorder, ResponseTimes};
 pub use timed::{Arrival, Awaited, Interval, Measured, RequestTimes, Step, Timed};
 pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{

@@ -34,7 +34,7 @@ impl Default for ResponseTimes {
 /// Takes response times one by one; those in a row that are equal cost next to nothing, and most are,
 /// since most writes find nothing in their way.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Recorder {
+pub struct Recorder {
     times: ResponseTimes,
     /// The latest ones, which are equal, and not among `times` yet.
     latest: u64,
@@ -42,8 +42,9 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    /// Takes one more.
     #[inline]
-    pub(crate) fn record(&mut self, nanoseconds: u64) {
+    pub fn record(&mut self, nanoseconds: u64) {
         if nanoseconds != self.latest {
             self.times.record(self.latest, self.latest_count);
             (self.latest, self.latest_count) = (nanoseconds, 0);
@@ -52,7 +53,7 @@ impl Recorder {
     }
 
     /// All of them.
-    pub(crate) fn times(&self) -> ResponseTimes {
+    pub fn times(&self) -> ResponseTimes {
         let mut times = self.times.clone();
         times.record(self.latest, self.latest_count);
         times

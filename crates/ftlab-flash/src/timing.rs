@@ -34,6 +34,9 @@ ftlab_spec::choices! {
         Page = "page",
         /// A request, of any operation: its pages go out at once, and it is complete when all of them are.
         Request = "request",
+        /// A transaction of a database (tpcc, linkbench, ycsb): its page reads and writes and its log, which are
+        /// requests, one after the other.
+        Transaction = "transaction",
     }
 }
 
@@ -116,8 +119,8 @@ ftlab_spec::parameters! {
         layout: Layout = Layout::Superblock, "layout", from "our choice";
         /// When the host asks for its next page write, or request with unit=request.
         arrivals: Arrivals = Arrivals::Closed, "arrivals", from "our choice";
-        /// With arrivals=closed: page writes that the host has under way at once, or requests with
-        /// unit=request.
+        /// With arrivals=closed: page writes that the host has under way at once, requests with
+        /// unit=request, or transactions, as threads do, with unit=transaction.
         queue_depth: u32 = 1, "queue-depth" in 1..=65536, from "our choice";
         /// With arrivals=trace: how much faster than recorded the requests come.
         speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded";
@@ -307,6 +310,16 @@ impl Timing {
         self.parameters.unit
     }
 
+    /// Whether requests take time, and not single page writes alone.
+    pub fn has_requests(&self) -> bool {
+        self.parameters.unit != Unit::Page
+    }
+
+    /// What the host has under way at once in a closed loop.
+    pub fn queue_depth(&self) -> u32 {
+        self.parameters.queue_depth
+    }
+
     /// Whether it is known when an operation will be complete as soon as it is asked for: no other overtakes
     /// it, and no buffer delays it.
     pub fn is_foreseeable(&self) -> bool {
@@ -335,7 +348,10 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
     let by_request = "possible for single page writes; add unit=request";
     let by_choice =
         "possible for LUNs that do what they are asked for first; add priority=read-first";
-    let wrong = if *arrivals == Arrivals::Poisson && *unit == Unit::Page {
+    let wrong = if *arrivals != Arrivals::Closed && *unit == Unit::Transaction {
+        let expects = "possible for requests; leave it out, or say unit=request";
+        ("arrivals", arrivals.to_string(), expects)
+    } else if *arrivals == Arrivals::Poisson && *unit == Unit::Page {
         ("arrivals", arrivals.to_string(), by_request)
     } else if *priority == Priority::ReadFirst && *unit == Unit::Page {
         ("priority", priority.to_string(), by_request)
@@ -438,5 +454,7 @@ mod tests {
             timing("slc:queue-depth=0").unwrap_err(),
             "slc: queue-depth=0 is not a whole number in 1..=65536"
         );
+        let error = timing("slc:unit=transaction,arrivals=poisson").unwrap_err();
+        assert!(error.contains("arrivals=poisson is not possible for requests"), "{error}");
     }
 }

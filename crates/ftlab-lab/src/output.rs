@@ -29,6 +29,7 @@ const SCHEMA: &str = "message series {
     optional double response_mean_ns;
     optional double response_max_ns;
     optional double refresh_relocations;
+    optional double transactions_per_second;
 }";
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
@@ -109,6 +110,8 @@ fn write_run(
         .refresh
         .as_ref()
         .map(|refresh| refresh.running_relocations.iter().map(|pages| *pages as f64).collect());
+    let transactions = time.and_then(|time| time.transactions.as_ref());
+    let transactions = transactions.map(|of| of.running_per_second.clone());
     let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
     let mut columns = [
         Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
@@ -121,6 +124,7 @@ fn write_run(
         Values::Optional(mean_ns.unwrap_or_default(), rows),
         Values::Optional(max_ns.unwrap_or_default(), rows),
         Values::Optional(refreshed.unwrap_or_default(), rows),
+        Values::Optional(transactions.unwrap_or_default(), rows),
     ]
     .into_iter();
     let mut group = writer.next_row_group()?;

@@ -5,7 +5,7 @@ use crate::expander::Bounds;
 use crate::feed::Feed;
 use crate::format::grouped;
 use crate::ftl_run::FtlRun;
-use crate::hosted::{self, Hosted};
+use crate::hosted::{self, Hosted, WhichHosts};
 use crate::parameters::named;
 use crate::precondition::{Fill, fill};
 use crate::progress::Progress;
@@ -21,7 +21,6 @@ use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
-use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
 use rayon::prelude::*;
@@ -174,10 +173,10 @@ impl Experiment {
             page_bytes: drive.page_bytes,
             seed: self.seed,
         };
-        let jobs = self.jobs_on_a_clock()?;
-        let reads_count = timing.as_ref().is_some_and(|timing| timing.unit() == Unit::Request);
-        let source = match &jobs {
-            Some(jobs) => hosted::open(jobs, &self.workload.name(), &space, reads_count)?.0,
+        let hosts = self.hosts_on_a_clock()?;
+        let reads_count = timing.as_ref().is_some_and(Timing::has_requests);
+        let source = match &hosts {
+            Some(hosts) => hosted::open(hosts, &self.workload.name(), &space, reads_count)?.0,
             None => self.source(trace, &space, open_loop)?,
         };
         let is_trace = !self.workload.is_generator();
@@ -209,9 +208,10 @@ impl Experiment {
         let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
         let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing.as_ref());
-        let runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
-        let requests = source.metadata().requests;
-        let notes = hosted::notes(source.metadata());
+        let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
+        let transactions = matches!(hosts, Some(WhichHosts::Threads(..)));
+        runs.iter_mut().filter(|_| transactions).for_each(FtlRun::keep_transactions);
+        let (requests, notes) = (source.metadata().requests, hosted::notes(source.metadata()));
         let bounds = Bounds {
             logical_pages: config.drive.logical_pages,
             page_bytes: config.drive.page_bytes,
@@ -225,7 +225,7 @@ impl Experiment {
         } else {
             Vec::new()
         };
-        let mut hosted = self.hosted(jobs.as_ref(), &space, bounds, &schedule, reads_count)?;
+        let mut hosted = self.hosted(hosts.as_ref(), &space, bounds, &schedule, reads_count)?;
         let mut feeds = self.feeds(source, &space, bounds, schedule)?;
         if open_loop {
             // A fill has no times: its writes come one after the other.
@@ -316,18 +316,18 @@ impl Experiment {
         sources.map(|(source, schedule)| self.feed(source, bounds, schedule)).collect()
     }
 
-    /// The jobs of fio on a clock, for each FTL in its own order.
+    /// Hosts on a clock, for each FTL in their own order.
     fn hosted(
         &self,
-        jobs: Option<&JobFile>,
+        hosts: Option<&WhichHosts>,
         space: &Space,
         bounds: Bounds,
         schedule: &Schedule,
         reads_count: bool,
     ) -> Result<Vec<Hosted>, SimError> {
         let mut hosted = Vec::new();
-        for jobs in jobs.iter().flat_map(|jobs| std::iter::repeat_n(jobs, self.ftls.len())) {
-            let (source, shared) = hosted::open(jobs, &self.workload.name(), space, reads_count)?;
+        for hosts in hosts.iter().flat_map(|hosts| std::iter::repeat_n(hosts, self.ftls.len())) {
+            let (source, shared) = hosted::open(hosts, &self.workload.name(), space, reads_count)?;
             let feed = self.feed(source, bounds, schedule.clone())?;
             hosted.push(Hosted::new(feed, shared, reads_count));
         }
@@ -348,11 +348,24 @@ impl Experiment {
         Feed::new(source, bounds, schedule, self.batch_writes)
     }
 
-    /// The jobs of fio, if they run on a clock: each is a host of its own.
-    fn jobs_on_a_clock(&self) -> Result<Option<JobFile>, SimError> {
+    /// The jobs of fio or the threads of a database's clients, if they run on a clock: each is a host of its own.
+    fn hosts_on_a_clock(&self) -> Result<Option<WhichHosts>, SimError> {
         let Some(spec) = &self.timing else { return Ok(None) };
-        let come_at_random = Timing::from_spec(spec)?.arrivals() == Arrivals::Poisson;
-        if self.jobs_are_hosts && !come_at_random { self.workload.jobs() } else { Ok(None) }
+        let timing = Timing::from_spec(spec)?;
+        if timing.unit() == Unit::Transaction {
+            let Workload::Generator(generator) = &self.workload else {
+                return Err(SimError::Unusable {
+                    what: format!("unit=transaction: {} is a trace", self.workload.name()),
+                    remedy: "use tpcc, linkbench or ycsb, or wait for requests (unit=request)"
+                        .into(),
+                });
+            };
+            return Ok(Some(WhichHosts::Threads(generator.clone(), timing.queue_depth())));
+        }
+        if !self.jobs_are_hosts || timing.arrivals() == Arrivals::Poisson {
+            return Ok(None);
+        }
+        Ok(self.workload.jobs()?.map(WhichHosts::Jobs))
     }
 
     /// Whether an FTL asks for these hints.
@@ -367,7 +380,7 @@ impl Experiment {
         if !self.asks_for(Hints::Lifetimes)? {
             return Ok(());
         }
-        if self.jobs_on_a_clock()?.is_some() {
+        if self.hosts_on_a_clock()?.is_some() {
             return Err(SimError::Unusable {
                 what: "an FTL that knows the future, where the order of writes depends on the FTL"
                     .into(),
@@ -429,7 +442,7 @@ impl Experiment {
     /// How long operations take, if time is simulated.
     fn timing(&self) -> Result<Option<Timing>, SimError> {
         let timing = self.timing.as_ref().map(Timing::from_spec).transpose()?;
-        if self.slowest > 0 && timing.as_ref().is_none_or(|timing| timing.unit() != Unit::Request) {
+        if self.slowest > 0 && timing.as_ref().is_none_or(|timing| !timing.has_requests()) {
             return Err(SimError::Unusable {
                 what: "the slowest requests are asked for, and the host does not wait for requests"
                     .into(),
@@ -484,7 +497,9 @@ impl Experiment {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
             // On a clock, jobs without another end have a runtime.
-            Length::OfWorkload if self.jobs_on_a_clock()?.is_some() => return Ok(None),
+            Length::OfWorkload if matches!(self.hosts_on_a_clock()?, Some(WhichHosts::Jobs(_))) => {
+                return Ok(None);
+            }
             Length::OfWorkload if self.workload.has_end()? && !self.repeats() => return Ok(None),
             Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
             Length::Writes(writes) => writes,

@@ -13,11 +13,12 @@ use crate::result::{
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
+use crate::transactions::Transactions;
 use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::Counters;
 use ftlab_ftl::page::{DriveConfig, Refreshed};
 use ftlab_machine::{AnyFtl, Step, Stop, Watch};
-use ftlab_trace::fio::Issued;
+use ftlab_trace::{Done, Issued};
 use std::collections::BTreeMap;
 
 /// Rounds of a run that ends when it is steady, at least: two drive writes.
@@ -57,6 +58,8 @@ pub(crate) struct FtlRun {
     first_step: usize,
     /// Pictures of the flash at even distances; none unless pages are watched.
     frames: Vec<Frame>,
+    /// Transactions that were complete, if it is told of some.
+    transactions: Option<Transactions>,
     spent: Spent,
 }
 
@@ -135,6 +138,7 @@ impl FtlRun {
             checkpoints: vec![Totals::default()],
             first_step: 0,
             frames: Vec::new(),
+            transactions: None,
             spent: Spent::default(),
         }
     }
@@ -160,6 +164,7 @@ impl FtlRun {
         let [_, buffered] = self.ftl.absorbed();
         self.buffered_before = buffered;
         self.ftl.count_moves();
+        self.transactions.iter_mut().for_each(|of| *of = Transactions::default());
         self.frames.extend(self.frame(0));
     }
 
@@ -248,6 +253,19 @@ impl FtlRun {
         }
     }
 
+    /// Keeps an account of transactions, of which it is told.
+    pub(crate) fn keep_transactions(&mut self) {
+        self.transactions = Some(Transactions::default());
+    }
+
+    /// These are complete.
+    pub(crate) fn end_transactions(&mut self, done: Vec<Done>) {
+        let Some(transactions) = &mut self.transactions else { return };
+        for done in done {
+            transactions.add(done);
+        }
+    }
+
     /// When everything so far is complete, in nanoseconds of its clock.
     pub(crate) fn end_ns(&mut self) -> u64 {
         self.ftl.end_ns().unwrap_or(0)
@@ -291,6 +309,7 @@ impl FtlRun {
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
             self.series.times.extend(self.ftl.end_interval());
+            self.transactions.iter_mut().for_each(Transactions::end_interval);
             if let (Some(record), Some(handles)) = (&mut self.fdp, self.ftl.placement_handles()) {
                 record.end_interval(handles, &self.geometry);
             }
@@ -461,8 +480,12 @@ impl FtlRun {
         let observed = self.observed(seen.erases());
         let timing = self.ftl.measured();
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
-        let timing = timing
-            .map(|time| TimingResult::new(&time, &self.series.times, page_bytes, is_open_loop));
+        let intervals = self.series.times.iter().map(|interval| interval.elapsed_ns);
+        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
+        let timing = timing.map(|time| TimingResult {
+            transactions,
+            ..TimingResult::new(&time, &self.series.times, page_bytes, is_open_loop)
+        });
         Ok(RunResult {
             parameters: self.parameters,
             config_hash: self.config_hash,

@@ -1,12 +1,16 @@
-//! Jobs of fio with a clock: each job is a host of its own, with its own queue depth, and every FTL has its
-//! own order of writes, because which job comes next depends on when writes are complete.
+//! Hosts with a clock: each job of fio is one, with its own queue depth, or each thread of a database's clients.
+//! Every FTL has its own order of writes, because which host comes next depends on when writes are complete.
 
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
-use ftlab_trace::fio::{Hosts, Issued, JobFile, Turn};
+use ftlab_spec::Spec;
+use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;
-use ftlab_trace::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
+use ftlab_trace::{
+    Clients, ClosedLoop, Issued, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
+    Turn,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Page writes or requests after which the progress is shown.
@@ -15,8 +19,30 @@ const STEPS: usize = 1 << 16;
 /// The hosts, which the requests and the flash share.
 pub(crate) struct Shared(Mutex<Inner>);
 
+/// Who the hosts are.
+pub(crate) enum WhichHosts {
+    /// Jobs of fio.
+    Jobs(JobFile),
+    /// So many threads that run the transactions of a generator.
+    Threads(Spec, u32),
+}
+
+impl WhichHosts {
+    /// The hosts; jobs that only read are refused if reads take no time.
+    fn begin(
+        &self,
+        space: &Space,
+        reads_take_time: bool,
+    ) -> Result<Box<dyn ClosedLoop>, TraceError> {
+        Ok(match self {
+            Self::Jobs(jobs) => Box::new(jobs.hosts(space, reads_take_time)?),
+            Self::Threads(spec, threads) => Box::new(Clients::new(spec, space, *threads)?),
+        })
+    }
+}
+
 struct Inner {
-    hosts: Hosts,
+    hosts: Box<dyn ClosedLoop>,
     /// The request that was issued last, and when it is complete, as far as its pages are written; none once
     /// somebody else says when it is.
     present: Option<(Issued, u64)>,
@@ -67,18 +93,17 @@ pub(crate) fn notes(metadata: &TraceMetadata) -> Vec<(String, String)> {
     metadata.properties.iter().filter_map(of_jobs).collect()
 }
 
-/// The requests of the jobs of the workload `name`, and the hosts that they and an FTL share; jobs that only read
-/// are refused if reads take no time.
+/// The requests of the hosts of the workload `name`, and the hosts that they and an FTL share.
 pub(crate) fn open(
-    jobs: &JobFile,
+    which: &WhichHosts,
     name: &str,
     space: &Space,
     reads_take_time: bool,
 ) -> Result<(Box<dyn TraceSource>, Arc<Shared>), TraceError> {
-    let hosts = jobs.hosts(space, reads_take_time)?;
+    let hosts = which.begin(space, reads_take_time)?;
     let mut metadata = TraceMetadata { format: name.to_owned(), ..TraceMetadata::default() };
     metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
-    let notes = hosts.notes().iter().map(|(name, text)| ((*name).to_owned(), text.clone()));
+    let notes = hosts.notes().into_iter().map(|(name, text)| (name.to_owned(), text));
     metadata.properties.extend(notes);
     let shared = Arc::new(Shared(Mutex::new(Inner { hosts, present: None })));
     let source = Source { shared: Arc::clone(&shared), metadata, skipped: Skipped::default() };
@@ -132,7 +157,12 @@ impl Hosted {
     /// Passes time until a host issues its next request.
     fn await_turn(&mut self, run: &mut FtlRun) -> Result<(), SimError> {
         while self.feed.is_between_requests() && !run.is_read_only() {
-            let until_ns = match self.shared.lock().hosts.turn()? {
+            let (turn, done) = {
+                let mut inner = self.shared.lock();
+                (inner.hosts.turn()?, inner.hosts.take_done())
+            };
+            run.end_transactions(done);
+            let until_ns = match turn {
                 Turn::Issue(time_ns) => time_ns,
                 Turn::Wait => u64::MAX,
                 Turn::End => return Ok(()),
@@ -164,6 +194,10 @@ impl Hosted {
             self.present = None;
             return Ok(());
         }
-        run.apply_of(&mut self.chunk, issued)
+        run.apply_of(&mut self.chunk, issued)?;
+        if self.feed.is_between_requests() {
+            self.present = None;
+        }
+        Ok(())
     }
 }

@@ -58,6 +58,7 @@ mod stopwatch;
 pub mod summary;
 mod threads;
 mod timing;
+mod transactions;
 mod workload;
 
 pub use drive::{DriveOptions, EarlyCollection, Logical, Physical, usual_pages_per_block};

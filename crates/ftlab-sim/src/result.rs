@@ -13,7 +13,7 @@ pub use crate::observed_workload::ObservedWorkload;
 pub use crate::steady::Settling;
 pub use crate::timing::{
     BufferResult, LunSeconds, OperationTimes, RequestsResult, ResponseSummary, SlowResult,
-    TimingResult, TimingSummary, WaitsResult,
+    TimingResult, TimingSummary, TransactionsResult, WaitsResult,
 };
 
 use schemars::JsonSchema;

@@ -40,8 +40,10 @@ pub struct TimingResult {
     pub elapsed_seconds: f64,
     /// Response times of host page writes; of write requests, with unit=request.
     pub response_ns: ResponseSummary,
-    /// With unit=request, what the host waited for.
+    /// With unit=request or unit=transaction, what the host waited for.
     pub requests: Option<RequestsResult>,
+    /// With unit=transaction, what its transactions took.
+    pub transactions: Option<TransactionsResult>,
     /// In an open loop, seconds from the same moment to the arrival of the last page write; none in a
     /// closed one. If `elapsed_seconds` is much more, the drive does not keep up with the clock of the trace, and
     /// response times tell the length of the run.
@@ -92,7 +94,7 @@ pub struct ResponseSummary {
 }
 
 impl ResponseSummary {
-    fn new(times: &ResponseTimes) -> Self {
+    pub(crate) fn new(times: &ResponseTimes) -> Self {
         Self {
             mean: times.mean_ns(),
             stddev: times.stddev_ns(),
@@ -107,6 +109,19 @@ impl ResponseSummary {
             tail: times.tail(),
         }
     }
+}
+
+/// Transactions of a database (unit=transaction).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionsResult {
+    /// How many were complete.
+    pub count: u64,
+    /// How many a second, from the end of the first to that of the last.
+    pub per_second: f64,
+    /// From when a thread begins a transaction to the end of the last of its requests.
+    pub response_ns: ResponseSummary,
+    /// How many a second in each whole interval of `config.interval_writes`; 0 during the load.
+    pub running_per_second: Vec<f64>,
 }
 
 /// Requests of the host; their arrivals and ends are told apart by nanoseconds.
@@ -322,6 +337,7 @@ impl TimingResult {
                 .requests
                 .as_ref()
                 .map(|times| RequestsResult::new(times, elapsed_ns)),
+            transactions: None,
             iops,
             bytes_per_second: iops * f64::from(page_bytes),
             running_iops: intervals

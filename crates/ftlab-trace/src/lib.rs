@@ -42,6 +42,8 @@ pub mod pages;
 pub mod synthetic;
 
 mod caught;
+mod clients;
+mod closed_loop;
 mod error;
 mod hash;
 mod input;
@@ -59,6 +61,8 @@ mod streams;
 mod volumes;
 
 pub use caught::panic_becomes_error;
+pub use clients::Clients;
+pub use closed_loop::{ClosedLoop, Done, Issued, Turn};
 pub use error::TraceError;
 pub use hash::{RequestHasher, trace_hash};
 pub use input::{Compression, Input, files_beside};

@@ -4,8 +4,9 @@
 mod common;
 
 use common::fixture;
-use ftlab_trace::fio::{JobFile, Turn};
+use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::{Space, build};
+use ftlab_trace::{ClosedLoop, Turn};
 use ftlab_trace::{Op, RequestBatch, RequestHasher};
 use proptest::prelude::*;
 use std::fmt::Write;

@@ -31,6 +31,8 @@
 //! takes a transfer to the host, and no LUN or channel. Trims and flushes change tables only, and take no
 //! time. Filling the drive is not part of it: the first request finds all LUNs at rest.
 //!
+//! With `unit=transaction` these are requests of the threads of a database's clients, which the caller simulates.
+//!
 //! # What requests wait for
 //! With `waits=on`, the time of each request is divided by what the page of it waited for that is complete last:
 //! that is what the request waited for. A LUN that has nothing to do but is kept for an operation that waits is
@@ -58,7 +60,7 @@ use crate::occupation::After;
 use crate::owner::NOBODY;
 use crate::response_times::Recorder;
 use crate::schedule::Schedule;
-use crate::timing::{Priority, Timing, Unit};
+use crate::timing::{Priority, Timing};
 use crate::waits::Waits;
 use crate::write_buffer::{Buffer, BufferedWrite};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
@@ -119,7 +121,7 @@ impl<F: Flash> Timed<F> {
     pub fn new(flash: F, timing: &Timing, geometry: &Geometry) -> Self {
         let parameters = timing.parameters();
         let queue_depth = parameters.queue_depth as usize;
-        let by_request = parameters.unit == Unit::Request;
+        let by_request = timing.has_requests();
         let mut luns = Luns::new(parameters, geometry);
         let is_watched = parameters.waits || timing.slowest() > 0;
         if by_request && is_watched && parameters.priority != Priority::ReadFirst {

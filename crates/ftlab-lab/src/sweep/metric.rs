@@ -1,7 +1,7 @@
 //! Numbers of a run by name.
 
 use super::columns::StoredRun;
-use ftlab_sim::result::{Config, Moves, ResponseSummary, RunResult};
+use ftlab_sim::result::{Config, Moves, ResponseSummary, RunResult, TransactionsResult};
 use ftlab_spec::SpecError;
 
 /// A number that a run has.
@@ -98,6 +98,18 @@ pub const METRICS: &[Metric] = metrics! {
         |run, _| read_ms(run, |time| time.p99_99 as f64);
     "requests-under-way", "requests under way, averaged over time (with unit=request)":
         |run, _| run.timing.as_ref()?.requests.as_ref().map(|requests| requests.under_way_mean);
+    "transactions-per-second", "transactions per simulated second (with unit=transaction)":
+        |run, _| transactions(run).map(|of| of.per_second);
+    "transactions-per-second-last-tenth", "the same over the last tenth of the intervals":
+        |run, _| transactions_at_end(run, 10);
+    "transactions-per-second-last-hundredth", "the same over the last hundredth":
+        |run, _| transactions_at_end(run, 100);
+    "transaction-mean", "mean time that a transaction takes, ms":
+        |run, _| transactions(run).map(|of| of.response_ns.mean / 1e6);
+    "transaction-p99", "99th percentile of it, ms":
+        |run, _| transactions(run).map(|of| of.response_ns.p99 as f64 / 1e6);
+    "transaction-p99.9", "99.9th percentile of it, ms":
+        |run, _| transactions(run).map(|of| of.response_ns.p99_9 as f64 / 1e6);
     "elapsed", "simulated seconds": |run, _| run.timing.as_ref().map(|time| time.elapsed_seconds);
     "writes-per-second", "page writes per simulated second":
         |run, _| run.timing.as_ref().map(|time| time.iops);
@@ -131,6 +143,22 @@ fn mean_beyond_a_tenth(running: &[f64]) -> Option<f64> {
 fn rate_at_end(running: &[f64], parts: usize) -> Option<f64> {
     let last = &running[running.len() - running.len().div_ceil(parts)..];
     (!last.is_empty()).then(|| last.len() as f64 / last.iter().map(|rate| 1.0 / rate).sum::<f64>())
+}
+
+fn transactions(run: &RunResult) -> Option<&TransactionsResult> {
+    run.timing.as_ref()?.transactions.as_ref()
+}
+
+/// Transactions per second over the last of `parts` equal parts of a run, but over an interval at least.
+fn transactions_at_end(run: &RunResult, parts: usize) -> Option<f64> {
+    let rates = &transactions(run)?.running_per_second;
+    let writes = &run.timing.as_ref()?.running_iops;
+    let last = rates.len() - rates.len().div_ceil(parts)..;
+    // Intervals have as many writes each, and so last longer the fewer of these there are a second.
+    let done: f64 =
+        rates[last.clone()].iter().zip(&writes[last.clone()]).map(|(of, w)| of / w).sum();
+    let time: f64 = writes[last].iter().map(|rate| 1.0 / rate).sum();
+    (time > 0.0).then(|| done / time)
 }
 
 fn flash_pages(config: &Config) -> f64 {

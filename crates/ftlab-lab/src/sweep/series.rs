@@ -94,6 +94,16 @@ pub const SERIES: &[Series] = &[
         },
     },
     Series {
+        name: "transactions-per-second",
+        doc: "transactions per simulated second in each interval (with unit=transaction)",
+        x: HOST_WRITES,
+        y: ("transactions per second", AxisKind::Counts),
+        points: |stored, run, _| {
+            let transactions = run.timing.as_ref()?.transactions.as_ref()?;
+            Some(over_writes(stored, transactions.running_per_second.iter().copied()))
+        },
+    },
+    Series {
         name: "response-mean",
         doc: "mean response time of each interval",
         x: HOST_WRITES,

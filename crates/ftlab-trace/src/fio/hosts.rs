@@ -10,6 +10,7 @@ use super::job::{Job, Request};
 use super::options::{READ, TRIM, WRITE};
 use super::plan::Plan;
 use super::turns::{check_maps, push};
+use crate::closed_loop::{ClosedLoop, Issued, Turn};
 use crate::{Op, RequestBatch, TraceError};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -146,26 +147,6 @@ fn direction(op: Op) -> Option<usize> {
     }
 }
 
-/// What comes next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// A host issues its request at this time, in nanoseconds, unless one under way is complete before.
-    Issue(u64),
-    /// All wait for requests under way.
-    Wait,
-    /// All have ended.
-    End,
-}
-
-/// A request that a host has issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Issued {
-    /// Which host: a number of its own.
-    pub host: u32,
-    /// When, in nanoseconds.
-    pub time_ns: u64,
-}
-
 /// The requests of all jobs in the order in which they are issued.
 pub struct Hosts {
     /// Groups that have not begun, the first first.
@@ -207,18 +188,26 @@ impl Hosts {
         })
     }
 
-    /// What is worth knowing of the jobs, by name.
-    pub fn notes(&self) -> &[(&'static str, String)] {
-        &self.notes
+    /// The host that issues first, and when; of several at the same time the first of the file.
+    fn first(&self) -> Option<(u64, usize)> {
+        let times = self.running.iter().enumerate().filter_map(|(index, host)| match host.next() {
+            Next::At(time_ns) => Some((time_ns, index)),
+            Next::Waits | Next::Never => None,
+        });
+        times.min()
+    }
+}
+
+impl ClosedLoop for Hosts {
+    fn notes(&self) -> Vec<(&'static str, String)> {
+        self.notes.clone()
     }
 
-    /// The first group begins at this time, in nanoseconds.
-    pub fn begin_at(&mut self, now_ns: u64) {
+    fn begin_at(&mut self, now_ns: u64) {
         self.now = now_ns;
     }
 
-    /// What comes next, as far as is known of the requests under way.
-    pub fn turn(&mut self) -> Result<Turn, TraceError> {
+    fn turn(&mut self) -> Result<Turn, TraceError> {
         loop {
             let is_over = |host: &Host| host.unknown == 0 && host.next() == Next::Never;
             if let Some(index) = self.running.iter().position(is_over) {
@@ -240,17 +229,7 @@ impl Hosts {
         }
     }
 
-    /// The host that issues first, and when; of several at the same time the first of the file.
-    fn first(&self) -> Option<(u64, usize)> {
-        let times = self.running.iter().enumerate().filter_map(|(index, host)| match host.next() {
-            Next::At(time_ns) => Some((time_ns, index)),
-            Next::Waits | Next::Never => None,
-        });
-        times.min()
-    }
-
-    /// Adds the next request to `batch`, if its [turn](Self::turn) has come.
-    pub fn issue(&mut self, batch: &mut RequestBatch) -> Option<Issued> {
+    fn issue(&mut self, batch: &mut RequestBatch) -> Option<Issued> {
         let (time_ns, index) = self.first()?;
         let host = &mut self.running[index];
         let request = host.issue(time_ns)?;
@@ -258,8 +237,7 @@ impl Hosts {
         Some(Issued { host: host.number, time_ns })
     }
 
-    /// A request of a host is complete.
-    pub fn complete(&mut self, host: u32, done_ns: u64) {
+    fn complete(&mut self, host: u32, done_ns: u64) {
         if let Some(host) = self.running.iter_mut().find(|running| running.number == host) {
             host.complete(done_ns);
         }
@@ -268,10 +246,9 @@ impl Hosts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Issued, Turn};
-    use crate::RequestBatch;
     use crate::fio::JobFile;
     use crate::synthetic::Space;
+    use crate::{ClosedLoop, Issued, RequestBatch, Turn};
     use std::collections::VecDeque;
 
     const SPACE: Space = Space { logical_pages: 1 << 12, page_bytes: 4096, seed: 1 };

@@ -37,7 +37,7 @@ pub(crate) mod zipf;
 
 use crate::synthetic::Space;
 use crate::{RequestBatch, TraceError};
-pub use hosts::{Hosts, Issued, Turn};
+pub use hosts::Hosts;
 use job_file::{Section, Surroundings, sections};
 use plan::Plan;
 use std::collections::BTreeSet;

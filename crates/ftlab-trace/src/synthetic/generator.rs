@@ -71,6 +71,22 @@ pub(super) enum Make {
     },
 }
 
+/// What requests belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// A part of the initial load.
+    Load,
+    /// A transaction.
+    Transaction,
+}
+
+/// What runs one transaction after the other.
+pub(crate) trait ByTransaction {
+    /// Puts the requests of the next transaction, or part of the load, into `out`, which is empty: any number of
+    /// them, reads among them. `None` at the end, with nothing put in.
+    fn next_transaction(&mut self, out: &mut RequestBatch) -> Result<Option<Work>, TraceError>;
+}
+
 /// A sequence of page writes.
 pub(crate) trait PageSequence: Send {
     /// Overwrites `pages` with the next page numbers of the sequence, which has no end.
@@ -91,6 +107,11 @@ pub(crate) trait PageSequence: Send {
             *lba *= u64::from(page_sectors);
         }
         Ok(true)
+    }
+
+    /// The same by transactions, if it is made of some.
+    fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
+        None
     }
 
     /// What else is worth knowing of this sequence, by name.

@@ -33,6 +33,7 @@ mod space;
 pub mod swap;
 pub mod tpcc;
 pub mod trace_like;
+mod transactions;
 pub mod uniform;
 pub mod ycsb;
 pub mod zipf;
@@ -43,8 +44,9 @@ use ftlab_spec::{Spec, SpecError};
 use generator::{End, Make, Sequence};
 use parts::{Part, Parts, seed_of};
 
-pub use generator::GeneratorInfo;
+pub use generator::{GeneratorInfo, Work};
 pub use space::{Space, TRIAL};
+pub use transactions::TransactionSource;
 
 /// Every generator.
 pub static GENERATORS: &[GeneratorInfo] = &[
@@ -84,6 +86,19 @@ pub static GENERATORS: &[GeneratorInfo] = &[
 /// # Ok::<(), ftlab_trace::TraceError>(())
 /// ```
 pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceError> {
+    let sequence = build_sequence(spec, space)?;
+    let page_sectors = pages::page_sectors(space.page_bytes)?;
+    let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
+    metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
+    metadata.properties.insert("generator".into(), spec.to_string());
+    metadata.properties.insert("seed".into(), space.seed.to_string());
+    let properties = sequence.properties().into_iter();
+    metadata.properties.extend(properties.map(|(name, value)| (name.to_owned(), value)));
+    Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped: Skipped::default() }))
+}
+
+/// The sequence of the generator that `spec` names, on a drive that can be addressed.
+fn build_sequence(spec: &Spec, space: &Space) -> Result<Sequence, TraceError> {
     let page_sectors = pages::page_sectors(space.page_bytes)?;
     let addressable = u64::MAX / pages::SECTOR_BYTES / u64::from(page_sectors);
     if !(1..=addressable).contains(&space.logical_pages) {
@@ -92,14 +107,7 @@ pub fn build(spec: &Spec, space: &Space) -> Result<Box<dyn TraceSource>, TraceEr
             remedy: format!("give it 1 to {addressable} pages"),
         });
     }
-    let sequence = sequence(spec, space)?;
-    let mut metadata = TraceMetadata { format: spec.to_string(), ..TraceMetadata::default() };
-    metadata.device_bytes = Some(space.logical_pages * u64::from(space.page_bytes));
-    metadata.properties.insert("generator".into(), spec.to_string());
-    metadata.properties.insert("seed".into(), space.seed.to_string());
-    let properties = sequence.properties().into_iter();
-    metadata.properties.extend(properties.map(|(name, value)| (name.to_owned(), value)));
-    Ok(Box::new(PageSource { sequence, page_sectors, metadata, skipped: Skipped::default() }))
+    sequence(spec, space)
 }
 
 /// Every parameter of the generator that `spec` names with the value that it will have.

@@ -1,6 +1,6 @@
 //! Generators whose requests come in groups: transactions, flushes, compactions.
 
-use super::generator::PageSequence;
+use super::generator::{ByTransaction, PageSequence};
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch, TraceError};
 
@@ -9,6 +9,11 @@ pub(super) trait Steps: Send {
     /// Puts the requests of what happens next into `out`, which is empty: any number of them, but not
     /// none for ever. All of them have a stream, or none. False at the end, with nothing put in.
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError>;
+
+    /// The same by transactions, if it is made of some.
+    fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
+        None
+    }
 
     /// What is worth knowing of it, by name.
     fn properties(&self) -> Vec<(&'static str, String)> {
@@ -96,6 +101,10 @@ impl<S: Steps> PageSequence for Stepped<S> {
             self.used = end;
         }
         Ok(!batch.is_empty())
+    }
+
+    fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
+        self.steps.by_transaction()
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

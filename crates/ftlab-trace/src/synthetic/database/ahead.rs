@@ -18,6 +18,8 @@ const BATCHES: usize = 2;
 /// Transactions that wait to be run, that run, or that are over.
 pub(super) struct Ahead<T> {
     page_bytes: u32,
+    /// Whether the ends of transactions are kept.
+    keeps_ends: bool,
     waiting: Option<T>,
     running: Option<(Receiver<Uses>, JoinHandle<()>)>,
 }
@@ -25,13 +27,18 @@ pub(super) struct Ahead<T> {
 impl<T: Transactions> Ahead<T> {
     /// Transactions on pages of `page_bytes`; they run from the first call of [`Ahead::next`] on.
     pub(super) fn new(transactions: T, page_bytes: u32) -> Self {
-        Self { page_bytes, waiting: Some(transactions), running: None }
+        Self { page_bytes, keeps_ends: false, waiting: Some(transactions), running: None }
+    }
+
+    /// Keeps the ends of transactions, if it is called before they run.
+    pub(super) fn keep_ends(&mut self) {
+        self.keeps_ends = true;
     }
 
     /// What the next transactions do; `None` when they are over.
     pub(super) fn next(&mut self) -> Result<Option<Uses>, TraceError> {
         if let Some(transactions) = self.waiting.take() {
-            self.running = Some(start(transactions, self.page_bytes)?);
+            self.running = Some(start(transactions, self.page_bytes, self.keeps_ends)?);
         }
         if let Some(uses) = self.running.as_ref().and_then(|(batches, _)| batches.recv().ok()) {
             return Ok(Some(uses));
@@ -46,22 +53,32 @@ impl<T: Transactions> Ahead<T> {
 fn start(
     transactions: impl Transactions,
     page_bytes: u32,
+    keeps_ends: bool,
 ) -> Result<(Receiver<Uses>, JoinHandle<()>), TraceError> {
     let (send, receive) = sync_channel(BATCHES);
     let thread = thread::Builder::new()
         .name("transactions".to_owned())
-        .spawn(move || run(transactions, page_bytes, &send))
+        .spawn(move || run(transactions, page_bytes, keeps_ends, &send))
         .map_err(|error| TraceError::io("a thread for transactions", error))?;
     Ok((receive, thread))
 }
 
 /// Runs transactions until they are over or nobody wants more.
-fn run(mut transactions: impl Transactions, page_bytes: u32, batches: &SyncSender<Uses>) {
+fn run(
+    mut transactions: impl Transactions,
+    page_bytes: u32,
+    keeps_ends: bool,
+    batches: &SyncSender<Uses>,
+) {
     let (mut has_more, mut most) = (true, FIRST_USES);
     while has_more {
         let mut uses = Uses::with_room(page_bytes, most);
         while has_more && uses.all.len() < most {
             has_more = transactions.run_one(&mut uses);
+            if keeps_ends && has_more {
+                uses.ends.push(uses.all.len());
+                uses.loads += usize::from(transactions.is_loading());
+            }
         }
         if batches.send(uses).is_err() {
             return;

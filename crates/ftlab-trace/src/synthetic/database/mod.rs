@@ -120,6 +120,18 @@ impl Database {
         some.len()
     }
 
+    /// Plays the uses of a transaction, after the reads of the pages that are not in memory.
+    fn play_and_read(&mut self, uses: &[Use]) {
+        for next in uses {
+            let is_read = matches!(next.kind(), Kind::Read | Kind::Change);
+            if is_read && self.pool.is_absent(next.page) {
+                let lba = u64::from(next.page) * u64::from(self.page_sectors);
+                self.out.push(Op::Read, lba, self.page_sectors);
+            }
+            self.play(std::slice::from_ref(next));
+        }
+    }
+
     fn use_pages(&mut self, uses: &[Use]) {
         let Self { pool, log, out, .. } = self;
         pool.use_pages(uses.iter().filter_map(|next| {

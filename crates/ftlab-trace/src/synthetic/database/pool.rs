@@ -218,6 +218,11 @@ impl Pool {
         self.changing.len()
     }
 
+    /// Whether a page is not in memory.
+    pub(super) fn is_absent(&self, page: u32) -> bool {
+        self.pages[page as usize].last_move == ABSENT
+    }
+
     /// Prefetches what is known of pages that will be used soon.
     pub(super) fn prefetch(&self, pages: impl Iterator<Item = u32>) {
         prefetch(&self.pages, pages);

@@ -1,5 +1,6 @@
 //! How a database is set up, and how its generator runs: the load, then transactions.
 
+use super::super::generator::{ByTransaction, Work};
 use super::super::requests::Steps;
 use super::super::space::Space;
 use super::ahead::Ahead;
@@ -105,6 +106,8 @@ pub(in super::super) struct Benchmark<T> {
     /// What transactions did last, and how much of it has been played.
     uses: Uses,
     played: usize,
+    /// How many of these transactions have been played, if somebody wants to know.
+    played_whole: usize,
     properties: Vec<(&'static str, String)>,
     /// Database pages that are loaded in their order, and how many have been.
     load_pages: u32,
@@ -160,6 +163,7 @@ impl<T: Transactions> Benchmark<T> {
             transactions: Ahead::new(transactions, layout.page_bytes),
             uses: Uses::new(layout.page_bytes),
             played: 0,
+            played_whole: 0,
             properties,
             load_pages,
             loaded: 0,
@@ -167,12 +171,30 @@ impl<T: Transactions> Benchmark<T> {
         })
     }
 
-    /// Loads more of the initial database, or plays more transactions; false, and nothing done, at the end.
-    fn advance(&mut self) -> Result<bool, TraceError> {
-        if self.loaded < self.load_pages {
-            let pages = LOAD_PAGES.min(self.load_pages - self.loaded);
+    /// Takes the requests that wait, but for those to pages that have another drive; false if none waited.
+    fn take_requests(&mut self, out: &mut RequestBatch) -> bool {
+        self.database.take_requests(out);
+        let are_some = !out.is_empty();
+        if self.end_sector < u64::MAX {
+            let kept: Vec<bool> = out.lba.iter().map(|lba| *lba < self.end_sector).collect();
+            out.retain(&kept);
+        }
+        are_some
+    }
+
+    /// Loads more of the initial database, if its pages are loaded in their order; false if they have been.
+    fn load_more(&mut self) -> bool {
+        let pages = LOAD_PAGES.min(self.load_pages - self.loaded);
+        if pages > 0 {
             self.database.load(self.loaded, pages);
             self.loaded += pages;
+        }
+        pages > 0
+    }
+
+    /// Loads more of the initial database, or plays more transactions; false, and nothing done, at the end.
+    fn advance(&mut self) -> Result<bool, TraceError> {
+        if self.load_more() {
             return Ok(true);
         }
         if self.played == self.uses.all.len() {
@@ -181,6 +203,25 @@ impl<T: Transactions> Benchmark<T> {
         }
         self.played += self.database.play(&self.uses.all[self.played..]);
         Ok(true)
+    }
+}
+
+impl<T: Transactions> ByTransaction for Benchmark<T> {
+    fn next_transaction(&mut self, out: &mut RequestBatch) -> Result<Option<Work>, TraceError> {
+        if self.load_more() {
+            self.take_requests(out);
+            return Ok(Some(Work::Load));
+        }
+        while self.played_whole == self.uses.ends.len() {
+            let Some(uses) = self.transactions.next()? else { return Ok(None) };
+            (self.uses, self.played, self.played_whole) = (uses, 0, 0);
+        }
+        let end = self.uses.ends[self.played_whole];
+        self.database.play_and_read(&self.uses.all[self.played..end]);
+        let is_load = self.played_whole < self.uses.loads;
+        (self.played, self.played_whole) = (end, self.played_whole + 1);
+        self.take_requests(out);
+        Ok(Some(if is_load { Work::Load } else { Work::Transaction }))
     }
 }
 
@@ -197,13 +238,12 @@ pub(in super::super) fn too_small(needed: u32, pages: u32, which: &str) -> Trace
 impl<T: Transactions> Steps for Benchmark<T> {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
         while self.database.waiting() < STEP_REQUESTS && self.advance()? {}
-        self.database.take_requests(out);
-        let is_end = out.is_empty();
-        if self.end_sector < u64::MAX {
-            let kept: Vec<bool> = out.lba.iter().map(|lba| *lba < self.end_sector).collect();
-            out.retain(&kept);
-        }
-        Ok(!is_end)
+        Ok(self.take_requests(out))
+    }
+
+    fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
+        self.transactions.keep_ends();
+        Some(self)
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {

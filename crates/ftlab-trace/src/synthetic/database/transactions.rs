@@ -10,6 +10,11 @@ pub(in super::super) trait Transactions: Send + 'static {
         false
     }
 
+    /// Whether what ran last was a part of that.
+    fn is_loading(&self) -> bool {
+        false
+    }
+
     /// Runs the next transaction; false, and nothing done, if the database cannot grow any more.
     fn run_one(&mut self, uses: &mut Uses) -> bool;
 

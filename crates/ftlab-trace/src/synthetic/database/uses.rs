@@ -48,6 +48,10 @@ impl Use {
 pub(in super::super) struct Uses {
     pub(super) all: Vec<Use>,
     page_bytes: u32,
+    /// Where transactions end, if that is kept.
+    pub(super) ends: Vec<usize>,
+    /// How many of these, the first ones, are parts of the load.
+    pub(super) loads: usize,
 }
 
 impl Uses {
@@ -58,7 +62,8 @@ impl Uses {
 
     /// None so far, and room for `uses` and those of one more transaction.
     pub(super) fn with_room(page_bytes: u32, uses: usize) -> Self {
-        Self { all: Vec::with_capacity(uses + uses / 8), page_bytes }
+        let all = Vec::with_capacity(uses + uses / 8);
+        Self { all, page_bytes, ends: Vec::new(), loads: 0 }
     }
 
     /// A transaction looks at `page`.

@@ -181,6 +181,10 @@ impl Transactions for LinkBench {
         true
     }
 
+    fn is_loading(&self) -> bool {
+        self.load.is_some()
+    }
+
     #[inline]
     fn run_one(&mut self, uses: &mut Uses) -> bool {
         if let Some(load) = &mut self.load {
