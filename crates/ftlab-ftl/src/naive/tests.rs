@@ -158,7 +158,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                     1 => vec![Operation::Read(lpn)],
                     19 => vec![
                         Operation::Write(lpn),
-                        Operation::Renew((number % 9 | (number % 27 / 9) << 14) as u16),
+                        Operation::Renew(((number % 9) | ((number % 27 / 9) << 14)) as u16),
                     ],
                     2..=4 => (0..(pages_per_block * 2).min(40))
                         .map(|ahead| {

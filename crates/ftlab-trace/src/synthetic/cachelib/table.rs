@@ -130,7 +130,7 @@ mod tests {
             let mut map = HashMap::new();
             for (low, high, number) in operations {
                 // Some at the end of 1,024 places, some far behind.
-                let key = (low + 1000) % 1200 | high << 40;
+                let key = ((low + 1000) % 1200) | (high << 40);
                 match number % 3 {
                     0 => prop_assert_eq!(table.remove(key), map.remove(&key)),
                     1 => {
