@@ -27,6 +27,7 @@ const SHIPPED: &[Shipped] = shipped![
     "2r/fig-11",
     "2r/fig-12",
     "2r/fig-14",
+    "2r/transactions",
     "2r++/table-3",
     "2r++/table-4",
     "2r++/fig-9",
