@@ -179,23 +179,32 @@ impl FtlRun {
             if self.is_read_only() {
                 break;
             }
-            let ftl = &mut self.ftl;
-            let mut apply = || match &segment.parts[..] {
-                [] => ftl.apply(&segment.batch, &segment.arrivals_us),
-                parts => ftl.serve(&segment.batch, parts),
-            };
-            let outcome = match self.base {
-                Some(_) => self.spent.on(apply),
-                None => apply(),
-            };
-            match outcome {
-                Ok(()) => {
-                    self.record(segment);
-                    self.check_backlog()?;
-                }
-                Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
-                Err(Stop::Error(reason)) => return Err(self.failed(reason)),
+            let outcome = self.in_measured_time(|run| run.serve(segment));
+            self.end_segment(segment, outcome)?;
+        }
+        Ok(())
+    }
+
+    fn serve(&mut self, segment: &Segment) -> Result<(), Stop> {
+        match &segment.parts[..] {
+            [] => self.ftl.apply(&segment.batch, &segment.arrivals_us),
+            parts => self.ftl.serve(&segment.batch, parts),
+        }
+    }
+
+    /// Records what has been carried out, or why it could not be.
+    fn end_segment(
+        &mut self,
+        segment: &Segment,
+        outcome: Result<(), Stop>,
+    ) -> Result<(), SimError> {
+        match outcome {
+            Ok(()) => {
+                self.record(segment);
+                self.check_backlog()?;
             }
+            Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+            Err(Stop::Error(reason)) => return Err(self.failed(reason)),
         }
         Ok(())
     }
@@ -233,12 +242,20 @@ impl FtlRun {
         Ok(done_ns)
     }
 
-    /// Carries out the request of a host, or a part of it.
+    /// Carries out the request of a host, or a part of it, within [`Self::in_measured_time`]: it is too short for
+    /// its own time to be taken.
     pub(crate) fn apply_of(&mut self, chunk: &mut Chunk, of: Issued) -> Result<(), SimError> {
         let Issued { host, time_ns } = of;
         let parts = chunk.segments_mut().iter_mut().flat_map(|segment| &mut segment.parts);
         parts.for_each(|part| part.arrival = Arrival::Of { host, time_ns });
-        self.apply(chunk)
+        for segment in chunk.segments() {
+            if self.is_read_only() {
+                break;
+            }
+            let outcome = self.serve(segment);
+            self.end_segment(segment, outcome)?;
+        }
+        Ok(())
     }
 
     /// Passes time until a request of a host is complete, at most to `until_ns`: which host, and when.
