@@ -170,8 +170,8 @@ programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or 
 		python3 crates/ftlab-device/programs $$program $(SIZE:%=--size %) $(SECONDS:%=--seconds %) \
 			$(JOBS:%=--jobs %) $(LOAD:%=--load %) --figure docs/figures/drive-$$program.svg; done
 
-fuzz: ## fuzzes one structure of a drive: TARGET=superblock, checkpoint, journal, state, drive or nbd
-	crates/ftlab-device/fuzz/run.sh $(TARGET) $(or $(SECONDS),150)
+fuzz: ## fuzzes what reads bytes of others: TARGET=superblock, journal, drive, nbd, nvme, fio-jobs, blkparse, parquet, ...
+	scripts/fuzz.sh $(TARGET) $(or $(SECONDS),150)
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture
