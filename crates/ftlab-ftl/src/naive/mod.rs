@@ -398,8 +398,12 @@ impl NaiveFtl {
 
     fn reclaim(&mut self, victims: &[BlockId]) {
         for &victim in victims {
-            for lpn in self.blocks[victim.index()].pages.clone().into_iter().flatten() {
-                self.relocate(lpn, victim);
+            let pages = self.blocks[victim.index()].pages.clone();
+            let luns = self.policy.handles().map_or(1, |handles| handles.luns() as usize);
+            for lun in 0..luns {
+                for lpn in pages.iter().skip(lun).step_by(luns).flatten() {
+                    self.relocate(*lpn, victim);
+                }
             }
             self.erase(victim);
         }

@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 66] = [
+const VARIANTS: [&str; 68] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -71,6 +71,8 @@ const VARIANTS: [&str; 66] = [
     "nvme-fdp:handles=3,persistent=all,inner=sepbit,blocks=2",
     "nvme-fdp:handles=3,persistent=2,inner=dac-cb",
     "nvme-fdp/greedy:handles=4,inner=single",
+    "nvme-fdp/greedy:handles=2,inner=single,luns=3",
+    "nvme-fdp:handles=2,persistent=1,luns=7,inner=sep-gc",
     "nvme-fdp:handles=2,inner=midas",
     "nvme-fdp:handles=2,inner=2r-fifo,victims=cost-benefit",
     "nvme-fdp:handles=2,persistent=0,inner=wolf,groups-max=3",
@@ -374,7 +376,7 @@ proptest! {
             "nvme-fdp:handles=3,reclaim-groups=2",
             "nvme-fdp/greedy:handles=2,reclaim-groups=3,persistent=1",
             "nvme-fdp:handles=2,reclaim-groups=2,persistent=all,inner=dac-cb",
-            "nvme-fdp/fifo:handles=1,reclaim-groups=4,inner=single",
+            "nvme-fdp/fifo:handles=1,reclaim-groups=4,inner=single,luns=5",
         ] {
             let config = divided(name, &scenario);
             let build = || with_policy(&name.parse().unwrap(), DriveShape::new(&config), Boxed);

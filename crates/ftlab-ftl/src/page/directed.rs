@@ -34,6 +34,11 @@ impl Directed {
         let streams: Vec<_> = inner.streams().into_iter().map(stream).collect();
         Some(Self { handles: Handles::new(isolation, 1, &streams, flash_pages)?, inner })
     }
+
+    /// The same, where collection moves the pages of a unit one of so many LUNs after the other.
+    pub(crate) fn moving_by(self, luns: u32) -> Self {
+        Self { handles: self.handles.moving_by(luns), ..self }
+    }
 }
 
 impl Policy for Directed {

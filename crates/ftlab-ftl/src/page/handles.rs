@@ -90,11 +90,13 @@ pub struct Handles {
     /// Handle -> moves of its pages that are in the log.
     logged_moves: [u64; HANDLES_MAX],
     log: EventLog,
+    /// LUNs of a unit, if collection moves their pages one LUN after the other; else 1.
+    luns: u32,
 }
 
 state!(Handles {
     written_by, last, counters, shared_erases, unnamed_writes, logged_moves, log, redirected
-} constant format, isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of);
+} constant format, isolation, sharing, inner, streams, host, moved, handle_of, stays_with, inner_of, luns);
 
 impl Handles {
     /// Handles that are isolated like this in each of so many reclaim groups, with these streams in each, on
@@ -129,12 +131,23 @@ impl Handles {
             unnamed_writes: 0,
             logged_moves: Default::default(),
             log: EventLog::new(),
+            luns: 1,
             isolation,
         };
         for group in 0..groups {
             made.add_streams(group, inner);
         }
         (made.streams.len() <= STREAMS_MAX).then_some(made)
+    }
+
+    /// The same, where collection moves the pages of a unit one of so many LUNs after the other.
+    pub(crate) fn moving_by(self, luns: u32) -> Self {
+        Self { luns, ..self }
+    }
+
+    /// LUNs of a unit, if collection moves their pages one LUN after the other; else 1.
+    pub(crate) fn luns(&self) -> u32 {
+        self.luns
     }
 
     fn add_streams(&mut self, group: u16, inner: &[InnerStream]) {

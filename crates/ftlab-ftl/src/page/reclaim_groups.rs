@@ -92,6 +92,11 @@ impl ReclaimGroups {
         Ok(Self { handles, groups, group_blocks, group_pages, reserve_blocks, chosen: 0 })
     }
 
+    /// The same, where collection moves the pages of a unit one of so many LUNs after the other.
+    pub(crate) fn moving_by(self, luns: u32) -> Self {
+        Self { handles: self.handles.moving_by(luns), ..self }
+    }
+
     #[inline]
     fn group_of(&self, block: BlockId) -> usize {
         ((block.0 / self.group_blocks) as usize).min(self.groups.len() - 1)

@@ -194,6 +194,7 @@ pub(super) fn directed(inner: &Inner, context: &FitContext) -> Result<Directed, 
     let streams = policy.streams().len();
     let flash_pages = context.shape.blocks * context.shape.pages_per_block;
     Directed::new(&parameters.isolation(), policy, flash_pages)
+        .map(|directed| directed.moving_by(parameters.luns()))
         .ok_or_else(|| inner.too_many_streams(parameters.handles(), streams, context))
 }
 
@@ -209,7 +210,8 @@ pub(super) fn grouped(inner: &Inner, context: &FitContext) -> Result<ReclaimGrou
     };
     let streams: Vec<_> = policies[0].streams().into_iter().map(stream).collect();
     let isolation = parameters.isolation();
-    ReclaimGroups::new(&isolation, policies, &streams, context.shape).map_err(|why| match why {
+    let made = ReclaimGroups::new(&isolation, policies, &streams, context.shape);
+    made.map(|groups| groups.moving_by(parameters.luns())).map_err(|why| match why {
         Indivisible::Streams => {
             let handles = parameters.handles() * u32::from(groups);
             inner.too_many_streams(handles, streams.len(), context)

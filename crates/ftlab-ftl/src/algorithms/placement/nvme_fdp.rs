@@ -15,9 +15,14 @@
 //! group, the most significant bits of a stream's number are its group, and nothing that is moved leaves
 //! its group.
 //!
+//! Collection moves the valid pages of a unit in the order in which they were written, or, with `luns`, one LUN after
+//! the other, as FEMU does: pages 0, n, 2n, ..., then 1, n + 1, ... of a unit that is spread over n LUNs. What was
+//! written together is then no longer together when it has been moved: where a sequential writer overwrites it, units empty themselves
+//! later.
+//!
 //! # Parameters
 //! `handles` 8; `persistent`: the handles that stay isolated, `none`, `all`, or numbers as in `0+3`;
-//! `unit`: the size of a reclaim unit, in erase blocks or in bytes as in `64MiB`; `reclaim-groups` 1;
+//! `unit`: the size of a reclaim unit, in erase blocks or in bytes as in `64MiB`; `reclaim-groups` 1; `luns` 1;
 //! `inner`: an FTL that keeps the pages of each handle apart further, and chooses the victims.
 //!
 //! # Where the paper is silent
@@ -167,6 +172,8 @@ ftlab_spec::parameters! {
         unit: UnitSize = UnitSize::Blocks(1), "unit", from "public descriptions of drives with FDP: any number of blocks";
         /// Groups of units among which blocks are divided.
         reclaim_groups: u32 = 1, "reclaim-groups" in 1..=HANDLES_MAX as u32, from "public descriptions of drives with FDP: one";
+        /// LUNs of a unit, if collection moves their pages one LUN after the other instead of in page order.
+        luns: u32 = 1, "luns" in 1..=65_536, from "our choice: FEMU has as many as its units are spread over, 64";
         /// What else keeps pages apart within each handle: a page-mapped FTL, whose parameters may follow, or none.
         inner: Inner = Inner(None), "inner", from "our choice: NVMe leaves it to the drive";
     }
@@ -193,6 +200,11 @@ impl NvmeFdpParameters {
     /// Reclaim groups.
     pub(crate) fn reclaim_groups(&self) -> u16 {
         self.reclaim_groups as u16
+    }
+
+    /// LUNs of a unit that are collected one after the other.
+    pub(crate) fn luns(&self) -> u32 {
+        self.luns
     }
 
     /// How each handle is isolated.
@@ -247,7 +259,8 @@ impl PlacementEntry for NvmeFdp {
         let isolation = parameters.isolation();
         let flash_pages = shape.blocks * shape.pages_per_block;
         let handles = Handles::new(&isolation, 1, &[inner(false), inner(true)], flash_pages);
-        Self { handles: handles.expect("two streams of each of 16 handles") }
+        let handles = handles.expect("two streams of each of 16 handles");
+        Self { handles: handles.moving_by(parameters.luns) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::page::Phase;
 use crate::page::engine::page_mapped::PageMapped;
+use crate::page::handles::Handles;
 use crate::page::policy::{Policy, Relocation};
 use crate::stream::StreamId;
 use crate::{FtlError, Observer};
@@ -76,12 +77,30 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
-    /// Moves the valid pages of `victim`, in page order, and erases it.
+    /// Moves the valid pages of `victim` and erases it.
     pub(super) fn reclaim(&mut self, victim: BlockId) -> Result<(), FtlError<F::Error>> {
         let from = self.drive.frontier_of(victim);
         let moved = self.drive.valid_pages(victim);
         debug_assert_eq!(self.drive.phase(victim), Phase::Sealed);
         self.observer.collection(victim, from, moved);
+        match self.policy.handles().map_or(1, Handles::luns) {
+            1 => self.move_in_order(victim, from, moved)?,
+            luns => self.move_by_luns(victim, from, luns)?,
+        }
+        debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
+        self.drive.vacate(victim);
+        self.counters.streams[from.index()].relocations += u64::from(moved);
+        self.erase(victim)
+    }
+
+    /// Moves the valid pages of `victim`, of which there are `moved`, in page order.
+    #[inline]
+    fn move_in_order(
+        &mut self,
+        victim: BlockId,
+        from: StreamId,
+        moved: u32,
+    ) -> Result<(), FtlError<F::Error>> {
         self.drive.prefetch_first_owners(victim);
         let mut walk = self.drive.valid_pages_of(victim);
         let mut upcoming = [(Ppn(0), Lpn(0)); LOOKED_UP as usize];
@@ -99,10 +118,30 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
                     .inspect_err(|_| self.drive.recount(victim))?;
             }
         }
-        debug_assert_eq!(self.drive.valid_pages(victim), moved, "an earlier copy counts until now");
-        self.drive.vacate(victim);
-        self.counters.streams[from.index()].relocations += u64::from(moved);
-        self.erase(victim)
+        Ok(())
+    }
+
+    /// Moves the valid pages of `victim` one of so many LUNs after the other: page i of a unit is on LUN i mod
+    /// `luns`.
+    #[cold]
+    fn move_by_luns(
+        &mut self,
+        victim: BlockId,
+        from: StreamId,
+        luns: u32,
+    ) -> Result<(), FtlError<F::Error>> {
+        let first = self.drive.geometry().first_page(victim).0;
+        let end = first + self.drive.pages_per_block();
+        for lun in 0..luns {
+            for page in (first + lun..end).step_by(luns as usize).map(Ppn) {
+                if self.drive.is_valid(page) {
+                    let lpn = self.fetch(page, victim);
+                    self.relocate(page, lpn, victim, from)
+                        .inspect_err(|_| self.drive.recount(victim))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Erases `victim`, whose valid pages have moved.
