@@ -12,7 +12,7 @@
 //! | `swap` | its groups; what is swapped later is not told |
 //! | `mix` | those of all parts, laid over each other |
 //! | `join` | the same, with the writes of the first part |
-//! | `zipf`, `oltp`, `ycsb`, `trace-like` | none: their pages are scattered |
+//! | `zipf`, `oltp`, `ycsb`, `trace-like`, `three-streams` | none: their pages are scattered |
 //! | `tpcc`, `linkbench`, `lsm` | none: what is hot moves |
 //! | `cachelib`, `lmcache` | none: how much is written of their parts is known at the end only |
 //! | `iozone` | with `hot=together` hot and cold pages and the rest, otherwise none |

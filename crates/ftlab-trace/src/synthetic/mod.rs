@@ -31,6 +31,7 @@ pub mod skewdec;
 pub mod skewinc;
 mod space;
 pub mod swap;
+pub mod three_streams;
 pub mod tpcc;
 pub mod trace_like;
 mod transactions;
@@ -67,7 +68,7 @@ pub static GENERATORS: &[GeneratorInfo] = &[
     trace_like::GENERATOR,
     fio::GENERATOR,
     fio::RANDWRITE,
-    fio::THREE_STREAMS,
+    three_streams::GENERATOR,
     iozone::GENERATOR,
     jesd219::GENERATOR,
     mix::GENERATOR,
