@@ -6,11 +6,12 @@ use packages::packages;
 use std::collections::BTreeSet;
 
 /// What each crate may use of the workspace, besides `ftlab-spec`, which everyone may use.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("ftlab-spec", &[]),
+    ("ftlab-hardware", &[]),
     ("ftlab-flash", &[]),
-    ("ftlab-ftl", &["ftlab-flash"]),
-    ("ftlab-trace", &[]),
+    ("ftlab-ftl", &["ftlab-flash", "ftlab-hardware"]),
+    ("ftlab-trace", &["ftlab-hardware"]),
     ("ftlab-model", &[]),
     ("ftlab-machine", &["ftlab-flash", "ftlab-ftl"]),
     ("ftlab-sim", &["ftlab-flash", "ftlab-ftl", "ftlab-machine", "ftlab-trace"]),

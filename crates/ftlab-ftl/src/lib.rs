@@ -30,7 +30,6 @@ pub mod colours;
 mod ensure;
 mod ftl;
 mod handles;
-pub mod hardware;
 pub mod hybrid;
 mod metadata;
 mod metadata_budget;
@@ -41,6 +40,8 @@ pub mod page;
 pub mod registry;
 mod state;
 mod stream;
+
+pub use ftlab_hardware as hardware;
 
 pub use ftl::{
     BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,

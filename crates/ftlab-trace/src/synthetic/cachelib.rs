@@ -93,8 +93,12 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     },
 };
 
-/// Requests for objects that are answered in one step.
-const STEP_ACCESSES: usize = 256;
+/// Requests for objects that are answered in one step. What those of the next step will look at is fetched meanwhile, so
+/// that the processor does not wait for memory: tables are larger than its caches.
+const STEP_ACCESSES: usize = 64;
+
+/// Objects at the end of memory that are fetched ahead: about one leaves for each request.
+const LEAVING: usize = 2 * STEP_ACCESSES;
 
 /// Requests without any write that are too many.
 const IDLE_ACCESSES_MAX: u64 = 1 << 26;
@@ -152,6 +156,8 @@ fn check(parameters: &CacheLibParameters, spec: &Spec) -> Result<(), SpecError> 
 struct CacheLib {
     accesses: Box<dyn Accesses>,
     cache: Cache,
+    /// Those to be answered, and those of the next step.
+    present: Vec<Access>,
     next: Vec<Access>,
     /// Requests since something was written, or memory held more than ever before; and that most.
     idle_accesses: u64,
@@ -212,8 +218,9 @@ impl CacheLib {
         let smallest =
             if is_trace { TRACED_BYTES_MIN } else { (parameters.small_bytes / 2).max(1) };
         let cache = cache(parameters, &parts, smallest, is_trace, space.seed);
-        let next = Vec::with_capacity(STEP_ACCESSES);
-        Ok(Self { accesses, cache, next, idle_accesses: 0, dram_bytes_max: 0, properties })
+        let [present, next] = [(); 2].map(|()| Vec::with_capacity(STEP_ACCESSES));
+        let (idle_accesses, dram_bytes_max) = (0, 0);
+        Ok(Self { accesses, cache, present, next, idle_accesses, dram_bytes_max, properties })
     }
 
     /// Refuses to go on for ever without a write, because memory holds all that is asked for.
@@ -224,7 +231,7 @@ impl CacheLib {
             self.dram_bytes_max = self.dram_bytes_max.max(held);
             return Ok(());
         }
-        self.idle_accesses += self.next.len() as u64;
+        self.idle_accesses += self.present.len() as u64;
         if self.idle_accesses < IDLE_ACCESSES_MAX {
             return Ok(());
         }
@@ -296,12 +303,18 @@ fn cache(
 
 impl Steps for CacheLib {
     fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
+        std::mem::swap(&mut self.present, &mut self.next);
         self.next.clear();
-        if !self.accesses.next(&mut self.next)? {
-            return Ok(false);
+        let has_next = self.accesses.next(&mut self.next)?;
+        if self.present.is_empty() {
+            self.next.iter().for_each(|access| self.cache.prefetch(access));
+            return Ok(has_next);
         }
-        std::hint::black_box(self.cache.look_ahead(&self.next));
-        for access in &self.next {
+        for (index, access) in self.present.iter().enumerate() {
+            if let Some(next) = self.next.get(index) {
+                self.cache.prefetch(next);
+            }
+            self.cache.prefetch_leaving(LEAVING);
             let first = out.len();
             self.cache.answer(access, out);
             self.cache.metadata.follow(first, out);

@@ -1,6 +1,7 @@
 //! BigHash: small objects in buckets, each of which is one write.
 
 use crate::synthetic::draw::scale_below;
+use ftlab_hardware as hardware;
 
 /// Bytes of a bucket.
 pub(super) const BUCKET_BYTES: u32 = 4096;
@@ -15,26 +16,31 @@ pub(super) const OBJECT_BYTES_MAX: u32 = BUCKET_BYTES - BUCKET_HEADER_BYTES - OB
 const SIZE_BITS: u32 = 12;
 const SIZE_MASK: u32 = (1 << SIZE_BITS) - 1;
 
+/// Entries of a line of memory.
+const LINE: usize = 16;
+
 /// A table of buckets. An object has its bucket by its hash; in it, the oldest objects make room for new
 /// ones.
 pub(super) struct BigHash {
     buckets: u64,
     /// Entries of all buckets, as many of each, those of its objects first and in order of age; the rest
-    /// is 0.
+    /// is 0. Buckets begin where lines of memory do, the first of them at `first`.
     entries: Vec<u32>,
-    entries_per_bucket: usize,
+    first: usize,
+    /// Entries of a bucket, whole lines, and those that objects may have.
+    stride: usize,
+    entries_max: usize,
 }
 
 impl BigHash {
     /// `object_bytes_min` is the smallest object that there will be: it limits how many a bucket may hold.
     pub(super) fn new(buckets: u64, object_bytes_min: u32) -> Self {
         let slot = object_bytes_min + OBJECT_HEADER_BYTES;
-        let entries_per_bucket = ((BUCKET_BYTES - BUCKET_HEADER_BYTES) / slot).max(1) as usize;
-        Self {
-            buckets,
-            entries: vec![0; buckets as usize * entries_per_bucket],
-            entries_per_bucket,
-        }
+        let entries_max = ((BUCKET_BYTES - BUCKET_HEADER_BYTES) / slot).max(1) as usize;
+        let stride = entries_max.next_multiple_of(LINE);
+        let entries = hardware::table(buckets as usize * stride + LINE, 0_u32);
+        let first = entries.as_ptr().align_offset(LINE * size_of::<u32>()).min(LINE);
+        Self { buckets, entries, first, stride, entries_max }
     }
 
     /// The bucket of an object.
@@ -44,9 +50,8 @@ impl BigHash {
     }
 
     #[inline]
-    fn entries(&self, key: u64) -> &[u32] {
-        let first = self.bucket(key) as usize * self.entries_per_bucket;
-        &self.entries[first..first + self.entries_per_bucket]
+    fn place(&self, key: u64) -> usize {
+        self.first + self.bucket(key) as usize * self.stride
     }
 
     #[inline]
@@ -54,68 +59,99 @@ impl BigHash {
         (key as u32) << SIZE_BITS
     }
 
-    /// Something of the bucket of an object: reading it brings that into the processor's cache.
+    /// Fetches the bucket of an object.
     #[inline]
-    pub(super) fn touch(&self, key: u64) -> u32 {
-        self.entries(key)[0]
+    pub(super) fn prefetch(&self, key: u64) {
+        let place = self.place(key);
+        for line in (0..self.stride.min(2 * LINE)).step_by(LINE) {
+            hardware::prefetch(&self.entries, place + line);
+        }
     }
 
-    /// The place of an object: entries are compared several at a time, in no order.
+    /// Whether an entry is of an object with this tag. If so, what they do not have in common is the size, which is not 0.
     #[inline]
-    fn position(entries: &[u32], key: u64) -> Option<usize> {
-        const TOGETHER: usize = 8;
-        let tag = Self::tag(key);
-        let is_it = |entry: u32| u32::from(entry & !SIZE_MASK == tag) & u32::from(entry != 0);
-        for (number, together) in entries.chunks(TOGETHER).enumerate() {
-            let mut found = 0_u32;
-            for (bit, entry) in together.iter().enumerate() {
-                found |= is_it(*entry) << bit;
+    fn is_it(entry: u32, tag: u32) -> bool {
+        (entry ^ tag).wrapping_sub(1) < SIZE_MASK
+    }
+
+    /// Whether an object with this tag is among the entries, a line of which is compared at a time.
+    #[inline]
+    fn has(entries: &[u32], tag: u32) -> bool {
+        let (lines, _) = entries.as_chunks::<LINE>();
+        for line in lines {
+            let mut has = false;
+            for entry in line {
+                has |= Self::is_it(*entry, tag);
             }
-            if found != 0 {
-                return Some(number * TOGETHER + found.trailing_zeros() as usize);
+            if has {
+                return true;
+            }
+            if line[LINE - 1] == 0 {
+                return false;
             }
         }
-        None
+        false
     }
 
     /// Whether an object is here.
     #[inline]
     pub(super) fn contains(&self, key: u64) -> bool {
-        Self::position(self.entries(key), key).is_some()
+        let place = self.place(key);
+        Self::has(&self.entries[place..place + self.stride], Self::tag(key))
     }
 
     /// Forgets an object; whether it was here, so that its bucket has to be written.
     #[inline]
     pub(super) fn remove(&mut self, key: u64) -> bool {
-        let first = self.bucket(key) as usize * self.entries_per_bucket;
-        let entries = &mut self.entries[first..first + self.entries_per_bucket];
-        let Some(place) = Self::position(entries, key) else { return false };
-        entries.copy_within(place + 1.., place);
-        entries[self.entries_per_bucket - 1] = 0;
-        true
+        let (place, tag) = (self.place(key), Self::tag(key));
+        let entries = &mut self.entries[place..place + self.stride];
+        Self::has(entries, tag) && Self::take(entries, tag)
+    }
+
+    /// Takes out the entry with this tag.
+    #[cold]
+    fn take(entries: &mut [u32], tag: u32) -> bool {
+        let place = entries.iter().position(|entry| Self::is_it(*entry, tag));
+        if let Some(place) = place {
+            entries.copy_within(place + 1.., place);
+            *entries.last_mut().expect("a line at least") = 0;
+        }
+        place.is_some()
     }
 
     /// Puts an object in, and takes out the oldest ones for which there is no more room.
     #[inline]
     pub(super) fn insert(&mut self, key: u64, bytes: u32) {
-        self.remove(key);
+        let (place, tag) = (self.place(key), Self::tag(key));
+        let entries = &mut self.entries[place..place + self.stride];
+        if Self::has(entries, tag) {
+            Self::take(entries, tag);
+        }
         let slot = bytes + OBJECT_HEADER_BYTES;
-        let first = self.bucket(key) as usize * self.entries_per_bucket;
-        let entries = &mut self.entries[first..first + self.entries_per_bucket];
-        let mut room = BUCKET_BYTES - BUCKET_HEADER_BYTES;
-        let count = entries.iter().map(|entry| usize::from(*entry != 0)).sum::<usize>();
-        room -= entries.iter().map(|entry| entry & SIZE_MASK).sum::<u32>();
-        let mut leaving = usize::from(count == entries.len());
+        let (mut count, mut used) = (0, 0);
+        let (lines, _) = entries.as_chunks::<LINE>();
+        for line in lines {
+            count += line.iter().map(|entry| u32::from(*entry != 0)).sum::<u32>();
+            used += line.iter().map(|entry| entry & SIZE_MASK).sum::<u32>();
+            if line[LINE - 1] == 0 {
+                break;
+            }
+        }
+        let count = count as usize;
+        let mut room = BUCKET_BYTES - BUCKET_HEADER_BYTES - used;
+        let mut leaving = usize::from(count == self.entries_max);
         room += entries[..leaving].iter().map(|entry| entry & SIZE_MASK).sum::<u32>();
         while room < slot {
             room += entries[leaving] & SIZE_MASK;
             leaving += 1;
         }
-        entries.copy_within(leaving..count, 0);
-        entries[count - leaving] = Self::tag(key) | slot;
-        if leaving > 1 {
-            entries[count - leaving + 1..count].fill(0);
+        if leaving == 0 {
+            entries[count] = tag | slot;
+            return;
         }
+        entries.copy_within(leaving..count, 0);
+        entries[count - leaving] = tag | slot;
+        entries[count - leaving + 1..count].fill(0);
     }
 }
 

@@ -101,8 +101,8 @@ impl Place {
     }
 }
 
-/// Objects of a region that is evicted which are looked up together.
-const LOOKED_UP: usize = 32;
+/// How many objects of a region that is evicted are fetched ahead.
+const AHEAD: usize = 16;
 
 impl BlockCache {
     /// There are more regions than clean ones and the open one.
@@ -140,10 +140,10 @@ impl BlockCache {
         self.index.get(key).is_some()
     }
 
-    /// Something of where an object is: reading it brings that into the processor's cache.
+    /// Fetches where an object is.
     #[inline]
-    pub(super) fn touch(&self, key: u64) -> u64 {
-        self.index.touch(key)
+    pub(super) fn prefetch(&self, key: u64) {
+        self.index.prefetch(key);
     }
 
     /// Forgets an object, which costs no write: its place is empty until its region is evicted.
@@ -221,11 +221,10 @@ impl BlockCache {
     fn evict(&mut self, out: &mut RequestBatch) {
         let region = self.full.take().expect("more regions than are clean or open");
         let mut objects = std::mem::take(&mut self.objects[region as usize]);
+        objects.iter().take(AHEAD).for_each(|(key, _)| self.index.prefetch(*key));
         for (number, (key, bytes)) in objects.iter().enumerate() {
-            if number % LOOKED_UP == 0 {
-                let next = objects[number..].iter().take(LOOKED_UP);
-                let touched = next.map(|(key, _)| self.index.touch(*key));
-                std::hint::black_box(touched.fold(0, |all, of| all ^ of));
+            if let Some((key, _)) = objects.get(number + AHEAD) {
+                self.index.prefetch(*key);
             }
             let Some(place) = self.index.get(*key).map(Place) else { continue };
             if place.at() != Place::new(region, number).at() {

@@ -48,29 +48,28 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Looks at wherever the next requests and what they drive out of memory will lead. What that finds is of no use; but
-    /// as no look depends on another, the processor waits for memory once for many of them, and not once for
-    /// each when requests are answered.
-    pub(super) fn look_ahead(&self, accesses: &[Access]) -> u64 {
-        let mut found = 0;
-        for access in accesses {
-            found ^= self.dram.touch(access.key) ^ self.look(access.key, access.bytes);
-        }
-        for key in self.dram.leaving().take(accesses.len()) {
-            found ^= self.dram.touch(key);
-        }
-        for key in self.dram.leaving().take(accesses.len()) {
-            found ^= self.dram.bytes_of(key).map_or(0, |bytes| self.look(key, bytes));
-        }
-        found
+    /// Fetches whatever a request will look at.
+    #[inline]
+    pub(super) fn prefetch(&self, access: &Access) {
+        self.dram.prefetch(access.key);
+        self.prefetch_on_flash(access.key, access.bytes);
     }
 
-    /// Looks at where an object of this size may be on flash.
+    /// Fetches whatever the next `count` entries of the queue of memory will look at when they leave.
     #[inline]
-    fn look(&self, key: u64, bytes: u32) -> u64 {
+    pub(super) fn prefetch_leaving(&mut self, count: usize) {
+        while let Some((key, bytes)) = self.dram.next_leaving(count) {
+            self.dram.prefetch(key);
+            self.prefetch_on_flash(key, bytes);
+        }
+    }
+
+    /// Fetches where an object of this size may be on flash.
+    #[inline]
+    fn prefetch_on_flash(&self, key: u64, bytes: u32) {
         match self.small_for(bytes) {
-            Some(small) => u64::from(small.table.touch(key)),
-            None => self.large.touch(key),
+            Some(small) => small.table.prefetch(key),
+            None => self.large.prefetch(key),
         }
     }
 

@@ -19,7 +19,10 @@ const CLOCK_MASK: u64 = (1 << CLOCK_BITS) - 1;
 pub(super) struct Dram {
     /// Of each key its [`Object`].
     objects: Table,
-    queue: VecDeque<(u64, u64)>,
+    /// Keys, their sizes, and the clock.
+    queue: VecDeque<(u64, u32, u32)>,
+    /// Entries at the front of the queue that were fetched.
+    fetched: usize,
     clock: u64,
     bytes: u64,
     bytes_max: u64,
@@ -65,14 +68,21 @@ pub(super) struct Evicted {
 
 impl Dram {
     pub(super) fn new(bytes_max: u64) -> Self {
-        Self { objects: Table::new(), queue: VecDeque::new(), clock: 0, bytes: 0, bytes_max }
+        Self {
+            objects: Table::new(),
+            queue: VecDeque::new(),
+            fetched: 0,
+            clock: 0,
+            bytes: 0,
+            bytes_max,
+        }
     }
 
     /// The clock, which goes on, of an entry at the end of the queue.
     #[inline]
-    fn enqueue(&mut self, key: u64) -> u64 {
+    fn enqueue(&mut self, key: u64, bytes: u32) -> u64 {
         self.clock = (self.clock + 1) & CLOCK_MASK;
-        self.queue.push_back((key, self.clock));
+        self.queue.push_back((key, bytes, self.clock as u32));
         self.clock
     }
 
@@ -82,35 +92,36 @@ impl Dram {
         let next = (self.clock + 1) & CLOCK_MASK;
         let Some(object) = self.objects.get_mut(key) else { return false };
         *object = *object & !Object::USED_AT | next << u32::BITS;
-        self.enqueue(key);
+        let bytes = Object(*object).bytes();
+        self.enqueue(key, bytes);
         true
     }
 
     /// Puts an object in or replaces it; whether what it replaces had changed since it came from flash.
     #[inline]
     pub(super) fn put(&mut self, key: u64, bytes: u32, is_clean: bool) -> bool {
-        let used_at = self.enqueue(key);
+        let used_at = self.enqueue(key, bytes);
         self.bytes += u64::from(bytes) + OVERHEAD_BYTES;
         let old = self.objects.insert(key, Object::new(used_at, bytes, is_clean).0).map(Object);
         self.bytes -= old.map_or(0, |old| u64::from(old.bytes()) + OVERHEAD_BYTES);
         old.is_some_and(|old| !old.is_clean())
     }
 
-    /// The size of an object, if it is here.
+    /// Fetches where an object is.
     #[inline]
-    pub(super) fn bytes_of(&self, key: u64) -> Option<u32> {
-        self.objects.get(key).map(|object| Object(object).bytes())
+    pub(super) fn prefetch(&self, key: u64) {
+        self.objects.prefetch(key);
     }
 
-    /// Something of where an object is: reading it brings that into the processor's cache.
+    /// The next of the first `until` entries of the queue that was not told yet, key and size: it may leave soon.
     #[inline]
-    pub(super) fn touch(&self, key: u64) -> u64 {
-        self.objects.touch(key)
-    }
-
-    /// Objects that may leave next, in order.
-    pub(super) fn leaving(&self) -> impl Iterator<Item = u64> + '_ {
-        self.queue.iter().map(|(key, _)| *key)
+    pub(super) fn next_leaving(&mut self, until: usize) -> Option<(u64, u32)> {
+        if self.fetched >= until {
+            return None;
+        }
+        let (key, bytes, _) = *self.queue.get(self.fetched)?;
+        self.fetched += 1;
+        Some((key, bytes))
     }
 
     /// Forgets an object.
@@ -127,9 +138,10 @@ impl Dram {
             self.compact();
         }
         while self.bytes > self.bytes_max {
-            let (key, at) = self.queue.pop_front()?;
+            let (key, _, at) = self.queue.pop_front()?;
+            self.fetched = self.fetched.saturating_sub(1);
             let Some(object) = self.objects.get(key).map(Object) else { continue };
-            if object.used_at() == at {
+            if object.used_at() == u64::from(at) {
                 self.remove(key);
                 let (bytes, is_clean) = (object.bytes(), object.is_clean());
                 return Some(Evicted { key, bytes, is_clean });
@@ -141,9 +153,10 @@ impl Dram {
     /// Takes entries out of the queue that mean nothing.
     #[cold]
     fn compact(&mut self) {
+        self.fetched = 0;
         let objects = &self.objects;
         let is_latest = |key, at| objects.get(key).is_some_and(|o| Object(o).used_at() == at);
-        self.queue.retain(|(key, at)| is_latest(*key, *at));
+        self.queue.retain(|(key, _, at)| is_latest(*key, u64::from(*at)));
     }
 
     /// Bytes of all objects here.

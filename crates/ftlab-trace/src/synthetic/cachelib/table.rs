@@ -1,5 +1,7 @@
 //! A table of keys that are hashes already, with a number for each: one look at one place, as a rule.
 
+use ftlab_hardware as hardware;
+
 /// The bit of a number that says that it is there.
 pub(super) const PRESENT: u64 = 1 << 63;
 
@@ -13,7 +15,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new() -> Self {
-        Self { slots: vec![(0, 0); 1 << 10], len: 0 }
+        Self { slots: hardware::table(1 << 10, (0, 0)), len: 0 }
     }
 
     /// Keys here.
@@ -37,10 +39,10 @@ impl Table {
         place
     }
 
-    /// Something of where a key is: reading it brings that into the processor's cache.
+    /// Fetches the place of a key.
     #[inline]
-    pub(super) fn touch(&self, key: u64) -> u64 {
-        self.slots[self.home(key)].1
+    pub(super) fn prefetch(&self, key: u64) {
+        hardware::prefetch(&self.slots, self.home(key));
     }
 
     /// The number of a key.
@@ -75,7 +77,7 @@ impl Table {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = vec![(0, 0); 2 * self.slots.len()];
+        let slots = hardware::table(2 * self.slots.len(), (0, 0));
         for (key, number) in std::mem::replace(&mut self.slots, slots) {
             if number & PRESENT != 0 {
                 let place = self.place(key);

@@ -13,8 +13,12 @@ fn parameters(text: &str) -> CacheLibParameters {
     CacheLibParameters::from_spec(&text.parse().unwrap()).unwrap()
 }
 
-/// The counts and the requests of so many steps, after as many that are not counted.
-fn run(text: &str, steps: usize) -> (Counts, RequestBatch) {
+/// Steps for 256 requests.
+const STEPS: usize = 256 / STEP_ACCESSES;
+
+/// The counts and the requests of so many times 256 requests, after as many that are not counted.
+fn run(text: &str, times: usize) -> (Counts, RequestBatch) {
+    let steps = times * STEPS;
     let mut cache = CacheLib::new(&parameters(text), &SPACE).unwrap();
     let mut out = RequestBatch::new();
     for _ in 0..steps {
@@ -170,7 +174,7 @@ fn trims_are_of_evicted_regions_and_nothing_is_written_again_before() {
     let mut live = std::collections::BTreeSet::new();
     let mut out = RequestBatch::new();
     let mut trims = 0;
-    for _ in 0..4000 {
+    for _ in 0..4000 * STEPS {
         out.clear();
         cache.step(&mut out).unwrap();
         for (op, lba, sectors) in out.iter() {

@@ -1,4 +1,4 @@
-//! The two hints that the hot path gives to the machine; the only unsafe code of the FTLs.
+//! The two hints that hot paths give to the machine; the only unsafe code of FTLs and workloads.
 //!
 //! Both change speed and never a result. The benchmark `ftlab-bench` shows what they bring: on a
 //! large drive the mapping tables exceed every cache and every TLB, and a flash page program is
