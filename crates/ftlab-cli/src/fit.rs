@@ -246,7 +246,7 @@ fn table(fit: &Fit) -> String {
             row(trial, if place > 0 && place < fit.as_good { " (as good)" } else { "" })
         })
         .collect();
-    rows.extend(fit.left.iter().take(3).map(|trial| row(trial, " (coarse)")));
+    rows.extend(fit.left.iter().take(3).map(|trial| row(trial, " (not followed)")));
     ruled(&headings, rows)
 }
 

@@ -128,7 +128,7 @@ fn of_ten_hidden_drives_nine_are_named() {
         let found = fit(&question(measured, workload, 131_072, possible_ftls()));
         let as_good = &found.drives[..found.as_good];
         println!("{ftl} {op_ratio:.4} {units}: {:?}", found.bounds);
-        for drive in &found.drives {
+        for drive in found.drives.iter().chain(found.left.iter().take(3)) {
             println!(
                 "    {} {:.4} {} {:.4}",
                 drive.candidate.ftl, drive.op_ratio, drive.units, drive.distance.rms
