@@ -39,7 +39,7 @@ const FURTHER: [&str; 2] = ["sep-gc/greedy", "sep-gc/fifo"];
 const LARGER: u32 = 4;
 
 /// Bounds are looked for around a better drive this often.
-const RECENTRED_MAX: u32 = 3;
+const RECENTRED_MAX: u32 = 2;
 
 /// The drives that explain a series best.
 #[derive(Debug, Clone, PartialEq, Serialize)]

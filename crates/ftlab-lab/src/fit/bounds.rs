@@ -198,13 +198,15 @@ fn points(trials: &[Trial]) -> Vec<ProfilePoint> {
         .collect()
 }
 
-/// Where a profile crosses a limit on either side of its best point; its ends if it does not.
+/// Where a profile crosses a limit on either side of its best point; its ends if it does not. Between two points the sum of
+/// squares grows with the square of the distance, as it does beside the best.
 fn crossing(profile: &[ProfilePoint], limit: f64, best: f64) -> (f64, f64) {
     let edge = |ordered: Vec<ProfilePoint>| {
         let mut inside = best;
         for pair in ordered.windows(2) {
             if pair[0].rms <= limit && pair[1].rms > limit {
-                let share = (limit - pair[0].rms) / (pair[1].rms - pair[0].rms);
+                let grown = |rms: f64| rms.powi(2) - pair[0].rms.powi(2);
+                let share = (grown(limit) / grown(pair[1].rms)).sqrt();
                 return pair[0].op_ratio + share * (pair[1].op_ratio - pair[0].op_ratio);
             }
             if pair[1].rms <= limit {
@@ -234,13 +236,13 @@ mod tests {
     fn bounds_are_where_the_profile_crosses_the_limit() {
         let point = |op_ratio, rms| ProfilePoint { op_ratio, rms };
         let profile = [
-            point(0.08, 0.3),
+            point(0.08, 0.31_f64.sqrt()),
             point(0.09, 0.1),
             point(0.10, 0.05),
             point(0.11, 0.1),
             point(0.12, 0.1),
         ];
-        let (least, most) = crossing(&profile, 0.2, 0.10);
+        let (least, most) = crossing(&profile, 0.085_f64.sqrt(), 0.10);
         assert!((least - 0.085).abs() < 1e-9, "{least}");
         assert!((most - 0.12).abs() < 1e-9, "open: {most}");
     }

@@ -20,7 +20,7 @@ const INTERVALS: u64 = 64;
 const FINER: f64 = 4.0;
 
 /// Runs with seeds of their own of drives that are held against each other closely.
-pub(super) const SEEDS: u64 = 4;
+pub(super) const SEEDS: u64 = 3;
 
 /// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
 const GIVEN_UP: f64 = 4.0;

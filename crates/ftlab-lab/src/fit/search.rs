@@ -20,16 +20,16 @@ const UNITS: u32 = 1024;
 
 /// FTLs that are tried with units of every size: those within this factor of the best, in order, no fewer and no more than
 /// these.
-const SIZED: (f64, usize, usize) = (4.0, 7, 10);
+const SIZED: (f64, usize, usize) = (3.0, 5, 8);
 
 /// Drives that are followed step by step, of whatever FTL.
-const FOLLOWED: (f64, usize, usize) = (1.5, 8, 16);
+const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
 
 /// Steps of over-provisioning begin at this and end at that, as shares of it.
-const OP_STEP: (f64, f64) = (0.02, 0.005);
+const OP_STEP: (f64, f64) = (0.01, 0.005);
 
 /// Write amplification less 1 is matched if the logarithm of its ratio to the measured one is at most this.
-const MATCHED: f64 = 0.001;
+const MATCHED: f64 = 0.004;
 
 /// Runs with which it is matched, at most.
 const MATCHED_IN: usize = 4;
