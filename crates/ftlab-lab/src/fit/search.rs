@@ -112,18 +112,6 @@ impl Question {
         Ok(trials?.into_iter().flatten().collect())
     }
 
-    /// Runs many candidates once, on drives of so many pages; nothing for those that could not be run.
-    fn try_once(
-        &self,
-        pages: u32,
-        runner: &Runner<'_>,
-        candidates: &[Candidate],
-        threads: usize,
-    ) -> Result<Vec<Option<Trial>>, LabError> {
-        let trials = parallel(threads, candidates, |candidate| runner.trial(candidate, pages, 1));
-        trials.into_iter().collect()
-    }
-
     /// Searches, on `threads`.
     pub(super) fn search(&self, runner: &Runner<'_>, threads: usize) -> Result<Found, LabError> {
         let starts = self.starts(runner, threads)?.into_iter();
@@ -163,7 +151,7 @@ impl Question {
                 starts.extend(grid);
             }
         }
-        let trials = self.try_once(pages, runner, &starts, threads)?;
+        let trials = try_once(pages, runner, &starts, threads)?;
         let nearest = trials.chunks(OP_STEPS as usize + 1).filter_map(|line| {
             let off = |trial: &&Trial| trial.excess().abs();
             line.iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)))
@@ -186,7 +174,7 @@ impl Question {
         let mut moving: Vec<usize> = (0..lines.len()).collect();
         while !moving.is_empty() {
             let next: Vec<_> = moving.iter().map(|line| lines[*line].next.clone()).collect();
-            let trials = self.try_once(self.pages, runner, &next, threads)?;
+            let trials = try_once(self.pages, runner, &next, threads)?;
             let moved = moving.into_iter().zip(trials);
             moving =
                 moved.filter_map(|(line, trial)| lines[line].add(trial?).then_some(line)).collect();
@@ -205,7 +193,7 @@ impl Question {
         while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
             let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
             let tried: Vec<Candidate> = walking.flat_map(Walker::neighbours).collect();
-            let mut trials = self.try_once(self.pages, runner, &tried, threads)?.into_iter();
+            let mut trials = try_once(self.pages, runner, &tried, threads)?.into_iter();
             for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
                 let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
                 match own.min_by(by_distance) {
@@ -233,6 +221,17 @@ impl Walker {
         [1.0 - self.step, 1.0 + self.step]
             .map(|factor| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() })
     }
+}
+
+/// Runs many candidates once, on drives of so many pages; nothing for those that could not be run.
+fn try_once(
+    pages: u32,
+    runner: &Runner<'_>,
+    candidates: &[Candidate],
+    threads: usize,
+) -> Result<Vec<Option<Trial>>, LabError> {
+    let trials = parallel(threads, candidates, |candidate| runner.trial(candidate, pages, 1));
+    trials.into_iter().collect()
 }
 
 /// The over-provisioning with which a drive would write as much as was measured.
