@@ -4,15 +4,20 @@
 //! if the sum of its squares is no larger than the best one's times 1 + x / n, where x = 3.84 is the 95% quantile of
 //! chi-square with one degree of freedom, and n the number of intervals, less for those that are off like the one
 //! before them: n (1 - r) / (1 + r) with their correlation r. No sum counts as less than what chance alone would make
-//! of the best drive, as its seeds show.
+//! of the best drive, as its seeds show. Their mean has noise of its own, V over all intervals, and so has that of the drive
+//! that is compared: that the difference of their sums comes of it is allowed for with 1.645 standard deviations (95%) of
+//! 2 sqrt(2 S V / n), where S is the sum of the best.
 
-use super::drive::{Candidate, Runner, Trial};
+use super::drive::{Candidate, Runner, SEEDS, Trial};
 use super::question::Question;
 use crate::error::LabError;
 use serde::Serialize;
 
 /// The 95% quantile of chi-square with one degree of freedom.
 const CHI_SQUARE: f64 = 3.841;
+
+/// The 95% quantile of the normal distribution.
+const NORMAL: f64 = 1.645;
 
 /// Over-provisioning is looked at this far on either side of the best, in so many steps, and further if that is not
 /// beyond its bounds.
@@ -62,7 +67,10 @@ fn limit(best: &Trial) -> (f64, f64) {
     let alike = (pairs / best.squares().max(1e-300)).clamp(0.0, 0.95);
     let independent = (count * (1.0 - alike) / (1.0 + alike)).max(2.0);
     let squares = best.squares().max(best.expected_squares);
-    (squares * (1.0 + CHI_SQUARE / independent), independent)
+    // One run and the mean of all are expected to differ by the variances of both.
+    let simulated = best.expected_squares / (SEEDS + 1) as f64;
+    let chance = 2.0 * NORMAL * (2.0 * squares * simulated / independent).sqrt();
+    (squares * (1.0 + CHI_SQUARE / independent) + chance, independent)
 }
 
 impl Question {
