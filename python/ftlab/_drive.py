@@ -37,7 +37,8 @@ class Drive:
         When garbage is collected: ``"foreground"``, a whole collection before the host write that
         needs it; ``"incremental"`` or ``"incremental:pages=N"``, some pages after each host write;
         ``"background"`` or ``"background:pages=N"``, the first victim before it and the others so;
-        ``"garbage:share=S"``, while at least that share of the programmed pages is invalid.
+        ``"garbage:share=S"``, while at least that share of the programmed pages is invalid;
+        ``"gradual:from=S"``, the more the fewer blocks are free, below that share.
     gc_start : str or float, optional
         Collects early, after host writes, while less than this share of the blocks is free.
     gc_min_invalid : str or float, optional

@@ -38,7 +38,9 @@ fn names_of(argument: &str) -> Vec<String> {
         "ftl" | "ftls" | "baseline" => known_ftls().names,
         "timing" => TIMINGS.iter().map(|timing| timing.name.to_owned()).collect(),
         "format" => FORMATS.iter().map(|format| format.name.to_owned()).collect(),
-        "gc" => ["foreground", "incremental", "background", "garbage"].map(str::to_owned).into(),
+        "gc" => ["foreground", "incremental", "background", "garbage", "gradual"]
+            .map(str::to_owned)
+            .into(),
         "fill" => fills(),
         _ => Vec::new(),
     }

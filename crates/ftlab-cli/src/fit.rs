@@ -7,6 +7,7 @@ use crate::output::{aligned, print, print_json, say};
 use crate::progress::runs_so_far;
 use crate::table::ruled;
 use clap::Args;
+use ftlab_ftl::page::GcSchedule;
 use ftlab_ftl::registry;
 use ftlab_lab::Stop;
 use ftlab_lab::fit::{
@@ -53,6 +54,9 @@ pub(crate) struct FitArgs {
     /// Free units that host writes may not use.
     #[arg(long, value_name = "UNITS", default_value_t = 4)]
     reserve: u32,
+    /// When garbage is collected, as for `ftlab run`.
+    #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
+    gc: GcSchedule,
     /// How the drive was filled before: none, sequential, random, twice.
     #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
     fill: Fill,
@@ -130,6 +134,7 @@ fn question(args: &FitArgs) -> Result<Question, CliError> {
         drive: DriveOptions {
             page_bytes: args.page_size,
             reserve_blocks: args.reserve,
+            gc: args.gc,
             ..DriveOptions::default()
         },
         fill: args.fill,
@@ -246,7 +251,7 @@ fn table(fit: &Fit) -> String {
             row(trial, if place > 0 && place < fit.as_good { " (as good)" } else { "" })
         })
         .collect();
-    rows.extend(fit.left.iter().take(3).map(|trial| row(trial, " (coarse)")));
+    rows.extend(fit.left.iter().take(3).map(|trial| row(trial, " (not followed)")));
     ruled(&headings, rows)
 }
 

@@ -84,8 +84,9 @@ pub(crate) struct DriveArgs {
     gc_min_invalid: Option<Share>,
     /// When garbage is collected: foreground, a whole collection before the host write that needs
     /// it; incremental[:pages=N], some pages (at most N) after each host write; background[:pages=N],
-    /// the first victim before the host write and the others like that; or garbage[:share=S], whole
-    /// collections while at least that share of the programmed pages is invalid.
+    /// the first victim before the host write and the others like that; garbage[:share=S], whole
+    /// collections while at least that share of the programmed pages is invalid; or gradual[:from=S],
+    /// whole collections, the more the fewer blocks are free, below that share.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the

@@ -165,7 +165,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(u8, u16, u32, u64, f32, f64);
+numbers!(u8, u16, u32, u64, i64, f32, f64);
 
 /// What is a number inside.
 macro_rules! wrapped_numbers {

@@ -118,7 +118,7 @@ pub struct DriveSummary {
     /// The most valid pages of a block that is collected ahead of need.
     pub early_valid_pages_max: u32,
     /// When garbage is collected: "foreground", "background:pages=N" or "incremental:pages=N" after host
-    /// writes, or "garbage:share=S".
+    /// writes, "garbage:share=S" or "gradual:from=S".
     pub gc: String,
     /// Which free block is opened next: "fifo" or "least-worn".
     pub free_block: String,

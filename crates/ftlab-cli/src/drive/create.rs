@@ -45,8 +45,8 @@ pub(crate) struct CreateArgs {
     /// Free blocks that host writes may not use.
     #[arg(long, value_name = "BLOCKS", default_value_t = 4, value_parser = parse::<u32>)]
     reserve: u32,
-    /// When garbage is collected: foreground, background[:pages=N], incremental[:pages=N] or
-    /// garbage[:share=S], as for `ftlab run`.
+    /// When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],
+    /// garbage[:share=S] or gradual[:from=S], as for `ftlab run`.
     #[arg(long, value_name = "SCHEDULE", default_value_t = GcSchedule::Foreground)]
     gc: GcSchedule,
     /// Which free block is opened next: the one that has been free longest (fifo), or the one with the

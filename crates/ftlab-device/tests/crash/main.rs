@@ -56,7 +56,13 @@ fn every_family_survives_a_hundred_power_cuts() {
 #[test]
 fn so_do_other_schedules_of_collection() {
     for (seed, name) in (1000..).zip(["1r-greedy", "2r-fifo", "2r++", "wolf", "sepbit"]) {
-        for gc in ["incremental", "incremental:pages=2", "background", "garbage:share=0.2"] {
+        for gc in [
+            "incremental",
+            "incremental:pages=2",
+            "background",
+            "garbage:share=0.2",
+            "gradual:from=0.3",
+        ] {
             survive(name, gc, 100, seed);
         }
     }

@@ -29,6 +29,8 @@ struct NaiveFtl {
     requester: StreamId,
     /// Since a block was borrowed for it, relocated pages went to that stream.
     has_served: bool,
+    /// Of collection that begins gradually: what is still to be regained.
+    due: i64,
     /// Victims of a collection in steps that are not erased yet.
     victims: VecDeque<BlockId>,
     /// Pages that were left when its present victim came to be the first, less those moved since.
@@ -66,6 +68,7 @@ impl NaiveFtl {
             trims: 0,
             requester: StreamId(0),
             has_served: false,
+            due: 0,
             victims: VecDeque::new(),
             left_pages: 0,
             left_writes: 0,
@@ -137,6 +140,9 @@ impl NaiveFtl {
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
             self.collect_garbage(per_million);
+        }
+        if let GcSchedule::Gradual { per_million } = self.config.gc {
+            self.collect_gradually(per_million);
         }
         if (self.free.len() as u32) < self.config.gc_start_blocks {
             self.collect(self.config.early_valid_pages_max);
@@ -225,6 +231,29 @@ impl NaiveFtl {
         let most = self.config.geometry.pages_per_block() - 1;
         if share(invalid, pages().count() as u64) && self.collect(most) {
             self.collect_garbage(per_million);
+        }
+    }
+
+    /// Regains the share of a page by which the free blocks are short: all of it if only the reserve is left.
+    fn collect_gradually(&mut self, per_million: u32) {
+        let (geometry, reserve) = (self.config.geometry, self.config.reserve_blocks);
+        let share = u64::from(geometry.blocks()) * u64::from(per_million);
+        let start = (share.div_ceil(1_000_000) as u32).max(reserve + 1);
+        let free = |ftl: &Self| ftl.free.len() as u32;
+        self.due += i64::from(start.saturating_sub(free(self)));
+        while self.due > 0 && free(self) < start {
+            let mut victims = Victims::new(geometry.blocks(), geometry.pages_per_block());
+            victims.begin(self.requester, geometry.pages_per_block() - 1);
+            self.policy.select_victims(&self.drive(), &mut victims);
+            let blocks = victims.blocks().to_vec();
+            let valid: u32 = blocks.iter().map(|block| self.valid_pages(*block)).sum();
+            if blocks.is_empty() {
+                self.due = 0;
+            } else if valid > 0 {
+                let regained = blocks.len() as u32 * geometry.pages_per_block() - valid;
+                self.due -= i64::from(regained) * i64::from(start - reserve);
+            }
+            self.reclaim(&blocks);
         }
     }
 

@@ -1,5 +1,6 @@
 //! How large a page-mapped drive is, when it collects, and whether that can work.
 
+use crate::page::gc_schedule::MILLION;
 use crate::page::{GcSchedule, Refresh, WearLeveling};
 use crate::stream::Stream;
 use ftlab_flash::Geometry;
@@ -144,6 +145,13 @@ impl DriveConfig {
     pub(crate) fn is_plain(&self) -> bool {
         let plain = Self::new(self.geometry, self.logical_pages, self.reserve_blocks);
         *self == Self { early_valid_pages_max: self.early_valid_pages_max, ..plain }
+    }
+
+    /// Free blocks below which collection begins if it does so gradually: more than the reserve.
+    pub(crate) fn gradual_start(&self) -> u32 {
+        let GcSchedule::Gradual { per_million } = self.gc else { return 0 };
+        let blocks = u64::from(self.geometry.blocks()) * u64::from(per_million);
+        (blocks.div_ceil(MILLION as u64) as u32).max(self.reserve_blocks + 1)
     }
 
     /// Refuses a drive on which a policy with these streams could run out of free blocks.

@@ -23,6 +23,14 @@ ftlab_spec::parameters! {
     }
 }
 
+ftlab_spec::parameters! {
+    /// Parameters of collection that begins gradually.
+    pub struct GradualParameters {
+        /// Free blocks, of all, below which it begins.
+        from: f64 = 0.05, "from" in 0.000_1..=0.99, from "our choice";
+    }
+}
+
 /// When garbage is collected, relative to host writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GcSchedule {
@@ -49,11 +57,20 @@ pub enum GcSchedule {
         /// Invalid pages in a million.
         per_million: u32,
     },
+    /// After a host write, whole collections that regain a share of a page for each page that the host writes: none
+    /// while this many blocks are free, the whole page when no more are free than the reserve, and in proportion
+    /// between. Blocks without a valid page cost nothing and do not count as regained.
+    ///
+    /// So the host is slowed down by and by, and not all at once, when the free blocks come to an end.
+    Gradual {
+        /// Free blocks in a million.
+        per_million: u32,
+    },
 }
 
 impl GcSchedule {
-    /// The schedule that `spec` names: `foreground`, `incremental:pages=8`, `background:pages=8` or
-    /// `garbage:share=0.15`.
+    /// The schedule that `spec` names: `foreground`, `incremental:pages=8`, `background:pages=8`,
+    /// `garbage:share=0.15` or `gradual:from=0.05`.
     pub fn from_spec(spec: &Spec) -> Result<Self, SpecError> {
         match spec.name.as_str() {
             "foreground" => NoParameters::from_spec(spec).map(|_| Self::Foreground),
@@ -64,10 +81,13 @@ impl GcSchedule {
             "garbage" => GarbageParameters::from_spec(spec).map(|parameters| Self::Garbage {
                 per_million: (parameters.share * MILLION).round() as u32,
             }),
+            "gradual" => GradualParameters::from_spec(spec).map(|parameters| Self::Gradual {
+                per_million: (parameters.from * MILLION).round() as u32,
+            }),
             _ => Err(SpecError::UnknownName {
                 kind: "schedule of garbage collection",
                 name: spec.name.clone(),
-                known: ["foreground", "incremental", "background", "garbage"]
+                known: ["foreground", "incremental", "background", "garbage", "gradual"]
                     .map(str::to_owned)
                     .into(),
             }),
@@ -78,7 +98,7 @@ impl GcSchedule {
     pub(crate) fn step_pages_max(self) -> Option<u32> {
         match self {
             Self::Incremental { pages_max } | Self::Background { pages_max } => Some(pages_max),
-            Self::Foreground | Self::Garbage { .. } => None,
+            Self::Foreground | Self::Garbage { .. } | Self::Gradual { .. } => None,
         }
     }
 }
@@ -91,6 +111,9 @@ impl fmt::Display for GcSchedule {
             Self::Background { pages_max } => write!(f, "background:pages={pages_max}"),
             Self::Garbage { per_million } => {
                 write!(f, "garbage:share={}", f64::from(*per_million) / MILLION)
+            }
+            Self::Gradual { per_million } => {
+                write!(f, "gradual:from={}", f64::from(*per_million) / MILLION)
             }
         }
     }
@@ -122,6 +145,9 @@ mod tests {
         assert_eq!(eleventh.to_string(), "garbage:share=0.090909");
         assert_eq!(schedule("garbage:share=0.090909"), Ok(eleventh));
         assert!(schedule("garbage:share=1").is_err());
+        let twentieth = GcSchedule::Gradual { per_million: 50_000 };
+        assert_eq!(twentieth.to_string(), "gradual:from=0.05");
+        assert_eq!(schedule("gradual"), Ok(twentieth));
         assert!(schedule("increment").unwrap_err().contains("did you mean \"incremental\"?"));
         assert!(schedule("foreground:pages=8").is_err());
     }

@@ -24,7 +24,7 @@ pub use config::{ConfigError, DriveConfig};
 pub use directed::Directed;
 pub use drive::{Drive, FreeBlock, Phase, SeenAs, WearLeveling};
 pub use engine::{PageMapped, Resume};
-pub use gc_schedule::{GarbageParameters, GcSchedule, StepParameters};
+pub use gc_schedule::{GarbageParameters, GcSchedule, GradualParameters, StepParameters};
 pub use handles::Handles;
 pub use policy::{
     BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, VictimRule,

@@ -39,7 +39,7 @@ const FURTHER: [&str; 2] = ["sep-gc/greedy", "sep-gc/fifo"];
 const LARGER: u32 = 4;
 
 /// Bounds are looked for around a better drive this often.
-const RECENTRED_MAX: u32 = 3;
+const RECENTRED_MAX: u32 = 2;
 
 /// The drives that explain a series best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,7 +95,7 @@ impl Question {
         }
         let runner = Runner::new(self, kept, on_run)?;
         let found = self.search(&runner, threads)?;
-        let mut drives: Vec<Trial> = found.walkers.into_iter().map(|walker| walker.best).collect();
+        let mut drives = found.followed;
         let Some(first) = drives.first().cloned() else {
             let reason = lock(&runner.refused).clone();
             return Err(SimError::Unusable {
@@ -111,7 +111,7 @@ impl Question {
         };
         let profiled = self.profiled(&runner, &first, threads)?;
         drives[0] = profiled.best.clone();
-        let larger = runner.trial(&drives[0].candidate, self.pages * LARGER, self.base.seed)?;
+        let larger = runner.trial(&drives[0].candidate, self.pages * LARGER, 1)?;
         let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
         let refused = lock(&runner.refused).clone();
         Ok(Fit {

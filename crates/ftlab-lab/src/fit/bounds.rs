@@ -3,10 +3,12 @@
 //! How far intervals are off is taken as noise of one size, which the best drive tells. A drive is within the bounds
 //! if the sum of its squares is no larger than the best one's times 1 + x / n, where x = 3.84 is the 95% quantile of
 //! chi-square with one degree of freedom, and n the number of intervals, less for those that are off like the one
-//! before them: n (1 - r) / (1 + r) with their correlation r. No sum counts as less than that between
-//! two seeds of the best drive, which is what the simulation itself does not know.
+//! before them: n (1 - r) / (1 + r) with their correlation r. No sum counts as less than what chance alone would make
+//! of the best drive, as its seeds show. Their mean has noise of its own, V over all intervals, and so has that of the drive
+//! that is compared: that the difference of their sums comes of it is allowed for with 1.645 standard deviations (95%) of
+//! 2 sqrt(2 S V / n), where S is the sum of the best.
 
-use super::drive::{Candidate, Runner, Trial};
+use super::drive::{Candidate, Runner, SEEDS, Trial};
 use super::question::Question;
 use crate::error::LabError;
 use serde::Serialize;
@@ -14,14 +16,14 @@ use serde::Serialize;
 /// The 95% quantile of chi-square with one degree of freedom.
 const CHI_SQUARE: f64 = 3.841;
 
+/// The 95% quantile of the normal distribution.
+const NORMAL: f64 = 1.645;
+
 /// Over-provisioning is looked at this far on either side of the best, in so many steps, and further if that is not
 /// beyond its bounds.
 const OP_REACH: f64 = 0.01;
 const OP_STEPS: i32 = 4;
 const WIDER_MAX: u32 = 3;
-
-/// A second seed.
-const OTHER_SEED: u64 = 0x0066_6974;
 
 /// What is within the bounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,17 +60,17 @@ pub(super) struct Profiled {
 }
 
 /// The largest sum of squares within the bounds, and the intervals that it is based on.
-fn limit(best: &Trial, other: Option<&Trial>) -> (f64, f64) {
+fn limit(best: &Trial) -> (f64, f64) {
     let residuals = &best.residuals;
     let count = residuals.len() as f64;
     let pairs: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let alike = (pairs / best.squares().max(1e-300)).clamp(0.0, 0.95);
     let independent = (count * (1.0 - alike) / (1.0 + alike)).max(2.0);
-    let between = other.map_or(0.0, |other| {
-        residuals.iter().zip(&other.residuals).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
-    });
-    let squares = best.squares().max(between);
-    (squares * (1.0 + CHI_SQUARE / independent), independent)
+    let squares = best.squares().max(best.expected_squares);
+    // One run and the mean of all are expected to differ by the variances of both.
+    let simulated = best.expected_squares / (SEEDS + 1) as f64;
+    let chance = 2.0 * NORMAL * (2.0 * squares * simulated / independent).sqrt();
+    (squares * (1.0 + CHI_SQUARE / independent) + chance, independent)
 }
 
 impl Question {
@@ -79,12 +81,11 @@ impl Question {
         best: &Trial,
         threads: usize,
     ) -> Result<Profiled, LabError> {
-        let other = runner.trial(&best.candidate, self.pages, self.base.seed ^ OTHER_SEED)?;
-        let (limit, independent) = limit(best, other.as_ref());
+        let (limit, independent) = limit(best);
         let is_within = |trial: &&Trial| trial.squares() <= limit;
         let profile = self.profile(runner, best, limit, threads)?;
-        let units = self.try_all(runner, &self.other_units(&best.candidate), threads)?;
-        let reserves = self.try_all(runner, &self.other_reserves(best), threads)?;
+        let units = self.try_closely(runner, &self.other_units(&best.candidate), limit, threads)?;
+        let reserves = self.try_closely(runner, &self.other_reserves(best), limit, threads)?;
         let within = || profile.iter().chain(&units).chain([best]).filter(is_within);
         let sizes = within().map(|trial| trial.unit_bytes);
         let ratios = within().map(|trial| trial.op_ratio);
@@ -129,7 +130,7 @@ impl Question {
                 .filter(|op| *op > 0.0)
                 .flat_map(|op_ratio| self.near_units(&best.candidate, op_ratio))
                 .collect();
-            trials.extend(self.try_all(runner, &tried, threads)?);
+            trials.extend(self.try_closely(runner, &tried, limit, threads)?);
             let beyond = |is_side: fn(f64, f64) -> bool| {
                 let side = trials.iter().filter(|t| is_side(t.op_ratio, best.op_ratio));
                 points_of(side).iter().any(|(_, squares)| *squares > limit)
@@ -156,8 +157,7 @@ impl Question {
 
     /// Units of all sizes, each with a little more and less over-provisioning.
     fn other_units(&self, own: &Candidate) -> Vec<Candidate> {
-        let sizes = (0..32).map(|power| 1_u32 << power).filter(|pages| self.has_units(*pages));
-        sizes
+        self.sizes()
             .flat_map(|pages| {
                 let of = self.with_units(own, pages);
                 [-0.01, -0.005, 0.0, 0.005, 0.01]
@@ -206,13 +206,15 @@ fn points(trials: &[Trial]) -> Vec<ProfilePoint> {
         .collect()
 }
 
-/// Where a profile crosses a limit on either side of its best point; its ends if it does not.
+/// Where a profile crosses a limit on either side of its best point; its ends if it does not. Between two points the sum of
+/// squares grows with the square of the distance, as it does beside the best.
 fn crossing(profile: &[ProfilePoint], limit: f64, best: f64) -> (f64, f64) {
     let edge = |ordered: Vec<ProfilePoint>| {
         let mut inside = best;
         for pair in ordered.windows(2) {
             if pair[0].rms <= limit && pair[1].rms > limit {
-                let share = (limit - pair[0].rms) / (pair[1].rms - pair[0].rms);
+                let grown = |rms: f64| rms.powi(2) - pair[0].rms.powi(2);
+                let share = (grown(limit) / grown(pair[1].rms)).sqrt();
                 return pair[0].op_ratio + share * (pair[1].op_ratio - pair[0].op_ratio);
             }
             if pair[1].rms <= limit {
@@ -242,13 +244,13 @@ mod tests {
     fn bounds_are_where_the_profile_crosses_the_limit() {
         let point = |op_ratio, rms| ProfilePoint { op_ratio, rms };
         let profile = [
-            point(0.08, 0.3),
+            point(0.08, 0.31_f64.sqrt()),
             point(0.09, 0.1),
             point(0.10, 0.05),
             point(0.11, 0.1),
             point(0.12, 0.1),
         ];
-        let (least, most) = crossing(&profile, 0.2, 0.10);
+        let (least, most) = crossing(&profile, 0.085_f64.sqrt(), 0.10);
         assert!((least - 0.085).abs() < 1e-9, "{least}");
         assert!((most - 0.12).abs() < 1e-9, "open: {most}");
     }

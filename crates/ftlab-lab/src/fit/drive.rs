@@ -19,6 +19,9 @@ const INTERVALS: u64 = 64;
 /// Intervals of the simulation in the shortest of the series.
 const FINER: f64 = 4.0;
 
+/// Runs with seeds of their own of drives that are held against each other closely.
+pub(super) const SEEDS: u64 = 3;
+
 /// A drive is given up that amplifies more than the largest measured WAF - 1, this many times.
 const GIVEN_UP: f64 = 4.0;
 
@@ -55,7 +58,8 @@ pub struct Written {
 }
 
 impl Written {
-    /// Bytes that the real drive, of `capacity`, would have written after `host` bytes.
+    /// Bytes that the real drive, of `capacity`, would have written after `host` bytes; `sums` are pages relocated
+    /// until the end of each interval.
     fn media(&self, sums: &[f64], capacity: f64, host: f64) -> f64 {
         let page = capacity / f64::from(self.pages);
         let place = host / (self.interval as f64 * page);
@@ -95,12 +99,20 @@ pub struct Trial {
     /// How far each interval is off.
     #[serde(skip)]
     pub(super) residuals: Vec<f64>,
+    /// The sum of the squares that is expected of the very drive that was measured; 0 if it ran once.
+    #[serde(skip)]
+    pub(super) expected_squares: f64,
     /// Host bytes at the middle of each interval of the series, and the WAF there.
     #[serde(skip)]
     pub wafs: Vec<(f64, f64)>,
 }
 
 impl Trial {
+    /// The logarithm of what it writes beside the host, as a multiple of what was measured, on average.
+    pub(super) fn excess(&self) -> f64 {
+        (1.0 + self.distance.mean).max(0.01).ln()
+    }
+
     /// The sum of the squares of how far the intervals are off.
     pub(super) fn squares(&self) -> f64 {
         self.residuals.iter().map(|off| off * off).sum()
@@ -112,7 +124,7 @@ pub(super) struct Runner<'a> {
     question: &'a Question,
     identity: String,
     kept: Mutex<Option<Kept<Candidate, Written>>>,
-    known: Mutex<HashMap<String, Option<Trial>>>,
+    known: Mutex<HashMap<String, Option<Written>>>,
     /// Why a candidate could not be run: the first reason.
     pub(super) refused: Mutex<Option<String>>,
     ran: Mutex<usize>,
@@ -136,20 +148,37 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// What comes of a candidate on a drive of `pages` with a seed; none if it cannot be run, or amplifies far more.
+    /// What comes of a candidate on a drive of `pages`, on average over so many seeds; none if it cannot be run, or
+    /// amplifies far more.
     pub(super) fn trial(
         &self,
         candidate: &Candidate,
         pages: u32,
-        seed: u64,
+        seeds: u64,
     ) -> Result<Option<Trial>, LabError> {
+        // A trace is the same with every seed.
+        let seeds = if self.question.base.workload.is_generator() { seeds } else { 1 };
+        let mut written = Vec::new();
+        for number in 0..seeds {
+            let seed = self.question.base.seed.wrapping_add(number);
+            let Some(own) = self.known_or_run(candidate, pages, seed)? else { return Ok(None) };
+            written.push(own);
+        }
+        Ok(Some(self.held(candidate, &written)))
+    }
+
+    fn known_or_run(
+        &self,
+        candidate: &Candidate,
+        pages: u32,
+        seed: u64,
+    ) -> Result<Option<Written>, LabError> {
         let name = format!("{candidate:?} {pages} {seed}");
         if let Some(known) = lock(&self.known).get(&name) {
             return Ok(known.clone());
         }
-        let trial = match self.written(candidate, pages, seed) {
-            Ok(written) if written.given_up => None,
-            Ok(written) => Some(self.held(candidate, &written)),
+        let written = match self.written(candidate, pages, seed) {
+            Ok(written) => Some(written).filter(|written| !written.given_up),
             Err(LabError::Sim(SimError::Stopped)) => return Err(SimError::Stopped.into()),
             Err(LabError::Sim(error)) => {
                 lock(&self.refused).get_or_insert_with(|| format!("{}: {error}", candidate.ftl));
@@ -157,25 +186,37 @@ impl<'a> Runner<'a> {
             }
             Err(error) => return Err(error),
         };
-        lock(&self.known).insert(name, trial.clone());
-        Ok(trial)
+        lock(&self.known).insert(name, written.clone());
+        Ok(written)
     }
 
-    /// A candidate held against the series.
-    fn held(&self, candidate: &Candidate, written: &Written) -> Trial {
+    /// Runs of a candidate held against the series.
+    fn held(&self, candidate: &Candidate, runs: &[Written]) -> Trial {
         let capacity = candidate.capacity as f64;
         let (measured, skip) = (&self.question.measured, self.question.skip * capacity);
-        let sums = written.sums();
-        let media = |host: f64| written.media(&sums, capacity, host);
+        let of_runs: Vec<Vec<f64>> = runs.iter().map(Written::sums).collect();
+        let residuals_of =
+            |sums: &[f64]| measured.residuals(skip, &|host| runs[0].media(sums, capacity, host));
+        let sums = mean_of(&of_runs);
+        let media = |host: f64| runs[0].media(&sums, capacity, host);
         let all = measured.residuals(0.0, &media);
+        let residuals = residuals_of(&sums);
+        let count = runs.len() as f64;
+        let apart_of = |sums: &Vec<f64>| {
+            let own = residuals_of(sums).into_iter().zip(&residuals);
+            own.map(|(own, mean)| (own - mean).powi(2)).sum::<f64>()
+        };
+        let apart: f64 = of_runs.iter().map(apart_of).sum();
         Trial {
             candidate: candidate.clone(),
-            op_ratio: written.op_ratio,
+            op_ratio: runs[0].op_ratio,
             unit_bytes: f64::from(candidate.pages_per_block) / f64::from(self.question.pages)
                 * capacity,
-            units: written.blocks,
+            units: runs[0].blocks,
             distance: measured.distance(skip, &media),
-            residuals: measured.residuals(skip, &media),
+            // The variance of one run, and of the mean of as many as there are.
+            expected_squares: apart / (count - 1.0).max(1.0) * (1.0 + 1.0 / count),
+            residuals,
             wafs: measured.wafs().zip(all).map(|((at, waf), off)| (at, waf + off)).collect(),
         }
     }
@@ -242,6 +283,13 @@ impl<'a> Runner<'a> {
         experiment.drive.reserve_blocks = candidate.reserve;
         Ok(experiment)
     }
+}
+
+/// The mean of series that are equally long, or cut to the shortest.
+fn mean_of(series: &[Vec<f64>]) -> Vec<f64> {
+    let length = series.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |at: usize| series.iter().map(|own| own[at]).sum::<f64>() / series.len() as f64;
+    (0..length).map(mean).collect()
 }
 
 /// Ends a run that is to stop, or that amplifies far too much.

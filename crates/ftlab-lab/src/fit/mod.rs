@@ -1,9 +1,10 @@
 //! Which drive has given a series of host and media bytes: over-provisioning, unit size, reserve and FTL.
 //!
 //! Drives are simulated scaled down: the number of units and the number of drive writes stay, and a unit has fewer
-//! pages. Every FTL is tried on a coarse grid of over-provisioning; those that come near are followed to a tenth of a
-//! point of over-provisioning and to the best size of units; then [`Bounds`] tell what the series does not. All runs
-//! are kept, so that a fit that was stopped goes on where it was.
+//! pages. Of every FTL a drive is looked for that writes as much as was measured: it is over-provisioning that decides how
+//! much, and when it is matched, the course of the series tells FTLs and sizes of units apart. The nearest are run with
+//! several seeds, and [`Bounds`] tell what the series does not. All runs are kept, so that a fit that was stopped goes on
+//! where it was.
 
 mod answer;
 mod bounds;

@@ -1,41 +1,82 @@
-//! The search: all FTLs on a coarse grid, then the better ones step by step.
+//! The search: every FTL with the over-provisioning that makes it write as much as was measured, then the better ones
+//! with units of every size, then step by step; what comes of it is held against each other over several seeds, since
+//! chance is not the same twice.
 
-use super::drive::{Candidate, Runner, Trial};
+use super::drive::{Candidate, Runner, SEEDS, Trial};
 use super::question::Question;
 use crate::error::LabError;
 use crate::parallel::parallel;
+use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// Over-provisioning of the coarse grid: this many steps from the least to the most.
 const OP_STEPS: i32 = 7;
 
-/// FTLs that are followed further: those within this factor of the best, in order, no fewer and no more than these.
-const FOLLOWED: (f64, usize, usize) = (3.0, 4, 8);
-
-/// The same half way.
-const FOLLOWED_TO_THE_END: (f64, usize, usize) = (1.5, 3, 5);
-
-/// Steps of over-provisioning begin at this and end at that.
-const OP_STEP: (f64, f64) = (0.02, 0.001);
-
-/// Over-provisioning goes up and down with the size of units by this, at least.
-const UNIT_STEP: f64 = 0.005;
-
 /// Drives of the coarse grid are this much smaller.
 const COARSER: u32 = 4;
 
-/// Units of the coarse grid.
+/// Units of drives before their size is looked for.
 const UNITS: u32 = 1024;
 
-/// One FTL, the best that was found of it, and how far its neighbours are.
-pub(super) struct Walker {
-    pub(super) best: Trial,
+/// FTLs that are tried with units of every size: those within this factor of the best, in order, no fewer and no more than
+/// these.
+const SIZED: (f64, usize, usize) = (3.0, 5, 8);
+
+/// Drives that are followed step by step, of whatever FTL.
+const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
+
+/// Steps of over-provisioning begin at this and end at that, as shares of it.
+const OP_STEP: (f64, f64) = (0.01, 0.005);
+
+/// Write amplification less 1 is matched if the logarithm of its ratio to the measured one is at most this.
+const MATCHED: f64 = 0.004;
+
+/// Runs with which it is matched, at most.
+const MATCHED_IN: usize = 4;
+
+/// How that logarithm changes with the logarithm of over-provisioning, as a rule, and at least and at most.
+const SLOPE: f64 = -1.2;
+const SLOPES: (f64, f64) = (-4.0, -0.4);
+
+/// What a search finds.
+pub(super) struct Found {
+    /// The best drive of each FTL that was followed to the end, best first.
+    pub(super) followed: Vec<Trial>,
+    /// The best of each of the others.
+    pub(super) left: Vec<Trial>,
+}
+
+/// Drives of one FTL, with units of one size, on the way to the over-provisioning with which they write as much as was
+/// measured.
+struct Line {
+    /// What is tried next.
+    next: Candidate,
+    tried: Vec<Trial>,
+}
+
+/// The best of a line, and by how much its neighbours have more and less over-provisioning.
+struct Walker {
+    best: Trial,
     step: f64,
 }
 
-/// The best trial of each FTL, best first; those that were not followed to the end are marked.
-pub(super) struct Found {
-    pub(super) walkers: Vec<Walker>,
-    pub(super) left: Vec<Trial>,
+impl Line {
+    fn new(next: Candidate) -> Self {
+        Self { next, tried: Vec::new() }
+    }
+
+    /// Takes the next trial in; whether there is one more to try.
+    fn add(&mut self, trial: Trial) -> bool {
+        let off = trial.excess();
+        let far = self
+            .tried
+            .last()
+            .map(|before| (off - before.excess(), (trial.op_ratio / before.op_ratio).ln()));
+        let slope = far.filter(|(_, far)| *far != 0.0).map_or(SLOPE, |(more, far)| more / far);
+        self.next.op_ratio = matching(&trial, slope);
+        self.tried.push(trial);
+        off.abs() > MATCHED && self.tried.len() < MATCHED_IN
+    }
 }
 
 impl Question {
@@ -44,26 +85,28 @@ impl Question {
         (self.pages / units).clamp(self.unit_pages.0, self.unit_pages.1)
     }
 
-    /// Tries many candidates at a time; those that could not be run are left out.
-    pub(super) fn try_all(
-        &self,
-        runner: &Runner<'_>,
-        candidates: &[Candidate],
-        threads: usize,
-    ) -> Result<Vec<Trial>, LabError> {
-        self.try_all_on(self.pages, runner, candidates, threads)
+    /// Pages that units may have, in powers of two.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u32> + use<> {
+        let (least, most) = self.unit_pages;
+        (0..u32::BITS).map(|power| 1 << power).filter(move |pages| (least..=most).contains(pages))
     }
 
-    /// The same on drives of so many pages.
-    fn try_all_on(
+    /// Runs many candidates, with several seeds those whose sum of squares may be within `limit`: that of one run is
+    /// less than twice that of the mean of several. Those that could not be run are left out.
+    pub(super) fn try_closely(
         &self,
-        pages: u32,
         runner: &Runner<'_>,
         candidates: &[Candidate],
+        limit: f64,
         threads: usize,
     ) -> Result<Vec<Trial>, LabError> {
         let trials = parallel(threads, candidates, |candidate| {
-            runner.trial(candidate, pages, self.base.seed)
+            match runner.trial(candidate, self.pages, 1)? {
+                Some(once) if once.squares() <= 2.0 * limit => {
+                    runner.trial(candidate, self.pages, SEEDS)
+                }
+                trial => Ok(trial),
+            }
         });
         let trials: Result<Vec<_>, _> = trials.into_iter().collect();
         Ok(trials?.into_iter().flatten().collect())
@@ -71,79 +114,95 @@ impl Question {
 
     /// Searches, on `threads`.
     pub(super) fn search(&self, runner: &Runner<'_>, threads: usize) -> Result<Found, LabError> {
-        let is_scaled = self.base.workload.is_generator();
-        let pages = if is_scaled { self.pages / COARSER } else { self.pages };
-        let coarse = self.try_all_on(pages, runner, &self.coarse(), threads)?;
-        let mut best: Vec<Trial> = Vec::new();
-        for trial in coarse {
-            match best.iter_mut().find(|best| best.candidate.ftl == trial.candidate.ftl) {
-                Some(best) if best.distance.rms <= trial.distance.rms => {}
-                Some(best) => *best = trial,
-                None => best.push(trial),
-            }
-        }
-        // A smaller drive with as many units treats FTLs differently, so they are compared at full size.
-        let candidates: Vec<_> = best.into_iter().map(|trial| trial.candidate).collect();
-        let mut best = self.try_all(runner, &candidates, threads)?;
-        best.sort_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms));
-        let mut left = best.split_off(followed(&best, FOLLOWED));
-        let mut walkers: Vec<_> =
-            best.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
-        let mut is_half_way = false;
-        while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
-            self.advance(runner, &mut walkers, threads)?;
-            walkers.sort_by(|a, b| a.best.distance.rms.total_cmp(&b.best.distance.rms));
-            if !is_half_way && walkers.iter().all(|walker| walker.step < OP_STEP.0 / 2.0) {
-                is_half_way = true;
-                let trials: Vec<_> = walkers.iter().map(|walker| walker.best.clone()).collect();
-                let rest = walkers.split_off(followed(&trials, FOLLOWED_TO_THE_END));
-                left.extend(rest.into_iter().map(|walker| walker.best));
-            }
-        }
-        left.sort_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms));
-        Ok(Found { walkers, left })
+        let starts = self.starts(runner, threads)?.into_iter();
+        let mut trials = self.matched(runner, starts, threads)?;
+        let ftls = best_of_each(trials.clone(), &[]);
+        let sized = ftls[..near(&ftls, SIZED)].iter().flat_map(|best| {
+            let own = &best.candidate;
+            let others = self.sizes().filter(|pages| *pages != own.pages_per_block);
+            others.map(|pages| self.with_units(own, pages)).filter(|other| other.op_ratio > 0.0)
+        });
+        trials.extend(self.matched(runner, sized, threads)?);
+        trials.sort_by(by_distance);
+        let left = trials.split_off(near(&trials, FOLLOWED));
+        let walkers = trials.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
+        let walked = self.walked(runner, walkers, threads)?;
+        let followed =
+            best_of_each(self.try_closely(runner, &walked, f64::INFINITY, threads)?, &[]);
+        Ok(Found { left: best_of_each(left, &followed), followed })
     }
 
-    /// Every FTL with every over-provisioning of the coarse grid, and every capacity.
-    fn coarse(&self) -> Vec<Candidate> {
+    /// Every FTL with every capacity, and the over-provisioning that a coarse grid says.
+    fn starts(&self, runner: &Runner<'_>, threads: usize) -> Result<Vec<Candidate>, LabError> {
+        let is_scaled = self.base.workload.is_generator();
+        let pages = if is_scaled { self.pages / COARSER } else { self.pages };
         let (least, most) = self.op_ratios;
         let ratio = (most / least).powf(1.0 / f64::from(OP_STEPS));
-        let mut candidates = Vec::new();
+        let mut starts = Vec::new();
         for ftl in &self.ftls {
             for &capacity in &self.capacities {
-                candidates.extend((0..=OP_STEPS).map(|step| Candidate {
+                let grid = (0..=OP_STEPS).map(|step| Candidate {
                     ftl: ftl.to_string(),
                     capacity,
                     op_ratio: least * ratio.powi(step),
                     pages_per_block: self.pages_per_block(UNITS),
                     reserve: self.base.drive.reserve_blocks,
-                }));
+                });
+                starts.extend(grid);
             }
         }
-        candidates
+        let trials = try_once(pages, runner, &starts, threads)?;
+        let nearest = trials.chunks(OP_STEPS as usize + 1).filter_map(|line| {
+            let off = |trial: &&Trial| trial.excess().abs();
+            line.iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)))
+        });
+        let start = |nearest: &Trial| Candidate {
+            op_ratio: matching(nearest, SLOPE),
+            ..nearest.candidate.clone()
+        };
+        Ok(nearest.map(start).collect())
     }
 
-    /// One step of every walker that still walks: to the best of its neighbours, or nearer to itself.
-    fn advance(
+    /// Gives every drive the over-provisioning with which it writes as much as was measured.
+    fn matched(
         &self,
         runner: &Runner<'_>,
-        walkers: &mut [Walker],
+        starts: impl Iterator<Item = Candidate>,
         threads: usize,
-    ) -> Result<(), LabError> {
-        let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
-        let tried: Vec<Candidate> = walking.flat_map(|walker| self.neighbours(walker)).collect();
-        let trials = self.try_all(runner, &tried, threads)?;
-        for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
-            let own = trials.iter().filter(|t| t.candidate.ftl == walker.best.candidate.ftl);
-            let nearest = own.min_by(|a, b| a.distance.rms.total_cmp(&b.distance.rms));
-            match nearest {
-                Some(trial) if trial.distance.rms < walker.best.distance.rms => {
-                    walker.best = trial.clone();
+    ) -> Result<Vec<Trial>, LabError> {
+        let mut lines: Vec<Line> = starts.map(Line::new).collect();
+        let mut moving: Vec<usize> = (0..lines.len()).collect();
+        while !moving.is_empty() {
+            let next: Vec<_> = moving.iter().map(|line| lines[*line].next.clone()).collect();
+            let trials = try_once(self.pages, runner, &next, threads)?;
+            let moved = moving.into_iter().zip(trials);
+            moving =
+                moved.filter_map(|(line, trial)| lines[line].add(trial?).then_some(line)).collect();
+        }
+        let best = lines.into_iter().filter_map(|line| line.tried.into_iter().min_by(by_distance));
+        Ok(best.collect())
+    }
+
+    /// Goes on by more and less over-provisioning, in ever smaller steps.
+    fn walked(
+        &self,
+        runner: &Runner<'_>,
+        mut walkers: Vec<Walker>,
+        threads: usize,
+    ) -> Result<Vec<Candidate>, LabError> {
+        while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
+            let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
+            let tried: Vec<Candidate> = walking.flat_map(Walker::neighbours).collect();
+            let mut trials = try_once(self.pages, runner, &tried, threads)?.into_iter();
+            for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
+                let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
+                match own.min_by(by_distance) {
+                    Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
+                    _ => walker.step /= 2.0,
                 }
-                _ => walker.step /= 2.0,
             }
         }
-        Ok(())
+        Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
     }
 
     /// A candidate with units of another size, and as much spare flash beside its reserve.
@@ -152,25 +211,49 @@ impl Question {
         let op_ratio = own.op_ratio + f64::from(own.reserve) * more;
         Candidate { op_ratio, pages_per_block: pages, ..own.clone() }
     }
+}
 
-    /// More and less over-provisioning; larger and smaller units, each with a little more and less of it.
-    fn neighbours(&self, walker: &Walker) -> Vec<Candidate> {
-        let own = &walker.best.candidate;
-        let (least, most) = self.unit_pages;
-        let around = |of: &Candidate, step: f64| {
-            [-step, 0.0, step].map(|step| Candidate { op_ratio: of.op_ratio + step, ..of.clone() })
-        };
-        let sizes = [own.pages_per_block * 2, own.pages_per_block / 2].into_iter();
-        let units = sizes
-            .filter(|pages| (least..=most).contains(pages))
-            .flat_map(|pages| around(&self.with_units(own, pages), walker.step.max(UNIT_STEP)));
-        let near = around(own, walker.step).into_iter().chain(units);
-        near.filter(|candidate| candidate.op_ratio > 0.0).collect()
+impl Walker {
+    const NEIGHBOURS: usize = 2;
+
+    fn neighbours(&self) -> [Candidate; Self::NEIGHBOURS] {
+        let own = &self.best.candidate;
+        [1.0 - self.step, 1.0 + self.step]
+            .map(|factor| Candidate { op_ratio: factor * own.op_ratio, ..own.clone() })
     }
 }
 
-/// How many of these, best first, are followed.
-fn followed(trials: &[Trial], (factor, least, most): (f64, usize, usize)) -> usize {
+/// Runs many candidates once, on drives of so many pages; nothing for those that could not be run.
+fn try_once(
+    pages: u32,
+    runner: &Runner<'_>,
+    candidates: &[Candidate],
+    threads: usize,
+) -> Result<Vec<Option<Trial>>, LabError> {
+    let trials = parallel(threads, candidates, |candidate| runner.trial(candidate, pages, 1));
+    trials.into_iter().collect()
+}
+
+/// The over-provisioning with which a drive would write as much as was measured.
+fn matching(trial: &Trial, slope: f64) -> f64 {
+    let (steepest, flattest) = SLOPES;
+    trial.op_ratio * (-trial.excess() / slope.clamp(steepest, flattest)).exp()
+}
+
+fn by_distance(a: &Trial, b: &Trial) -> Ordering {
+    a.distance.rms.total_cmp(&b.distance.rms)
+}
+
+/// The best of each FTL that is not among `others`, best first.
+fn best_of_each(mut trials: Vec<Trial>, others: &[Trial]) -> Vec<Trial> {
+    trials.sort_by(by_distance);
+    let mut known: HashSet<String> = others.iter().map(|t| t.candidate.ftl.clone()).collect();
+    trials.retain(|trial| known.insert(trial.candidate.ftl.clone()));
+    trials
+}
+
+/// How many of these, best first, are near the best.
+fn near(trials: &[Trial], (factor, least, most): (f64, usize, usize)) -> usize {
     let Some(best) = trials.first() else { return 0 };
     let near = trials.iter().take_while(|t| t.distance.rms <= factor * best.distance.rms).count();
     near.clamp(least, most).min(trials.len())

@@ -20,6 +20,8 @@ pub struct Measured {
 pub struct Distance {
     /// Root of the mean square over the intervals.
     pub rms: f64,
+    /// Mean over the intervals, simulated less measured.
+    pub mean: f64,
     /// Of the last fifth of the host bytes, simulated less measured.
     pub last_fifth: f64,
 }
@@ -151,8 +153,10 @@ impl Measured {
         let simulated = (media(self.host[last]) - media(self.host[fifth]))
             / (self.host[last] - self.host[fifth]);
         let measured = self.waf_last_fifth();
+        let count = residuals.len() as f64;
         Distance {
-            rms: (squares / residuals.len() as f64).sqrt() / (waf - 1.0),
+            rms: (squares / count).sqrt() / (waf - 1.0),
+            mean: residuals.iter().sum::<f64>() / count / (waf - 1.0),
             last_fifth: (simulated - measured) / (measured - 1.0),
         }
     }
@@ -179,8 +183,8 @@ mod tests {
         assert!(
             (series.waf() - 2.0).abs() < 1e-12 && (series.waf_last_fifth() - 2.0).abs() < 1e-12
         );
-        let Distance { rms, last_fifth } = series.distance(0.0, &|host| 2.2 * host);
-        assert!((rms - 0.2).abs() < 1e-9 && (last_fifth - 0.2).abs() < 1e-9);
+        let Distance { rms, mean, last_fifth } = series.distance(0.0, &|host| 2.2 * host);
+        assert!([rms, mean, last_fifth].iter().all(|off| (off - 0.2).abs() < 1e-9));
         let late = |host: f64| if host < 50.0 { host } else { 50.0 + 2.0 * (host - 50.0) };
         assert!(series.distance(50.0, &late).rms < 1e-9);
         assert!((series.distance(0.0, &late).rms - 0.5_f64.sqrt()).abs() < 1e-9);

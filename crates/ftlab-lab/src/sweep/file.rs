@@ -144,8 +144,8 @@ scalar_table! {
         gc_start,
         /// Share of a block that must be invalid for that; 12.5%.
         gc_min_invalid,
-        /// When garbage is collected: foreground, background[:pages=N], incremental[:pages=N] or
-        /// garbage[:share=S].
+        /// When garbage is collected: foreground, background[:pages=N], incremental[:pages=N],
+        /// garbage[:share=S] or gradual[:from=S].
         gc,
         /// Which free block is opened next: fifo or least-worn.
         free_block,

@@ -7,7 +7,7 @@
 //!     blocks that are too old: rewrite them                     (refresh.rs)
 //!     collections that the policy wants, until it wants no more (policy.select_wanted)
 //!     collection ahead of need, once; or a step of a collection (incremental.rs);
-//!     or collections for as long as there is too much garbage   (../gc_schedule.rs)
+//!     or collections for as long as there is too much garbage, or by how few blocks are free (../gc_schedule.rs)
 //! ```
 //!
 //! Most writes have nothing to do here. They find out by one comparison: `background_below` is the
@@ -44,6 +44,12 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         if let GcSchedule::Garbage { per_million } = self.config.gc {
             self.collect_garbage(per_million)?;
+            if self.drive.free_blocks() >= self.config.gc_start_blocks {
+                return Ok(());
+            }
+        }
+        if let GcSchedule::Gradual { .. } = self.config.gc {
+            self.collect_gradually(self.config.gradual_start())?;
             if self.drive.free_blocks() >= self.config.gc_start_blocks {
                 return Ok(());
             }
@@ -94,6 +100,33 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         Ok(())
     }
 
+    /// Collects what a host write makes due if collection begins gradually: the fewer blocks are free, the larger the
+    /// share of a page that is regained for it. What a victim regains beyond that is owed by the next host writes.
+    fn collect_gradually(&mut self, start: u32) -> Result<(), FtlError<F::Error>> {
+        debug_assert!(!self.progress.is_under_way(), "collections are whole");
+        let pages_per_block = self.drive.pages_per_block();
+        // In pages times the blocks between the beginning and the reserve, so that shares are whole numbers.
+        let whole = i64::from(start - self.config.reserve_blocks);
+        self.progress.due += i64::from(start.saturating_sub(self.drive.free_blocks()));
+        while self.progress.due > 0 && self.drive.free_blocks() < start {
+            // A block without an invalid page is never worth collecting.
+            self.select(pages_per_block - 1, false)?;
+            let blocks = self.victims.blocks().len() as u32;
+            if blocks == 0 {
+                self.progress.due = 0;
+                break;
+            }
+            let invalid = self.victims.invalid_pages();
+            if invalid < blocks * pages_per_block {
+                self.progress.due -= i64::from(invalid) * whole;
+            }
+            self.observer.collection_begins();
+            self.reclaim_victims()?;
+            self.observer.collection_ends();
+        }
+        Ok(())
+    }
+
     /// Sets `background_below`, after a change of what is due.
     pub(super) fn schedule_background(&mut self) {
         let is_due = self.progress.is_under_way()
@@ -110,6 +143,9 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             GcSchedule::Foreground => self.config.gc_start_blocks,
             GcSchedule::Incremental { .. } | GcSchedule::Background { .. } => {
                 self.config.gc_start_blocks.max(self.config.reserve_blocks)
+            }
+            GcSchedule::Gradual { .. } => {
+                self.config.gradual_start().max(self.config.gc_start_blocks)
             }
             // The number of free blocks says nothing of garbage.
             GcSchedule::Garbage { .. } => u32::MAX,

@@ -16,9 +16,11 @@ pub(super) struct Progress {
     pub(super) left_writes: u32,
     /// Since the last block was borrowed, relocated pages went to the stream that asked for it.
     pub(super) has_served: bool,
+    /// Of collection that begins gradually: what is still to be regained, or, below 0, was regained ahead.
+    pub(super) due: i64,
 }
 
-state!(Progress { is_under_way, victim, page, left_pages, left_writes, has_served });
+state!(Progress { is_under_way, victim, page, left_pages, left_writes, has_served, due });
 
 impl Progress {
     #[inline]
