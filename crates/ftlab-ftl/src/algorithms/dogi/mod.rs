@@ -1,0 +1,6 @@
+//! DOGI: groups by predicted lifetimes, as many as the predictions are good for.
+
+mod grouping;
+mod policy;
+
+pub use policy::{Dogi, DogiParameters, LastGroup};
