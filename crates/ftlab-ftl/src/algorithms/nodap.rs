@@ -26,6 +26,7 @@
 //! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026, section 3.1.
 
 use crate::Metadata;
+use crate::STAMP_BITS;
 use crate::algorithms::placement;
 use crate::algorithms::placement::fk::{CLASSES_MAX, default_classes, octave_bounds};
 use crate::page::entry::{DriveShape, FitContext, PolicyEntry};
@@ -33,7 +34,6 @@ use crate::page::policy::{BlockScore, Hints, HostWrite, Placement, Policy, Reloc
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use crate::STAMP_BITS;
 use ftlab_flash::{BlockId, Lpn};
 use ftlab_spec::SpecError;
 

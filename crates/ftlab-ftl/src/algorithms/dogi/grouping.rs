@@ -42,37 +42,44 @@ pub(super) struct PredictionLog {
 }
 
 impl PredictionLog {
-    pub(super) fn new<const IN: usize>(
-        samples: &[Sample<IN>],
-        bounds: &[u64; CATEGORIES],
-        predict: impl Fn(&Sample<IN>) -> usize,
-    ) -> Self {
+    /// Of those samples for which a category was predicted when they were written.
+    pub(super) fn new<const IN: usize>(samples: &[Sample<IN>], bounds: &[u64; CATEGORIES]) -> Self {
         let mut writes = [[(0.0, 0.0); CATEGORIES]; CATEGORIES];
+        let mut total = 0.0;
         for sample in samples {
-            let actual = category_of(sample.lifetime, bounds);
-            let (count, lifetimes) = &mut writes[predict(sample)][actual];
-            *count += 1.0;
-            *lifetimes += sample.lifetime as f64;
-        }
-        Self { writes, total: samples.len() as f64 }
-    }
-
-    /// Of the writes predicted into categories `from..=top`: how many, how many live longer than the bound of `top`, and
-    /// how long they live until then, summed.
-    fn group(&self, from: usize, top: usize, bound: f64) -> (f64, f64, f64) {
-        let (mut all, mut survivors, mut lived) = (0.0, 0.0, 0.0);
-        for of_category in &self.writes[from..=top] {
-            for (actual, (writes, lifetimes)) in of_category.iter().enumerate() {
-                all += writes;
-                if actual > top {
-                    survivors += writes;
-                    lived += writes * bound;
-                } else {
-                    lived += lifetimes;
-                }
+            if let Some(of_category) = writes.get_mut(usize::from(sample.predicted)) {
+                let (count, lifetimes) = &mut of_category[category_of(sample.lifetime, bounds)];
+                *count += 1.0;
+                *lifetimes += sample.lifetime as f64;
+                total += 1.0;
             }
         }
+        Self { writes, total }
+    }
+
+    /// How many predictions there were, and which share of them was right.
+    pub(super) fn quality(&self) -> (f64, f64) {
+        let right: f64 = (0..CATEGORIES).map(|category| self.writes[category][category].0).sum();
+        (self.total, right / self.total.max(1.0))
+    }
+
+    /// Of the writes predicted into `category`: how many, how many live longer than the bound of category `top`, and
+    /// how long they live until then, summed.
+    fn category(&self, category: usize, top: usize, bound: f64) -> (f64, f64, f64) {
+        let (mut all, mut survivors, mut lived) = (0.0, 0.0, 0.0);
+        for (actual, (writes, lifetimes)) in self.writes[category].iter().enumerate() {
+            let survives = actual > top;
+            all += writes;
+            survivors += if survives { *writes } else { 0.0 };
+            lived += if survives { writes * bound } else { *lifetimes };
+        }
         (all, survivors, lived)
+    }
+
+    /// The same of the writes predicted into categories `lowest..=top`.
+    fn group(&self, lowest: usize, top: usize, bound: f64) -> (f64, f64, f64) {
+        let of = (lowest..=top).map(|category| self.category(category, top, bound));
+        of.fold((0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2))
     }
 
     /// The mean lifetime of the writes predicted into `category` that live longer than the bound of `top`.
@@ -153,53 +160,61 @@ impl Groups {
 
     /// The groups from hot to cold: lowest and highest category.
     fn all(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..CATEGORIES).map(|category| self.of(category)).enumerate().filter_map(
-            |(category, group)| (group.1 == category).then_some(group),
-        )
+        (0..CATEGORIES)
+            .map(|category| self.of(category))
+            .enumerate()
+            .filter_map(|(category, group)| (group.1 == category).then_some(group))
     }
 
     /// The division that `demand` makes the fewest relocations with; none if none fits.
     pub(super) fn best(log: &PredictionLog, demand: &Demand) -> Option<Self> {
         let mut best: Option<(f64, Self)> = None;
         for ends in 0..1 << (CATEGORIES - 1) {
-            let groups = Self::divided_at(ends);
+            let mut groups = Self::divided_at(ends);
+            groups.choose_moves(log, &demand.bounds);
             if let Some(relocations) = groups.relocations(log, demand)
                 && best.is_none_or(|(least, _)| relocations < least)
             {
                 best = Some((relocations, groups));
             }
         }
-        let (_, mut groups) = best?;
-        groups.choose_moves(log, &demand.bounds);
-        Some(groups)
+        best.map(|(_, groups)| groups)
     }
 
-    /// Relocations per host write: what outlives its group goes on to the next one, and the last group collects the
-    /// emptiest of uniformly written blocks.
+    /// Relocations per host write: what outlives its group goes to another one, and if it outlives that to the next
+    /// colder ones; the last group collects the emptiest of uniformly written blocks.
     fn relocations(&self, log: &PredictionLog, demand: &Demand) -> Option<f64> {
-        let cold_writes = 1.0 - demand.hot_writes;
-        let mut carried = demand.hot_writes * demand.hot_valid;
-        let mut relocations = carried;
+        let per_write = (1.0 - demand.hot_writes) / log.total;
+        // Group, by its highest category -> pages that are moved there from others for the first time.
+        let mut first_moves = [0.0; CATEGORIES];
+        for category in 0..CATEGORIES {
+            let (_, top) = self.of(category);
+            let (_, survivors, _) = log.category(category, top, 0.0);
+            first_moves[self.moved_to(category)] += per_write * survivors;
+        }
         let hot_pages = demand.hot_writes * demand.hot_bound;
+        first_moves[self.of(0).1] += demand.hot_writes * demand.hot_valid;
         let mut room = demand.blocks * demand.pages_per_block - hot_pages;
         let mut valid = demand.valid_pages - hot_pages * f64::midpoint(1.0, demand.hot_valid);
+        let mut relocations: f64 = first_moves.iter().sum();
+        let mut moved = 0.0;
         for (lowest, top) in self.all() {
             let bound = demand.bounds[top] as f64;
             let (writes, survivors, lived) = log.group(lowest, top, bound);
             if writes < TRAFFIC_MIN * log.total {
                 return None;
             }
+            moved += first_moves[top];
             room -= OPEN * demand.pages_per_block;
-            let per_write = cold_writes / log.total;
             if top < CATEGORIES - 1 {
                 let alive = survivors / writes;
-                room -= (per_write * writes + carried) * bound;
-                valid -= per_write * lived + carried * bound * f64::midpoint(1.0, alive);
-                carried = (per_write * writes + carried) * alive;
-                relocations += carried;
+                room -= (per_write * writes + moved) * bound;
+                valid -= per_write * lived + moved * bound * f64::midpoint(1.0, alive);
+                moved *= alive;
+                relocations += moved;
             } else {
                 let share = emptiest_of_uniform(valid.max(1.0) / room)?;
-                relocations += (per_write * writes + carried) * share / (1.0 - share);
+                relocations += (per_write * writes + moved) * share / (1.0 - share);
             }
         }
         Some(relocations)
@@ -239,11 +254,11 @@ mod tests {
         let samples: Vec<_> = predictions
             .iter()
             .flat_map(|&(category, lifetime, count)| {
-                let sample = Sample { features: [category as f32], lifetime };
+                let sample = Sample { features: [], predicted: category as u8, lifetime };
                 std::iter::repeat_n(sample, count)
             })
             .collect();
-        PredictionLog::new(&samples, bounds, |sample| sample.features[0] as usize)
+        PredictionLog::new(&samples, bounds)
     }
 
     fn demand(bounds: [u64; CATEGORIES]) -> Demand {
@@ -281,15 +296,14 @@ mod tests {
         let found = Groups::best(&right, &demand(bounds)).unwrap();
         assert_ne!(found.of(1), found.of(4));
         assert_ne!(found.of(4), found.of(9));
-        // Half of what is predicted to be short-lived is not.
-        let wrong = log(
-            &[(1, 1500, 200), (1, 300_000, 200), (4, 12_000, 150), (4, 300_000, 150), (9, 1500, 300)],
-            &bounds,
-        );
-        let apart = Groups::divided_at(0b1_0010).relocations(&wrong, &demand(bounds)).unwrap();
-        let best = Groups::best(&wrong, &demand(bounds)).unwrap();
-        assert!(best.relocations(&wrong, &demand(bounds)).unwrap() < apart);
-        assert_eq!(best.all().count(), 1);
+        // Predictions that say nothing.
+        let lifetimes = [1500, 12_000, 400_000];
+        let wrong: Vec<_> = [1, 4, 9]
+            .into_iter()
+            .flat_map(|category| lifetimes.map(|lifetime| (category, lifetime, 100)))
+            .collect();
+        let found = Groups::best(&log(&wrong, &bounds), &demand(bounds)).unwrap();
+        assert_eq!(found.of(1), found.of(4));
     }
 
     #[test]

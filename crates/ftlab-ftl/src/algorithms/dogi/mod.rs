@@ -3,4 +3,4 @@
 mod grouping;
 mod policy;
 
-pub use policy::{Dogi, DogiParameters, LastGroup};
+pub use policy::{Candidates, Dogi, DogiParameters, LastGroup};

@@ -13,20 +13,20 @@
 //! what is left of their lives, in the mean of those of their category; later to the next colder group.
 //!
 //! The victim is the oldest block of the first group that has blocks older than the longest lifetime it stands for; if
-//! there is none, the block with the fewest valid pages in the last or the frozen group. From time to time the network is
+//! there is none, the best block of the last and the frozen group. From time to time the network is
 //! trained on sampled writes whose lifetimes became known, and categories are grouped again.
 //!
 //! ```text
 //! place_host(page):
 //!     turn, if due:
 //!         every 0.3 drive writes: the bound of hot lives rises by a block if write amplification fell by 5%
-//!             or more, and falls by a block if it rose as much
+//!             or more; that is undone if it then rises as much
 //!         every 1.2 drive writes: a new bit begins in the history of every page
 //!         every `retrain` drive writes: retrain
 //!     every 6th host write: one page after another becomes unwritten for the frozen group
 //!     last lifetime < bound: the hot group
 //!     else: category = network(features); one of `sample` is remembered until its lifetime is known
-//!         the group of the category, or the last one before the first training
+//!         the group of the category, or the last one until categories are grouped
 //!
 //! place_relocation(page):
 //!     not rewritten since it became unwritten: the frozen group
@@ -35,16 +35,17 @@
 //!     moved before: the group after that of its block
 //!
 //! retrain:
-//!     the network goes `epochs` times over the samples that became known since the last training
-//!     prediction log = predicted category and true lifetime of each of them
+//!     prediction log = predicted category and true lifetime of the samples that became known since the last training
 //!     Groups::best: of all 2^9 divisions of the categories into groups, the one with the fewest
 //!         relocations by the log                                                  (grouping.rs)
-//!     where less than 10% were predicted right: as before the first training
+//!     where less than 10% were predicted right: not grouped
+//!     the network goes `epochs` times over these samples
 //! ```
 //!
 //! # Parameters
-//! `retrain` 0.775 drive writes, `sample` one of 10, `epochs` 10, `hot` 3 blocks at first, and the fewest valid pages in the
-//! `last` group, as published; `last=cost-benefit` is the prototype's, the highest age^(1/2) x (1 - u) / u.
+//! `retrain` 0.775 drive writes, `sample` one of 10, `epochs` 10, `hot` 3 blocks at first, as published. `last=cost-benefit`,
+//! the highest age^(1/2) x (1 - u) / u, is the prototype's choice among the blocks of the last group; the paper's is
+//! `greedy`, the fewest valid pages. `candidates=all` is ours: where none has expired, all blocks are compared.
 //!
 //! # Where the paper is silent
 //! Its host writes (200K, 10M, 26M, ...) are those of drives of 128 GiB in blocks of 256 MiB; here they are the same in
@@ -52,15 +53,17 @@
 //! page written before, its last lifetime, its history of eight bits as a number and as their count, and
 //! writes to its 512 pages; the lifetime and the writes by their logarithms. Training is by Adam, without dropout, in
 //! batches of 32, from the weights it had, and done at once. A sampled write that outlives the last bound counts as
-//! such, else it waits for its end. The prediction log has the predictions of the network just trained. The chain of
+//! such, else it waits for its end. The prediction log has what was predicted when a sample was written, so that categories
+//! are grouped at the second training for the first time. The chain of
 //! groups is ours, since the paper omits it: a group holds what flows into it for as long as its bound. Blocks keep
 //! the bound under which they were filled. An expired block without an invalid page is moved as well, at most 4 of them in
-//! a collection, and then the block with the fewest valid pages, since a collection has to gain something. Before the
-//! first training, relocated pages have two streams of their own, by how often they were moved. What is open of a stream that
+//! a collection, and then the block with the fewest valid pages, since a collection has to gain something. Until categories
+//! are grouped, relocated pages have two streams of their own, by how often they were moved. What is open of a stream that
 //! no group has any more is filled up by the group of its category.
 //!
 //! # Reference
-//! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026, section 4.
+//! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026, section 4, and its
+//! public prototype.
 
 use crate::algorithms::dogi::grouping::{
     CATEGORIES, Demand, Groups, PredictionLog, bounds, category_of,
@@ -86,6 +89,16 @@ ftlab_spec::choices! {
     }
 }
 
+ftlab_spec::choices! {
+    /// Which blocks are collected where none has expired.
+    pub enum Candidates {
+        /// Those of the last and of the frozen group.
+        Last = "last",
+        /// All.
+        All = "all",
+    }
+}
+
 ftlab_spec::parameters! {
     /// Parameters of DOGI.
     pub struct DogiParameters {
@@ -98,7 +111,9 @@ ftlab_spec::parameters! {
         /// How often a training goes over its samples.
         epochs: u32 = 10, "epochs" in 1..=1000, from "DOGI (FAST 2026), section 4.2.2";
         /// How the last group chooses its victims.
-        last: LastGroup = LastGroup::Greedy, "last", from "DOGI (FAST 2026), section 4.1";
+        last: LastGroup = LastGroup::CostBenefit, "last", from "DOGI (FAST 2026), prototype; section 4.1 has greedy";
+        /// Which blocks are collected where none has expired.
+        candidates: Candidates = Candidates::Last, "candidates", from "DOGI (FAST 2026), section 4.1";
     }
 }
 
@@ -118,11 +133,24 @@ const fn stream(category: usize) -> StreamId {
 }
 
 const STREAM_NAMES: [&str; CATEGORIES + 4] = [
-    "hot", "life 1", "life 2", "life 3", "life 4", "life 5", "life 6", "life 7", "life 8", "life 9",
-    "life 10", "frozen", "moved once", "moved again",
+    "hot",
+    "life 1",
+    "life 2",
+    "life 3",
+    "life 4",
+    "life 5",
+    "life 6",
+    "life 7",
+    "life 8",
+    "life 9",
+    "life 10",
+    "frozen",
+    "moved once",
+    "moved again",
 ];
 
 /// Instead of a category: written as hot, or moved since it was written.
+const NOT_PREDICTED: u8 = 253;
 const IS_HOT: u8 = 254;
 const IS_MOVED: u8 = 255;
 
@@ -185,11 +213,14 @@ pub struct Dogi {
     previous: Lpn,
     samples: Samples<FEATURES>,
     predictor: Box<Predictor>,
-    /// Whether predictions count.
+    /// Whether the network predicts, and whether its predictions count.
     is_trained: bool,
+    is_grouped: bool,
     groups: Groups,
     /// The longest life of a hot page, in host writes.
     hot_bound: u64,
+    /// Whether it was raised, and this has not been judged yet.
+    was_raised: bool,
     in_window: Counts,
     in_round: Counts,
     waf_before: f64,
@@ -201,11 +232,12 @@ pub struct Dogi {
     pages_per_block: u32,
     epochs: u32,
     last: LastGroup,
+    candidates: Candidates,
 }
 
 state!(Dogi {
-    pages, chunks, opened_at, previous, samples, predictor, is_trained, groups, hot_bound, in_window, in_round, waf_before, next
-} constant bounds, periods, blocks, pages_per_block, epochs, last);
+    pages, chunks, opened_at, previous, samples, predictor, is_trained, is_grouped, groups, hot_bound, was_raised, in_window, in_round, waf_before, next
+} constant bounds, periods, blocks, pages_per_block, epochs, last, candidates);
 
 impl PolicyEntry for Dogi {
     type Parameters = DogiParameters;
@@ -226,8 +258,10 @@ impl PolicyEntry for Dogi {
             samples: Samples::new(parameters.sample, pages),
             predictor: Box::new(Predictor::new()),
             is_trained: false,
+            is_grouped: false,
             groups: Groups::ONE,
             hot_bound: u64::from(parameters.hot) * u64::from(shape.pages_per_block),
+            was_raised: false,
             in_window: Counts::default(),
             in_round: Counts::default(),
             waf_before: 1.0,
@@ -238,6 +272,7 @@ impl PolicyEntry for Dogi {
             pages_per_block: shape.pages_per_block,
             epochs: parameters.epochs,
             last: parameters.last,
+            candidates: parameters.candidates,
         }
     }
 }
@@ -265,7 +300,7 @@ impl Dogi {
         }
     }
 
-    /// One step up while write amplification falls, and back when it rises.
+    /// One step up while write amplification falls; if it rises after that, the step is taken back.
     fn move_hot_bound(&mut self) {
         let Counts { writes, moved, .. } = std::mem::take(&mut self.in_window);
         let waf = 1.0 + moved as f64 / writes.max(1) as f64;
@@ -273,8 +308,9 @@ impl Dogi {
         let block = u64::from(self.pages_per_block);
         if change < -WORTH_MOVING {
             self.hot_bound += block;
-        } else if change > WORTH_MOVING {
-            self.hot_bound = (self.hot_bound - block).max(block);
+            self.was_raised = true;
+        } else if change > WORTH_MOVING && std::mem::take(&mut self.was_raised) {
+            self.hot_bound -= block;
         }
         self.waf_before = waf;
     }
@@ -291,15 +327,14 @@ impl Dogi {
             .iter()
             .map(|sample| (sample.features, category_of(sample.lifetime, &self.bounds)))
             .collect();
-        self.predictor.train(&labelled, self.epochs);
-        let predictor = &self.predictor;
-        let right = labelled.iter().filter(|(features, actual)| predictor.classify(features) == *actual);
-        let is_good = right.count() as f64 >= RIGHT_MIN * known.len() as f64;
-        let log =
-            PredictionLog::new(&known, &self.bounds, |sample| predictor.classify(&sample.features));
-        let groups = Groups::best(&log, &self.demand(drive)).filter(|_| is_good);
-        self.is_trained = groups.is_some();
+        let log = PredictionLog::new(&known, &self.bounds);
+        let (predictions, right) = log.quality();
+        let is_good = predictions >= SAMPLES_MIN as f64 && right >= RIGHT_MIN;
+        let groups = if is_good { Groups::best(&log, &self.demand(drive)) } else { None };
+        self.is_grouped = groups.is_some();
         self.groups = groups.unwrap_or(Groups::ONE);
+        self.predictor.train(&labelled, self.epochs);
+        self.is_trained = true;
         self.in_round = Counts::default();
     }
 
@@ -379,7 +414,9 @@ impl Dogi {
                 b.0.total_cmp(&a.0).then_with(|| drive.allocated(a.1).cmp(&drive.allocated(b.1)))
             })
         };
-        let is_last = |&block: &BlockId| self.bound(drive.stream_of(block)).is_none();
+        let is_last = |&block: &BlockId| {
+            self.candidates == Candidates::All || self.bound(drive.stream_of(block)).is_none()
+        };
         let found = best(&mut blocks().filter(is_last)).or_else(|| best(&mut blocks()));
         found.map(|(_, block)| block)
     }
@@ -449,9 +486,13 @@ impl Policy for Dogi {
         let category = if is_hot {
             IS_HOT
         } else {
-            self.samples.begin(lpn, features, now);
-            let last = CATEGORIES - 1;
-            (if self.is_trained { self.predictor.classify(&features) } else { last }) as u8
+            let category = if self.is_trained {
+                self.predictor.classify(&features) as u8
+            } else {
+                NOT_PREDICTED
+            };
+            self.samples.begin(lpn, features, category, now);
+            category.min(CATEGORIES as u8 - 1)
         };
         self.pages[lpn.index()] = Page {
             written_at: now as u32,
@@ -474,7 +515,7 @@ impl Policy for Dogi {
         if !known.is_written {
             return FROZEN;
         }
-        if !self.is_trained {
+        if !self.is_grouped {
             return match page.from {
                 HOT => self.stream_of(self.groups.of(0), drive),
                 MOVED_ONCE | MOVED_AGAIN => MOVED_AGAIN,

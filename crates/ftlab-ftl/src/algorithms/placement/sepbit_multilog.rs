@@ -69,7 +69,8 @@ impl PlacementEntry for SepBitMultiLog {
     const NAME: &'static str = "sepbit-multilog";
     const SUMMARY: &'static str =
         "host writes by their last lifespan, relocated pages by update frequency";
-    const SOURCE: &'static str = "our choice, of SepBIT (FAST 2022) and Stoica and Ailamaki (PVLDB 2013)";
+    const SOURCE: &'static str =
+        "our choice, of SepBIT (FAST 2022) and Stoica and Ailamaki (PVLDB 2013)";
 
     fn new(parameters: &SepBitMultiLogParameters, shape: DriveShape) -> Self {
         let coldest = 2.0 * shape.logical_pages as f32;

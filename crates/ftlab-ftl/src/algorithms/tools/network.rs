@@ -52,8 +52,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Weights<ROWS, COLUMNS> {
                 let mean = &mut self.means[row][column];
                 *mean = MOMENTUM * *mean + (1.0 - MOMENTUM) * gradient;
                 let square = &mut self.squares[row][column];
-                *square =
-                    SQUARE_MOMENTUM * *square + (1.0 - SQUARE_MOMENTUM) * gradient * gradient;
+                *square = SQUARE_MOMENTUM * *square + (1.0 - SQUARE_MOMENTUM) * gradient * gradient;
                 let step = *mean * first / ((*square * second).sqrt() + 1e-8);
                 self.values[row][column] -= RATE * step;
             }
@@ -88,19 +87,15 @@ impl<const IN: usize, const OUT: usize> Layer<IN, OUT> {
 
     /// Adds to the gradients what the errors of the outputs say; the errors of the inputs.
     fn backward(&mut self, inputs: &[f32; IN], errors: &[f32; OUT]) -> [f32; IN] {
-        let mut below = [0.0; IN];
-        for (row, input) in inputs.iter().enumerate() {
-            let mut sum = 0.0;
-            for (column, error) in errors.iter().enumerate() {
-                self.weights.gradients[row][column] += input * error;
-                sum += self.weights.values[row][column] * error;
+        for (input, row) in inputs.iter().zip(&mut self.weights.gradients) {
+            for (gradient, error) in row.iter_mut().zip(errors) {
+                *gradient += input * error;
             }
-            below[row] = sum;
         }
         for (gradient, error) in self.biases.gradients[0].iter_mut().zip(errors) {
             *gradient += error;
         }
-        below
+        std::array::from_fn(|row| dot(&self.weights.values[row], errors))
     }
 
     fn step(&mut self, scale: f32, corrections: [f32; 2]) {
@@ -125,6 +120,21 @@ pub(crate) struct Network<const IN: usize, const HIDDEN: usize, const OUT: usize
 state!([const IN: usize, const HIDDEN: usize, const OUT: usize] Network<IN, HIDDEN, OUT> {
     first, second, last, scale, powers, random
 });
+
+/// The sum of products, in four sums that the processor can keep side by side.
+#[inline]
+fn dot<const N: usize>(a: &[f32; N], b: &[f32; N]) -> f32 {
+    let mut sums = [0.0; 4];
+    let (a_fours, a_rest) = a.as_chunks::<4>();
+    let (b_fours, b_rest) = b.as_chunks::<4>();
+    for (a, b) in a_fours.iter().zip(b_fours) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
 
 /// A binary logarithm becomes a number, by straight lines within an octave.
 #[inline]
