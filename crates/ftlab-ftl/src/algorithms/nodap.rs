@@ -1,29 +1,31 @@
 //! `nodap`: groups by true lifetimes, each emptied when its pages should be dead.
 //!
 //! # Idea
-//! Where it is known when every page dies, pages that die together share blocks, and a block is collected when all of
-//! them should have died. What is left to decide is how many groups there are and which lifetimes each takes.
+//! Where it is known when every page dies, pages that die together share blocks, and a block is collected when
+//! all of them should have died. What is left to decide is how many groups there are and which lifetimes each
+//! takes.
 //!
 //! # Rule
 //! The lifetime of every host write is known. N groups, each with one open block that takes host writes and
-//! relocated pages alike; a page goes to the group of the time that is left of its life. The victim is the oldest
-//! block of the first group but the last that has a block opened longer ago than the upper bound of its group; if there
-//! is none, the block with the fewest valid pages in the last group.
+//! relocated pages alike; a page goes to the group of the time that is left of its life. The victim is the
+//! oldest block of the first group but the last that has a block opened longer ago than the upper bound of its
+//! group; if there is none, the block with the fewest valid pages in the last group.
 //!
 //! # Parameters
-//! `groups` 0 is as many as `fk` has classes. The bounds between them rise by equal factors, from `first` to `last` host
-//! writes per logical page. The paper tries all bounds for each workload, with one group more as long as that
-//! gains 5%; `ftlab tune nodap WORKLOAD` does so with these three.
+//! `groups` 0 is as many as `fk` has classes. The bounds between them rise by equal factors, from `first` 1/32
+//! to `last` 4 host writes per logical page. The paper tries all bounds for each workload, with one group more
+//! as long as that gains 5%; `ftlab tune nodap WORKLOAD` does so with these three.
 //!
 //! # Where the paper is silent
 //! Its bounds are free, and groups have sizes as well, which follow from the bounds if expired blocks are
-//! always taken first. By default they are those of `fk`. Lifetimes
-//! are of the run that is simulated; what comes after its end is not known. A page that is not known to die goes to the last
-//! group. An expired block without an invalid page is passed over, and if no block of the last group has one, that with the
-//! fewest valid pages of all is taken. Ties go to the block that was allocated first.
+//! always taken first. Lifetimes are of the run that is simulated; what comes after its end is not known. A
+//! page that is not known to die goes to the last group. An expired block without an invalid page is passed
+//! over, and if no block of the last group has one, that with the fewest valid pages of all is taken. Ties go
+//! to the block that was allocated first.
 //!
 //! # Reference
-//! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026, section 3.1.
+//! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026,
+//! section 3.1.
 
 use crate::Metadata;
 use crate::STAMP_BITS;
@@ -45,7 +47,7 @@ ftlab_spec::parameters! {
         /// The lowest bound between groups, in host writes per logical page.
         first: f64 = 0.031_25, "first" in 0.000_1..=10.0, from "ours";
         /// The highest one.
-        last: f64 = 2.0, "last" in 0.01..=100.0, from "ours";
+        last: f64 = 4.0, "last" in 0.01..=100.0, from "ours";
     }
 }
 
@@ -89,7 +91,8 @@ impl PolicyEntry for Nodap {
 }
 
 impl Nodap {
-    /// How long ago the block was opened, beyond the bound of its group; none in the last group, or if that is still to come.
+    /// How long ago the block was opened, beyond the bound of its group; none in the last group, or if that is still
+    /// to come.
     fn expired_for(&self, block: BlockId, drive: &Drive) -> Option<u64> {
         let bound = self.placement.bounds().get(drive.stream_of(block).index())?;
         let age = drive.write_clock() - self.opened_at[block.index()];

@@ -232,8 +232,8 @@ impl Groups {
     }
 }
 
-/// The valid share of the oldest block, where a share `valid` of the pages of all blocks is, and each of these is as likely
-/// to be written next: v with (v - 1) / ln v = `valid`. None if they do not fit.
+/// The valid share of the oldest block, where a share `valid` of the pages of all blocks is, and each of these is
+/// as likely to be written next: v with (v - 1) / ln v = `valid`. None if they do not fit.
 fn emptiest_of_uniform(valid: f64) -> Option<f64> {
     if !(0.0..0.999).contains(&valid) {
         return None;

@@ -1,19 +1,20 @@
 //! `dogi`: groups by lifetimes that a small neural network predicts, as many as its predictions are good for.
 //!
 //! # Idea
-//! The shortest lives are easy to predict from the last one, the longest from there being none, and those between are
-//! worth a network. The finer pages are divided, the more of them are in the wrong group, so how fine is a question of
-//! how good the predictions are; what they got wrong is known afterwards.
+//! The shortest lives are easy to predict from the last one, the longest from there being none, and those
+//! between are worth a network. The finer pages are divided, the more of them are in the wrong group, so how
+//! fine is a question of how good the predictions are; what they got wrong is known afterwards.
 //!
 //! # Rule
-//! A hot group, up to ten groups of host writes and relocated pages by lifetime, and a frozen one. A host write whose last
-//! lifetime was below a bound is hot. Any other has its lifetime predicted, as one of ten categories, by a network of
-//! 6 features, twice 32 rectified units and 10 outputs, and goes to the group of its category. Relocated pages that
-//! were not rewritten for long are frozen. When they are relocated for the first time, others go to the group that covers
-//! what is left of their lives, in the mean of those of their category; later to the next colder group.
+//! A hot group, up to ten groups of host writes and relocated pages by lifetime, and a frozen one. A host write
+//! whose last lifetime was below a bound is hot. Any other has its lifetime predicted, as one of ten
+//! categories, by a network of 6 features, twice 32 rectified units and 10 outputs, and goes to the group of
+//! its category. Relocated pages that were not rewritten for long are frozen. When they are relocated for the
+//! first time, others go to the group that covers what is left of their lives, in the mean of those of their
+//! category; later to the next colder group.
 //!
-//! The victim is the oldest block of the first group that has blocks older than the longest lifetime it stands for; if
-//! there is none, the best block of the last and the frozen group. From time to time the network is
+//! The victim is the oldest block of the first group that has blocks older than the longest lifetime it stands
+//! for; if there is none, the best block of the last and the frozen group. From time to time the network is
 //! trained on sampled writes whose lifetimes became known, and categories are grouped again.
 //!
 //! ```text
@@ -43,27 +44,29 @@
 //! ```
 //!
 //! # Parameters
-//! `retrain` 0.775 drive writes, `sample` one of 10, `epochs` 10, `hot` 3 blocks at first, as published. `last=cost-benefit`,
-//! the highest age^(1/2) x (1 - u) / u, is the prototype's choice among the blocks of the last group; the paper's is
-//! `greedy`, the fewest valid pages. `candidates=all` is ours: where none has expired, all blocks are compared.
+//! `retrain` 0.775 drive writes, `sample` one of 10, `epochs` 10, `hot` 3 blocks at first, as published.
+//! `last=cost-benefit`, the highest age^(1/2) x (1 - u) / u, is the prototype's choice among the blocks of the
+//! last group; the paper's is `greedy`, the fewest valid pages. `candidates=all` is ours: where none has
+//! expired, all blocks are compared.
 //!
 //! # Where the paper is silent
-//! Its host writes (200K, 10M, 26M, ...) are those of drives of 128 GiB in blocks of 256 MiB; here they are the same in
-//! blocks or drive writes. Lifetimes are kept exactly, not in one byte. The features are the page's number, that of the
-//! page written before, its last lifetime, its history of eight bits as a number and as their count, and
-//! writes to its 512 pages; the lifetime and the writes by their logarithms. Training is by Adam, without dropout, in
-//! batches of 32, from the weights it had, and done at once. A sampled write that outlives the last bound counts as
-//! such, else it waits for its end. The prediction log has what was predicted when a sample was written, so that categories
-//! are grouped at the second training for the first time. The chain of
-//! groups is ours, since the paper omits it: a group holds what flows into it for as long as its bound. Blocks keep
-//! the bound under which they were filled. An expired block without an invalid page is moved as well, at most 4 of them in
-//! a collection, and then the block with the fewest valid pages, since a collection has to gain something. Until categories
-//! are grouped, relocated pages have two streams of their own, by how often they were moved. What is open of a stream that
-//! no group has any more is filled up by the group of its category.
+//! Its host writes (200K, 10M, 26M, ...) are those of drives of 128 GiB in blocks of 256 MiB; here they are the
+//! same in blocks or drive writes. Lifetimes are kept exactly, not in one byte. The features are the page's
+//! number, that of the page written before, its last lifetime, its history of eight bits as a number and as
+//! their count, and writes to its 512 pages; the lifetime and the writes by their logarithms. Training is by
+//! Adam, without dropout, in batches of 32, from the weights it had, and done at once. A sampled write that
+//! outlives the last bound counts as such, else it waits for its end. The prediction log has what was predicted
+//! when a sample was written, so that categories are grouped at the second training for the first time. The
+//! chain of groups is ours, since the paper omits it: a group holds what flows into it for as long as its
+//! bound. Blocks keep the bound under which they were filled. An expired block without an invalid page is moved
+//! as well, at most 4 of them in a collection, and then the block with the fewest valid pages, since a
+//! collection has to gain something. Until categories are grouped, relocated pages have two streams of their
+//! own, by how often they were moved. What is open of a stream that no group has any more is filled up by the
+//! group of its category.
 //!
 //! # Reference
-//! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026, section 4, and its
-//! public prototype.
+//! Kim et al., "DOGI: Data Placement with Oracle-Guided Insights for Log-Structured Systems", FAST 2026,
+//! section 4, and its public prototype.
 
 use crate::algorithms::dogi::grouping::{
     CATEGORIES, Demand, Groups, PredictionLog, bounds, category_of,
@@ -154,12 +157,12 @@ const NOT_PREDICTED: u8 = 253;
 const IS_HOT: u8 = 254;
 const IS_MOVED: u8 = 255;
 
-/// Drive writes over which the bound of hot lives is judged, and those that a bit of a page's history stands for: 10M and 40M
-/// of 128 GiB.
+/// Drive writes over which the bound of hot lives is judged, and those that a bit of a page's history stands for:
+/// 10M and 40M of 128 GiB.
 const HOT_WINDOW: f64 = 0.3;
 const HISTORY_WINDOW: f64 = 1.2;
 
-/// By how much write amplification has to change for the bound of hot lives to do so.
+/// By how much write amplification has to change for the bound of hot lives to follow.
 const WORTH_MOVING: f64 = 0.05;
 
 /// Drive writes in which every page becomes unwritten once: 200M of 128 GiB.
@@ -236,7 +239,8 @@ pub struct Dogi {
 }
 
 state!(Dogi {
-    pages, chunks, opened_at, previous, samples, predictor, is_trained, is_grouped, groups, hot_bound, was_raised, in_window, in_round, waf_before, next
+    pages, chunks, opened_at, previous, samples, predictor, is_trained, is_grouped, groups, hot_bound,
+    was_raised, in_window, in_round, waf_before, next
 } constant bounds, periods, blocks, pages_per_block, epochs, last, candidates);
 
 impl PolicyEntry for Dogi {
@@ -352,7 +356,8 @@ impl Dogi {
         }
     }
 
-    /// The stream that fills blocks of the group with these categories: first what is open of one that has no group any more.
+    /// The stream that fills blocks of the group with these categories: first what is open of one that has no group
+    /// any more.
     #[inline]
     fn stream_of(&self, (lowest, top): (usize, usize), drive: &Drive) -> StreamId {
         let is_open = |&category: &usize| drive.open_block(stream(category)).is_some();
@@ -565,8 +570,8 @@ impl Policy for Dogi {
         self.samples.end(lpn, drive.write_clock());
     }
 
-    /// Stamp, history, category and a bit for every page, a counter for each 512 of them; the time of opening and the group of
-    /// every block; the network and the sampled writes.
+    /// Stamp, history, category and a bit for every page, a counter for each 512 of them; the time of opening and
+    /// the group of every block; the network and the sampled writes.
     fn metadata(&self) -> Metadata {
         let categories = CATEGORIES as u32 + 2;
         let per_page = 32 + 8 + bits_for(categories) + 1;

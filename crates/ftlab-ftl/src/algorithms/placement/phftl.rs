@@ -1,36 +1,36 @@
 //! `phftl`: a small neural network tells short-living pages from long-living ones.
 //!
 //! # Idea
-//! How long a page will live shows in more than its last lifetime: in those before, in how it is
-//! written, and in what happens around it. A network can learn which of it counts, on the drive, as it runs.
+//! How long a page will live shows in more than its last lifetime: in those before, in how it is written, and
+//! in what happens around it. A network can learn which of it counts, on the drive, as it runs.
 //!
 //! # Rule
-//! A network of 5 features, twice 16 rectified units and 2 outputs says of every host write whether what
-//! it leaves will live for less than a threshold; both answers have a stream. Relocated pages go to
-//! one of five streams, by how often they were relocated. The features are the page's last lifetime and
-//! the mean of those before, whether it follows the page written before it, how long that run is, and
-//! how often the 512 pages around it were written. One of `sample` writes is remembered until its
-//! lifetime is known. After each window of host writes the threshold is found again, and the network goes
-//! once over the samples that became known.
+//! A network of 5 features, twice 16 rectified units and 2 outputs says of every host write whether what it
+//! leaves will live for less than a threshold; both answers have a stream. Relocated pages go to one of five
+//! streams, by how often they were relocated. The features are the page's last lifetime and the mean of those
+//! before, whether it follows the page written before it, how long that run is, and how often the 512 pages
+//! around it were written. One of `sample` writes is remembered until its lifetime is known. After each window
+//! of host writes the threshold is found again, and the network goes once over the samples that became known.
 //!
-//! The threshold divides the logarithms of the lifetimes of these samples where the means of both sides lie farthest
-//! apart (Otsu's method); it moves half the way there.
+//! The threshold divides the logarithms of the lifetimes of these samples where the means of both sides lie
+//! farthest apart (Otsu's method); it moves half the way there.
 //!
 //! # Parameters
 //! `window` 0.05 drive writes; `sample` one of 4.
 //!
 //! # Where the paper is silent
-//! The paper was at hand only as its abstract, as DOGI's authors sum it up (a recurrent network, GRU, for two classes of host
-//! writes; five classes of relocated pages by age), and as a program of others names its features: the ratio of reads
-//! to writes, whether requests are sequential, reads and writes of the chunk. An FTL here sees neither
-//! reads nor the lengths of requests, so runs of page numbers stand for these. What GRU remembers
-//! of a page's past is replaced by a mean that every lifetime moves half the way. How the threshold is adapted, sizes, rates and windows
-//! are ours. The paper's victims are left to the victim rule; DOGI's authors take cost-benefit.
-//! A first write counts as one after four drive writes. Intervals are taken modulo 2^32 host writes.
+//! The paper was at hand only as its abstract, as DOGI's authors sum it up (a recurrent network, GRU, for two
+//! classes of host writes; five classes of relocated pages by age), and as a program of others names its
+//! features: the ratio of reads to writes, whether requests are sequential, reads and writes of the chunk. An
+//! FTL here sees neither reads nor the lengths of requests, so runs of page numbers stand for these. What GRU
+//! remembers of a page's past is replaced by a mean that every lifetime moves half the way. How the threshold
+//! is adapted, sizes, rates and windows are ours. The paper's victims are left to the victim rule; DOGI's
+//! authors take cost-benefit. A first write counts as one after four drive writes. Intervals are taken modulo
+//! 2^32 host writes.
 //!
 //! # Reference
-//! Sun et al., "Learning-based Data Separation for Write Amplification Reduction in Solid State Drives", DAC 2023; Kim et
-//! al., DOGI, FAST 2026, section 2.2, for its summary.
+//! Sun et al., "Learning-based Data Separation for Write Amplification Reduction in Solid State Drives", DAC
+//! 2023; Kim et al., DOGI, FAST 2026, section 2.2, for its summary.
 
 use crate::algorithms::placement::classes::log2;
 use crate::algorithms::tools::intervals::writes_since;
@@ -251,7 +251,7 @@ impl Placement for Phftl {
         self.samples.end(lpn, drive.write_clock());
     }
 
-    /// A stamp and a mean of 8 bits for every page, a counter for each 512 of them, the class of every block, the network and the
+    /// A stamp and a mean for every page, a counter for each 512 of them, the class of every block, the network and the
     /// sampled writes.
     fn metadata(&self) -> Metadata {
         Metadata::per_page(64.0 + 32.0 / f64::from(CHUNK_PAGES))

@@ -5,19 +5,19 @@
 //! mixes them with host writes, which SepBIT keeps apart.
 //!
 //! # Rule
-//! A host write goes to the short-lived stream if the version that it replaces lived for less than l host writes, else to the
-//! long-lived one; l is the mean time from opening to collection of the last 16 collected blocks of the first.
-//! Relocated pages go to one of N logs, of which log i, from the coldest, stands for pages that are rewritten every
-//! 2 L / q^i host writes, L being the logical pages: to the one that is nearest, by its logarithm, to the
-//! period of the page. This is the mean of its last interval between host writes and of the period before, or the time
-//! since the host wrote it if that is longer.
+//! A host write goes to the short-lived stream if the version that it replaces lived for less than l host
+//! writes, else to the long-lived one; l is the mean time from opening to collection of the last 16 collected
+//! blocks of the first. Relocated pages go to one of N logs, of which log i, from the coldest, stands for pages
+//! that are rewritten every 2 L / q^i host writes, L being the logical pages: to the one that is nearest, by
+//! its logarithm, to the period of the page. This is the mean of its last interval between host writes and of
+//! the period before, or the time since the host wrote it if that is longer.
 //!
 //! # Parameters
 //! `blocks` 16 as in SepBIT; `logs` 4 and q `ratio` 2.
 //!
 //! # Where the paper is silent
-//! There is none. MultiLog moves pages by one log at a time, from that of the block where they lie; here they come
-//! from host streams, so that the log is chosen anew each time.
+//! There is none. MultiLog moves pages by one log at a time, from that of the block where they lie; here they
+//! come from host streams, so that the log is chosen anew each time.
 //!
 //! # Reference
 //! Our choice, of parts of `sepbit` and `multilog`.
