@@ -71,12 +71,13 @@
 use crate::algorithms::dogi::grouping::{
     CATEGORIES, Demand, Groups, PredictionLog, bounds, category_of,
 };
+use crate::algorithms::dogi::hot::HotBound;
 use crate::algorithms::placement::classes::log2;
 use crate::algorithms::tools::network::Network;
 use crate::algorithms::tools::samples::Samples;
+use crate::page::Drive;
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, Victims};
-use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, STAMP_BITS, bits_for, hardware};
@@ -125,7 +126,7 @@ const FEATURES: usize = 6;
 /// 1.6K weights.
 type Predictor = Network<FEATURES, 32, CATEGORIES>;
 
-const HOT: StreamId = StreamId(0);
+pub(super) const HOT: StreamId = StreamId(0);
 const FROZEN: StreamId = StreamId(CATEGORIES as u8 + 1);
 const MOVED_ONCE: StreamId = StreamId(CATEGORIES as u8 + 2);
 const MOVED_AGAIN: StreamId = StreamId(CATEGORIES as u8 + 3);
@@ -162,9 +163,6 @@ const IS_MOVED: u8 = 255;
 const HOT_WINDOW: f64 = 0.3;
 const HISTORY_WINDOW: f64 = 1.2;
 
-/// By how much write amplification has to change for the bound of hot lives to follow.
-const WORTH_MOVING: f64 = 0.05;
-
 /// Drive writes in which every page becomes unwritten once: 200M of 128 GiB.
 const FROZEN_ROUND: u64 = 6;
 
@@ -174,9 +172,6 @@ const CHUNK_PAGES: u32 = 512;
 /// The share of right predictions that is needed, and samples before that is known.
 const RIGHT_MIN: f64 = 0.1;
 const SAMPLES_MIN: usize = 128;
-
-/// Expired blocks without an invalid page that a collection moves at most.
-const FULL_VICTIMS_MAX: usize = 4;
 
 /// What is known of a logical page.
 #[derive(Debug, Clone, Copy, Default)]
@@ -193,17 +188,18 @@ struct Page {
 
 state!(Page { written_at, history, category, is_written });
 
-/// What was counted since the bound of hot lives was judged, and since categories were grouped.
+/// What the hot group took since categories were grouped.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+pub(super) struct HotTraffic {
+    /// Host writes, and those that were hot.
     writes: u64,
-    moved: u64,
     hot_writes: u64,
-    hot_victims: u64,
-    hot_moved: u64,
+    /// Hot blocks that were collected, and their valid pages.
+    pub(super) victims: u64,
+    pub(super) moved: u64,
 }
 
-state!(Counts { writes, moved, hot_writes, hot_victims, hot_moved });
+state!(HotTraffic { writes, hot_writes, victims, moved });
 
 /// Groups by predicted lifetimes.
 pub struct Dogi {
@@ -211,7 +207,7 @@ pub struct Dogi {
     /// Chunk of pages -> host writes to it.
     chunks: Vec<u32>,
     /// Block -> write clock when it was opened.
-    opened_at: Vec<u64>,
+    pub(super) opened_at: Vec<u64>,
     /// The page written last.
     previous: Lpn,
     samples: Samples<FEATURES>,
@@ -220,13 +216,8 @@ pub struct Dogi {
     is_trained: bool,
     is_grouped: bool,
     groups: Groups,
-    /// The longest life of a hot page, in host writes.
-    hot_bound: u64,
-    /// Whether it was raised, and this has not been judged yet.
-    was_raised: bool,
-    in_window: Counts,
-    in_round: Counts,
-    waf_before: f64,
+    hot: HotBound,
+    pub(super) hot_traffic: HotTraffic,
     /// Write clocks at which something is due: the bound of hot lives, histories, training.
     next: [u64; 3],
     bounds: [u64; CATEGORIES],
@@ -234,13 +225,13 @@ pub struct Dogi {
     blocks: u32,
     pages_per_block: u32,
     epochs: u32,
-    last: LastGroup,
-    candidates: Candidates,
+    pub(super) last: LastGroup,
+    pub(super) candidates: Candidates,
 }
 
 state!(Dogi {
-    pages, chunks, opened_at, previous, samples, predictor, is_trained, is_grouped, groups, hot_bound,
-    was_raised, in_window, in_round, waf_before, next
+    pages, chunks, opened_at, previous, samples, predictor, is_trained, is_grouped, groups, hot,
+    hot_traffic, next
 } constant bounds, periods, blocks, pages_per_block, epochs, last, candidates);
 
 impl PolicyEntry for Dogi {
@@ -264,11 +255,8 @@ impl PolicyEntry for Dogi {
             is_trained: false,
             is_grouped: false,
             groups: Groups::ONE,
-            hot_bound: u64::from(parameters.hot) * u64::from(shape.pages_per_block),
-            was_raised: false,
-            in_window: Counts::default(),
-            in_round: Counts::default(),
-            waf_before: 1.0,
+            hot: HotBound::new(parameters.hot, shape.pages_per_block),
+            hot_traffic: HotTraffic::default(),
             next: periods,
             bounds: bounds(pages),
             periods,
@@ -279,6 +267,14 @@ impl PolicyEntry for Dogi {
             candidates: parameters.candidates,
         }
     }
+}
+
+/// The stream that fills blocks of the group with these categories: first what is open of one that has no group any
+/// more.
+#[inline]
+fn stream_of((lowest, top): (usize, usize), drive: &Drive) -> StreamId {
+    let is_open = |&category: &usize| drive.open_block(stream(category)).is_some();
+    stream((lowest..top).find(is_open).unwrap_or(top))
 }
 
 impl Dogi {
@@ -294,7 +290,7 @@ impl Dogi {
         }
         let [hot_bound, history, training] = is_due;
         if hot_bound {
-            self.move_hot_bound();
+            self.hot.judge();
         }
         if history {
             self.pages.iter_mut().for_each(|page| page.history >>= 1);
@@ -302,21 +298,6 @@ impl Dogi {
         if training {
             self.retrain(drive);
         }
-    }
-
-    /// One step up while write amplification falls; if it rises after that, the step is taken back.
-    fn move_hot_bound(&mut self) {
-        let Counts { writes, moved, .. } = std::mem::take(&mut self.in_window);
-        let waf = 1.0 + moved as f64 / writes.max(1) as f64;
-        let change = (waf - self.waf_before) / self.waf_before;
-        let block = u64::from(self.pages_per_block);
-        if change < -WORTH_MOVING {
-            self.hot_bound += block;
-            self.was_raised = true;
-        } else if change > WORTH_MOVING && std::mem::take(&mut self.was_raised) {
-            self.hot_bound -= block;
-        }
-        self.waf_before = waf;
     }
 
     /// Trains the network on what became known, and groups categories by how well it predicts them.
@@ -339,11 +320,11 @@ impl Dogi {
         self.groups = groups.unwrap_or(Groups::ONE);
         self.predictor.train(&labelled, self.epochs);
         self.is_trained = true;
-        self.in_round = Counts::default();
+        self.hot_traffic = HotTraffic::default();
     }
 
     fn demand(&self, drive: &Drive) -> Demand {
-        let Counts { writes, hot_writes, hot_victims, hot_moved, .. } = self.in_round;
+        let HotTraffic { writes, hot_writes, victims, moved } = self.hot_traffic;
         let pages_per_block = f64::from(self.pages_per_block);
         Demand {
             bounds: self.bounds,
@@ -351,88 +332,20 @@ impl Dogi {
             pages_per_block,
             valid_pages: f64::from(drive.mapped_pages()),
             hot_writes: hot_writes as f64 / writes.max(1) as f64,
-            hot_valid: hot_moved as f64 / (hot_victims.max(1) as f64 * pages_per_block),
-            hot_bound: self.hot_bound as f64,
+            hot_valid: moved as f64 / (victims.max(1) as f64 * pages_per_block),
+            hot_bound: self.hot.bound as f64,
         }
     }
 
-    /// The stream that fills blocks of the group with these categories: first what is open of one that has no group
-    /// any more.
-    #[inline]
-    fn stream_of(&self, (lowest, top): (usize, usize), drive: &Drive) -> StreamId {
-        let is_open = |&category: &usize| drive.open_block(stream(category)).is_some();
-        stream((lowest..top).find(is_open).unwrap_or(top))
-    }
-
     /// How long pages of this stream are to live at most; none if it has no bound.
-    fn bound(&self, stream: StreamId) -> Option<u64> {
+    pub(super) fn bound(&self, stream: StreamId) -> Option<u64> {
         match stream {
-            HOT => Some(self.hot_bound),
+            HOT => Some(self.hot.bound),
             StreamId(life) if usize::from(life) < CATEGORIES => {
                 Some(self.bounds[usize::from(life) - 1])
             }
             _ => None,
         }
-    }
-
-    fn eligible<'a>(drive: &'a Drive, victims: &Victims) -> impl Iterator<Item = BlockId> + 'a {
-        let most = victims.valid_pages_max();
-        let chosen = victims.blocks().to_vec();
-        (0..drive.geometry().blocks()).map(BlockId).filter(move |&block| {
-            drive.phase(block) == Phase::Sealed
-                && drive.valid_pages(block) <= most
-                && !chosen.contains(&block)
-        })
-    }
-
-    /// The oldest block of the first group that has expired ones.
-    fn expired(&self, drive: &Drive, victims: &Victims) -> Option<BlockId> {
-        let now = drive.write_clock();
-        let is_expired = |&block: &BlockId| {
-            let bound = self.bound(drive.stream_of(block));
-            bound.is_some_and(|bound| now - self.opened_at[block.index()] > bound)
-        };
-        let order = |&block: &BlockId| (drive.stream_of(block).0, drive.allocated(block));
-        Self::eligible(drive, victims).filter(is_expired).min_by_key(order)
-    }
-
-    /// What a block of the last group is worth as a victim.
-    fn score(&self, block: BlockId, drive: &Drive) -> f64 {
-        let pages = f64::from(drive.pages_per_block());
-        let valid = f64::from(drive.valid_pages(block));
-        match self.last {
-            LastGroup::Greedy => pages - valid,
-            LastGroup::CostBenefit => {
-                let age = (drive.write_clock() - self.opened_at[block.index()]) as f64;
-                age.sqrt() * (pages - valid) / valid
-            }
-        }
-    }
-
-    /// The best block without a bound that has an invalid page, or of all if there is none.
-    fn best_of_last(&self, drive: &Drive, victims: &Victims) -> Option<BlockId> {
-        let gains = |&block: &BlockId| drive.valid_pages(block) < drive.pages_per_block();
-        let blocks = || Self::eligible(drive, victims).filter(gains);
-        let best = |blocks: &mut dyn Iterator<Item = BlockId>| {
-            let scored = blocks.map(|block| (self.score(block, drive), block));
-            scored.min_by(|a, b| {
-                b.0.total_cmp(&a.0).then_with(|| drive.allocated(a.1).cmp(&drive.allocated(b.1)))
-            })
-        };
-        let is_last = |&block: &BlockId| {
-            self.candidates == Candidates::All || self.bound(drive.stream_of(block)).is_none()
-        };
-        let found = best(&mut blocks().filter(is_last)).or_else(|| best(&mut blocks()));
-        found.map(|(_, block)| block)
-    }
-
-    fn choose(&mut self, block: BlockId, drive: &Drive, victims: &mut Victims) {
-        let valid = drive.valid_pages(block);
-        if drive.stream_of(block) == HOT {
-            self.in_round.hot_victims += 1;
-            self.in_round.hot_moved += u64::from(valid);
-        }
-        victims.push(block, valid);
     }
 }
 
@@ -487,7 +400,7 @@ impl Policy for Dogi {
         ];
         *chunk = chunk.saturating_add(1);
         self.previous = lpn;
-        let is_hot = is_rewrite && lifetime < self.hot_bound;
+        let is_hot = is_rewrite && lifetime < self.hot.bound;
         let category = if is_hot {
             IS_HOT
         } else {
@@ -505,16 +418,15 @@ impl Policy for Dogi {
             category,
             is_written: is_rewrite,
         };
-        for counts in [&mut self.in_window, &mut self.in_round] {
-            counts.writes += 1;
-            counts.hot_writes += u64::from(is_hot);
-        }
-        if is_hot { HOT } else { self.stream_of(self.groups.of(category.into()), drive) }
+        self.hot.count_write();
+        self.hot_traffic.writes += 1;
+        self.hot_traffic.hot_writes += u64::from(is_hot);
+        if is_hot { HOT } else { stream_of(self.groups.of(category.into()), drive) }
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        self.in_window.moved += 1;
+        self.hot.count_moved();
         let known = &mut self.pages[page.lpn.index()];
         let category = std::mem::replace(&mut known.category, IS_MOVED);
         if !known.is_written {
@@ -522,7 +434,7 @@ impl Policy for Dogi {
         }
         if !self.is_grouped {
             return match page.from {
-                HOT => self.stream_of(self.groups.of(0), drive),
+                HOT => stream_of(self.groups.of(0), drive),
                 MOVED_ONCE | MOVED_AGAIN => MOVED_AGAIN,
                 _ => MOVED_ONCE,
             };
@@ -536,21 +448,11 @@ impl Policy for Dogi {
             }
             category => self.groups.moved_to(category.into()),
         };
-        self.stream_of(self.groups.of(top), drive)
+        stream_of(self.groups.of(top), drive)
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        while victims.invalid_pages() == 0
-            && victims.blocks().len() < FULL_VICTIMS_MAX
-            && let Some(block) = self.expired(drive, victims)
-        {
-            self.choose(block, drive, victims);
-        }
-        if victims.invalid_pages() == 0
-            && let Some(block) = self.best_of_last(drive, victims)
-        {
-            self.choose(block, drive, victims);
-        }
+        self.choose_victims(drive, victims);
     }
 
     fn block_score(&self, block: BlockId, drive: &Drive) -> Option<BlockScore> {
@@ -589,8 +491,8 @@ impl Policy for Dogi {
     }
 
     fn check(&self, _drive: &Drive) -> Result<(), String> {
-        if self.hot_bound < u64::from(self.pages_per_block) {
-            return Err(format!("hot pages live for {} host writes", self.hot_bound));
+        if self.hot.bound < u64::from(self.pages_per_block) {
+            return Err(format!("hot pages live for {} host writes", self.hot.bound));
         }
         Ok(())
     }
