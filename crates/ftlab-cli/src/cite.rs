@@ -22,7 +22,7 @@ pub(crate) struct CiteArgs {
 const WORKS: &str = include_str!("../assets/works.bib");
 
 /// How the sources of the registry begin, and which work that is.
-const SOURCES: [(&str, &str); 20] = [
+const SOURCES: [(&str, &str); 22] = [
     ("2R (", "2r"),
     ("2R++ (", "2rpp"),
     ("Wolf (", "wolf"),
@@ -41,6 +41,8 @@ const SOURCES: [(&str, &str); 20] = [
     ("SFS (", "sfs"),
     ("FADaC (", "fadac"),
     ("WARCIP (", "warcip"),
+    ("PHFTL (", "phftl"),
+    ("DOGI (", "dogi"),
     ("Hu et al. (", "hu"),
     ("NVMe TP 4146", "fdp"),
 ];

@@ -112,8 +112,20 @@ pub trait State {
 }
 
 /// Implements [`State`] for a struct by naming every field: those that change, and after `constant`
-/// those that do not.
+/// those that do not. Constants that the struct depends on come first, in brackets.
 macro_rules! state {
+    ([$($generics:tt)+] $type:ty { $($field:ident),* $(,)? } $(constant $($constant:ident),+)?) => {
+        impl<$($generics)+> $crate::State for $type {
+            fn transfer(
+                &mut self,
+                _archive: &mut dyn $crate::Archive,
+            ) -> Result<(), $crate::StateError> {
+                let Self { $($field,)* $($($constant: _,)+)? } = self;
+                $($crate::State::transfer($field, _archive)?;)*
+                Ok(())
+            }
+        }
+    };
     ($type:ident { $($field:ident),* $(,)? } $(constant $($constant:ident),+)?) => {
         impl $crate::State for $type {
             fn transfer(

@@ -28,7 +28,7 @@ fn relocations(result: &ExperimentResult) -> Vec<u64> {
 }
 
 /// The placements that guess, with the same victims.
-const GUESSES: [&str; 8] = [
+const GUESSES: [&str; 11] = [
     "fk",
     "sepbit",
     "dac-cb",
@@ -37,6 +37,9 @@ const GUESSES: [&str; 8] = [
     "sfs/cost-benefit",
     "fadac/cost-benefit",
     "warcip/cost-benefit",
+    "phftl/cost-benefit",
+    "sepbit-multilog/cost-benefit",
+    "dogi",
 ];
 
 #[test]

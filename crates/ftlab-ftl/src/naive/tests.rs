@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 68] = [
+const VARIANTS: [&str; 72] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -59,6 +59,10 @@ const VARIANTS: [&str; 68] = [
     "hazard:run=1,merge=0",
     "hazard:common=30,epoch=0.2",
     "hazard:run=4,merge=50",
+    "dogi:retrain=0.05,sample=1,epochs=1",
+    "dogi:hot=1,retrain=0.1,sample=2,epochs=2,last=greedy,candidates=all",
+    "phftl/cost-benefit:window=0.01,sample=1",
+    "nodap:groups=3,first=0.1,last=1",
     "fk:classes=6,spacing=blocks",
     "fk:classes=1",
     "fk/cost-benefit:classes=6,spacing=blocks",
@@ -441,7 +445,10 @@ fn every_ftl_has_a_naive_twin_but_those_that_draw_or_measure() {
         "sfs",
         "fadac",
         "warcip",
+        "phftl",
+        "dogi",
         "fk",
+        "nodap",
         "oracle-rate",
         "adapt-depth",
         "inner=",

@@ -1,6 +1,6 @@
 //! Every FTL: a new one is a line here.
 
-use crate::algorithms::{fk, groups, hazard, midas, placement, two_r, victim};
+use crate::algorithms::{dogi, fk, groups, hazard, midas, nodap, placement, two_r, victim};
 use crate::ftl::DynFtl;
 use crate::hybrid::{self, FtlEntry};
 use crate::observer::Observer;
@@ -19,7 +19,7 @@ use ftlab_spec::{NamesAndPairs, Parameters, Spec, SpecError};
 
 registry! {
     policies: two_r::TwoRGreedy, two_r::TwoRFifo, two_r::TwoRPlusPlus, groups::Wolf,
-              groups::FdpFreq, hazard::Hazard, hazard::OracleRate, midas::Midas, fk::Fk;
+              groups::FdpFreq, hazard::Hazard, hazard::OracleRate, midas::Midas, dogi::Dogi, fk::Fk, nodap::Nodap;
     presets: "1r-greedy" => (placement::Single, victim::Greedy, ""),
              "fifo" => (placement::Single, victim::Fifo, ""),
              "lfs-cb" => (placement::Single, victim::CostBenefit, "batch=8"),
@@ -30,7 +30,7 @@ registry! {
     placements: placement::Single, placement::SepGc, placement::Dac, placement::Baseline,
                 placement::Lru, placement::Mbf, placement::Oracle, placement::SepBit,
                 placement::MultiLog, placement::Sfs, placement::Fadac, placement::Warcip,
-                placement::Fk, placement::NvmeFdp;
+                placement::SepBitMultiLog, placement::Phftl, placement::Fk, placement::NvmeFdp;
     victims: victim::Greedy, victim::Fifo, victim::CostBenefit, victim::DChoices,
              victim::WindowedGreedy, victim::Random, victim::Cat;
     hybrids: hybrid::Fmax, hybrid::Fast, hybrid::Faster, hybrid::Page;

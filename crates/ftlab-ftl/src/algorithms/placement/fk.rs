@@ -55,7 +55,7 @@ ftlab_spec::parameters! {
 }
 
 /// The most classes that there can be.
-const CLASSES_MAX: usize = 16;
+pub(crate) const CLASSES_MAX: usize = 16;
 
 /// As many as are worth their open blocks also where few are to spare.
 const CLASSES_WANTED: u32 = 6;
@@ -94,33 +94,44 @@ impl PlacementEntry for Fk {
             0 => default_classes(shape),
             classes => classes,
         };
-        let bounds = (1..classes).map(|bound| match parameters.spacing {
-            Spacing::Blocks => u64::from(bound) * u64::from(shape.pages_per_block),
-            Spacing::Octaves => octave_bound(bound, classes, shape.logical_pages),
-        });
-        Self {
-            dies_at: hardware::table(shape.logical_pages as usize, NEVER),
-            bounds: bounds.collect(),
-        }
+        let pages = u64::from(shape.pages_per_block);
+        let bounds = match parameters.spacing {
+            Spacing::Blocks => (1..u64::from(classes)).map(|bound| bound * pages).collect(),
+            Spacing::Octaves => octave_bounds(classes, BOUNDS, shape.logical_pages),
+        };
+        Self::with_bounds(bounds, shape.logical_pages)
     }
 }
 
 /// A third of the spare blocks, at least 6 as far as these leave one to collect into.
-fn default_classes(shape: DriveShape) -> u32 {
+pub(crate) fn default_classes(shape: DriveShape) -> u32 {
     let spare_blocks = shape.spare_blocks();
     let possible = spare_blocks.saturating_sub(1).clamp(1, CLASSES_MAX as u32);
     (spare_blocks / 3).max(CLASSES_WANTED).min(possible)
 }
 
-/// Bound number `bound`, from 1, of `classes` classes.
-fn octave_bound(bound: u32, classes: u32, logical_pages: u32) -> u64 {
-    let [first, last] = BOUNDS;
-    let steps = classes.saturating_sub(2).max(1);
-    let factor = (last / first).powf(f64::from(bound - 1) / f64::from(steps));
-    (first * factor * f64::from(logical_pages)).round().max(1.0) as u64
+/// The bounds between `classes` classes, in host writes: from the first to the last of `ends`, in host writes per
+/// logical page, by equal factors.
+pub(crate) fn octave_bounds(classes: u32, [first, last]: [f64; 2], logical_pages: u32) -> Vec<u64> {
+    let steps = f64::from(classes.saturating_sub(2).max(1));
+    let bound = |step: u32| {
+        let factor = (last / first).powf(f64::from(step) / steps);
+        (first * factor * f64::from(logical_pages)).round().max(1.0) as u64
+    };
+    (0..classes.saturating_sub(1)).map(bound).collect()
 }
 
 impl Fk {
+    /// Classes with these bounds between them, at most one less than there are names.
+    pub(crate) fn with_bounds(bounds: Vec<u64>, logical_pages: u32) -> Self {
+        Self { dies_at: hardware::table(logical_pages as usize, NEVER), bounds }
+    }
+
+    /// Bounds between classes in host writes, rising.
+    pub(crate) fn bounds(&self) -> &[u64] {
+        &self.bounds
+    }
+
     /// The write clock at which the content of a page dies; the highest number if that is not known.
     #[inline]
     pub fn dies_at(&self, lpn: Lpn) -> u64 {

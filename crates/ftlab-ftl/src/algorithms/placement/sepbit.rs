@@ -81,9 +81,9 @@ pub struct SepBit {
 state!(SepBit { written_at, opened_at, lifespan, oldest_known, queue_max } constant parameters);
 
 /// The mean lifespan of blocks of class 1.
-struct Lifespan {
+pub(super) struct Lifespan {
     /// `u64::MAX` until it is known.
-    mean: u64,
+    pub(super) mean: u64,
     sum: u64,
     blocks: u32,
 }
@@ -101,7 +101,7 @@ impl PlacementEntry for SepBit {
             parameters: parameters.clone(),
             written_at: hardware::table(shape.logical_pages as usize, NEVER),
             opened_at: vec![0; shape.blocks as usize],
-            lifespan: Lifespan { mean: u64::MAX, sum: 0, blocks: 0 },
+            lifespan: Lifespan::UNKNOWN,
             oldest_known: 0,
             queue_max: 0,
         }
@@ -109,8 +109,10 @@ impl PlacementEntry for SepBit {
 }
 
 impl Lifespan {
+    pub(super) const UNKNOWN: Self = Self { mean: u64::MAX, sum: 0, blocks: 0 };
+
     /// A block of class 1 has been collected, `writes` host writes after it was opened.
-    fn add(&mut self, writes: u64, blocks: u32) {
+    pub(super) fn add(&mut self, writes: u64, blocks: u32) {
         self.sum += writes;
         self.blocks += 1;
         if self.blocks == blocks {
