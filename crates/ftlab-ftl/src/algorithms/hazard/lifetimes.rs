@@ -8,6 +8,9 @@ pub(super) const CLASSES: usize = 32;
 /// Steps of a class, as a power of two.
 const STEPS_PER_CLASS_BITS: u32 = 2;
 
+/// Steps of the scale.
+pub(super) const STEPS: usize = CLASSES << STEPS_PER_CLASS_BITS;
+
 /// How wide a class is.
 pub(super) const OCTAVES_PER_CLASS: f32 = 0.5;
 
@@ -31,8 +34,7 @@ impl Scale {
     /// The step of a lifetime in host writes.
     #[inline]
     pub(super) fn step_of(self, lifetime: f32) -> u8 {
-        let steps_end = ((CLASSES as u32) << STEPS_PER_CLASS_BITS).cast_signed();
-        (steps(lifetime) - self.origin).clamp(0, steps_end - 1) as u8
+        (steps(lifetime) - self.origin).clamp(0, STEPS as i32 - 1) as u8
     }
 
     /// The lifetime in the middle of a step, in host writes.

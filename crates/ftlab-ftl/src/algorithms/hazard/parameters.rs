@@ -12,6 +12,18 @@ ftlab_spec::choices! {
     }
 }
 
+ftlab_spec::choices! {
+    /// Whether it keeps a byte for every page.
+    pub enum KnownPages {
+        /// If there are fewer than 24 spare blocks.
+        Auto = "auto",
+        /// Yes.
+        On = "on",
+        /// No: what is known of a page is known of its block.
+        Off = "off",
+    }
+}
+
 ftlab_spec::parameters! {
     /// Parameters of hazard.
     pub struct HazardParameters {
@@ -29,6 +41,8 @@ ftlab_spec::parameters! {
         common: f64 = 1.0, "common" in 0.0..=1000.0, from "ours";
         /// When blocks are scored for the choice of victims.
         estimates: Estimates = Estimates::Kept, "estimates", from "ours";
+        /// Whether it keeps the lifetime expected of every page; auto: if there are fewer than 24 spare blocks.
+        pages: KnownPages = KnownPages::Auto, "pages", from "ours";
     }
 }
 

@@ -22,11 +22,17 @@
 //! expected to live for f (T + 2 a), and go to one stream. Lifetimes are divided among the streams such that
 //! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
+//! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
+//! pages. Then T is kept for every page, in a byte. A page that is moved at age a, which its place in the block
+//! tells, is expected to live for T + a, one that the host rewrites for (T + a) / 2; and the T of a block is the
+//! harmonic mean over its valid pages: see `pages.rs`.
+//!
 //! ```text
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
 //!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
+//!         pages are known: pages.rewritten, step_of((T + a) / 2) of the page itself      (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
@@ -39,10 +45,12 @@
 //!
 //! place_relocation(page):
 //!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
+//!     pages are known: instead of destination, pages.moved, step_of(T + a) of the page itself
 //!     the stream is sharing.stream_of(destination)
 //!
 //! estimate(block):                                                               (evidence.rs)
-//!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave
+//!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave;
+//!         pages are known: pages.lifetime, the inverse of the mean rate of those that are valid
 //!     a = age: now - the mean time at which they were written there
 //!     h = 1 / (T + 2 a)
 //!     h_b = hazard_rate: (lost + c + k) / (exposure + c / h + k L)
@@ -62,10 +70,11 @@
 //!
 //! # Parameters
 //! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than
-//! there are spare blocks; `epoch` is the share of the logical pages that is written between snapshots;
+//! there are spare blocks, and at most 3 if pages are known; `epoch` is the share of the logical pages that is written between snapshots;
 //! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
 //! at most, so that 1 is every page for itself and 0 no limit; `merge` is the weight of what open blocks
-//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim, and
+//! cost when lifetimes are divided among streams; `pages=on` keeps what is expected of every page, `off` does not,
+//! and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all blocks for every victim, and
 //! estimates a block for every page of it that is rewritten. By default both are kept, and renewed when a
 //! block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest
 //! are then compared by their present ones.
@@ -79,8 +88,9 @@
 use crate::Metadata;
 use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
 use crate::algorithms::hazard::lifetimes::Scale;
-use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
-use crate::algorithms::hazard::rungs;
+use crate::algorithms::hazard::pages::Pages;
+use crate::algorithms::hazard::parameters::{Estimates, HazardParameters, KnownPages};
+use crate::algorithms::hazard::rungs::{self, Rungs};
 use crate::algorithms::hazard::runs::Runs;
 use crate::algorithms::hazard::score_board::ScoreBoard;
 use crate::algorithms::hazard::sharing::Sharing;
@@ -89,13 +99,17 @@ use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::BlockId;
+use ftlab_flash::{BlockId, Lpn, Ppn};
 
 /// Blocks with the highest kept score whose present scores are compared.
 const CANDIDATES: usize = 64;
 
 /// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
 const ROUNDS: usize = 8;
+
+/// Where there are fewer spare blocks, a block holds a mixture of which its losses tell little, and what is
+/// expected of each page is kept.
+const BLOCKS_THAT_TELL: u32 = 24;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -104,6 +118,8 @@ pub struct Hazard {
     first_step: u8,
     rungs: usize,
     evidence: Evidence,
+    /// What is known of every page, where blocks are few.
+    pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
     runs: Runs,
@@ -114,7 +130,7 @@ pub struct Hazard {
 }
 
 state!(
-    Hazard { evidence, board, runs, sharing, destination, victim }
+    Hazard { evidence, pages, board, runs, sharing, destination, victim }
     constant scale, first_step, rungs, estimates
 );
 
@@ -167,13 +183,19 @@ impl PolicyEntry for Hazard {
     const SOURCE: &'static str = "ours";
 
     fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
-        let rungs = rungs::count_of(parameters.rungs, shape);
+        let knows_pages = match parameters.pages {
+            KnownPages::Auto => shape.spare_blocks() < BLOCKS_THAT_TELL,
+            KnownPages::On => true,
+            KnownPages::Off => false,
+        };
+        let rungs = Rungs::new(parameters.rungs, knows_pages, shape);
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, rungs + 1, scale, shape),
+            evidence: Evidence::new(parameters, rungs.most + 1, scale, shape),
+            pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             runs: Runs::new(parameters.run),
@@ -182,7 +204,7 @@ impl PolicyEntry for Hazard {
             victim: None,
             scale,
             first_step,
-            rungs,
+            rungs: rungs.most,
         }
     }
 }
@@ -192,6 +214,10 @@ impl Hazard {
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
         let observed = self.evidence.of(block, drive);
         let Observed { age, lifetime, .. } = observed;
+        let lifetime = match &self.pages {
+            Some(pages) if drive.phase(block) != Phase::Open => pages.lifetime(block, drive),
+            _ => lifetime,
+        };
         let expected = lifetime + 2.0 * age;
         let losses = self.evidence.losses_of(&observed, expected);
         Estimate { age, lifetime, expected, losses }
@@ -231,8 +257,10 @@ impl Hazard {
     #[cold]
     fn begin_victim(&mut self, victim: BlockId, drive: &Drive) {
         self.victim = Some(victim);
-        self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
-        self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
+        if self.pages.is_none() {
+            self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
+            self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
+        }
     }
 
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
@@ -300,6 +328,13 @@ impl Policy for Hazard {
     }
 
     #[inline]
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
+        if let Some(pages) = &self.pages {
+            pages.prefetch(lpn);
+        }
+    }
+
+    #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
@@ -307,13 +342,29 @@ impl Policy for Hazard {
         let (stream, step) = match drive.flash_page(write.lpn) {
             None => (self.sharing.on_first_write(), self.first_step),
             Some(page) => {
-                let alone = self.rewrite_step(drive.block_of(page), drive);
+                let block = drive.block_of(page);
+                let alone = match &self.pages {
+                    Some(pages) => {
+                        pages.rewritten(write.lpn, self.evidence.age_of(page, block, drive))
+                    }
+                    None => self.rewrite_step(block, drive),
+                };
                 let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(step), step)
             }
         };
+        if let Some(pages) = &mut self.pages {
+            pages.begin_write(write.lpn, step);
+        }
         self.evidence.on_page(stream, step, drive);
         stream
+    }
+
+    #[inline]
+    fn on_written(&mut self, _to: Ppn, _stream: StreamId) {
+        if let Some(pages) = &mut self.pages {
+            pages.end_write();
+        }
     }
 
     #[inline]
@@ -321,8 +372,14 @@ impl Policy for Hazard {
         if self.victim != Some(page.victim) {
             self.begin_victim(page.victim, drive);
         }
-        let stream = self.sharing.stream_of(self.destination);
-        self.evidence.on_page(stream, self.destination, drive);
+        let known = self.pages.as_mut().zip(drive.flash_page(page.lpn));
+        let step = known.map_or(self.destination, |(pages, from)| {
+            let step = pages.moved(page.lpn, self.evidence.age_of(from, page.victim, drive));
+            self.sharing.on_moved_pages(step, 1);
+            step
+        });
+        let stream = self.sharing.stream_of(step);
+        self.evidence.on_page(stream, step, drive);
         stream
     }
 
@@ -352,6 +409,9 @@ impl Policy for Hazard {
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
+        if let Some(pages) = &mut self.pages {
+            pages.on_sealed(block, drive);
+        }
         self.evidence.on_sealed(block, drive);
         let evidence = &self.evidence;
         self.sharing.on_sealed(|stream| evidence.open_block(stream, drive));
@@ -360,6 +420,9 @@ impl Policy for Hazard {
 
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
+        if let Some(pages) = &mut self.pages {
+            pages.on_invalidate(block, drive);
+        }
         if refresh_is_due(drive.valid_pages(block)) {
             self.refresh(block, drive);
         }
@@ -369,15 +432,23 @@ impl Policy for Hazard {
         self.board.clear(block);
     }
 
+    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
+        if let Some(pages) = &mut self.pages {
+            pages.on_trim(lpn);
+        }
+    }
+
     fn metadata(&self) -> Metadata {
-        Evidence::metadata() + Metadata::per_block(8)
+        let pages = self.pages.as_ref().map_or(Metadata::NONE, |_| Pages::metadata());
+        Evidence::metadata() + Metadata::per_block(8) + pages
     }
 
     fn memory_bytes(&self) -> usize {
-        self.evidence.bytes() + self.board.bytes()
+        self.evidence.bytes() + self.board.bytes() + self.pages.as_ref().map_or(0, Pages::bytes)
     }
 
-    fn check(&self, _drive: &Drive) -> Result<(), String> {
-        self.board.check()
+    fn check(&self, drive: &Drive) -> Result<(), String> {
+        self.board.check()?;
+        self.pages.as_ref().map_or(Ok(()), |pages| pages.check(drive))
     }
 }
