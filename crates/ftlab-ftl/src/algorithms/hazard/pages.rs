@@ -1,6 +1,6 @@
 //! What is expected of every page, where blocks are too few to know it.
 
-use crate::algorithms::hazard::lifetimes::{STEPS, Scale};
+use crate::algorithms::hazard::lifetimes::{STEPS, Scale, step_of_fine};
 use crate::page::entry::DriveShape;
 use crate::page::{Drive, Phase};
 use crate::state::state;
@@ -14,18 +14,21 @@ const SUM_BITS: u32 = 48;
 /// them stay exact.
 const RATE_OF_ALL: f32 = (1 << 16) as f32;
 
-/// A byte for each logical page: the step of the lifetime that is expected of it.
+/// The lifetime that is expected of every page.
+///
+/// In fine steps: a page that is moved often has outlived a little more each time, which an eighth of an octave
+/// would not show.
 pub(super) struct Pages {
     scale: Scale,
-    /// Logical page -> the step of its lifetime.
-    steps: Vec<u8>,
+    /// Logical page -> the fine step of its lifetime.
+    steps: Vec<u16>,
     /// Block -> the sum of the rates of its valid pages, if it is sealed.
     rates: Vec<u64>,
     /// Step -> rate.
     rate_of: [u64; STEPS],
     logical_pages: f32,
-    /// The page that the host is writing, and the step that it will have.
-    writing: Option<(Lpn, u8)>,
+    /// The page that the host is writing, and the fine step that it will have.
+    writing: Option<(Lpn, u16)>,
     /// The block that a page left which is being trimmed.
     trimmed: Option<BlockId>,
 }
@@ -55,19 +58,20 @@ impl Pages {
         hardware::prefetch(&self.steps, lpn.index());
     }
 
-    /// The host rewrites a page of this age: the step that is expected of it from then on, the mean of what was
-    /// expected and of what it was.
+    /// The host is about to write a page that holds nothing.
     #[inline]
-    pub(super) fn rewritten(&self, lpn: Lpn, age: f32) -> u8 {
-        let lifetime = self.scale.lifetime(self.steps[lpn.index()]);
-        self.scale.step_of(0.5 * (lifetime + age))
+    pub(super) fn begin_first_write(&mut self, lpn: Lpn) {
+        self.writing = Some((lpn, self.scale.fine_step_of(self.logical_pages)));
     }
 
-    /// The host is about to write a page, of which a lifetime of `step` is expected then. Until it is written, what
-    /// is known is of the version before.
+    /// The host is about to rewrite a page of this age: the step that is expected of it from then on, the mean of
+    /// what was expected and of what it was. Until it is written, what is known is of the version before.
     #[inline]
-    pub(super) fn begin_write(&mut self, lpn: Lpn, step: u8) {
+    pub(super) fn begin_rewrite(&mut self, lpn: Lpn, age: f32) -> u8 {
+        let lifetime = self.scale.lifetime_of_fine(self.steps[lpn.index()]);
+        let step = self.scale.fine_step_of(0.5 * (lifetime + age));
         self.writing = Some((lpn, step));
+        step_of_fine(step)
     }
 
     /// The host has written it.
@@ -82,8 +86,8 @@ impl Pages {
     #[inline]
     pub(super) fn moved(&mut self, lpn: Lpn, age: f32) -> u8 {
         let step = &mut self.steps[lpn.index()];
-        *step = self.scale.step_of(self.scale.lifetime(*step) + age);
-        *step
+        *step = self.scale.fine_step_of(self.scale.lifetime_of_fine(*step) + age);
+        step_of_fine(*step)
     }
 
     /// The lifetime of the valid pages of a sealed block, in the harmonic mean: the inverse of their mean rate.
@@ -117,16 +121,16 @@ impl Pages {
 
     #[inline]
     fn rate(&self, lpn: Lpn) -> u64 {
-        self.rate_of[usize::from(self.steps[lpn.index()])]
+        self.rate_of[usize::from(step_of_fine(self.steps[lpn.index()]))]
     }
 
     fn sum_of(&self, block: BlockId, drive: &Drive) -> u64 {
         drive.valid_owners(block).map(|lpn| self.rate(lpn)).sum()
     }
 
-    /// Seven bits tell the steps apart, which a controller would keep in a byte; a sum for every block.
+    /// A fine step for every page, a sum for every block.
     pub(super) fn metadata() -> Metadata {
-        Metadata::per_page(8.0) + Metadata::per_block(SUM_BITS)
+        Metadata::per_page(f64::from(u16::BITS)) + Metadata::per_block(SUM_BITS)
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -143,5 +147,47 @@ impl Pages {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: DriveShape =
+        DriveShape { blocks: 20, pages_per_block: 64, logical_pages: 1024, reserve_blocks: 4 };
+
+    fn lifetime(pages: &Pages, lpn: u32) -> f32 {
+        pages.scale.lifetime_of_fine(pages.steps[lpn as usize])
+    }
+
+    #[test]
+    fn a_rewrite_halves_the_way_to_what_a_page_lived_and_moves_add_to_it() {
+        let mut pages = Pages::new(Scale::new(1024), SHAPE);
+        pages.begin_first_write(Lpn(3));
+        pages.end_write();
+        assert!((lifetime(&pages, 3) / 1024.0 - 1.0).abs() < 1e-3, "nothing is known");
+        (0..20).for_each(|_| _ = pages.moved(Lpn(3), 5.0));
+        assert!((lifetime(&pages, 3) / 1124.0 - 1.0).abs() < 0.01, "also what is little each time");
+        let before = lifetime(&pages, 3);
+        let step = pages.begin_rewrite(Lpn(3), 24.0);
+        assert_eq!(lifetime(&pages, 3).to_bits(), before.to_bits(), "until it is written");
+        pages.end_write();
+        assert!((lifetime(&pages, 3) / 574.0 - 1.0).abs() < 0.01);
+        assert_eq!(step, pages.scale.step_of(574.0));
+    }
+
+    #[test]
+    fn rates_are_inverse_to_lifetimes() {
+        let mut pages = Pages::new(Scale::new(1024), SHAPE);
+        for lpn in [1, 2] {
+            pages.begin_first_write(Lpn(lpn));
+            pages.end_write();
+        }
+        pages.begin_rewrite(Lpn(2), 1.0);
+        pages.end_write();
+        let ratio = pages.rate(Lpn(2)) as f32 / pages.rate(Lpn(1)) as f32;
+        assert!((ratio / 2.0 - 1.0).abs() < 0.01, "{ratio}");
+        assert!(pages.rate_of.is_sorted_by(|a, b| a > b), "{:?}", pages.rate_of);
     }
 }

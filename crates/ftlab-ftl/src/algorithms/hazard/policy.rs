@@ -23,7 +23,7 @@
 //! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
 //! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
-//! pages. Then T is kept for every page, in a byte. A page that is moved at age a, which its place in the block
+//! pages. Then T is kept for every page, in two bytes. A page that is moved at age a, which its place in the block
 //! tells, is expected to live for T + a, one that the host rewrites for (T + a) / 2; and the T of a block is the
 //! harmonic mean over its valid pages: see `pages.rs`.
 //!
@@ -32,7 +32,7 @@
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
 //!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
-//!         pages are known: pages.rewritten, step_of((T + a) / 2) of the page itself      (pages.rs)
+//!         pages are known: pages.begin_rewrite, step_of((T + a) / 2) of the page itself (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
@@ -72,7 +72,7 @@
 //! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than
 //! there are spare blocks, and at most 3 if pages are known; `epoch` is the share of the logical pages that is written between snapshots;
 //! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
-//! at most, so that 1 is every page for itself and 0 no limit; `merge` is the weight of what open blocks
+//! at most, so that 1 is every page for itself, and 0 no limit, or two blocks if pages are known; `merge` is the weight of what open blocks
 //! cost when lifetimes are divided among streams; `pages=on` keeps what is expected of every page, `off` does not,
 //! and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all blocks for every victim, and
 //! estimates a block for every page of it that is rewritten. By default both are kept, and renewed when a
@@ -189,6 +189,9 @@ impl PolicyEntry for Hazard {
             KnownPages::Off => false,
         };
         let rungs = Rungs::new(parameters.rungs, knows_pages, shape);
+        // Pages of a run that are farther apart share no block.
+        let two_blocks = if knows_pages { 2 * shape.pages_per_block } else { 0 };
+        let run = if parameters.run == 0 { two_blocks } else { parameters.run };
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
@@ -198,7 +201,7 @@ impl PolicyEntry for Hazard {
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
-            runs: Runs::new(parameters.run),
+            runs: Runs::new(run),
             sharing: Sharing::new(rungs, first_step, parameters, shape),
             destination: 0,
             victim: None,
@@ -340,12 +343,17 @@ impl Policy for Hazard {
             self.take_snapshot(drive);
         }
         let (stream, step) = match drive.flash_page(write.lpn) {
-            None => (self.sharing.on_first_write(), self.first_step),
+            None => {
+                if let Some(pages) = &mut self.pages {
+                    pages.begin_first_write(write.lpn);
+                }
+                (self.sharing.on_first_write(), self.first_step)
+            }
             Some(page) => {
                 let block = drive.block_of(page);
-                let alone = match &self.pages {
+                let alone = match &mut self.pages {
                     Some(pages) => {
-                        pages.rewritten(write.lpn, self.evidence.age_of(page, block, drive))
+                        pages.begin_rewrite(write.lpn, self.evidence.age_of(page, block, drive))
                     }
                     None => self.rewrite_step(block, drive),
                 };
@@ -353,9 +361,6 @@ impl Policy for Hazard {
                 (self.sharing.on_host_page(step), step)
             }
         };
-        if let Some(pages) = &mut self.pages {
-            pages.begin_write(write.lpn, step);
-        }
         self.evidence.on_page(stream, step, drive);
         stream
     }
