@@ -9,7 +9,7 @@ use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
 use crate::{Metadata, bits_for};
-use ftlab_flash::{BlockId, Ppn};
+use ftlab_flash::BlockId;
 
 /// Ages beyond this many host writes count as this.
 const AGE_MAX: u32 = 1 << 31;
@@ -221,22 +221,6 @@ impl Evidence {
             before: before as f32,
             writes,
         }
-    }
-
-    /// Host writes since `page` of `block` was programmed, if its pages were programmed at equal intervals.
-    #[inline]
-    pub(super) fn age_of(&self, page: Ppn, block: BlockId, drive: &Drive) -> f32 {
-        let (mean, youngest) = match drive.phase(block) {
-            Phase::Open => (self.of_open(block, drive).age, 0.0),
-            _ => {
-                let stamp = self.blocks[block.index()].stamp;
-                let mean = (drive.write_clock() as u32).wrapping_sub(stamp) as f32;
-                (mean, (drive.write_clock() - drive.sealed_at(block)) as f32)
-            }
-        };
-        let position = (page.0 - drive.geometry().first_page(block).0) as f32 + 0.5;
-        let from_middle = 2.0 * position / drive.programmed_pages(block) as f32 - 1.0;
-        (mean - from_middle * (mean - youngest)).max(1.0)
     }
 
     #[inline]

@@ -23,16 +23,15 @@
 //! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
 //! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
-//! pages. Then T is kept for every page, in two bytes. A page that is moved at age a, which its place in the block
-//! tells, is expected to live for T + a, one that the host rewrites for (T + a) / 2; and the T of a block is the
-//! harmonic mean over its valid pages: see `pages.rs`.
+//! pages. Then T is kept for every page, in two bytes: a page that is moved at age a is expected to live for T + a,
+//! one that the host rewrites for (T + a) / 2. Victims are chosen as before. See `pages.rs`.
 //!
 //! ```text
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
 //!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
-//!         pages are known: pages.begin_rewrite, step_of((T + a) / 2) of the page itself (pages.rs)
+//!         pages are known: pages.rewritten, step_of((T + a) / 2) of the page's own T  (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
@@ -45,12 +44,11 @@
 //!
 //! place_relocation(page):
 //!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
-//!     pages are known: instead of destination, pages.moved, step_of(T + a) of the page itself
+//!         pages are known: instead of it pages.moved, step_of(T + a) of each page's own T
 //!     the stream is sharing.stream_of(destination)
 //!
 //! estimate(block):                                                               (evidence.rs)
-//!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave;
-//!         pages are known: pages.lifetime, the inverse of the mean rate of those that are valid
+//!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave
 //!     a = age: now - the mean time at which they were written there
 //!     h = 1 / (T + 2 a)
 //!     h_b = hazard_rate: (lost + c + k) / (exposure + c / h + k L)
@@ -69,15 +67,15 @@
 //! ```
 //!
 //! # Parameters
-//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than
-//! there are spare blocks, and at most 3 if pages are known; `epoch` is the share of the logical pages that is written between snapshots;
-//! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
-//! at most, so that 1 is every page for itself, and 0 no limit, or two blocks if pages are known; `merge` is the weight of what open blocks
-//! cost when lifetimes are divided among streams; `pages=on` keeps what is expected of every page, `off` does not,
-//! and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all blocks for every victim, and
-//! estimates a block for every page of it that is rewritten. By default both are kept, and renewed when a
-//! block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest
-//! are then compared by their present ones.
+//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, 3 if pages are known, or two
+//! fewer than there are spare blocks; `epoch` is the share of the logical pages that is written between
+//! snapshots; `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run
+//! count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are known; `merge` is the weight
+//! of what open blocks cost when lifetimes are divided among streams; `pages=on` keeps what is expected of every
+//! page, `off` does not, and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all
+//! blocks for every victim, and estimates a block for every page of it that is rewritten. By default both are
+//! kept, and renewed when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept
+//! scores are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -99,7 +97,7 @@ use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::{BlockId, Lpn, Ppn};
+use ftlab_flash::{BlockId, Lpn};
 
 /// Blocks with the highest kept score whose present scores are compared.
 const CANDIDATES: usize = 64;
@@ -217,10 +215,6 @@ impl Hazard {
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
         let observed = self.evidence.of(block, drive);
         let Observed { age, lifetime, .. } = observed;
-        let lifetime = match &self.pages {
-            Some(pages) if drive.phase(block) != Phase::Open => pages.lifetime(block, drive),
-            _ => lifetime,
-        };
         let expected = lifetime + 2.0 * age;
         let losses = self.evidence.losses_of(&observed, expected);
         Estimate { age, lifetime, expected, losses }
@@ -345,16 +339,14 @@ impl Policy for Hazard {
         let (stream, step) = match drive.flash_page(write.lpn) {
             None => {
                 if let Some(pages) = &mut self.pages {
-                    pages.begin_first_write(write.lpn);
+                    pages.first_written(write.lpn);
                 }
                 (self.sharing.on_first_write(), self.first_step)
             }
             Some(page) => {
                 let block = drive.block_of(page);
                 let alone = match &mut self.pages {
-                    Some(pages) => {
-                        pages.begin_rewrite(write.lpn, self.evidence.age_of(page, block, drive))
-                    }
+                    Some(pages) => pages.rewritten(write.lpn, self.evidence.of(block, drive).age),
                     None => self.rewrite_step(block, drive),
                 };
                 let step = self.runs.expected(write.lpn, alone);
@@ -366,20 +358,12 @@ impl Policy for Hazard {
     }
 
     #[inline]
-    fn on_written(&mut self, _to: Ppn, _stream: StreamId) {
-        if let Some(pages) = &mut self.pages {
-            pages.end_write();
-        }
-    }
-
-    #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
         if self.victim != Some(page.victim) {
             self.begin_victim(page.victim, drive);
         }
-        let known = self.pages.as_mut().zip(drive.flash_page(page.lpn));
-        let step = known.map_or(self.destination, |(pages, from)| {
-            let step = pages.moved(page.lpn, self.evidence.age_of(from, page.victim, drive));
+        let step = self.pages.as_mut().map_or(self.destination, |pages| {
+            let step = pages.moved(page.lpn, self.evidence.of(page.victim, drive).age);
             self.sharing.on_moved_pages(step, 1);
             step
         });
@@ -414,9 +398,6 @@ impl Policy for Hazard {
     }
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
-        if let Some(pages) = &mut self.pages {
-            pages.on_sealed(block, drive);
-        }
         self.evidence.on_sealed(block, drive);
         let evidence = &self.evidence;
         self.sharing.on_sealed(|stream| evidence.open_block(stream, drive));
@@ -425,9 +406,6 @@ impl Policy for Hazard {
 
     #[inline]
     fn on_invalidate(&mut self, block: BlockId, drive: &Drive) {
-        if let Some(pages) = &mut self.pages {
-            pages.on_invalidate(block, drive);
-        }
         if refresh_is_due(drive.valid_pages(block)) {
             self.refresh(block, drive);
         }
@@ -435,12 +413,6 @@ impl Policy for Hazard {
 
     fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
         self.board.clear(block);
-    }
-
-    fn on_trim(&mut self, lpn: Lpn, _drive: &Drive) {
-        if let Some(pages) = &mut self.pages {
-            pages.on_trim(lpn);
-        }
     }
 
     fn metadata(&self) -> Metadata {
@@ -452,8 +424,7 @@ impl Policy for Hazard {
         self.evidence.bytes() + self.board.bytes() + self.pages.as_ref().map_or(0, Pages::bytes)
     }
 
-    fn check(&self, drive: &Drive) -> Result<(), String> {
-        self.board.check()?;
-        self.pages.as_ref().map_or(Ok(()), |pages| pages.check(drive))
+    fn check(&self, _drive: &Drive) -> Result<(), String> {
+        self.board.check()
     }
 }
