@@ -71,7 +71,7 @@
 //! fewer than there are spare blocks; `epoch` is the share of the logical pages that is written between
 //! snapshots; `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run
 //! count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are known; `merge` is the weight
-//! of what open blocks cost when lifetimes are divided among streams; `pages=on` keeps what is expected of every
+//! of what open blocks cost when lifetimes are divided among streams, doubled if pages are known; `pages=on` keeps what is expected of every
 //! page, `off` does not, and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all
 //! blocks for every victim, and estimates a block for every page of it that is rewritten. By default both are
 //! kept, and renewed when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept
@@ -108,6 +108,10 @@ const ROUNDS: usize = 8;
 /// Where there are fewer spare blocks, a block holds a mixture of which its losses tell little, and what is
 /// expected of each page is kept.
 const BLOCKS_THAT_TELL: u32 = 24;
+
+/// What is expected of single pages scatters more than what is expected of blocks, which is a mean: keeping lifetimes
+/// apart gains half of what it seems to.
+const SCATTER: f64 = 2.0;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -190,6 +194,8 @@ impl PolicyEntry for Hazard {
         // Pages of a run that are farther apart share no block.
         let two_blocks = if knows_pages { 2 * shape.pages_per_block } else { 0 };
         let run = if parameters.run == 0 { two_blocks } else { parameters.run };
+        let merge = parameters.merge * if knows_pages { SCATTER } else { 1.0 };
+        let shared = HazardParameters { merge, ..parameters.clone() };
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
@@ -200,7 +206,7 @@ impl PolicyEntry for Hazard {
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             runs: Runs::new(run),
-            sharing: Sharing::new(rungs, first_step, parameters, shape),
+            sharing: Sharing::new(rungs, first_step, &shared, shape),
             destination: 0,
             victim: None,
             scale,
