@@ -15,7 +15,7 @@ const FINE_BITS: u32 = 9;
 const FINE_SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - STEPS_PER_OCTAVE_BITS - FINE_BITS;
 
 /// Steps of the scale.
-pub(super) const STEPS: usize = CLASSES << STEPS_PER_CLASS_BITS;
+const STEPS: u32 = (CLASSES as u32) << STEPS_PER_CLASS_BITS;
 
 /// How wide a class is.
 pub(super) const OCTAVES_PER_CLASS: f32 = 0.5;
@@ -40,7 +40,7 @@ impl Scale {
     /// The step of a lifetime in host writes.
     #[inline]
     pub(super) fn step_of(self, lifetime: f32) -> u8 {
-        (steps(lifetime) - self.origin).clamp(0, STEPS as i32 - 1) as u8
+        (steps(lifetime) - self.origin).clamp(0, STEPS.cast_signed() - 1) as u8
     }
 
     /// The fine step of a lifetime in host writes: its step, and how far within that step it lies.
@@ -48,7 +48,7 @@ impl Scale {
     pub(super) fn fine_step_of(self, lifetime: f32) -> u16 {
         let fine_steps =
             (lifetime.to_bits() >> FINE_SHIFT).cast_signed() - (self.origin << FINE_BITS);
-        fine_steps.clamp(0, (STEPS << FINE_BITS) as i32 - 1) as u16
+        fine_steps.clamp(0, (STEPS << FINE_BITS).cast_signed() - 1) as u16
     }
 
     /// The lifetime in the middle of a fine step, in host writes.
