@@ -66,7 +66,7 @@ fn every_ftl_takes_the_memory_that_it_says() {
         SHAPE.logical_pages,
         SHAPE.reserve_blocks,
     );
-    for ftl in registry::policy_names() {
+    for ftl in registry::policy_names().into_iter().chain(["hazard:pages=on".into()]) {
         let told = if ftl.starts_with("oracle/") { ":hot=0.1" } else { "" };
         let spec = format!("{ftl}{told}").parse().unwrap();
         let before = IN_USE.load(Ordering::Relaxed);

@@ -93,6 +93,7 @@ fn so_does_collection_in_steps_with_wear_levelling() {
         "wolf:movement=interval",
         "fdp-freq:groups=2,groups-max=4",
         "midas",
+        "hazard",
         "sep-gc/random",
     ] {
         assert_resumes(name, DriveConfig { gc, wear, ..config() });

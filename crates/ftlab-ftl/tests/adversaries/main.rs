@@ -1,8 +1,8 @@
 //! Workloads that are sought because `hazard` does badly under them: phases, scans over hot data, hot sets
 //! that alternate, deletes of whole files with trims, loads once and for all.
 //!
-//! The ten worst of a thousand that were drawn are kept, each with the ratio that was found. The search
-//! takes two minutes with optimisation, and prints what it finds:
+//! The ten worst of a thousand that were drawn while `hazard` knew blocks only are kept, each with its ratio now that
+//! it knows pages where blocks are few. The search takes two minutes with optimisation, and prints what it finds:
 //!
 //! ```text
 //! cargo test --release --package ftlab-ftl --test adversaries -- --ignored --nocapture
@@ -18,80 +18,80 @@ use workload::{BYTES, Genome, Random, Workload, workload};
 const RIVALS: [&str; 7] =
     ["1r-greedy", "fifo", "2r-greedy", "2r-fifo", "2r++", "dac-greedy", "dac-cb"];
 
-/// The worst that the search drew, and how many times as much `hazard` writes there as the best rival.
+/// The worst that a search drew, and how many times as much `hazard` writes there as the best rival.
 const WORST: [(Genome, f64); 10] = [
     (
         [
             26, 28, 62, 250, 120, 163, 65, 122, 156, 187, 45, 253, 91, 136, 3, 220, 150, 156, 248,
             178, 180,
         ],
-        1.611,
+        1.114,
     ),
     (
         [
             173, 12, 116, 234, 36, 175, 201, 207, 175, 108, 251, 188, 74, 140, 11, 194, 157, 107,
             50, 185, 125,
         ],
-        1.609,
+        1.200,
     ),
     (
         [
             128, 32, 222, 241, 225, 208, 233, 46, 232, 19, 231, 59, 231, 0, 13, 145, 26, 190, 238,
             246, 140,
         ],
-        1.479,
+        1.026,
     ),
     (
         [134, 160, 222, 61, 113, 113, 0, 29, 79, 96, 79, 125, 208, 68, 34, 23, 35, 19, 230, 97, 98],
-        1.384,
+        1.142,
     ),
     (
         [
             179, 56, 188, 108, 234, 223, 50, 175, 7, 250, 57, 152, 181, 221, 25, 129, 1, 8, 247,
             222, 230,
         ],
-        1.167,
+        0.993,
     ),
     (
         [
             227, 97, 80, 234, 14, 61, 95, 48, 32, 57, 188, 61, 61, 27, 230, 169, 201, 142, 211,
             156, 216,
         ],
-        1.141,
+        0.847,
     ),
     (
         [
             148, 200, 154, 107, 107, 223, 185, 28, 111, 78, 199, 29, 25, 78, 93, 220, 217, 59, 63,
             59, 73,
         ],
-        1.109,
+        1.034,
     ),
     (
         [
             62, 64, 68, 54, 210, 162, 112, 64, 150, 72, 205, 145, 253, 228, 34, 1, 249, 128, 209,
             166, 22,
         ],
-        1.113,
+        0.818,
     ),
     (
         [
             223, 209, 154, 96, 200, 57, 6, 0, 190, 128, 197, 92, 53, 154, 234, 82, 188, 226, 227,
             181, 96,
         ],
-        1.097,
+        1.106,
     ),
     (
         [
             28, 180, 197, 187, 230, 114, 5, 56, 247, 216, 64, 15, 7, 69, 241, 221, 46, 124, 24, 9,
             240,
         ],
-        1.111,
+        1.339,
     ),
 ];
 
 /// What the search may find: the share of the workloads drawn with a ratio above 1.05, and the highest.
 const ABOVE_MAX: f64 = 0.04;
-const HIGHEST_MAX: f64 = 1.65;
+const HIGHEST_MAX: f64 = 1.4;
 
 fn waf(ftl: &str, workload: &Workload) -> f64 {
     let spec = ftl.parse().unwrap();

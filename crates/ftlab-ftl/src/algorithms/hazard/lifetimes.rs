@@ -8,6 +8,15 @@ pub(super) const CLASSES: usize = 32;
 /// Steps of a class, as a power of two.
 const STEPS_PER_CLASS_BITS: u32 = 2;
 
+/// Bits by which a fine step divides a step.
+const FINE_BITS: u32 = 9;
+
+/// Bits of a number's mantissa that are finer than a fine step.
+const FINE_SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - STEPS_PER_OCTAVE_BITS - FINE_BITS;
+
+/// Steps of the scale.
+const STEPS: u32 = (CLASSES as u32) << STEPS_PER_CLASS_BITS;
+
 /// How wide a class is.
 pub(super) const OCTAVES_PER_CLASS: f32 = 0.5;
 
@@ -31,8 +40,22 @@ impl Scale {
     /// The step of a lifetime in host writes.
     #[inline]
     pub(super) fn step_of(self, lifetime: f32) -> u8 {
-        let steps_end = ((CLASSES as u32) << STEPS_PER_CLASS_BITS).cast_signed();
-        (steps(lifetime) - self.origin).clamp(0, steps_end - 1) as u8
+        (steps(lifetime) - self.origin).clamp(0, STEPS.cast_signed() - 1) as u8
+    }
+
+    /// The fine step of a lifetime in host writes: its step, and how far within that step it lies.
+    #[inline]
+    pub(super) fn fine_step_of(self, lifetime: f32) -> u16 {
+        let fine_steps =
+            (lifetime.to_bits() >> FINE_SHIFT).cast_signed() - (self.origin << FINE_BITS);
+        fine_steps.clamp(0, (STEPS << FINE_BITS).cast_signed() - 1) as u16
+    }
+
+    /// The lifetime in the middle of a fine step, in host writes.
+    #[inline]
+    pub(super) fn lifetime_of_fine(self, fine_step: u16) -> f32 {
+        let fine_steps = ((self.origin << FINE_BITS) + i32::from(fine_step)).cast_unsigned();
+        f32::from_bits((2 * fine_steps + 1) << (FINE_SHIFT - 1))
     }
 
     /// The lifetime in the middle of a step, in host writes.
@@ -41,6 +64,12 @@ impl Scale {
         let steps = (self.origin + i32::from(step)).cast_unsigned();
         f32::from_bits((2 * steps + 1) << (f32::MANTISSA_DIGITS - 2 - STEPS_PER_OCTAVE_BITS))
     }
+}
+
+/// The step of a fine step.
+#[inline]
+pub(super) fn step_of_fine(fine_step: u16) -> u8 {
+    (fine_step >> FINE_BITS) as u8
 }
 
 /// The class of a step.
@@ -65,5 +94,16 @@ mod tests {
             assert_eq!(scale.step_of(middle * 1.03), step);
         }
         assert!((scale.lifetime(80) / 65_536.0 - 1.0625).abs() < 1e-5);
+    }
+
+    #[test]
+    fn fine_steps_divide_steps() {
+        let scale = Scale::new(65_536);
+        for lifetime in [1.0, 64.0, 777.7, 65_536.0, 131_071.0, 1e6, 1e12] {
+            let fine = scale.fine_step_of(lifetime);
+            assert_eq!(step_of_fine(fine), scale.step_of(lifetime), "{lifetime}");
+            assert_eq!(scale.fine_step_of(scale.lifetime_of_fine(fine)), fine, "{lifetime}");
+        }
+        assert!((scale.lifetime_of_fine(scale.fine_step_of(777.7)) / 777.7 - 1.0).abs() < 3e-4);
     }
 }

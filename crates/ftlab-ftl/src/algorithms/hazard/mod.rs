@@ -3,6 +3,7 @@
 mod evidence;
 mod lifetimes;
 mod oracle_rate;
+mod pages;
 mod parameters;
 mod policy;
 mod rungs;
@@ -12,5 +13,5 @@ mod sharing;
 mod spread;
 
 pub use oracle_rate::OracleRate;
-pub use parameters::{Estimates, HazardParameters, RateParameters};
+pub use parameters::{Estimates, HazardParameters, KnownPages, RateParameters};
 pub use policy::Hazard;

@@ -27,7 +27,7 @@
 
 use crate::algorithms::hazard::lifetimes::Scale;
 use crate::algorithms::hazard::parameters::{HazardParameters, RateParameters};
-use crate::algorithms::hazard::rungs;
+use crate::algorithms::hazard::rungs::{self, Rungs};
 use crate::algorithms::hazard::sharing::{OpenBlock, Sharing};
 use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{BlockScore, Hints, HostWrite, Lifetime, Policy, Relocation, Victims};
@@ -75,18 +75,18 @@ impl PolicyEntry for OracleRate {
     const HINTS: Hints = Hints::Lifetimes;
 
     fn new(parameters: &RateParameters, shape: DriveShape) -> Self {
-        let rungs = rungs::count_of(parameters.rungs, shape);
+        let rungs = Rungs::new(parameters.rungs, false, shape);
         let scale = Scale::new(shape.logical_pages);
         let step = scale.step_of(shape.logical_pages as f32);
         let epoch_writes = (parameters.epoch * f64::from(shape.logical_pages)).ceil() as u64;
         let shared = HazardParameters { merge: parameters.merge, ..HazardParameters::default() };
         Self {
             scale,
-            rungs,
+            rungs: rungs.most,
             lifetimes: hardware::table(shape.logical_pages as usize, 0),
             rates: vec![0; shape.blocks as usize],
             sharing: Sharing::new(rungs, step, &shared, shape),
-            open: vec![(0, 0); rungs],
+            open: vec![(0, 0); rungs.most],
             epoch_writes,
             next_epoch: epoch_writes,
             writing: None,

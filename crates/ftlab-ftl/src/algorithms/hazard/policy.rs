@@ -22,11 +22,16 @@
 //! expected to live for f (T + 2 a), and go to one stream. Lifetimes are divided among the streams such that
 //! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
+//! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
+//! pages. Then T is kept for every page, in two bytes: a page that is moved at age a is expected to live for T + a,
+//! one that the host rewrites for (T + a) / 2. Victims are chosen as before. See `pages.rs`.
+//!
 //! ```text
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
 //!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
+//!         pages are known: pages.rewritten, step_of((T + a) / 2) of the page's own T  (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
@@ -39,6 +44,7 @@
 //!
 //! place_relocation(page):
 //!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
+//!         pages are known: instead of it pages.moved, step_of(T + a) of each page's own T
 //!     the stream is sharing.stream_of(destination)
 //!
 //! estimate(block):                                                               (evidence.rs)
@@ -61,14 +67,15 @@
 //! ```
 //!
 //! # Parameters
-//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or two fewer than
-//! there are spare blocks; `epoch` is the share of the logical pages that is written between snapshots;
-//! `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run count
-//! at most, so that 1 is every page for itself and 0 no limit; `merge` is the weight of what open blocks
-//! cost when lifetimes are divided among streams. `estimates=fresh` scores all blocks for every victim, and
-//! estimates a block for every page of it that is rewritten. By default both are kept, and renewed when a
-//! block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept scores are highest
-//! are then compared by their present ones.
+//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, 3 if pages are known, or two
+//! fewer than there are spare blocks; `epoch` is the share of the logical pages that is written between
+//! snapshots; `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run
+//! count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are known; `merge` is the weight
+//! of what open blocks cost when lifetimes are divided among streams, doubled if pages are known; `pages=on` keeps what is expected of every
+//! page, `off` does not, and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all
+//! blocks for every victim, and estimates a block for every page of it that is rewritten. By default both are
+//! kept, and renewed when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept
+//! scores are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -79,8 +86,9 @@
 use crate::Metadata;
 use crate::algorithms::hazard::evidence::{Evidence, Losses, Observed};
 use crate::algorithms::hazard::lifetimes::Scale;
-use crate::algorithms::hazard::parameters::{Estimates, HazardParameters};
-use crate::algorithms::hazard::rungs;
+use crate::algorithms::hazard::pages::Pages;
+use crate::algorithms::hazard::parameters::{Estimates, HazardParameters, KnownPages};
+use crate::algorithms::hazard::rungs::{self, Rungs};
 use crate::algorithms::hazard::runs::Runs;
 use crate::algorithms::hazard::score_board::ScoreBoard;
 use crate::algorithms::hazard::sharing::Sharing;
@@ -89,13 +97,21 @@ use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::BlockId;
+use ftlab_flash::{BlockId, Lpn};
 
 /// Blocks with the highest kept score whose present scores are compared.
 const CANDIDATES: usize = 64;
 
 /// Rounds in which kept scores that turned out too high are corrected, before the best is taken.
 const ROUNDS: usize = 8;
+
+/// Where there are fewer spare blocks, a block holds a mixture of which its losses tell little, and what is
+/// expected of each page is kept.
+const BLOCKS_THAT_TELL: u32 = 24;
+
+/// What is expected of single pages scatters more than what is expected of blocks, which is a mean: keeping lifetimes
+/// apart gains half of what it seems to.
+const SCATTER: f64 = 2.0;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -104,6 +120,8 @@ pub struct Hazard {
     first_step: u8,
     rungs: usize,
     evidence: Evidence,
+    /// What is known of every page, where blocks are few.
+    pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
     runs: Runs,
@@ -114,7 +132,7 @@ pub struct Hazard {
 }
 
 state!(
-    Hazard { evidence, board, runs, sharing, destination, victim }
+    Hazard { evidence, pages, board, runs, sharing, destination, victim }
     constant scale, first_step, rungs, estimates
 );
 
@@ -167,22 +185,33 @@ impl PolicyEntry for Hazard {
     const SOURCE: &'static str = "ours";
 
     fn new(parameters: &HazardParameters, shape: DriveShape) -> Self {
-        let rungs = rungs::count_of(parameters.rungs, shape);
+        let knows_pages = match parameters.pages {
+            KnownPages::Auto => shape.spare_blocks() < BLOCKS_THAT_TELL,
+            KnownPages::On => true,
+            KnownPages::Off => false,
+        };
+        let rungs = Rungs::new(parameters.rungs, knows_pages, shape);
+        // Pages of a run that are farther apart share no block.
+        let two_blocks = if knows_pages { 2 * shape.pages_per_block } else { 0 };
+        let run = if parameters.run == 0 { two_blocks } else { parameters.run };
+        let merge = parameters.merge * if knows_pages { SCATTER } else { 1.0 };
+        let shared = HazardParameters { merge, ..parameters.clone() };
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, rungs + 1, scale, shape),
+            evidence: Evidence::new(parameters, rungs.most + 1, scale, shape),
+            pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
-            runs: Runs::new(parameters.run),
-            sharing: Sharing::new(rungs, first_step, parameters, shape),
+            runs: Runs::new(run),
+            sharing: Sharing::new(rungs, first_step, &shared, shape),
             destination: 0,
             victim: None,
             scale,
             first_step,
-            rungs,
+            rungs: rungs.most,
         }
     }
 }
@@ -231,8 +260,10 @@ impl Hazard {
     #[cold]
     fn begin_victim(&mut self, victim: BlockId, drive: &Drive) {
         self.victim = Some(victim);
-        self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
-        self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
+        if self.pages.is_none() {
+            self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
+            self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
+        }
     }
 
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
@@ -300,14 +331,30 @@ impl Policy for Hazard {
     }
 
     #[inline]
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
+        if let Some(pages) = &self.pages {
+            pages.prefetch(lpn);
+        }
+    }
+
+    #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
         }
         let (stream, step) = match drive.flash_page(write.lpn) {
-            None => (self.sharing.on_first_write(), self.first_step),
+            None => {
+                if let Some(pages) = &mut self.pages {
+                    pages.first_written(write.lpn);
+                }
+                (self.sharing.on_first_write(), self.first_step)
+            }
             Some(page) => {
-                let alone = self.rewrite_step(drive.block_of(page), drive);
+                let block = drive.block_of(page);
+                let alone = match &mut self.pages {
+                    Some(pages) => pages.rewritten(write.lpn, self.evidence.of(block, drive).age),
+                    None => self.rewrite_step(block, drive),
+                };
                 let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(step), step)
             }
@@ -321,8 +368,13 @@ impl Policy for Hazard {
         if self.victim != Some(page.victim) {
             self.begin_victim(page.victim, drive);
         }
-        let stream = self.sharing.stream_of(self.destination);
-        self.evidence.on_page(stream, self.destination, drive);
+        let step = self.pages.as_mut().map_or(self.destination, |pages| {
+            let step = pages.moved(page.lpn, self.evidence.of(page.victim, drive).age);
+            self.sharing.on_moved_pages(step, 1);
+            step
+        });
+        let stream = self.sharing.stream_of(step);
+        self.evidence.on_page(stream, step, drive);
         stream
     }
 
@@ -370,11 +422,12 @@ impl Policy for Hazard {
     }
 
     fn metadata(&self) -> Metadata {
-        Evidence::metadata() + Metadata::per_block(8)
+        let pages = self.pages.as_ref().map_or(Metadata::NONE, |_| Pages::metadata());
+        Evidence::metadata() + Metadata::per_block(8) + pages
     }
 
     fn memory_bytes(&self) -> usize {
-        self.evidence.bytes() + self.board.bytes()
+        self.evidence.bytes() + self.board.bytes() + self.pages.as_ref().map_or(0, Pages::bytes)
     }
 
     fn check(&self, _drive: &Drive) -> Result<(), String> {

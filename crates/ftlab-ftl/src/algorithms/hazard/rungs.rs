@@ -11,11 +11,24 @@ const NAMES: [&str; RUNGS_MAX] = [
     "rung 9", "rung 10", "rung 11", "rung 12", "rung 13", "rung 14", "rung 15",
 ];
 
-/// How many rungs there are; 0 asks for 6, or as many as the spare blocks allow with first writes and a
-/// block to collect into.
-pub(super) fn count_of(rungs: u32, shape: DriveShape) -> usize {
-    let possible = shape.spare_blocks().saturating_sub(2).clamp(1, 6);
-    if rungs == 0 { possible as usize } else { rungs as usize }
+/// How many rungs there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rungs {
+    pub(super) most: usize,
+    pub(super) fewest: usize,
+}
+
+impl Rungs {
+    /// At most `rungs`; 0 asks for 6, or as many as the spare blocks allow with first writes and a block to
+    /// collect into. Where only blocks tell pages apart, there are at least three if there can be: with one or two,
+    /// what is expected of pages becomes alike in all blocks, and nothing would tell that they differ. Where each
+    /// page is known, two do, and three are enough: blocks are few then.
+    pub(super) fn new(rungs: u32, knows_pages: bool, shape: DriveShape) -> Self {
+        let (fewest, most) = if knows_pages { (2, 3) } else { (3, 6) };
+        let possible = shape.spare_blocks().saturating_sub(2).clamp(1, most);
+        let most = if rungs == 0 { possible as usize } else { rungs as usize };
+        Self { most, fewest: most.min(fewest) }
+    }
 }
 
 /// `count` rungs, and first writes.
@@ -44,9 +57,15 @@ mod tests {
                 logical_pages: 65_536,
                 reserve_blocks: 4,
             };
-            (count_of(0, shape), count_of(3, shape))
+            [(0, false), (3, false), (0, true)].map(|(rungs, knows_pages)| {
+                let Rungs { most, fewest } = Rungs::new(rungs, knows_pages, shape);
+                (fewest, most)
+            })
         };
-        assert_eq!([517, 519, 522, 526, 576].map(rungs), [(1, 3), (1, 3), (4, 3), (6, 3), (6, 3)]);
+        assert_eq!(rungs(517), [(1, 1), (3, 3), (1, 1)]);
+        assert_eq!(rungs(519), [(1, 1), (3, 3), (1, 1)]);
+        assert_eq!(rungs(522), [(3, 4), (3, 3), (2, 3)]);
+        assert_eq!(rungs(576), [(3, 6), (3, 3), (2, 3)]);
         let streams = streams_of(3);
         assert_eq!((streams.len(), streams[3].name), (4, "first writes"));
     }

@@ -17,7 +17,7 @@
 
 use crate::algorithms::hazard::lifetimes::{CLASSES, OCTAVES_PER_CLASS, class_of};
 use crate::algorithms::hazard::parameters::HazardParameters;
-use crate::algorithms::hazard::rungs::RUNGS_MAX;
+use crate::algorithms::hazard::rungs::{RUNGS_MAX, Rungs};
 use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::stream::StreamId;
@@ -32,10 +32,6 @@ const SPREAD_OF_ONE_RATE: f32 = 3.42;
 /// The share of all pages that is taken to be spread evenly over the classes, so that bounds lie between
 /// the lifetimes where there are none.
 const EVEN_SHARE: f32 = 0.01;
-
-/// The fewest streams, if there are as many: with one or two, what is expected of pages becomes alike in
-/// all blocks, and nothing would tell that they differ.
-const FEWEST: usize = 3;
 
 /// What a stream has open: the mean step of its pages, and how many more it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +55,7 @@ pub(super) struct Sharing {
     /// The stream that takes first writes.
     first_stream: StreamId,
     /// Streams beside that of first writes, which comes after them.
-    rungs: usize,
+    rungs: Rungs,
     /// The class of the lifetime that is expected of first writes.
     first_class: usize,
     /// What an open block costs, per page that is moved.
@@ -74,7 +70,7 @@ state!(
 impl Sharing {
     /// For `rungs` streams beside that of first writes, of which a lifetime of `first_step` is expected.
     pub(super) fn new(
-        rungs: usize,
+        rungs: Rungs,
         first_step: u8,
         parameters: &HazardParameters,
         shape: DriveShape,
@@ -86,7 +82,7 @@ impl Sharing {
             moved: 0.0,
             leaders: [0; CLASSES],
             streams: [StreamId(0); CLASSES],
-            first_stream: StreamId(rungs as u8),
+            first_stream: StreamId(rungs.most as u8),
             rungs,
             first_class: class_of(first_step),
             block_cost: (parameters.merge / spare_blocks) as f32,
@@ -137,7 +133,7 @@ impl Sharing {
         let mut least = [[f32::INFINITY; CLASSES + 1]; RUNGS_MAX];
         let mut begins = [[0_u8; CLASSES + 1]; RUNGS_MAX];
         least[0] = costs[0];
-        for rung in 1..self.rungs {
+        for rung in 1..self.rungs.most {
             for end in rung + 1..=CLASSES {
                 for begin in rung..end {
                     let cost = least[rung - 1][begin] + costs[begin][end];
@@ -149,7 +145,7 @@ impl Sharing {
         }
         let stream_cost = self.block_cost * self.moved;
         let price = |rung: &usize| least[*rung][CLASSES] + stream_cost * *rung as f32;
-        let possible = FEWEST.min(self.rungs) - 1..self.rungs;
+        let possible = self.rungs.fewest - 1..self.rungs.most;
         let last = possible.min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or(0);
         let mut end = CLASSES;
         for rung in (0..=last).rev() {
@@ -187,12 +183,12 @@ impl Sharing {
     /// Sends the pages of classes that go together to a block that is open for one of them, or else to a
     /// stream without one.
     fn direct(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
-        let first_writes = StreamId(self.rungs as u8);
+        let first_writes = StreamId(self.rungs.most as u8);
         let shares_first = self.first_writes < self.block_cost * self.moved;
         let mut is_free = [false; RUNGS_MAX];
         // Leader -> the stream whose open block is the fullest, and its room.
         let mut fullest: [Option<(StreamId, u32)>; CLASSES] = [None; CLASSES];
-        for stream in (0..self.rungs + usize::from(shares_first)).map(|s| StreamId(s as u8)) {
+        for stream in (0..self.rungs.most + usize::from(shares_first)).map(|s| StreamId(s as u8)) {
             if let Some(OpenBlock { step, room }) = open(stream) {
                 let best = &mut fullest[usize::from(self.leaders[class_of(step)])];
                 if best.is_none_or(|(_, least)| room < least) {
@@ -218,8 +214,8 @@ impl Sharing {
 
     /// Takes the free stream that lies among the streams as `class` does among the classes.
     fn take_free(&self, class: usize, is_free: &mut [bool; RUNGS_MAX]) -> Option<StreamId> {
-        let wanted = class * self.rungs / CLASSES;
-        let free = (0..self.rungs).filter(|&stream| is_free[stream]);
+        let wanted = class * self.rungs.most / CLASSES;
+        let free = (0..self.rungs.most).filter(|&stream| is_free[stream]);
         let nearest = free.min_by_key(|stream| stream.abs_diff(wanted))?;
         is_free[nearest] = false;
         Some(StreamId(nearest as u8))
@@ -235,7 +231,8 @@ mod tests {
         DriveShape { blocks: 114, pages_per_block: 10, logical_pages: 1000, reserve_blocks: 4 };
 
     /// The first classes of the streams, after `host` pages of each of these classes and `moved` of the last.
-    fn leaders(rungs: usize, classes: &[u8], host: u32, moved: u32) -> Vec<u8> {
+    fn leaders(most: usize, classes: &[u8], host: u32, moved: u32) -> Vec<u8> {
+        let rungs = Rungs { most, fewest: most.min(3) };
         let mut sharing = Sharing::new(rungs, 0, &HazardParameters::default(), SHAPE);
         for &class in classes {
             (0..host).for_each(|_| _ = sharing.on_host_page(4 * class));
@@ -263,12 +260,13 @@ mod tests {
         let counts: Vec<_> =
             [0, 1000, 4000, 16_000].map(|moved| leaders(8, &classes, 100, moved).len()).into();
         assert!(counts.is_sorted_by(|a, b| a >= b), "{counts:?}");
-        assert_eq!((counts[0], counts[3]), (8, FEWEST));
+        assert_eq!((counts[0], counts[3]), (8, 3));
     }
 
     #[test]
     fn what_is_open_is_filled_first_and_first_writes_share_if_they_are_few() {
-        let mut sharing = Sharing::new(4, 4 * 16, &HazardParameters::default(), SHAPE);
+        let rungs = Rungs { most: 4, fewest: 3 };
+        let mut sharing = Sharing::new(rungs, 4 * 16, &HazardParameters::default(), SHAPE);
         let streams =
             |sharing: &Sharing| [0, 10, 18, 31].map(|class: u8| sharing.stream_of(4 * class).0);
         assert_eq!(streams(&sharing), [0, 1, 2, 3]);
