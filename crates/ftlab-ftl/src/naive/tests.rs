@@ -13,7 +13,7 @@ use ftlab_spec::Spec;
 use proptest::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
-const VARIANTS: [&str; 72] = [
+const VARIANTS: [&str; 74] = [
     "2r-fifo:adapt-depth=on",
     "2r++:adapt-depth=on,regions=3",
     "2r-fifo:fallback=greedy-in-depth",
@@ -56,6 +56,8 @@ const VARIANTS: [&str; 72] = [
     "sepbit:history=fifo,blocks=2",
     "hazard:rungs=3,epoch=0.2",
     "hazard:estimates=fresh",
+    "hazard:pages=off",
+    "hazard:pages=on",
     "hazard:run=1,merge=0",
     "hazard:common=30,epoch=0.2",
     "hazard:run=4,merge=50",
