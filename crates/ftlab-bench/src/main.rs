@@ -19,6 +19,7 @@
 
 mod calibrate;
 mod common;
+mod femu_rule;
 mod hot_cold;
 mod legend;
 mod live_drive;
@@ -257,7 +258,7 @@ fn run(row: &Row) -> Result<(), Failure> {
         row.logical_pages,
         4,
     );
-    let reference = Reference::new(row.logical_pages, blocks, row.pages_per_block);
+    let reference = Reference::new(row.logical_pages, blocks, row.pages_per_block, NoPayload);
     let (reference_ns, reference_waf) = measure(row, "reference", Box::new(reference))?;
     println!();
     for name in row.ftls {

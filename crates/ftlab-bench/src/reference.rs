@@ -1,14 +1,15 @@
 //! A plain greedy FTL in one loop: the cost of a page-mapped FTL with nothing around it.
 
-use ftlab_flash::Lpn;
+use ftlab_flash::{BlockId, Flash, Lpn, NoPayload, Ppn};
 use ftlab_ftl::hardware::{prefetch, table};
 
 const NONE: u32 = u32::MAX;
 const RESERVE_BLOCKS: usize = 4;
 const FETCH_AHEAD: usize = 24;
 
-/// Two mapping tables, a valid count per block, a free list; nothing else.
-pub(crate) struct Reference {
+/// Two mapping tables, a valid count per block, a free list; nothing else, unless the flash has something to do.
+pub(crate) struct Reference<F = NoPayload> {
+    pub(crate) flash: F,
     flash_page_of: Vec<u32>,
     owner_of: Vec<u32>,
     valid_pages: Vec<u32>,
@@ -20,9 +21,10 @@ pub(crate) struct Reference {
     pub(crate) relocations: u64,
 }
 
-impl Reference {
-    pub(crate) fn new(logical_pages: u32, blocks: u32, pages_per_block: u32) -> Self {
+impl<F: Flash> Reference<F> {
+    pub(crate) fn new(logical_pages: u32, blocks: u32, pages_per_block: u32, flash: F) -> Self {
         Self {
+            flash,
             flash_page_of: table(logical_pages as usize, NONE),
             owner_of: table((blocks * pages_per_block) as usize, NONE),
             valid_pages: vec![0; blocks as usize],
@@ -39,6 +41,17 @@ impl Reference {
         4 * (self.flash_page_of.len() + self.owner_of.len() + 2 * self.valid_pages.len())
     }
 
+    /// Where a page is that was written.
+    pub(crate) fn flash_page(&self, lpn: Lpn) -> Ppn {
+        Ppn(self.flash_page_of[lpn.index()])
+    }
+
+    /// Fetches what will be asked about two pages that are read or written soon.
+    pub(crate) fn fetch_ahead(&self, near: Lpn, far: Lpn) {
+        prefetch(&self.flash_page_of, far.index());
+        prefetch(&self.owner_of, self.flash_page(near).0 as usize);
+    }
+
     pub(crate) fn write_pages(&mut self, pages: &[Lpn]) {
         for (index, lpn) in pages.iter().enumerate() {
             if let Some(soon) = pages.get(index + FETCH_AHEAD) {
@@ -53,7 +66,7 @@ impl Reference {
         }
     }
 
-    fn write(&mut self, lpn: u32) {
+    pub(crate) fn write(&mut self, lpn: u32) {
         self.host_writes += 1;
         if self.next == self.end {
             while self.next == self.end && self.free.len() <= RESERVE_BLOCKS {
@@ -68,6 +81,7 @@ impl Reference {
             self.owner_of[old as usize] = NONE;
             self.valid_pages[(old / self.pages_per_block) as usize] -= 1;
         }
+        self.flash.program(Ppn(self.next), Lpn(lpn), &[]).expect("no failures");
         self.program(lpn);
     }
 
@@ -99,12 +113,14 @@ impl Reference {
                 if self.next == self.end {
                     self.open();
                 }
+                self.flash.copyback(Ppn(page), Ppn(self.next), Lpn(lpn)).expect("no failures");
                 self.program(lpn);
                 self.relocations += 1;
             }
         }
         self.owner_of[first as usize..(first + self.pages_per_block) as usize].fill(NONE);
         self.valid_pages[victim] = 0;
+        self.flash.erase(BlockId(victim as u32)).expect("no failures");
         self.free.insert(0, victim as u32);
     }
 }

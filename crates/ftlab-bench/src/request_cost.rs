@@ -1,7 +1,9 @@
-//! The cost of simulating requests: page operations per second on 8 channels of 8 LUNs, half of them reads, with
+//! The cost of simulating requests: page operations per second on one LUN and on 8 channels of 8, half of them reads, with
 //! each way in which LUNs choose what to do, and the answers checked.
 
 use crate::common::{BATCH_WRITES, Failure, PAGE_BYTES};
+use crate::femu_rule::{Host, Rule};
+use crate::reference::Reference;
 use crate::stopwatch::Stopwatch;
 use ftlab_flash::{Arrival, Geometry, HostOp, Lpn, Timing};
 use ftlab_ftl::PageBatch;
@@ -16,7 +18,9 @@ const PAGES_PER_BLOCK: u32 = 1024;
 /// Requests of one page each that are measured, and as many before.
 const REQUESTS: u32 = 8 << 20;
 
-const TIMINGS: [&str; 7] = [
+/// One LUN, and then 8 channels of 8.
+const TIMINGS: [&str; 8] = [
+    "slc:unit=request,queue-depth=256",
     "femu:unit=request,queue-depth=256,priority=femu",
     "femu:unit=request,queue-depth=256",
     "femu:unit=request,queue-depth=256,waits=on",
@@ -95,16 +99,38 @@ fn measure(timing: Option<&str>) -> Result<([u64; 3], f64), Failure> {
     Ok((counts, operations / taken.as_secs_f64() / 1e6))
 }
 
+/// The same for a plain loop: a greedy FTL without policies, and the rule of FEMU.
+fn measure_rule() -> Result<f64, Failure> {
+    let mut ftl = Reference::new(
+        LOGICAL_PAGES,
+        LOGICAL_PAGES / PAGES_PER_BLOCK * 9 / 8,
+        PAGES_PER_BLOCK,
+        Rule::new(),
+    );
+    (0..LOGICAL_PAGES).for_each(|lpn| ftl.write(lpn));
+    let (mut requests, mut batch, mut parts) = (Requests(1), PageBatch::default(), Vec::new());
+    let next = |into: &mut Vec<(HostOp, Lpn)>| {
+        requests.next(&mut batch, &mut parts);
+        into.clear();
+        into.extend(parts.iter().map(|part| (part.op, part.first)));
+    };
+    Host::default().measure(&mut ftl, next, u64::from(REQUESTS) / BATCH_WRITES)
+}
+
 /// Prints a line for each timing.
 pub(crate) fn run() -> Result<(), Failure> {
     println!(
-        "1r-greedy, 8 GiB, 8 channels x 8 LUNs, half reads; page operations are those and programs\n"
+        "1r-greedy, 8 GiB, half reads, 256 requests of a page under way; page operations are those and programs\n"
     );
-    let (expected, rate) = measure(None)?;
-    println!("{:78} {rate:6.1} M page operations/s", "writes only, without time");
+    println!("{:78} {:>10} {:>16}", "", "M page", "times as long");
+    println!("{:78} {:>10} {:>16}", "", "ops/s", "as without time");
+    let (expected, without) = measure(None)?;
+    let print = |name: &str, rate: f64| println!("{name:78} {rate:10.1} {:16.1}", without / rate);
+    print("writes only, without time", without);
+    print("a plain loop with the rule of FEMU on 64 LUNs", measure_rule()?);
     for timing in TIMINGS {
         let (counts, rate) = measure(Some(timing))?;
-        println!("{timing:78} {rate:6.1} M page operations/s");
+        print(timing, rate);
         assert!(
             timing.contains("write-buffer") || counts == expected,
             "{timing}: {counts:?}, not {expected:?}"

@@ -9,6 +9,7 @@ use ftlab_device::nvme::initiator::{Initiator, Request};
 use ftlab_device::nvme::{Subsystem, SubsystemOptions};
 use ftlab_device::{Ram, Store};
 use std::error::Error;
+use std::fmt::{Display, Formatter};
 use std::io::{self, BufRead, BufReader, Read, Write, stdin};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -20,10 +21,8 @@ type Failure = Box<dyn Error>;
 const DEPTH: usize = 32;
 const BLOCK: usize = 4096;
 const BYTES: u64 = 1 << 30;
+const PROTOCOLS: [&str; 2] = ["nbd", "nvme"];
 const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:front-ends";
-
-/// Ticks of the system's clock of processor time per second.
-const TICKS: f64 = 100.0;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,27 +35,52 @@ fn main() -> Result<(), Failure> {
         return serve(protocol);
     }
     let (rounds, span) = (number(0, 5)?, Duration::from_secs(number(1, 2)?));
-    println!("{:<6} {:<6} {:>10} {:>24}", "", "", "IOPS", "server CPU us per op");
+    println!("{:<6} {:<6} {:>10}    {}", "", "", "IOPS", "server CPU us per op");
     for is_write in [true, false] {
-        let mut medians = Vec::new();
         let mut results = [Vec::new(), Vec::new()];
-        for _ in 0..rounds {
-            for (protocol, results) in ["nbd", "nvme"].into_iter().zip(&mut results) {
-                results.push(measure(protocol, is_write, span)?);
+        for round in 0..rounds {
+            for index in [round % 2, 1 - round % 2] {
+                let index = index as usize;
+                results[index].push(measure(PROTOCOLS[index], is_write, span)?);
             }
         }
-        for (protocol, results) in ["nbd", "nvme"].into_iter().zip(&mut results) {
-            results.sort_by(|a, b| a.1.total_cmp(&b.1));
-            let (least, most) = (results[0].1, results[results.len() - 1].1);
-            let (iops, cpu_us) = results[results.len() / 2];
+        let of_pairs = results[0].iter().zip(&results[1]).map(|(nbd, nvme)| nvme.1 / nbd.1);
+        let ratios = Spread::new(of_pairs.collect());
+        let mut cpu = Vec::new();
+        for (protocol, results) in PROTOCOLS.into_iter().zip(&results) {
             let name = if is_write { "write" } else { "read" };
-            let cpu = format!("{cpu_us:.2} ({least:.2}-{most:.2})");
-            println!("{protocol:<6} {name:<6} {:>8.0} k {cpu:>24}", iops / 1e3);
-            medians.push(cpu_us);
+            let iops = Spread::new(results.iter().map(|(iops, _)| *iops).collect()).median;
+            let of_rounds = Spread::new(results.iter().map(|(_, cpu)| *cpu).collect());
+            println!("{protocol:<6} {name:<6} {:>8.0} k    {of_rounds}", iops / 1e3);
+            cpu.push(of_rounds);
         }
-        println!("nvme / nbd: {:.2}", medians[1] / medians[0]);
+        let [medians, leasts] = [cpu[1].median / cpu[0].median, cpu[1].least / cpu[0].least];
+        println!("nvme / nbd: medians {medians:.3}, leasts {leasts:.3}, pairs {ratios}");
     }
     Ok(())
+}
+
+/// The middle of some numbers, and the range of them.
+struct Spread {
+    least: f64,
+    median: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn new(mut numbers: Vec<f64>) -> Self {
+        numbers.sort_by(f64::total_cmp);
+        let at = |index: usize| numbers.get(index).copied().unwrap_or(f64::NAN);
+        let last = numbers.len().saturating_sub(1);
+        Self { least: at(0), median: at(numbers.len() / 2), most: at(last) }
+    }
+}
+
+impl Display for Spread {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { least, median, most } = self;
+        write!(f, "{median:.3} ({least:.3}-{most:.3})")
+    }
 }
 
 /// Serves memory, in a process of its own, until standard input ends.
@@ -102,12 +126,15 @@ impl Served {
         Ok(Self { address: address.to_owned(), name: name.to_owned(), child })
     }
 
-    /// Seconds of processor time so far.
+    /// Seconds of processor time of all of its threads so far, to the nanosecond.
     fn cpu(&self) -> Result<f64, Failure> {
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let rest = text.rsplit(')').next().ok_or("no fields")?;
-        let fields: Vec<&str> = rest.split_whitespace().collect();
-        Ok((fields[11].parse::<f64>()? + fields[12].parse::<f64>()?) / TICKS)
+        let mut nanoseconds = 0;
+        for thread in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let text = std::fs::read_to_string(thread?.path().join("schedstat"))?;
+            let on_cpu = text.split_whitespace().next().ok_or("no fields")?;
+            nanoseconds += on_cpu.parse::<u64>()?;
+        }
+        Ok(nanoseconds as f64 / 1e9)
     }
 
     fn connect(&self) -> io::Result<Both> {

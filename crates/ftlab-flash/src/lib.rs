@@ -38,6 +38,7 @@ mod schedule;
 mod striping;
 mod timed;
 mod timeline;
+mod timers;
 mod timing;
 mod waits;
 mod write_buffer;

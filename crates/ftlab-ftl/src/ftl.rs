@@ -52,6 +52,11 @@ pub trait Ftl: Send {
         self.write_pages(&batch.writes[which])
     }
 
+    /// Fetches from memory what will be asked about two pages that are read or written soon, `near` before `far`; of
+    /// the near one, what depends on its mapping entry. Changes speed and nothing else; a page beyond the drive is
+    /// ignored.
+    fn fetch_ahead(&self, near: Lpn, far: Lpn);
+
     /// Carries out the writes and trims of a batch, in order.
     ///
     /// # Panics

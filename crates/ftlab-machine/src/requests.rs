@@ -23,6 +23,10 @@ pub struct RequestPart {
     pub ends: bool,
 }
 
+/// How many requests ahead a mapping entry is fetched, and what depends on it: the wait for memory, in requests.
+const FETCH_MAPPING_AHEAD: usize = 8;
+const FETCH_OLD_VERSION_AHEAD: usize = 4;
+
 /// An FTL on flash with a clock.
 type TimedFtl<F, O> = dyn Ftl<Flash = Timed<F>, Observer = O>;
 
@@ -34,7 +38,10 @@ pub(crate) fn serve<F: Flash, O: Observer>(
 ) -> Result<(), Stop> {
     let has_buffer = ftl.flash_mut().has_buffer();
     let (mut written, mut single) = (0, PageBatch::default());
-    for part in parts {
+    for (index, part) in parts.iter().enumerate() {
+        if let Some(far) = parts.get(index + FETCH_MAPPING_AHEAD) {
+            ftl.fetch_ahead(parts[index + FETCH_OLD_VERSION_AHEAD].first, far.first);
+        }
         while part.begins
             && let Step::Program(write) = ftl.flash_mut().begin_request(part.op, part.arrival)
         {

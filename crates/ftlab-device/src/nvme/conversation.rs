@@ -41,7 +41,8 @@ impl Conversation for Queue<'_> {
             }
             let start = replies.bytes().len();
             let step = if self.reading.is_some() {
-                self.read_piece(replies)
+                self.read_piece(replies);
+                Step::Used(0)
             } else {
                 self.unit(&input[used..], replies)
             };

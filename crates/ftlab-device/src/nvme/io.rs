@@ -67,17 +67,20 @@ pub(super) fn failure(error: &io::Error, otherwise: Status) -> Status {
 }
 
 impl Context<'_> {
+    #[inline]
     fn namespace(&self, command: &Command) -> Result<&Namespace, Status> {
         self.subsystem.namespace(command.namespace).ok_or(Status::INVALID_NAMESPACE)
     }
 
     /// The blocks that a command names, on the drive.
+    #[inline]
     fn range(&self, command: &Command) -> Result<Range<u64>, Status> {
         let blocks = u64::from(command.dword(12) & 0xffff) + 1;
         self.namespace(command)?.range(command.wide(10), blocks)
     }
 
     /// The same, of a command that moves all of them.
+    #[inline]
     fn range_of_transfer(&self, command: &Command) -> Result<Range<u64>, Status> {
         let range = self.range(command)?;
         let bytes = range.end - range.start;
@@ -90,6 +93,7 @@ impl Context<'_> {
         if fits { Ok(range) } else { Err(Status::DATA_LENGTH) }
     }
 
+    #[inline]
     fn stream(&self, command: &Command) -> Result<u16, Status> {
         let (directive, placement) =
             ((command.dword(12) >> 20 & 15) as u8, (command.dword(13) >> 16) as u16);
@@ -99,6 +103,7 @@ impl Context<'_> {
     }
 
     /// Where the data of a command go, or why it fails without them.
+    #[inline]
     pub(super) fn target(&self, command: &Command) -> Result<Target, Status> {
         let blocks = |range, stream, compares| {
             Target::Blocks(Blocks { range, stream, compares, failed: None })
@@ -119,13 +124,20 @@ impl Context<'_> {
     }
 
     /// Carries out a command, of which all data are there, or none are needed.
+    #[inline]
     pub(super) fn execute(&self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
+        if command.opcode == opcode::io::READ {
+            let range = self.range_of_transfer(command)?;
+            self.subsystem.uncorrectable.check(&range)?;
+            return Ok(Answer::Read(range));
+        }
+        self.execute_other(command, data)
+    }
+
+    /// The same of what is not a read.
+    #[inline(never)]
+    fn execute_other(&self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
         match command.opcode {
-            opcode::io::READ => {
-                let range = self.range_of_transfer(command)?;
-                self.subsystem.uncorrectable.check(&range)?;
-                return Ok(Answer::Read(range));
-            }
             opcode::io::MANAGEMENT_RECEIVE => return self.receive(command),
             opcode::io::FLUSH => {
                 if command.namespace != ALL_NAMESPACES {
@@ -160,6 +172,7 @@ impl Context<'_> {
     }
 
     /// Makes durable what a command has written, if it asks for that or there is no write cache.
+    #[inline]
     pub(super) fn force(&self, command: &Command) -> Result<(), Status> {
         let is_forced = command.dword(12) & FORCED != 0;
         let has_write_cache = self.controller.has_write_cache.load(Ordering::Relaxed);
@@ -316,6 +329,7 @@ impl Context<'_> {
     }
 
     /// Takes data for blocks, `at` bytes after the first.
+    #[inline]
     pub(super) fn take(&self, blocks: &mut Blocks, at: u32, data: &[u8]) {
         if blocks.failed.is_none() {
             let start = blocks.range.start + u64::from(at);
@@ -337,6 +351,7 @@ impl Context<'_> {
     }
 
     /// All data for blocks are there.
+    #[inline]
     pub(super) fn finish(&self, command: &Command, blocks: &Blocks) -> Result<Answer, Status> {
         if let Some(status) = blocks.failed {
             return Err(status);

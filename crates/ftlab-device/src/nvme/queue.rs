@@ -50,7 +50,8 @@ pub(super) enum Phase {
 
 /// A read, of which a part has been sent.
 pub(super) struct Reading {
-    command: Command,
+    /// What is logged if it fails; so the command itself is not copied.
+    entry: ErrorEntry,
     at: u64,
     end: u64,
     /// Bytes that have been sent.
@@ -137,6 +138,7 @@ impl<'a> Queue<'a> {
     }
 
     /// Ends the connection because of an error in a unit.
+    #[cold]
     fn end(error: Termination, unit: &[u8], header: Header, replies: &mut Replies) -> Step {
         let shown = unit.len().min(header.length.into());
         terminate(error, &unit[..shown.max(Header::BYTES)], replies);
@@ -176,14 +178,14 @@ impl<'a> Queue<'a> {
             if connected.queue == 0 {
                 self.heard = Instant::now();
             }
-            *head = (*head + 1) % connected.entries;
+            *head = if *head + 1 < connected.entries { *head + 1 } else { 0 };
             // A host that has more commands under way than its queue has entries keeps to no limit.
             if self.transfers.len() >= connected.entries.into() {
                 return Err(Termination { status: fatal::LIMIT, information: 0 });
             }
         }
         if !unit.is_intact {
-            self.complete(&command, Err(Status::TRANSPORT), replies);
+            self.fail(self.entry(&command, Status::TRANSPORT), replies);
             return Ok(());
         }
         if matches!(self.phase, Phase::Connecting) {
@@ -192,6 +194,7 @@ impl<'a> Queue<'a> {
         }
         let begun = self.begin(&command, unit.data, replies);
         self.complete(&command, begun, replies);
+        self.tell_events(replies);
         Ok(())
     }
 
@@ -374,9 +377,11 @@ impl<'a> Queue<'a> {
             set_due(due);
         }
         self.complete(&command, done, replies);
+        self.tell_events(replies);
     }
 
     /// Answers a command.
+    #[inline]
     fn complete(
         &mut self,
         command: &Command,
@@ -384,45 +389,59 @@ impl<'a> Queue<'a> {
         replies: &mut Replies,
     ) {
         match answer {
-            Ok(Answer::Done(result)) => self.respond(command.id, result, Status::SUCCESS, replies),
-            Ok(Answer::Data(data)) => self.send(command, &data, 0, replies),
-            Ok(Answer::DataAnd(data, result)) => self.send(command, &data, result, replies),
+            Ok(Answer::Read(range)) => {
+                self.moved.read(range.end - range.start);
+                let entry = self.entry(command, Status::UNREADABLE);
+                self.reading =
+                    Some(Reading { entry, at: range.start, end: range.end, sent: 0, due: None });
+                self.read_piece(replies);
+            }
             Ok(Answer::Written(bytes)) => {
                 self.moved.write(bytes);
                 self.respond(command.id, 0, Status::SUCCESS, replies);
             }
-            Ok(Answer::Compared(bytes)) => {
+            Ok(answer) => self.complete_other(command, answer, replies),
+            Err(status) => self.fail(self.entry(command, status), replies),
+        }
+    }
+
+    /// Answers a command that is neither a read nor a write.
+    #[inline(never)]
+    fn complete_other(&mut self, command: &Command, answer: Answer, replies: &mut Replies) {
+        match answer {
+            Answer::Done(result) => self.respond(command.id, result, Status::SUCCESS, replies),
+            Answer::Data(data) => self.send(command, &data, 0, replies),
+            Answer::DataAnd(data, result) => self.send(command, &data, result, replies),
+            Answer::Compared(bytes) => {
                 self.moved.read(bytes);
                 self.respond(command.id, 0, Status::SUCCESS, replies);
             }
-            Ok(Answer::Read(range)) => {
-                self.moved.read(range.end - range.start);
-                let command = *command;
-                self.reading =
-                    Some(Reading { command, at: range.start, end: range.end, sent: 0, due: None });
-            }
-            Ok(Answer::Later) => {}
-            Ok(Answer::Aborted(aborted)) => {
+            Answer::Aborted(aborted) => {
                 self.respond(aborted, 0, Status::ABORTED, replies);
                 self.respond(command.id, 0, Status::SUCCESS, replies);
             }
-            Ok(Answer::Leave) => {
+            Answer::Leave => {
                 self.respond(command.id, 0, Status::SUCCESS, replies);
                 self.close(None);
             }
-            Err(status) => {
-                self.log(command, status);
-                self.respond(command.id, 0, status, replies);
-            }
+            Answer::Later | Answer::Read(_) | Answer::Written(_) => {}
         }
-        self.tell_events(replies);
     }
 
-    fn log(&self, command: &Command, status: Status) {
+    /// Answers a command that has failed.
+    #[cold]
+    fn fail(&mut self, failed: ErrorEntry, replies: &mut Replies) {
+        self.subsystem.log_error(failed);
+        self.respond(failed.command, 0, failed.status, replies);
+    }
+
+    /// What is logged of a command that fails.
+    #[inline]
+    fn entry(&self, command: &Command, status: Status) -> ErrorEntry {
         let queue = self.connected().map_or(0, |connected| connected.queue);
         let block = if queue > 0 { command.wide(10) } else { 0 };
         let (command, namespace) = (command.id, command.namespace);
-        self.subsystem.log_error(ErrorEntry { count: 0, queue, command, status, block, namespace });
+        ErrorEntry { count: 0, queue, command, status, block, namespace }
     }
 
     /// Whether the host does without the response to a command that has sent data.
@@ -447,10 +466,10 @@ impl<'a> Queue<'a> {
     }
 
     /// Sends the next piece of a read.
-    pub(super) fn read_piece(&mut self, replies: &mut Replies) -> Step {
+    pub(super) fn read_piece(&mut self, replies: &mut Replies) {
         let omits_response = self.may_omit_response();
-        let Some(reading) = &mut self.reading else { return Step::Used(0) };
-        let (command, at) = (reading.command, reading.at);
+        let Some(reading) = &mut self.reading else { return };
+        let (entry, at) = (reading.entry, reading.at);
         let piece_end = (at / READ_PIECE_BYTES + 1) * READ_PIECE_BYTES;
         let bytes = (piece_end.min(reading.end) - at) as u32;
         let is_last = at + u64::from(bytes) == reading.end;
@@ -458,7 +477,7 @@ impl<'a> Queue<'a> {
         if is_last && omits_response {
             flags |= flag::SUCCESS;
         }
-        let header = Data { command: command.id, tag: 0, offset: reading.sent, bytes };
+        let header = Data { command: entry.command, tag: 0, offset: reading.sent, bytes };
         let store = &*self.subsystem.store;
         let read = self.wire.data(header, flags, replies, |room| store.read(at, room));
         reading.due = reading.due.max(take_due());
@@ -471,21 +490,20 @@ impl<'a> Queue<'a> {
             Err(error) => {
                 self.reading = None;
                 let status = io::failure(&error, Status::UNREADABLE);
-                self.log(&command, status);
-                self.respond(command.id, 0, status, replies);
+                self.fail(ErrorEntry { status, ..entry }, replies);
             }
             Ok(()) if is_last => {
                 self.reading = None;
                 if !omits_response {
-                    self.respond(command.id, 0, Status::SUCCESS, replies);
+                    self.respond(entry.command, 0, Status::SUCCESS, replies);
                 }
             }
             Ok(()) => {}
         }
-        Step::Used(0)
     }
 
     /// Sends a completion.
+    #[inline]
     fn respond(&mut self, id: u16, result: u64, status: Status, replies: &mut Replies) {
         let queue_head = match &self.phase {
             Phase::Working(connected, head) if connected.has_flow_control => *head,
@@ -495,10 +513,15 @@ impl<'a> Queue<'a> {
     }
 
     /// Tells the host of events, if it wants to know.
+    #[inline]
     pub(super) fn tell_events(&mut self, replies: &mut Replies) {
-        if !self.is_admin() {
-            return;
+        if self.is_admin() {
+            self.deliver_events(replies);
         }
+    }
+
+    #[inline(never)]
+    fn deliver_events(&mut self, replies: &mut Replies) {
         while let Some(connected) = self.connected()
             && let Some((command, result)) = {
                 let mut state = connected.controller.state();

@@ -34,20 +34,28 @@ impl Uncorrectable {
     }
 
     /// A range is written.
+    #[inline]
     pub(super) fn clear(&self, range: &Range<u64>) {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return;
+        if self.count.load(Ordering::Acquire) > 0 {
+            self.remove(range);
         }
+    }
+
+    #[cold]
+    fn remove(&self, range: &Range<u64>) {
         let mut ranges = lock(&self.ranges);
         remove(&mut ranges, range);
         self.count.store(ranges.len(), Ordering::Release);
     }
 
     /// An error if any of a range is marked.
+    #[inline]
     pub(super) fn check(&self, range: &Range<u64>) -> Result<(), Status> {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return Ok(());
-        }
+        if self.count.load(Ordering::Acquire) == 0 { Ok(()) } else { self.find(range) }
+    }
+
+    #[cold]
+    fn find(&self, range: &Range<u64>) -> Result<(), Status> {
         let ranges = lock(&self.ranges);
         let last = ranges.range(..range.end).next_back();
         if last.is_some_and(|(_, end)| *end > range.start) {

@@ -12,11 +12,12 @@ mod accounts;
 mod channels;
 mod gate;
 mod operation;
-mod timers;
+mod under_way;
 
 use crate::ledger::Ledger;
 use crate::owner::{NOBODY, Owner};
 use crate::striping::Striping;
+use crate::timers::{NEVER, Timers};
 use crate::timing::{TimingParameters, nanoseconds};
 use crate::waits::Waits;
 use crate::{BlockId, Geometry, Ppn};
@@ -24,11 +25,8 @@ use accounts::{Accounts, Doing};
 use channels::Channels;
 pub(crate) use gate::Gate;
 use operation::{Kind, Operation, Operations, Queues, Urgency};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use timers::Timers;
-
-pub(crate) use timers::NEVER;
+use under_way::UnderWay;
 
 /// The LUNs of a drive and what they were asked for.
 #[derive(Debug, Clone)]
@@ -43,10 +41,8 @@ pub(crate) struct Schedule {
     timers: Timers,
     channels: Channels,
     operations: Operations,
-    /// Page -> its program, while that is not complete.
-    programs: FxHashMap<u32, u32>,
-    /// Block and LUN -> the erase of its part, while that is not complete.
-    erases: FxHashMap<(u32, u32), u32>,
+    /// Programs and erases that are not complete.
+    under_way: UnderWay,
     /// What collections do that a host write has to wait for.
     collected: Gate<u32>,
     /// Copybacks.
@@ -120,13 +116,14 @@ impl Schedule {
             busy_ns: 0,
         };
         let times_max = parameters.suspend_max;
+        let striping = Striping::new(count, parameters.layout, geometry);
         Self {
             now: 0,
             times: Times {
                 erase: nanoseconds(parameters.erase_us),
                 transfer: nanoseconds(parameters.transfer_us),
             },
-            striping: Striping::new(count, parameters.layout, geometry),
+            striping,
             urgency: Urgency::new(parameters.gc_priority),
             suspends: Suspends {
                 programs: parameters.suspend.programs(),
@@ -138,8 +135,7 @@ impl Schedule {
             timers: Timers::new(count as usize),
             channels: Channels::new(parameters.channels as usize),
             operations: Operations::default(),
-            programs: FxHashMap::default(),
-            erases: FxHashMap::default(),
+            under_way: UnderWay::new(geometry, striping.luns_of(BlockId(0)).len() as u32),
             collected: Gate::default(),
             moved: Gate::default(),
             complete: VecDeque::new(),
@@ -207,7 +203,7 @@ impl Schedule {
         read.left_ns = time_ns - self.times.transfer;
         let read = self.operations.add(read);
         self.account_asked(read);
-        if let Some(&program) = self.programs.get(&from.0) {
+        if let Some(program) = self.under_way.program(from.0) {
             self.operations.follow(read, program);
             self.operations[read].held_by = Some(self.operations[program].kind);
         }
@@ -227,18 +223,23 @@ impl Schedule {
         self.ask(program);
     }
 
+    /// Which part of its blocks a LUN has.
+    #[inline]
+    fn part(&self, lun: u32) -> u32 {
+        if self.striping.width() > 1 { lun } else { 0 }
+    }
+
     fn add_program(&mut self, kind: Kind, to: Ppn, time_ns: u64, owner: Owner) -> u32 {
         let lun = self.striping.lun(to) as u32;
         let mut program = Operation::new(kind, lun, to.0, owner);
         program.left_ns = time_ns - self.times.transfer;
         let program = self.operations.add(program);
         self.account_asked(program);
-        let block = self.striping.block(to);
-        if let Some(&erase) = self.erases.get(&(block.0, lun)) {
+        if let Some(erase) = self.under_way.erase_below(to.0, self.part(lun)) {
             self.operations.follow(program, erase);
             self.operations[program].held_by = Some(Kind::Erase);
         }
-        self.programs.insert(to.0, program);
+        self.under_way.begin_program(to.0, program);
         program
     }
 
@@ -269,7 +270,7 @@ impl Schedule {
             if self.moved.wait(erase) {
                 self.operations[erase].holds += 1;
             }
-            self.erases.insert((block.0, lun as u32), erase);
+            self.under_way.begin_erase(block.0, self.part(lun as u32), erase);
             self.ask(erase);
         }
     }
@@ -293,6 +294,9 @@ impl Schedule {
             }
             self.now = time;
             self.end_phase(lun);
+            if matches!(self.luns[lun].phase, Phase::Rest | Phase::HoldsPage) {
+                self.timers.set(lun, NEVER);
+            }
         }
     }
 
@@ -382,7 +386,6 @@ impl Schedule {
         let lun = &mut self.luns[number];
         lun.busy_ns += self.now - lun.busy_since;
         lun.phase = Phase::Rest;
-        self.timers.set(number, NEVER);
     }
 
     /// Interrupts what a LUN is at, for a read of the host, if that is possible.
@@ -411,14 +414,15 @@ impl Schedule {
             self.begin_phase(number, Phase::Suspending, self.suspends.cost_ns);
         } else {
             self.rest(number);
+            // The read begins at once.
             self.begin_next(number);
         }
     }
 
-    /// What a LUN was at is over.
+    /// What a LUN was at is over; if it has nothing to do next, its timer is set when all that follows is done.
     fn end_phase(&mut self, number: usize) {
         match self.luns[number].phase {
-            Phase::Rest | Phase::HoldsPage => self.timers.set(number, NEVER),
+            Phase::Rest | Phase::HoldsPage => {}
             Phase::Cells if self.times.transfer > 0 => {
                 let channel = self.channels.of(number);
                 if self.channels.take(channel) {
@@ -427,7 +431,6 @@ impl Schedule {
                     self.channels.await_out(channel, number);
                     self.account_holds(number);
                     self.luns[number].phase = Phase::HoldsPage;
-                    self.timers.set(number, NEVER);
                 }
             }
             Phase::Cells | Phase::Work => self.finish(number),
@@ -474,23 +477,22 @@ impl Schedule {
         let operation = &self.operations[id];
         let (kind, page, owner) = (operation.kind, operation.page, operation.owner);
         let (moved, collected) = (operation.moved, operation.collected);
-        if kind.is_program() && self.programs.get(&page) == Some(&id) {
-            self.programs.remove(&page);
+        if kind.is_program() {
+            self.under_way.end_program(page, id);
         }
-        let (part, now) = ((page, number as u32), self.now);
+        let now = self.now;
         self.accounts.iter_mut().for_each(|it| it.release(number, id, (kind, page), now));
-        if kind == Kind::Erase && self.erases.get(&part) == Some(&id) {
-            self.erases.remove(&part);
+        if kind == Kind::Erase {
+            self.under_way.end_erase(page, self.part(number as u32), id);
         }
         if owner != NOBODY {
             self.complete.push_back((self.now, owner));
             self.accounts.iter_mut().for_each(|it| it.finish(id, now));
         }
-        let mut followers = self.operations.take_followers(id);
-        for follower in followers.drain(..) {
+        let mut followers = self.operations.remove(id);
+        while let Some(follower) = followers.next(&self.operations) {
             self.let_go(follower);
         }
-        self.operations.remove(id, followers);
         if moved > 0 {
             self.moved.leave(moved);
             while let Some(waiting) = self.moved.release() {

@@ -65,8 +65,10 @@ pub(super) struct Operation {
     pub(super) collected: u64,
     /// The next in the queue.
     next: u32,
-    /// Operations that it holds back.
-    followers: Vec<u32>,
+    /// The last of the operations that it holds back, after which the first comes again.
+    last_follower: u32,
+    /// The next of those that what it follows itself holds back: an erase, and something else.
+    next_follower: [u32; 2],
 }
 
 impl Operation {
@@ -83,12 +85,20 @@ impl Operation {
             moved: 0,
             collected: 0,
             next: NONE,
-            followers: Vec::new(),
+            last_follower: NONE,
+            next_follower: [NONE; 2],
         }
+    }
+
+    /// Which of the links of its followers makes up the list of them.
+    #[inline]
+    fn list(&self) -> usize {
+        usize::from(self.kind != Kind::Erase)
     }
 }
 
-const NONE: u32 = u32::MAX;
+/// No operation.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Operations that are not complete; their memory is used again.
 #[derive(Debug, Clone, Default)]
@@ -99,33 +109,61 @@ pub(super) struct Operations {
 
 impl Operations {
     pub(super) fn add(&mut self, operation: Operation) -> u32 {
-        let Some(id) = self.free.pop() else {
-            self.all.push(operation);
-            return self.all.len() as u32 - 1;
-        };
-        let followers = std::mem::take(&mut self.all[id as usize].followers);
-        self.all[id as usize] = Operation { followers, ..operation };
-        id
+        if let Some(id) = self.free.pop() {
+            self.all[id as usize] = operation;
+            return id;
+        }
+        self.all.push(operation);
+        self.all.len() as u32 - 1
     }
 
-    /// Holds `follower` back until `first` is complete.
+    /// Holds `follower` back until `first` is complete. An operation follows one erase and one other at most.
+    #[inline]
     pub(super) fn follow(&mut self, follower: u32, first: u32) {
         self[follower].holds += 1;
-        self[first].followers.push(follower);
+        let (list, last) = (self[first].list(), self[first].last_follower);
+        let next = if last == NONE {
+            follower
+        } else {
+            std::mem::replace(&mut self[last].next_follower[list], follower)
+        };
+        self[follower].next_follower[list] = next;
+        self[first].last_follower = follower;
     }
 
-    pub(super) fn take_followers(&mut self, id: u32) -> Vec<u32> {
-        std::mem::take(&mut self[id].followers)
-    }
-
-    /// Forgets an operation; its list of followers, which is empty by now, is used again.
-    pub(super) fn remove(&mut self, id: u32, followers: Vec<u32>) {
-        self[id].followers = followers;
+    /// Forgets an operation; what it holds back is with [`Followers::next`].
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) -> Followers {
         self.free.push(id);
+        let Operation { last_follower: last, .. } = self[id];
+        let list = self[id].list();
+        let first = if last == NONE { NONE } else { self[last].next_follower[list] };
+        Followers { next: first, last, list }
     }
 
     pub(super) fn len(&self) -> usize {
         self.all.len() - self.free.len()
+    }
+}
+
+/// Operations that are let go one by one, in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Followers {
+    next: u32,
+    last: u32,
+    list: usize,
+}
+
+impl Followers {
+    #[inline]
+    pub(super) fn next(&mut self, operations: &Operations) -> Option<u32> {
+        let next = self.next;
+        if next == NONE {
+            return None;
+        }
+        self.next =
+            if next == self.last { NONE } else { operations[next].next_follower[self.list] };
+        Some(next)
     }
 }
 

@@ -48,6 +48,7 @@
 //! With one LUN and a queue depth of one, the time that passes is exactly the sum of all operations,
 //! each count times its latency.
 
+mod finishing;
 mod host;
 mod measured;
 mod requests;

@@ -1,20 +1,21 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
+use super::finishing::Finishing;
 use super::watch::Watch;
 use crate::host_op::HostOp;
 use crate::ledger::Ledger;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
-use crate::schedule::{NEVER, Schedule};
+use crate::schedule::Schedule;
 use crate::timeline::SlowRequest;
+use crate::timers::NEVER;
 use crate::timing::{Arrivals, Priority, Timing, nanoseconds};
 use crate::waits::{Cause, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// When a request arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +73,8 @@ pub(super) struct Requests {
     present: Owner,
     /// For whom pages are programmed: the present request, or a page of the buffer.
     pub(super) writer: Owner,
-    /// When something will be complete, where that is known, and what.
-    finishing: BinaryHeap<Reverse<(u64, Owner)>>,
+    /// What will be complete, where it is known when.
+    finishing: Finishing,
     /// When the last of what is complete was.
     last_done: u64,
     responses: [Recorder; 4],
@@ -204,7 +205,7 @@ impl Requests {
             free: Vec::new(),
             present: NOBODY,
             writer: NOBODY,
-            finishing: BinaryHeap::new(),
+            finishing: Finishing::new(),
             last_done: 0,
             responses: Default::default(),
             interval: Responses::default(),
@@ -265,15 +266,13 @@ impl Requests {
     /// What is complete first, if that is not after `until`, and when.
     #[inline]
     fn next_completion(&mut self, until: u64) -> Option<(u64, Owner)> {
-        let known = self.finishing.peek().map_or(NEVER, |Reverse((time, _))| *time);
+        let known = self.finishing.first();
         if let Some(schedule) = &mut self.schedule
             && let Some(complete) = schedule.advance(until.min(known))
         {
             return Some(complete);
         }
-        (known <= until && known < NEVER)
-            .then(|| self.finishing.pop().map(|Reverse(complete)| complete))
-            .flatten()
+        if known <= until && known < NEVER { self.finishing.pop() } else { None }
     }
 
     /// A page of a request is complete, or all of it, or a page of the buffer is in flash.
@@ -394,7 +393,7 @@ impl Requests {
     /// The page for which the FTL has asked will be in flash at this time, after it has waited for this.
     pub(super) fn program_done(&mut self, done: u64, waits: impl Fn() -> Waits) {
         if let Some(entry) = entry_of(self.writer) {
-            self.finishing.push(Reverse((done, self.writer)));
+            self.finishing.push(done, self.writer);
             self.watch.iter_mut().for_each(|watch| watch.entry(entry, waits()));
         } else {
             self.page_done(done, waits);
@@ -415,7 +414,7 @@ impl Requests {
             return;
         }
         if open.done > now {
-            self.finishing.push(Reverse((open.done, owner)));
+            self.finishing.push(open.done, owner);
             return;
         }
         self.under_way -= 1;

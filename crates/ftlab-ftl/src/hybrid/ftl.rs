@@ -103,6 +103,10 @@ impl<L: LogSpace, F: Flash + Send, O: Observer> Ftl for Hybrid<L, F, O> {
         Ok(())
     }
 
+    fn fetch_ahead(&self, _near: Lpn, far: Lpn) {
+        self.drive.prefetch_mapping(far);
+    }
+
     fn counters(&self) -> Counters {
         self.drive.counters.clone()
     }

@@ -44,6 +44,11 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
         self.write_in_order(&batch.writes[which], lifetimes, streams)
     }
 
+    fn fetch_ahead(&self, near: Lpn, far: Lpn) {
+        self.drive.prefetch_mapping(far);
+        self.fetch_old_version(near);
+    }
+
     fn counters(&self) -> Counters {
         Counters { host_writes: self.drive.write_clock(), ..self.counters.clone() }
     }
@@ -138,10 +143,8 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
             if let Some(&soon) = pages.get(index + FETCH_MAPPING_AHEAD) {
                 self.drive.prefetch_mapping(soon);
             }
-            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD)
-                && let Some(block) = self.drive.prefetch_valid_bit(soon)
-            {
-                self.policy.fetch_ahead(soon, block);
+            if let Some(&soon) = pages.get(index + FETCH_VALID_BIT_AHEAD) {
+                self.fetch_old_version(soon);
             }
             let mut hint = Hint::NONE;
             if matches!(P::HINTS, None | Some(Hints::Lifetimes)) {
@@ -153,5 +156,13 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
             self.write_page(lpn, hint, &[])?;
         }
         Ok(())
+    }
+
+    /// Fetches what a write asks about the present version of a page, whose mapping entry is at hand.
+    #[inline]
+    fn fetch_old_version(&self, lpn: Lpn) {
+        if let Some(block) = self.drive.prefetch_valid_bit(lpn) {
+            self.policy.fetch_ahead(lpn, block);
+        }
     }
 }
