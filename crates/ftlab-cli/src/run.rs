@@ -8,14 +8,15 @@ use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
 use crate::report::{check_page, check_report, command, write_report};
-use crate::table::{faults, fdp, notes, refresh, table, times, wear};
+use crate::table::{faults, fdp, notes, refresh, slc, table, wear};
+use crate::times::times;
 use clap::{Args, ValueEnum};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_lab::timeline::{SLOWEST, timeline};
 use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, StreamMap,
-    UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
+    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, SlcCache,
+    StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use ftlab_trace::{check_file, replace_file};
@@ -101,6 +102,11 @@ pub(crate) struct DriveArgs {
     /// unit=request.
     #[arg(long, value_name = "KEY=VALUE,...")]
     refresh: Option<Refresh>,
+    /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
+    /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
+    /// of --op.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    slc_cache: Option<SlcCache>,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
@@ -246,6 +252,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     show(&table(&result))?;
     show(&times(&result))?;
     show(&refresh(&result))?;
+    show(&slc(&result))?;
     show(&wear(&result))?;
     show(&fdp(&result))?;
     show(&faults(&result))?;
@@ -333,6 +340,7 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         refresh: args.refresh.unwrap_or_default(),
+        slc_cache: args.slc_cache,
         early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
 }

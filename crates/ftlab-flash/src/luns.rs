@@ -3,8 +3,9 @@
 use crate::cells::Cells;
 use crate::ledger::Ledger;
 use crate::occupation::{Accounts, After, Booked};
+use crate::occupied::Occupied;
 use crate::striping::Striping;
-use crate::timing::{Priority, TimingParameters, nanoseconds};
+use crate::timing::{Priority, Timing, TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Ppn};
 use std::ops::Range;
 
@@ -40,6 +41,10 @@ struct Lun {
     free: u64,
     /// Time for which it was free before that; for the rest it was occupied.
     idle_ns: u64,
+    /// Pages that passed over its channel.
+    transfers: u64,
+    /// Time that operations of the host waited until it began them, in sum.
+    queued_ns: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -52,7 +57,8 @@ struct Channels {
 }
 
 impl Luns {
-    pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+    pub(crate) fn new(timing: &Timing, geometry: &Geometry) -> Self {
+        let parameters = timing.parameters();
         let TimingParameters { channels, luns, .. } = *parameters;
         let count = channels * luns;
         let transfer_ns = nanoseconds(parameters.transfer_us);
@@ -62,7 +68,7 @@ impl Luns {
             program_ns: transfer_ns + nanoseconds(parameters.program_us.mean_us()),
             erase_ns: nanoseconds(parameters.erase_us),
             transfer_ns,
-            cells: Cells::new(parameters, striping, geometry).map(Box::new),
+            cells: Cells::new(timing, striping, geometry).map(Box::new),
             reads_first: parameters.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
@@ -92,6 +98,11 @@ impl Luns {
         self.accounts.as_mut().map(|accounts| &mut accounts.ledger)
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
     /// When the last operation is complete.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
@@ -100,8 +111,18 @@ impl Luns {
 
     /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
     /// to that time.
-    pub(crate) fn busy_ns(&self, until: u64) -> Vec<u64> {
+    fn busy_ns(&self, until: u64) -> Vec<u64> {
         self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
+    }
+
+    /// How occupied LUNs and channels were by then, and how long operations waited.
+    pub(crate) fn occupied(&self, until: u64) -> Occupied {
+        let mut channel_ns = vec![0; self.channels as usize];
+        for (number, lun) in self.all.iter().enumerate() {
+            channel_ns[number % self.channels as usize] += lun.transfers * self.transfer_ns;
+        }
+        let queued_ns = self.all.iter().map(|lun| lun.queued_ns).collect();
+        Occupied { busy_ns: self.busy_ns(until), channel_ns, queued_ns }
     }
 
     /// LUN time of a read of a page.
@@ -141,12 +162,13 @@ impl Luns {
         if self.accounts.is_some() {
             return self.read_and_account(page, now, is_host);
         }
-        self.read_from(self.lun_of(page), now, self.read_ns(page))
+        self.read_from(self.lun_of(page), now, self.read_ns(page), is_host)
     }
 
     #[inline]
-    fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64) -> u64 {
+    fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64, is_host: bool) -> u64 {
         let start = earliest.max(self.all[lun].free);
+        self.all[lun].pass_page(if is_host { start - earliest } else { 0 });
         let mut done = start + read_ns;
         if let Some(channels) = &mut self.shared {
             let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
@@ -162,7 +184,13 @@ impl Luns {
         if self.accounts.is_some() {
             return self.program_and_account(page, now, after, is_host);
         }
-        self.program_on(self.lun_of(page), now.max(after.both()), self.program_ns(page))
+        let (lun, earliest, time) =
+            (self.lun_of(page), now.max(after.both()), self.program_ns(page));
+        let done = self.program_on(lun, earliest, time);
+        if is_host {
+            self.all[lun].queued_ns += done - time - now;
+        }
+        done
     }
 
     #[inline]
@@ -173,6 +201,7 @@ impl Luns {
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
+        self.all[lun].pass_page(0);
         self.all[lun].occupy(start, start + program_ns)
     }
 
@@ -186,15 +215,17 @@ impl Luns {
         let (read_ns, program_ns) = (self.read_ns(from), self.program_ns(to));
         if let [lun] = &mut self.all[..] {
             let start = earliest.max(lun.free);
+            lun.transfers += 2;
             return lun.occupy(start, start + read_ns + program_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
         if from == to && self.shared.is_none() {
             let lun = &mut self.all[from];
             let start = earliest.max(lun.free);
+            lun.transfers += 2;
             return lun.occupy(start, start + read_ns + program_ns);
         }
-        let is_read = self.read_from(from, earliest, read_ns);
+        let is_read = self.read_from(from, earliest, read_ns, false);
         self.program_on(to, if self.reads_first { is_read } else { earliest }, program_ns)
     }
 
@@ -222,7 +253,7 @@ impl Luns {
     fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
         let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
         let free = self.all[lun].free;
-        let done = self.read_from(lun, now, own_ns);
+        let done = self.read_from(lun, now, own_ns, is_host);
         let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
         done
@@ -234,6 +265,7 @@ impl Luns {
         let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
         let free = self.all[lun].free;
         let done = self.program_on(lun, now.max(after.both()), own_ns);
+        self.all[lun].queued_ns += if is_host { done - own_ns - now } else { 0 };
         let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
         done
@@ -276,6 +308,13 @@ impl Luns {
 }
 
 impl Lun {
+    /// A page passes over its channel, for an operation that waited so long for it.
+    #[inline]
+    fn pass_page(&mut self, queued_ns: u64) {
+        self.transfers += 1;
+        self.queued_ns += queued_ns;
+    }
+
     #[inline]
     fn occupy(&mut self, start: u64, done: u64) -> u64 {
         self.idle_ns += start - self.free;

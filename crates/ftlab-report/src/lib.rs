@@ -29,6 +29,7 @@ mod page;
 mod tables;
 mod text;
 mod timeline;
+mod times;
 mod workload;
 
 pub use advice::{AdvicePage, advice_page};
