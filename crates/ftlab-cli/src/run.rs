@@ -180,8 +180,9 @@ struct ReportArgs {
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Measures how long requests take at these loads, shares of the requests a second that each FTL can do:
-    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve.
-    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with_all = ["out", "report"])]
+    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve, and --report writes a
+    /// page with it.
+    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with = "out")]
     load: Option<Loads>,
     /// Writes what the LUNs did around the ten slowest requests of each FTL to this file, in the trace-event format
     /// that Perfetto and Chrome open; --report draws the slowest. Needs --timing with unit=request.
@@ -215,7 +216,8 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     if let Some(loads) = &args.report.load {
         let ReportArgs { json, quiet, size, .. } = args.report;
         let figure = args.report.figure.as_deref();
-        let output = load::Output { json, quiet, figure, size, command: command(typed) };
+        let report = args.report.report.as_deref();
+        let output = load::Output { json, quiet, figure, report, size, command: command(typed) };
         return load::run(&experiment, loads, &output);
     }
     let quiet = args.report.quiet;
