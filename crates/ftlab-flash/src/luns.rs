@@ -28,7 +28,9 @@ pub(crate) struct Luns {
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
-    /// Nobody waits for a channel where transfers take no time, or each LUN has a channel for itself.
+    /// LUN -> time that operations of the host waited until it began them, in sum.
+    queued_ns: Vec<u64>,
+    /// None where transfers take no time.
     shared: Option<Channels>,
     /// What operations of the host wait for, if somebody wants to know.
     accounts: Option<Box<Accounts>>,
@@ -41,10 +43,6 @@ struct Lun {
     free: u64,
     /// Time for which it was free before that; for the rest it was occupied.
     idle_ns: u64,
-    /// Pages that passed over its channel.
-    transfers: u64,
-    /// Time that operations of the host waited until it began them, in sum.
-    queued_ns: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +50,8 @@ struct Channels {
     transfer_ns: u64,
     /// Channel -> when it is free.
     free: Vec<u64>,
+    /// Channel -> pages that passed over it.
+    passed: Vec<u64>,
     /// LUN -> its channel.
     of_lun: Vec<u32>,
 }
@@ -72,9 +72,11 @@ impl Luns {
             reads_first: parameters.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
-            shared: (transfer_ns > 0 && luns > 1).then(|| Channels {
+            queued_ns: vec![0; count as usize],
+            shared: (transfer_ns > 0).then(|| Channels {
                 transfer_ns,
                 free: vec![0; channels as usize],
+                passed: vec![0; channels as usize],
                 of_lun: (0..count).map(|lun| lun % channels).collect(),
             }),
             accounts: None,
@@ -117,12 +119,13 @@ impl Luns {
 
     /// How occupied LUNs and channels were by then, and how long operations waited.
     pub(crate) fn occupied(&self, until: u64) -> Occupied {
-        let mut channel_ns = vec![0; self.channels as usize];
-        for (number, lun) in self.all.iter().enumerate() {
-            channel_ns[number % self.channels as usize] += lun.transfers * self.transfer_ns;
-        }
-        let queued_ns = self.all.iter().map(|lun| lun.queued_ns).collect();
-        Occupied { busy_ns: self.busy_ns(until), channel_ns, queued_ns }
+        let channel_ns = match &self.shared {
+            Some(channels) => {
+                channels.passed.iter().map(|pages| pages * self.transfer_ns).collect()
+            }
+            None => vec![0; self.channels as usize],
+        };
+        Occupied { busy_ns: self.busy_ns(until), channel_ns, queued_ns: self.queued_ns.clone() }
     }
 
     /// LUN time of a read of a page.
@@ -162,16 +165,21 @@ impl Luns {
         if self.accounts.is_some() {
             return self.read_and_account(page, now, is_host);
         }
-        self.read_from(self.lun_of(page), now, self.read_ns(page), is_host)
+        let lun = self.lun_of(page);
+        if is_host {
+            self.queued_ns[lun] += now.max(self.all[lun].free) - now;
+        }
+        self.read_from(lun, now, self.read_ns(page))
     }
 
     #[inline]
-    fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64, is_host: bool) -> u64 {
+    fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64) -> u64 {
         let start = earliest.max(self.all[lun].free);
-        self.all[lun].pass_page(if is_host { start - earliest } else { 0 });
         let mut done = start + read_ns;
         if let Some(channels) = &mut self.shared {
-            let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
+            let channel = channels.of_lun[lun] as usize;
+            channels.passed[channel] += 1;
+            let channel_free = &mut channels.free[channel];
             done = done.max(*channel_free + channels.transfer_ns);
             *channel_free = done;
         }
@@ -188,7 +196,7 @@ impl Luns {
             (self.lun_of(page), now.max(after.both()), self.program_ns(page));
         let done = self.program_on(lun, earliest, time);
         if is_host {
-            self.all[lun].queued_ns += done - time - now;
+            self.queued_ns[lun] += done - time - now;
         }
         done
     }
@@ -197,11 +205,12 @@ impl Luns {
     fn program_on(&mut self, lun: usize, earliest: u64, program_ns: u64) -> u64 {
         let mut start = earliest.max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
-            let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
+            let channel = channels.of_lun[lun] as usize;
+            channels.passed[channel] += 1;
+            let channel_free = &mut channels.free[channel];
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
-        self.all[lun].pass_page(0);
         self.all[lun].occupy(start, start + program_ns)
     }
 
@@ -215,17 +224,16 @@ impl Luns {
         let (read_ns, program_ns) = (self.read_ns(from), self.program_ns(to));
         if let [lun] = &mut self.all[..] {
             let start = earliest.max(lun.free);
-            lun.transfers += 2;
+            self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2);
             return lun.occupy(start, start + read_ns + program_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
         if from == to && self.shared.is_none() {
             let lun = &mut self.all[from];
             let start = earliest.max(lun.free);
-            lun.transfers += 2;
             return lun.occupy(start, start + read_ns + program_ns);
         }
-        let is_read = self.read_from(from, earliest, read_ns, false);
+        let is_read = self.read_from(from, earliest, read_ns);
         self.program_on(to, if self.reads_first { is_read } else { earliest }, program_ns)
     }
 
@@ -253,7 +261,8 @@ impl Luns {
     fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
         let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
         let free = self.all[lun].free;
-        let done = self.read_from(lun, now, own_ns, is_host);
+        let done = self.read_from(lun, now, own_ns);
+        self.queued_ns[lun] += if is_host { now.max(free) - now } else { 0 };
         let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
         done
@@ -265,7 +274,7 @@ impl Luns {
         let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
         let free = self.all[lun].free;
         let done = self.program_on(lun, now.max(after.both()), own_ns);
-        self.all[lun].queued_ns += if is_host { done - own_ns - now } else { 0 };
+        self.queued_ns[lun] += if is_host { done - own_ns - now } else { 0 };
         let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
         done
@@ -301,20 +310,14 @@ impl Luns {
             start: 0,
             done,
             own_ns: 0,
-            transfer_ns: self.shared.as_ref().map_or(0, |channels| channels.transfer_ns),
+            // Nobody waits for a channel that a LUN has for itself.
+            transfer_ns: if self.all.len() > self.channels as usize { self.transfer_ns } else { 0 },
             is_host: false,
         }
     }
 }
 
 impl Lun {
-    /// A page passes over its channel, for an operation that waited so long for it.
-    #[inline]
-    fn pass_page(&mut self, queued_ns: u64) {
-        self.transfers += 1;
-        self.queued_ns += queued_ns;
-    }
-
     #[inline]
     fn occupy(&mut self, start: u64, done: u64) -> u64 {
         self.idle_ns += start - self.free;
