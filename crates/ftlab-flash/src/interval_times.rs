@@ -53,7 +53,9 @@ mod tests {
         assert_eq!(times.take([0.5]), None);
         for round in 1..4_u64 {
             let mut all: Vec<u64> = (0..5000).map(|at| at * at * round * 37 % 9_000_001).collect();
-            all.iter().for_each(|time| times.record(*time));
+            for time in &all {
+                times.record(*time);
+            }
             all.sort_unstable();
             let shares = [0.0, 0.001, 0.5, 0.9, 0.999, 1.0];
             for (time, share) in times.take(shares).unwrap().into_iter().zip(shares) {

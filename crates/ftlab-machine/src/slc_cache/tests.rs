@@ -120,7 +120,9 @@ fn what_reaches_the_ftl_is_what_a_list_of_blocks_lets_through() {
                 naive.forget(trim.first);
                 naive.trim_below(trim.first);
             }
-            batch.writes.get(index).into_iter().for_each(|lpn| naive.write(*lpn));
+            if let Some(lpn) = batch.writes.get(index) {
+                naive.write(*lpn);
+            }
         }
         for ftl in ["1r-greedy", "2r++", "fast", "sep-gc/cost-benefit"] {
             let mut real = cached(ftl, None, &options.to_string());
