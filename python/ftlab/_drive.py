@@ -51,6 +51,9 @@ class Drive:
     refresh : str, optional
         Rewrites the pages of a block once they have been read so often, or so many host page writes after it
         became full, such as ``"reads=100000,age=5000000"``. Reads count with a timing of requests only.
+    slc_cache : str, optional
+        Blocks that are programmed with one bit a cell and take what the host writes, such as
+        ``"size=64MiB,bits=3,full=fold,idle=on"``. They come on top of the others.
 
     See Also
     --------
@@ -76,6 +79,7 @@ class Drive:
     free_block: Literal["fifo", "least-worn"] | None = None
     wear_threshold: int | None = None
     refresh: str | None = None
+    slc_cache: str | None = None
 
     @classmethod
     def of(cls, drive: Drive | str | int | None) -> Drive:

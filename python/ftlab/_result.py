@@ -72,6 +72,7 @@ class Run(Document):
     running_waf: list[float]
     seconds: float
     settling: dict[str, Any]
+    slc: dict[str, Any] | None
     streams: list[dict[str, Any]]
     switch_merges: int
     timing: dict[str, Any] | None
@@ -154,7 +155,8 @@ class Result(Document):
             ``"runs"`` has one row per FTL; ``"series"`` one per interval of its running write amplification;
             ``"streams"`` one per stream; ``"victims"`` one per bin of the histogram of victims by valid
             share; ``"responses"`` points of the distribution of response times (with `timing`);
-            ``"waits"`` what requests waited for at each percentile (with ``waits=on`` in `timing`). With
+            ``"waits"`` what requests waited for at each percentile (with ``waits=on`` in `timing`);
+            ``"groups"`` response times by size, tenant and stream (with ``by=...`` in `timing`). With
             `observe`: ``"moves"`` by class, ``"utilisation"``, ``"spread"`` and ``"cells"`` for each
             picture of the flash.
 

@@ -25,6 +25,7 @@ TableName = Literal[
     "victims",
     "responses",
     "waits",
+    "groups",
     "moves",
     "utilisation",
     "spread",
@@ -63,6 +64,9 @@ def _runs(document: Document) -> Iterator[Row]:
         row["metadata_bytes"] = run["memory"]["metadata_bytes"]
         if run["refresh"]:
             row |= {f"refresh_{key}": run["refresh"][key] for key in ("blocks", "relocations")}
+        if run["slc"]:
+            counts = run["slc"].items()
+            row |= {f"slc_{key}": value for key, value in counts if key != "running_folds"}
         if run["endurance"]:
             row |= {"tbw": run["endurance"]["tbw"], "dwpd": run["endurance"]["dwpd"]}
         if run["timing"]:
@@ -75,6 +79,7 @@ def _runs(document: Document) -> Iterator[Row]:
 _ABSENT = (
     "running_cold_region_share",
     "refresh",
+    "slc",
     "endurance",
     "fdp",
     "faults",
@@ -99,8 +104,14 @@ def _series(document: Document) -> Iterator[Row]:
             "response_mean_ns": timing.get("running_response_mean_ns"),
             "response_max_ns": timing.get("running_response_max_ns"),
             "refresh_relocations": (run["refresh"] or {}).get("running_relocations"),
+            "slc_folds": (run["slc"] or {}).get("running_folds"),
             "transactions_per_second": (timing.get("transactions") or {}).get("running_per_second"),
         }
+        operations = (timing.get("requests") or {"operations": {}})["operations"]
+        for operation in ("read", "write"):
+            for quantile in ("p50", "p99_9"):
+                running = operations.get(operation, {}).get(f"running_{quantile}_ns")
+                columns[f"{operation}_response_{quantile}_ns"] = running
         for index in range(len(run["running_waf"])):
             writes = (index + 1) * interval
             row = {"ftl": run["ftl"], "host_writes": writes, "drive_writes": writes / logical_pages}
@@ -132,6 +143,16 @@ def _waits(document: Document) -> Iterator[Row]:
         for operation, times in requests["operations"].items():
             for waits in times.get("waits") or []:
                 yield {"ftl": run["ftl"], "operation": operation} | waits
+
+
+def _groups(document: Document) -> Iterator[Row]:
+    for run in document["runs"]:
+        requests = (run["timing"] or {}).get("requests") or {"groups": []}
+        for group in requests["groups"]:
+            row = {key: value for key, value in group.items() if key != "response_ns"}
+            times = group["response_ns"].items()
+            row |= {f"response_{key}_ns": value for key, value in times if key != "tail"}
+            yield {"ftl": run["ftl"]} | row
 
 
 def _moves(document: Document) -> Iterator[Row]:
@@ -195,6 +216,7 @@ TABLES: dict[str, Callable[[Document], Iterable[Row]]] = {
     "victims": _victims,
     "responses": _responses,
     "waits": _waits,
+    "groups": _groups,
     "moves": _moves,
     "utilisation": _utilisation,
     "spread": _spread,

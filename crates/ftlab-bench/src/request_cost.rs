@@ -5,7 +5,7 @@ use crate::common::{BATCH_WRITES, Failure, PAGE_BYTES};
 use crate::femu_rule::{Host, Rule};
 use crate::reference::Reference;
 use crate::stopwatch::Stopwatch;
-use ftlab_flash::{Arrival, Geometry, HostOp, Lpn, Timing};
+use ftlab_flash::{Arrival, Asker, Geometry, HostOp, Lpn, Timing};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_machine::{AnyFtl, OwnPolicies, RequestPart};
@@ -47,8 +47,10 @@ impl Requests {
             if op == HostOp::Write {
                 batch.writes.push(first);
             }
-            let arrival = Arrival::Next;
-            parts.push(RequestPart { op, first, pages: 1, arrival, begins: true, ends: true });
+            let (arrival, asker) = (Arrival::Next, Asker::default());
+            let part =
+                RequestPart { op, first, pages: 1, arrival, asker, begins: true, ends: true };
+            parts.push(part);
         }
     }
 }

@@ -149,7 +149,7 @@ fn collection(config: &Config) -> String {
     )
 }
 
-/// Wear levelling and refresh, if there is any.
+/// Wear levelling, refresh and SLC cache, if there is any.
 fn wear(drive: &DriveSummary) -> Option<String> {
     let mut rules = Vec::new();
     if drive.free_block != "fifo" {
@@ -163,6 +163,9 @@ fn wear(drive: &DriveSummary) -> Option<String> {
     }
     if let Some(refresh) = &drive.refresh {
         rules.push(format!("refresh {refresh}"));
+    }
+    if let Some(cache) = &drive.slc_cache {
+        rules.push(format!("SLC cache {cache}"));
     }
     (!rules.is_empty()).then(|| rules.join("; "))
 }

@@ -32,6 +32,7 @@ mod run;
 mod sweep;
 mod table;
 mod teach;
+mod times;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

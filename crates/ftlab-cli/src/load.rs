@@ -1,13 +1,17 @@
 //! `ftlab run --load`: load-latency curves.
 
 use crate::error::CliError;
-use crate::figure::{FigureSize, check, write_load};
+use crate::figure::{FigureSize, check, load_svg, write_load};
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
+use crate::report::check_report;
 use crate::table::ruled;
 use ftlab_lab::load::{LoadCurve, LoadCurves, LoadPoint, load_curves};
+use ftlab_report::{CurvePage, curve_page};
 use ftlab_sim::Experiment;
-use ftlab_sim::format::{grouped, significant};
+use ftlab_sim::format::{bytes, grouped, percent, significant};
+use ftlab_trace::replace_file;
+use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -47,12 +51,14 @@ pub(crate) struct Output<'a> {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) figure: Option<&'a Path>,
+    pub(crate) report: Option<&'a Path>,
     pub(crate) size: FigureSize,
     pub(crate) command: String,
 }
 
 pub(crate) fn run(experiment: &Experiment, loads: &Loads, output: &Output) -> Result<(), CliError> {
     output.figure.map(check).transpose()?;
+    output.report.map(|path| check_report(experiment.ftls.len(), path)).transpose()?;
     let measure = || load_curves(experiment, &loads.0, &mut ());
     let mut curves = with_spinner(output.quiet, "measuring the capacity and each load", measure)?;
     curves.command = Some(output.command.clone());
@@ -64,29 +70,73 @@ pub(crate) fn run(experiment: &Experiment, loads: &Loads, output: &Output) -> Re
         print(&text)?;
     }
     output.figure.map(|path| write_load(&curves, output.size, path)).transpose()?;
+    output.report.map(|path| write_page(&curves, path)).transpose()?;
     Ok(())
 }
 
+/// Writes the page with the curves.
+fn write_page(curves: &LoadCurves, path: &Path) -> Result<(), CliError> {
+    let workload = &curves.config.workload;
+    let timing = curves.config.timing.iter();
+    let timing = timing
+        .map(|of| ("timing, where it measures what each can do".to_owned(), of.timing.clone()));
+    let drive = &curves.config.drive;
+    let size = ("drive".to_owned(), bytes(drive.logical_bytes));
+    let op = ("over-provisioning".to_owned(), percent(drive.op_ratio));
+    let rows: Vec<Vec<String>> = lines(curves).collect();
+    let is_empty = |column: usize| rows.iter().all(|row| row[column] == "-");
+    let columns: Vec<_> = (0..HEADINGS.len()).filter(|column| !is_empty(*column)).collect();
+    let page = CurvePage {
+        kind: "load".into(),
+        evidence_title: "The drive".into(),
+        question: format!("How long do requests of {workload} take as more of them come?"),
+        answer: curves.curves.iter().map(sentence).collect::<String>().trim_end().into(),
+        evidence: [size, op].into_iter().chain(timing).collect(),
+        title: "Load and latency".into(),
+        label: "The 99.9th percentile of response times against the load".into(),
+        figure: load_svg(curves)?,
+        caption: "Response times in milliseconds at each load, a share of what each FTL can do"
+            .into(),
+        headings: columns.iter().map(|column| HEADINGS[*column].replace('\n', " ")).collect(),
+        rows: rows
+            .iter()
+            .map(|row| columns.iter().map(|column| row[*column].clone()).collect())
+            .collect(),
+        caveats: vec![
+            "Requests come at random and independently of each other, however many are waiting."
+                .into(),
+        ],
+        command_title: "Measure it again".into(),
+        command: curves.command.clone(),
+    };
+    let page = curve_page(&page)?;
+    Ok(replace_file(path, |file| file.write_all(page.as_bytes()))?)
+}
+
+const HEADINGS: [&str; 10] = [
+    "response time\nin ms",
+    "load",
+    "requests/s",
+    "under\nway",
+    "mean of\nreads",
+    "p99 of\nreads",
+    "p99.9 of\nreads",
+    "mean of\nwrites",
+    "p99 of\nwrites",
+    "p99.9 of\nwrites",
+];
+
 /// A line for each FTL and load, and a sentence for each FTL.
 fn table(curves: &LoadCurves) -> String {
-    let headings = [
-        "response time\nin ms",
-        "load",
-        "requests/s",
-        "under\nway",
-        "mean of\nreads",
-        "p99 of\nreads",
-        "p99.9 of\nreads",
-        "mean of\nwrites",
-        "p99 of\nwrites",
-        "p99.9 of\nwrites",
-    ];
-    let lines = curves
-        .curves
-        .iter()
-        .flat_map(|curve| curve.points.iter().map(move |point| line(&curve.ftl, point)));
     let sentences = curves.curves.iter().map(sentence);
-    ruled(&headings.map(str::to_owned), lines) + &sentences.collect::<String>()
+    ruled(&HEADINGS.map(str::to_owned), lines(curves)) + &sentences.collect::<String>()
+}
+
+fn lines(curves: &LoadCurves) -> impl Iterator<Item = Vec<String>> {
+    let of = |curve: &'_ LoadCurve| -> Vec<_> {
+        curve.points.iter().map(|point| line(&curve.ftl, point)).collect()
+    };
+    curves.curves.iter().flat_map(of)
 }
 
 fn line(ftl: &str, point: &LoadPoint) -> Vec<String> {

@@ -8,14 +8,15 @@ use crate::options::{ReadingArgs, parse, parse_page_size};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, with_spinner};
 use crate::report::{check_page, check_report, command, write_report};
-use crate::table::{faults, fdp, notes, refresh, table, times, wear};
+use crate::table::{faults, fdp, notes, refresh, slc, table, wear};
+use crate::times::times;
 use clap::{Args, ValueEnum};
 use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_lab::timeline::{SLOWEST, timeline};
 use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, StreamMap,
-    UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
+    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, SlcCache,
+    StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use ftlab_trace::{check_file, replace_file};
@@ -102,6 +103,11 @@ pub(crate) struct DriveArgs {
     /// unit=request.
     #[arg(long, value_name = "KEY=VALUE,...")]
     refresh: Option<Refresh>,
+    /// Blocks that are programmed with one bit a cell, take what the host writes, and are folded into the others
+    /// later, such as size=64MiB,bits=3,full=fold,idle=on; full=bypass writes past a full cache. They come on top
+    /// of --op.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    slc_cache: Option<SlcCache>,
     /// Program/erase cycles that a block endures: adds terabytes written and drive writes per day.
     #[arg(long, value_name = "CYCLES", value_parser = parse::<NonZeroU32>)]
     endurance: Option<NonZeroU32>,
@@ -175,8 +181,9 @@ struct ReportArgs {
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Measures how long requests take at these loads, shares of the requests a second that each FTL can do:
-    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve.
-    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with_all = ["out", "report"])]
+    /// 0.1..0.95, or 0.5,0.7,0.9. Needs --timing with unit=request. --figure plots the curve, and --report writes a
+    /// page with it.
+    #[arg(long, value_name = "LOADS", requires = "timing", conflicts_with = "out")]
     load: Option<Loads>,
     /// Writes what the LUNs did around the ten slowest requests of each FTL to this file, in the trace-event format
     /// that Perfetto and Chrome open; --report draws the slowest. Needs --timing with unit=request.
@@ -210,7 +217,8 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     if let Some(loads) = &args.report.load {
         let ReportArgs { json, quiet, size, .. } = args.report;
         let figure = args.report.figure.as_deref();
-        let output = load::Output { json, quiet, figure, size, command: command(typed) };
+        let report = args.report.report.as_deref();
+        let output = load::Output { json, quiet, figure, report, size, command: command(typed) };
         return load::run(&experiment, loads, &output);
     }
     let quiet = args.report.quiet;
@@ -247,6 +255,7 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     show(&table(&result))?;
     show(&times(&result))?;
     show(&refresh(&result))?;
+    show(&slc(&result))?;
     show(&wear(&result))?;
     show(&fdp(&result))?;
     show(&faults(&result))?;
@@ -334,6 +343,7 @@ fn drive(args: &DriveArgs) -> DriveOptions {
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         refresh: args.refresh.unwrap_or_default(),
+        slc_cache: args.slc_cache,
         early: args.gc_start.map(|start| EarlyCollection::new(start, args.gc_min_invalid)),
     }
 }

@@ -4,8 +4,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::format::{bytes, grouped, percent_tenths, significant};
 use ftlab_sim::result::{
-    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, LunSeconds,
-    ResponseSummary, RunResult, TimingResult,
+    FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics, RunResult,
 };
 
 /// On two lines, to keep the table narrow.
@@ -65,6 +64,38 @@ pub(crate) fn refresh(result: &ExperimentResult) -> String {
         return String::new();
     }
     let headings = ["refresh", "blocks\nrewritten", "their\npages", "of\nrelocations"];
+    ruled(&headings.map(str::to_owned), rows)
+}
+
+/// The table of what happened in SLC caches; empty if there are none.
+pub(crate) fn slc(result: &ExperimentResult) -> String {
+    let runs = result.runs.iter().filter_map(|run| Some((run, run.slc.as_ref()?)));
+    let rows: Vec<[String; 7]> = runs
+        .map(|(run, slc)| {
+            let share = slc.folds as f64 / run.relocations.max(1) as f64;
+            [
+                run.ftl.clone(),
+                grouped(slc.writes),
+                grouped(slc.bypassed),
+                grouped(slc.dropped),
+                grouped(slc.folds),
+                format!("{}%", significant(100.0 * share, 3)),
+                grouped(slc.erases),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let headings = [
+        "SLC cache",
+        "pages\nwritten to it",
+        "past it",
+        "rewritten or\ntrimmed there",
+        "folded",
+        "of\nrelocations",
+        "its\nerases",
+    ];
     ruled(&headings.map(str::to_owned), rows)
 }
 
@@ -273,193 +304,6 @@ fn lagging(run: &RunResult) -> Option<String> {
             significant(taken, 4)
         )
     })
-}
-
-/// The tables of response times and of LUN activity; empty if time was not simulated.
-pub(crate) fn times(result: &ExperimentResult) -> String {
-    let runs: Vec<_> = result
-        .runs
-        .iter()
-        .filter_map(|run| Some((run.ftl.clone(), run.timing.as_ref()?)))
-        .collect();
-    if runs.is_empty() {
-        return String::new();
-    }
-    let responses = runs.iter().map(|(ftl, time)| responses(ftl.clone(), time));
-    let requests: Vec<_> = runs.iter().flat_map(|(ftl, time)| requests(ftl, time)).collect();
-    let has_reads = !requests.is_empty();
-    let luns = runs.iter().map(|(ftl, time)| luns(ftl.clone(), time, has_reads));
-    let mut lun_headings = LUN_HEADINGS.map(str::to_owned).to_vec();
-    if has_reads {
-        lun_headings.push("busy with\nhost reads".into());
-    }
-    let responses = if requests.is_empty() {
-        ruled(&RESPONSE_HEADINGS.map(str::to_owned), responses)
-    } else {
-        ruled(&REQUEST_HEADINGS.map(str::to_owned), requests)
-    };
-    let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
-    responses + &buffers + &waits(&runs) + &ruled(&lun_headings, luns)
-}
-
-const RESPONSE_HEADINGS: [&str; 9] = [
-    "response time\nin ms",
-    "mean",
-    "standard\ndeviation",
-    "median",
-    "p95",
-    "p99",
-    "p99.9",
-    "p99.99",
-    "longest",
-];
-
-fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
-    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
-    let of = &time.response_ns;
-    let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.max];
-    let [p50, p95, p99, p99_9, p99_99, max] = quantiles.map(|ns| ms(ns as f64));
-    [ftl, ms(of.mean), ms(of.stddev), p50, p95, p99, p99_9, p99_99, max]
-}
-
-const REQUEST_HEADINGS: [&str; 10] = [
-    "response time\nin ms",
-    "a second",
-    "mean",
-    "median",
-    "p95",
-    "p99",
-    "p99.9",
-    "p99.99",
-    "p99.999",
-    "longest",
-];
-
-/// A line for each operation that the host asked for, if it waited for requests, and one for transactions.
-fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
-    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
-    let line = |what: &str, per_second: f64, of: &ResponseSummary| {
-        let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.p99_999, of.max];
-        let [p50, p95, p99, p99_9, p99_99, p99_999, max] = quantiles.map(|ns| ms(ns as f64));
-        [
-            format!("{ftl}, {what}{}", if what == "flush" { "es" } else { "s" }),
-            grouped(per_second.round() as u64),
-            ms(of.mean),
-            p50,
-            p95,
-            p99,
-            p99_9,
-            p99_99,
-            p99_999,
-            max,
-        ]
-    };
-    // In the order in which hosts are described: reads and writes first.
-    let mut lines: Vec<_> =
-        time.requests.iter().flat_map(|requests| &requests.operations).collect();
-    lines.sort_by_key(|(op, _)| {
-        ["read", "write", "trim"].iter().position(|of| of == op).unwrap_or(3)
-    });
-    let of_operations =
-        lines.into_iter().map(|(op, times)| line(op, times.per_second, &times.response_ns));
-    let transactions = time.transactions.as_ref();
-    let of_transactions =
-        transactions.map(|of| line("transaction", of.per_second, &of.response_ns));
-    of_operations.chain(of_transactions).collect()
-}
-
-const WAIT_HEADINGS: [&str; 8] = [
-    "waits in ms",
-    "requests",
-    "response\ntime",
-    "own\noperation",
-    "host's\nLUN",
-    "host's\nchannel",
-    "collection",
-    "erase",
-];
-
-/// What requests waited for, if somebody asked: lines for reads and writes, and a column for the write buffer if
-/// there is one.
-fn waits(runs: &[(String, &TimingResult)]) -> String {
-    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
-    let has_buffer = runs
-        .iter()
-        .any(|(_, time)| time.requests.as_ref().is_some_and(|of| of.write_buffer.is_some()));
-    let mut lines = Vec::new();
-    for (ftl, time) in runs {
-        for op in ["read", "write"] {
-            let times = time.requests.as_ref().and_then(|requests| requests.operations.get(op));
-            for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
-                let mut cells = vec![
-                    format!("{ftl}, {op}s, {}", waits.of),
-                    grouped(waits.requests),
-                    ms(waits.response_ns),
-                ];
-                let parts =
-                    waits.parts().into_iter().filter(|(of, _)| has_buffer || *of != "buffer");
-                cells.extend(parts.map(|(_, part)| ms(part)));
-                lines.push(cells);
-            }
-        }
-    }
-    if lines.is_empty() {
-        return String::new();
-    }
-    let mut headings = WAIT_HEADINGS.map(str::to_owned).to_vec();
-    headings.extend(has_buffer.then(|| "buffer".to_owned()));
-    ruled(&headings, lines)
-}
-
-/// What happened in the write buffer, in a sentence.
-fn buffer(ftl: &str, time: &TimingResult) -> Option<String> {
-    let of = time.requests.as_ref()?.write_buffer?;
-    let share = |pages: u64| format!("{:.1}%", 100.0 * pages as f64 / of.writes.max(1) as f64);
-    Some(format!(
-        "{ftl}: of {} pages written to the buffer, {} took the place of an older version there and {} waited \
-         for room; {} pages were read from it.\n\n",
-        grouped(of.writes),
-        share(of.coalesced),
-        share(of.waited),
-        grouped(of.read_hits)
-    ))
-}
-
-const LUN_HEADINGS: [&str; 9] = [
-    "LUNs",
-    "host\nwrites/s",
-    "MB/s",
-    "least\nbusy",
-    "most\nbusy",
-    "busy with\nhost writes",
-    "busy with\nrelocations",
-    "busy with\nmerges",
-    "busy with\nerases",
-];
-
-/// Reads of the host come last, if they take time.
-fn luns(ftl: String, time: &TimingResult, has_reads: bool) -> Vec<String> {
-    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
-    let shares = || time.lun_busy_share.iter().copied();
-    let LunSeconds { host_writes, host_reads, relocations, merges, erases, others } =
-        time.lun_seconds;
-    let all = host_writes + host_reads + relocations + merges + erases + others;
-    let of_all = |seconds: f64| if all > 0.0 { percent(seconds / all) } else { "-".to_owned() };
-    let mut cells = vec![
-        ftl,
-        grouped(time.iops.round() as u64),
-        significant(time.bytes_per_second / 1e6, 4),
-        percent(shares().fold(f64::INFINITY, f64::min)),
-        percent(shares().fold(0.0, f64::max)),
-        of_all(host_writes),
-        of_all(relocations),
-        of_all(merges),
-        of_all(erases),
-    ];
-    if has_reads {
-        cells.push(of_all(host_reads));
-    }
-    cells
 }
 
 /// A table whose first column is text and whose others are numbers.

@@ -168,12 +168,18 @@ fn the_slowest_request_is_drawn_with_what_luns_did() {
     let place = Place::new();
     let arguments = format!(
         "zipf:theta=0.9 {SMALL} --ftl 1r-greedy --ftl 2r++ --timing \
-         slc:luns=4,unit=request,queue-depth=8,waits=on --timeline slow.json"
+         slc:luns=4,unit=request,queue-depth=8,waits=on,by=size --timeline slow.json"
     );
     let page = report(&place, &arguments);
-    for part in
-        ["aria-label=\"2r++: the slowest request, write ", "class=\"work-4\" d=\"M", "4 LUNs, the"]
-    {
+    for part in [
+        "id=\"tail-write\"",
+        "id=\"over-time-write\"",
+        "id=\"groups\"",
+        "waiting per LUN",
+        "aria-label=\"2r++: the slowest request, write ",
+        "class=\"work-4\" d=\"M",
+        "4 LUNs, the",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     assert_eq!(page.matches("<figure class=\"timeline\">").count(), 2);

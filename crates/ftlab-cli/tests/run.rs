@@ -549,6 +549,77 @@ fn what_requests_waited_for_is_shown_on_request() {
 }
 
 #[test]
+fn response_times_are_told_apart_by_size_tenant_and_stream_on_request() {
+    let place = Place::new();
+    place.write(
+        "jobs.fio",
+        "[global]\nioengine=io_uring\nfilename=/dev/drive\nnorandommap\nrw=randrw\nnumber_ios=3000\n\
+         [db]\nbs=4k\niodepth=8\n[scan]\nbs=32k\niodepth=2\n",
+    );
+    let run = |more: &str| {
+        place.ftlab(&format!(
+            "run jobs.fio {SMALL} --ftl 1r-greedy --ftl fifo --timing femu:unit=request{more}"
+        ))
+    };
+    assert!(!run("").stdout.contains("by group"));
+    let text = run(",by=size/tenant/stream,slots=4,weights=2/1,waits=on").stdout;
+    for part in [
+        "in ms by group",
+        "1r-greedy, reads of 1 page ",
+        "fifo, writes of 5-8 pages",
+        "1r-greedy, writes of db",
+        "fifo, reads of scan",
+        "tenant's",
+        "waiting",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("stream 0"), "there is only one: {text}");
+    let requests = &run(",by=stream --json").json()["runs"][0]["timing"]["requests"];
+    let groups = requests["groups"].as_array().unwrap();
+    assert_eq!((groups.len(), &groups[0]["name"]), (2, &"0".into()), "{requests}");
+    for (more, part) in [
+        (",by=host", "by=host is not none, or any of size, tenant and stream"),
+        (",weights=2/1", "add slots=32"),
+        (",slots=4,weights=1/2/3", "weights=1/2/3 for the 2 jobs db, scan"),
+        (",slots=4,weights=0/1", "whole numbers in 1..=256"),
+        (",slots=4,arrivals=poisson", "leave it out"),
+    ] {
+        let refused = run(more).stderr;
+        assert!(refused.contains(part), "{more}: {refused}");
+    }
+    let refused =
+        place.ftlab(&format!("run uniform {SMALL} --ftl fifo --timing femu:unit=request,slots=4"));
+    assert!(refused.stderr.contains("use a job file of fio"), "{}", refused.stderr);
+}
+
+#[test]
+fn an_slc_cache_has_a_table_of_its_own() {
+    let place = Place::new();
+    let run = |more: &str| place.ftlab(&format!("run hotcold {SMALL} --ftl 1r-greedy {more}"));
+    assert!(!run("").stdout.contains("SLC"));
+    let text = run("--slc-cache size=1MiB,bits=4").stdout;
+    for part in ["SLC cache size=1MiB,bits=4,full=fold,idle=on", "SLC cache", "folded"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let result = run("--slc-cache size=1MiB,full=bypass,idle=off --json").json();
+    let slc = &result["runs"][0]["slc"];
+    assert_eq!((&slc["folds"], &slc["erases"]), (&0.into(), &0.into()), "{slc}");
+    assert!(slc["bypassed"].as_u64() > Some(0), "{slc}");
+    for (more, part) in [
+        ("--slc-cache bits=3", "give size=64MiB"),
+        ("--slc-cache size=1MiB,full=drop", "full=drop is not one of fold, bypass"),
+        ("--slc-cache size=100TiB", "give a smaller size"),
+        ("--slc-cache size=1MiB --faults bad=1", "leave out --faults"),
+        ("--slc-cache size=1MiB --ftl fk", "leave out that FTL, or --slc-cache"),
+        ("--slc-cache size=1MiB --ftl nvme-fdp", "leave out nvme-fdp"),
+    ] {
+        let refused = run(more).stderr;
+        assert!(refused.contains(part), "{more}: {refused}");
+    }
+}
+
+#[test]
 fn databases_tell_transactions_per_second() {
     let place = Place::new();
     let run = |workload: &str, more: &str| {
@@ -587,6 +658,13 @@ fn loads_have_a_table_a_figure_and_json() {
     }
     let figure = std::fs::read_to_string(place.path().join("load.svg")).unwrap();
     assert!(figure.contains("99.9th percentile of writes"));
+    assert_eq!(place.ftlab(&format!("{run} --load 0.5..0.9 --report load.html")).code, 0);
+    let page = std::fs::read_to_string(place.path().join("load.html")).unwrap();
+    for part in
+        ["Load and latency", "<svg", "1r-greedy can do", "p99.9 of writes", "--load 0.5..0.9"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
     let curves = place.ftlab(&format!("{run} --load 0.3,0.9 --json")).json()["curves"].clone();
     for curve in curves.as_array().unwrap() {
         let mean = |point: usize| curve["points"][point]["response_mean_ns"].as_f64().unwrap();

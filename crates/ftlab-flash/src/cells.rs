@@ -4,10 +4,12 @@
 //! then in its word lines: page i is on plane i mod p, and of place (i / p) mod b in its word line, 0 for the LSB.
 //! Pages that are programmed at once wait for the last of them in the registers of their planes: each of the
 //! others takes its transfer only.
+//!
+//! The pages of an SLC cache come after those of the geometry: each is programmed by itself.
 
 use crate::read_retries::ReadRetries;
 use crate::striping::Striping;
-use crate::timing::{PageTypes, TimingParameters, nanoseconds};
+use crate::timing::{PageTypes, Timing, TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Ppn};
 
 /// Times of the cells by page, in nanoseconds, without transfers.
@@ -25,18 +27,19 @@ pub(crate) struct Cells {
     retries: ReadRetries,
     /// Block -> how often it was erased; empty if nothing depends on it.
     cycles: Vec<u32>,
+    /// The first SLC page, and the times to read and to program one.
+    slc_from: u32,
+    slc_ns: [u64; 2],
 }
 
 impl Cells {
     /// None if all pages take as long.
-    pub(crate) fn new(
-        parameters: &TimingParameters,
-        striping: Striping,
-        geometry: &Geometry,
-    ) -> Option<Self> {
+    pub(crate) fn new(timing: &Timing, striping: Striping, geometry: &Geometry) -> Option<Self> {
+        let parameters = timing.parameters();
         let TimingParameters { read_us, program_us, planes, page_types, .. } = *parameters;
         let retries = parameters.read_retries.clone();
-        if page_types == PageTypes::Mean && planes == 1 && retries.is_off() {
+        let are_alike = page_types == PageTypes::Mean && planes == 1 && retries.is_off();
+        if are_alike && !timing.has_slc_pages() {
             return None;
         }
         let places = read_us.places().max(program_us.places());
@@ -51,6 +54,8 @@ impl Cells {
             is_one_shot: page_types == PageTypes::OneShot,
             retries,
             cycles: vec![parameters.pe_cycles; blocks],
+            slc_from: geometry.pages(),
+            slc_ns: [parameters.slc_read_us, parameters.slc_program_us].map(nanoseconds),
         })
     }
 
@@ -70,6 +75,9 @@ impl Cells {
     /// finds that it cannot correct them.
     #[cold]
     pub(crate) fn read_ns(&self, page: Ppn) -> u64 {
+        if page.0 >= self.slc_from {
+            return self.slc_ns[0];
+        }
         let read_ns = self.read_ns[self.place(self.index(page).0)];
         let cycles = self.cycles.get(self.striping.block(page).index());
         let retries = cycles.map_or(0, |cycles| self.retries.at(*cycles));
@@ -79,6 +87,9 @@ impl Cells {
     /// Programs it, and all that waits for it; nothing if it waits for another.
     #[cold]
     pub(crate) fn program_ns(&self, page: Ppn) -> u64 {
+        if page.0 >= self.slc_from {
+            return self.slc_ns[1];
+        }
         let (index, count) = self.index(page);
         let word_lines = if self.is_one_shot { self.program_ns.len() as u32 } else { 1 };
         let is_last = (index + 1).is_multiple_of(self.planes * word_lines) || index + 1 == count;
@@ -100,7 +111,6 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Timing;
 
     const PAGES_PER_BLOCK: u32 = 50;
 
@@ -110,7 +120,7 @@ mod tests {
         let parameters = timing.parameters();
         let luns = parameters.channels * parameters.luns;
         let striping = Striping::new(luns, parameters.layout, &geometry);
-        Cells::new(parameters, striping, &geometry).unwrap()
+        Cells::new(&timing, striping, &geometry).unwrap()
     }
 
     #[test]

@@ -21,15 +21,18 @@
 
 #![forbid(unsafe_code)]
 
+mod by;
 mod cells;
 mod faulty;
 mod geometry;
 mod host_op;
+mod interval_times;
 mod ledger;
 mod luns;
 mod memory;
 mod no_payload;
 mod occupation;
+mod occupied;
 mod owner;
 mod page_times;
 mod read_retries;
@@ -41,23 +44,29 @@ mod timeline;
 mod timers;
 mod timing;
 mod waits;
+mod weights;
 mod write_buffer;
 
+pub use by::By;
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
 pub use no_payload::NoPayload;
+pub use occupied::Occupied;
 pub use page_times::PageTimes;
 pub use read_retries::ReadRetries;
 pub use response_times::{Recorder, ResponseTimes};
-pub use timed::{Arrival, Awaited, Interval, Measured, RequestTimes, Step, Timed};
+pub use timed::{
+    Arrival, Asker, Awaited, Group, GroupTimes, Interval, Measured, RequestTimes, Step, Timed,
+};
 pub use timeline::{LunWork, Slice, SlowRequest};
 pub use timing::{
     Arrivals, GcPriority, Layout, PageTypes, Priority, Suspend, TIMINGS, Timing, TimingParameters,
     TimingPreset, Unit,
 };
 pub use waits::{Alike, Cause, WaitTimes, Waits};
+pub use weights::Weights;
 pub use write_buffer::{Acknowledgement, BufferCounts, BufferedWrite, WriteBuffer};
 
 /// What an FTL does to the medium.
@@ -78,6 +87,11 @@ pub trait Flash {
     /// in a host write; a medium without time does nothing.
     #[inline]
     fn begin_host_write(&mut self) {}
+
+    /// The next program is of the page that `from` holds: a copy, which no host writes. What is done up to that makes
+    /// room for it. A medium without time does nothing.
+    #[inline]
+    fn begin_fold(&mut self, _from: Ppn) {}
 
     /// Programs the erased page `to` with `data`, the new content of `lpn`.
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), Self::Error>;

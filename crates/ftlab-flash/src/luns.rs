@@ -3,8 +3,9 @@
 use crate::cells::Cells;
 use crate::ledger::Ledger;
 use crate::occupation::{Accounts, After, Booked};
+use crate::occupied::Occupied;
 use crate::striping::Striping;
-use crate::timing::{Priority, TimingParameters, nanoseconds};
+use crate::timing::{Priority, Timing, TimingParameters, nanoseconds};
 use crate::{BlockId, Geometry, Ppn};
 use std::ops::Range;
 
@@ -27,7 +28,9 @@ pub(crate) struct Luns {
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
-    /// Nobody waits for a channel where transfers take no time, or each LUN has a channel for itself.
+    /// LUN -> time that operations of the host waited until it began them, in sum.
+    queued_ns: Vec<u64>,
+    /// None where transfers take no time.
     shared: Option<Channels>,
     /// What operations of the host wait for, if somebody wants to know.
     accounts: Option<Box<Accounts>>,
@@ -47,12 +50,15 @@ struct Channels {
     transfer_ns: u64,
     /// Channel -> when it is free.
     free: Vec<u64>,
+    /// Channel -> pages that passed over it.
+    passed: Vec<u64>,
     /// LUN -> its channel.
     of_lun: Vec<u32>,
 }
 
 impl Luns {
-    pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+    pub(crate) fn new(timing: &Timing, geometry: &Geometry) -> Self {
+        let parameters = timing.parameters();
         let TimingParameters { channels, luns, .. } = *parameters;
         let count = channels * luns;
         let transfer_ns = nanoseconds(parameters.transfer_us);
@@ -62,13 +68,15 @@ impl Luns {
             program_ns: transfer_ns + nanoseconds(parameters.program_us.mean_us()),
             erase_ns: nanoseconds(parameters.erase_us),
             transfer_ns,
-            cells: Cells::new(parameters, striping, geometry).map(Box::new),
+            cells: Cells::new(timing, striping, geometry).map(Box::new),
             reads_first: parameters.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
-            shared: (transfer_ns > 0 && luns > 1).then(|| Channels {
+            queued_ns: vec![0; count as usize],
+            shared: (transfer_ns > 0).then(|| Channels {
                 transfer_ns,
                 free: vec![0; channels as usize],
+                passed: vec![0; channels as usize],
                 of_lun: (0..count).map(|lun| lun % channels).collect(),
             }),
             accounts: None,
@@ -92,6 +100,11 @@ impl Luns {
         self.accounts.as_mut().map(|accounts| &mut accounts.ledger)
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
     /// When the last operation is complete.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
@@ -100,8 +113,19 @@ impl Luns {
 
     /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
     /// to that time.
-    pub(crate) fn busy_ns(&self, until: u64) -> Vec<u64> {
+    fn busy_ns(&self, until: u64) -> Vec<u64> {
         self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
+    }
+
+    /// How occupied LUNs and channels were by then, and how long operations waited.
+    pub(crate) fn occupied(&self, until: u64) -> Occupied {
+        let channel_ns = match &self.shared {
+            Some(channels) => {
+                channels.passed.iter().map(|pages| pages * self.transfer_ns).collect()
+            }
+            None => vec![0; self.channels as usize],
+        };
+        Occupied { busy_ns: self.busy_ns(until), channel_ns, queued_ns: self.queued_ns.clone() }
     }
 
     /// LUN time of a read of a page.
@@ -141,7 +165,11 @@ impl Luns {
         if self.accounts.is_some() {
             return self.read_and_account(page, now, is_host);
         }
-        self.read_from(self.lun_of(page), now, self.read_ns(page))
+        let lun = self.lun_of(page);
+        if is_host {
+            self.queued_ns[lun] += now.max(self.all[lun].free) - now;
+        }
+        self.read_from(lun, now, self.read_ns(page))
     }
 
     #[inline]
@@ -149,7 +177,9 @@ impl Luns {
         let start = earliest.max(self.all[lun].free);
         let mut done = start + read_ns;
         if let Some(channels) = &mut self.shared {
-            let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
+            let channel = channels.of_lun[lun] as usize;
+            channels.passed[channel] += 1;
+            let channel_free = &mut channels.free[channel];
             done = done.max(*channel_free + channels.transfer_ns);
             *channel_free = done;
         }
@@ -162,14 +192,22 @@ impl Luns {
         if self.accounts.is_some() {
             return self.program_and_account(page, now, after, is_host);
         }
-        self.program_on(self.lun_of(page), now.max(after.both()), self.program_ns(page))
+        let (lun, earliest, time) =
+            (self.lun_of(page), now.max(after.both()), self.program_ns(page));
+        let done = self.program_on(lun, earliest, time);
+        if is_host {
+            self.queued_ns[lun] += done - time - now;
+        }
+        done
     }
 
     #[inline]
     fn program_on(&mut self, lun: usize, earliest: u64, program_ns: u64) -> u64 {
         let mut start = earliest.max(self.all[lun].free);
         if let Some(channels) = &mut self.shared {
-            let channel_free = &mut channels.free[channels.of_lun[lun] as usize];
+            let channel = channels.of_lun[lun] as usize;
+            channels.passed[channel] += 1;
+            let channel_free = &mut channels.free[channel];
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
@@ -186,6 +224,7 @@ impl Luns {
         let (read_ns, program_ns) = (self.read_ns(from), self.program_ns(to));
         if let [lun] = &mut self.all[..] {
             let start = earliest.max(lun.free);
+            self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2);
             return lun.occupy(start, start + read_ns + program_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
@@ -223,6 +262,7 @@ impl Luns {
         let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
         let free = self.all[lun].free;
         let done = self.read_from(lun, now, own_ns);
+        self.queued_ns[lun] += if is_host { now.max(free) - now } else { 0 };
         let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.read(Booked { is_host, ..booked }));
         done
@@ -234,6 +274,7 @@ impl Luns {
         let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
         let free = self.all[lun].free;
         let done = self.program_on(lun, now.max(after.both()), own_ns);
+        self.queued_ns[lun] += if is_host { done - own_ns - now } else { 0 };
         let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
         self.accounts.iter_mut().for_each(|it| it.program(Booked { is_host, ..booked }, after));
         done
@@ -269,7 +310,8 @@ impl Luns {
             start: 0,
             done,
             own_ns: 0,
-            transfer_ns: self.shared.as_ref().map_or(0, |channels| channels.transfer_ns),
+            // Nobody waits for a channel that a LUN has for itself.
+            transfer_ns: if self.all.len() > self.channels as usize { self.transfer_ns } else { 0 },
             is_host: false,
         }
     }

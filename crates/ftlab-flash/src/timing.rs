@@ -1,7 +1,9 @@
 //! How long flash operations take, by the name of a chip.
 
+use crate::by::By;
 use crate::page_times::PageTimes;
 use crate::read_retries::ReadRetries;
+use crate::weights::Weights;
 use crate::write_buffer::WriteBuffer;
 use ftlab_spec::{Parameter, Parameters, Spec, SpecError, Value};
 
@@ -109,6 +111,10 @@ ftlab_spec::parameters! {
         program_us: PageTimes = PageTimes::alike(200.0), "program-us", from "FASTer (SNAPI 2010), table I";
         /// Microseconds to erase a block.
         erase_us: f64 = 1500.0, "erase-us" in 0.0..=1e9, from "FASTer (SNAPI 2010), table I";
+        /// Microseconds to read a page of an SLC cache from the cells.
+        slc_read_us: f64 = 25.0, "slc-read-us" in 0.0..=1e9, from "SLC, as FASTer (SNAPI 2010), table I";
+        /// Microseconds to program a page of an SLC cache.
+        slc_program_us: f64 = 200.0, "slc-program-us" in 0.0..=1e9, from "SLC, as FASTer (SNAPI 2010), table I";
         /// Microseconds to transfer a page over its channel, in or out.
         transfer_us: f64 = 0.0, "transfer-us" in 0.0..=1e9, from "FASTer (SNAPI 2010) counts none";
         /// Channels, each used by one transfer at a time.
@@ -126,6 +132,8 @@ ftlab_spec::parameters! {
         speed_up: f64 = 1.0, "speed-up" in 1e-6..=1e6, from "as recorded";
         /// With arrivals=poisson: page writes a second, or requests with unit=request.
         rate: f64 = 1000.0, "rate" in 1e-3..=1e9, from "our choice";
+        /// With arrivals=poisson: requests that come at once; the rate stays that of all.
+        burst: u32 = 1, "burst" in 1..=1_000_000, from "our choice";
         /// With arrivals=poisson: the seed of the times between them.
         arrivals_seed: u64 = 1, "arrivals-seed", from "our choice";
         /// What the host waits for.
@@ -144,6 +152,15 @@ ftlab_spec::parameters! {
         suspend_us: f64 = 5.0, "suspend-us" in 0.0..=1e6, from "our choice";
         /// How often the same program or erase may be interrupted; 0 for any number of times.
         suspend_max: u32 = 0, "suspend-max", from "our choice";
+        /// With unit=request and several jobs of fio: requests that the drive takes at once from the queues of its
+        /// tenants; 0 for any number.
+        slots: u32 = 0, "slots" in 0..=65536, from "our choice";
+        /// With slots: how many requests it takes from each tenant in turn, in the order of the job file, such as
+        /// 3/1; equal for one each.
+        weights: Weights = Weights::default(), "weights", from "NVMe base specification, weighted round robin";
+        /// With unit=request: by what response times are told apart, beside the operation: size for the pages of a
+        /// request in powers of two, tenant for fio's jobs, stream for placement handles, or several, as size/stream.
+        by: By = By::default(), "by", from "our choice";
         /// With unit=request: whether to tell what requests waited for, at each percentile.
         waits: bool = false, "waits", from "our choice";
         /// Whether each page takes its own time by its place in its word line: LSB, CSB, MSB.
@@ -256,6 +273,8 @@ pub struct Timing {
     parameters: TimingParameters,
     /// How many of the slowest requests are kept with what LUNs did meanwhile.
     slowest: usize,
+    /// Whether pages beyond the geometry are SLC pages, which the FTL empties while the host asks for nothing.
+    has_slc_pages: bool,
 }
 
 impl Timing {
@@ -281,7 +300,7 @@ impl Timing {
                 *times = PageTimes::alike(times.mean_us());
             }
         }
-        Ok(Self { parameters, slowest: 0 })
+        Ok(Self { parameters, slowest: 0, has_slc_pages: false })
     }
 
     /// Keeps so many of the slowest requests, with what LUNs did meanwhile; for requests only.
@@ -289,6 +308,17 @@ impl Timing {
     pub fn keep_slowest(mut self, count: usize) -> Self {
         self.slowest = count;
         self
+    }
+
+    /// Pages beyond the geometry of the flash are SLC pages, of a cache that is emptied while the host asks for nothing.
+    #[must_use]
+    pub fn with_slc_pages(mut self) -> Self {
+        self.has_slc_pages = true;
+        self
+    }
+
+    pub(crate) fn has_slc_pages(&self) -> bool {
+        self.has_slc_pages
     }
 
     pub(crate) fn slowest(&self) -> usize {
@@ -327,6 +357,18 @@ impl Timing {
             && self.parameters.write_buffer.bytes.is_none()
     }
 
+    /// By what response times are told apart.
+    pub fn by(&self) -> By {
+        self.parameters.by
+    }
+
+    /// Requests that the drive takes at once from the queues of its tenants, and their weights; none if it takes any
+    /// number.
+    pub fn arbitration(&self) -> Option<(u32, &Weights)> {
+        let TimingParameters { slots, weights, .. } = &self.parameters;
+        (*slots > 0).then_some((*slots, weights))
+    }
+
     pub(crate) fn parameters(&self) -> &TimingParameters {
         &self.parameters
     }
@@ -344,6 +386,7 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         parameters;
     let TimingParameters { read_us, program_us, page_types, read_retries, pe_cycles, .. } =
         parameters;
+    let TimingParameters { slots, weights, by, .. } = parameters;
     let places = [read_us.places(), program_us.places()];
     let by_request = "possible for single page writes; add unit=request";
     let by_choice =
@@ -351,6 +394,9 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
     let wrong = if *arrivals != Arrivals::Closed && *unit == Unit::Transaction {
         let expects = "possible for requests; leave it out, or say unit=request";
         ("arrivals", arrivals.to_string(), expects)
+    } else if parameters.burst > 1 && *arrivals != Arrivals::Poisson {
+        let by_chance = "possible for requests that do not come at random; add arrivals=poisson";
+        ("burst", parameters.burst.to_string(), by_chance)
     } else if *arrivals == Arrivals::Poisson && *unit == Unit::Page {
         ("arrivals", arrivals.to_string(), by_request)
     } else if *priority == Priority::ReadFirst && *unit == Unit::Page {
@@ -359,6 +405,15 @@ fn check(of: &str, parameters: &TimingParameters) -> Result<(), SpecError> {
         ("write-buffer", write_buffer.to_string(), by_request)
     } else if parameters.waits && *unit == Unit::Page {
         ("waits", parameters.waits.print(), by_request)
+    } else if !by.is_none() && *unit == Unit::Page {
+        ("by", by.to_string(), by_request)
+    } else if *slots > 0 && *unit == Unit::Page {
+        ("slots", slots.to_string(), by_request)
+    } else if *slots > 0 && (*unit == Unit::Transaction || *arrivals != Arrivals::Closed) {
+        let closed = "possible but for jobs of fio in a closed loop; leave it out";
+        ("slots", slots.to_string(), closed)
+    } else if *slots == 0 && !weights.is_equal() {
+        ("weights", weights.to_string(), "of use where nobody has to wait for a turn; add slots=32")
     } else if *gc_priority != GcPriority::Same && *priority != Priority::ReadFirst {
         ("gc-priority", gc_priority.to_string(), by_choice)
     } else if *suspend != Suspend::Off && *priority != Priority::ReadFirst {
@@ -454,6 +509,8 @@ mod tests {
             timing("slc:queue-depth=0").unwrap_err(),
             "slc: queue-depth=0 is not a whole number in 1..=65536"
         );
+        let error = timing("slc:unit=request,burst=2").unwrap_err();
+        assert!(error.contains("add arrivals=poisson"), "{error}");
         let error = timing("slc:unit=transaction,arrivals=poisson").unwrap_err();
         assert!(error.contains("arrivals=poisson is not possible for requests"), "{error}");
     }

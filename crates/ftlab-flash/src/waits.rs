@@ -16,12 +16,21 @@ pub enum Cause {
     Erase,
     /// The write buffer was full, or the page waited there for its program.
     Buffer,
+    /// In the queue of its tenant, before the drive took it.
+    Queue,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Own, Self::Lun, Self::Channel, Self::Collection, Self::Erase, Self::Buffer];
+    pub const ALL: [Self; 7] = [
+        Self::Own,
+        Self::Lun,
+        Self::Channel,
+        Self::Collection,
+        Self::Erase,
+        Self::Buffer,
+        Self::Queue,
+    ];
 }
 
 /// Nanoseconds by [`Cause`]; their sum is the time from the arrival to the end.
@@ -124,9 +133,17 @@ impl WaitTimes {
 }
 
 /// The bucket of a response time: its exponent and first digits.
-fn bucket(nanoseconds: u64) -> usize {
+#[inline]
+pub(crate) fn bucket(nanoseconds: u64) -> usize {
     let exponent = (u64::BITS - nanoseconds.leading_zeros()).saturating_sub(DIGITS + 1);
     ((u64::from(exponent) << DIGITS) + (nanoseconds >> exponent)) as usize
+}
+
+/// The longest response time of a bucket.
+pub(crate) fn longest_of(bucket: usize) -> u64 {
+    let exponent = (bucket as u64 >> DIGITS).saturating_sub(1);
+    let digits = bucket as u64 - (exponent << DIGITS);
+    ((digits + 1) << exponent) - 1
 }
 
 #[cfg(test)]
@@ -139,6 +156,10 @@ mod tests {
         for nanoseconds in (0..100_000).chain((1..4000).map(|step| step * step * 1_000_003)) {
             let of = bucket(nanoseconds);
             assert!(of >= last && of < bucket(nanoseconds + nanoseconds / 31 + 2), "{nanoseconds}");
+            let longest = longest_of(of);
+            assert!(
+                longest >= nanoseconds && bucket(longest) == of && bucket(longest + 1) == of + 1
+            );
             last = of;
         }
     }

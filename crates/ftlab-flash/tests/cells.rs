@@ -113,6 +113,6 @@ fn copies_and_reads_of_the_ftl_take_the_time_of_their_pages_too() {
         assert_eq!(measured.relocations_ns, 140_000, "{timing}");
         assert_eq!(measured.merges_ns, 320_000, "{timing}");
         assert_eq!((measured.others_ns, measured.host_writes_ns), (40_000, 100_000), "{timing}");
-        assert_eq!(measured.busy_ns, [600_000], "{timing}");
+        assert_eq!(measured.occupied.busy_ns, [600_000], "{timing}");
     }
 }

@@ -63,6 +63,29 @@ fn one_lun_with_constant_service_waits_as_m_d_1() {
         let expected = load * 100.0 / (2.0 * (1.0 - load));
         assert!((wait / expected - 1.0).abs() < 0.01, "{load}: {wait} us, not {expected}");
         check_little(&measured);
+        // The LUN is busy for that share of the time, and the queue is as long as Little's law says.
+        let elapsed = measured.elapsed_ns as f64;
+        let busy = measured.occupied.busy_ns[0] as f64 / elapsed;
+        assert!((busy / load - 1.0).abs() < 0.01, "{load}: busy for {busy}");
+        let queue = measured.occupied.queued_ns[0] as f64 / elapsed;
+        let expected = load * load / (2.0 * (1.0 - load));
+        assert!((queue / expected - 1.0).abs() < 0.015, "{load}: {queue} wait, not {expected}");
+    }
+}
+
+#[test]
+fn bursts_wait_for_those_before_them_and_for_themselves() {
+    for (burst, load) in [(2, 0.5), (8, 0.4)] {
+        let rate = load * 1e4;
+        let spec =
+            format!("slc:read-us=100,unit=request,arrivals=poisson,rate={rate},burst={burst}");
+        let measured = mixed(&spec, 0.0);
+        let wait = mean_us(&measured) - 100.0;
+        // Bursts are the requests of M/D/1; within one, half of the others come before on average.
+        let burst = f64::from(burst);
+        let expected = load * burst * 100.0 / (2.0 * (1.0 - load)) + (burst - 1.0) * 100.0 / 2.0;
+        assert!((wait / expected - 1.0).abs() < 0.01, "{burst}: {wait} us, not {expected}");
+        check_little(&measured);
     }
 }
 
@@ -97,6 +120,25 @@ fn many_luns_with_regular_arrivals_wait_as_d_d_c() {
             let late = (request / LUNS) * (READ_NS.saturating_sub(LUNS * gap_ns));
             assert_eq!(timed.take_done_ns() - arrival, READ_NS + late, "{gap_ns}, {request}");
         }
+    }
+}
+
+#[test]
+fn channels_are_busy_for_the_pages_that_pass_and_queues_are_what_is_not_served() {
+    for priority in ["none", "femu", "read-first"] {
+        let spec = format!(
+            "slc:transfer-us=10,channels=2,luns=2,unit=request,queue-depth=16,priority={priority}"
+        );
+        let measured = mixed(&spec, 0.5);
+        let elapsed = measured.elapsed_ns as f64;
+        for channel in &measured.occupied.channel_ns {
+            let share = f64::from(REQUESTS) / 2.0 * 10_000.0 / elapsed;
+            assert!((*channel as f64 / elapsed / share - 1.0).abs() < 1e-3, "{priority}");
+        }
+        // Of sixteen, those that no LUN is at wait for one.
+        let sum = |of: &[u64]| of.iter().sum::<u64>() as f64 / elapsed;
+        let (busy, queued) = (sum(&measured.occupied.busy_ns), sum(&measured.occupied.queued_ns));
+        assert!(((busy + queued) / 16.0 - 1.0).abs() < 1e-3, "{priority}: {busy} + {queued}");
     }
 }
 

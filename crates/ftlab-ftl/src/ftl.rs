@@ -3,6 +3,7 @@
 use crate::handles::PlacementHandles;
 use crate::page::Refreshed;
 use crate::page::policy::Lifetime;
+use crate::slc_counts::SlcCounts;
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, Observer};
@@ -102,6 +103,17 @@ pub trait Ftl: Send {
     /// What was rewritten because it was read too often or too old.
     fn refreshed(&self) -> Refreshed {
         Refreshed::default()
+    }
+
+    /// The host asks for nothing: work that can be done now as well as later, of so many pages at most; false if there
+    /// is none.
+    fn work_while_idle(&mut self, _pages: u32) -> Result<bool, ErrorOf<Self>> {
+        Ok(false)
+    }
+
+    /// What happened in its SLC cache, if it has one.
+    fn slc_counts(&self) -> Option<SlcCounts> {
+        None
     }
 
     /// Its placement handles, if it has some.

@@ -38,6 +38,7 @@ mod naive;
 mod observer;
 pub mod page;
 pub mod registry;
+mod slc_counts;
 mod state;
 mod stream;
 
@@ -55,4 +56,5 @@ pub use metadata::{LINK_BITS, Metadata, STAMP_BITS, bits_for};
 pub use metadata_budget::MetadataBudget;
 pub use observer::Observer;
 pub use page::ConfigError;
+pub use slc_counts::SlcCounts;
 pub use state::{Archive, Restored, Saved, State, StateError};

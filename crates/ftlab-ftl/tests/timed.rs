@@ -74,7 +74,7 @@ fn more_luns_are_faster_and_count_the_same() {
         assert_eq!(ftl.counters(), worn_in("2r-greedy", "slc", false).counters());
         let measured = ftl.flash_mut().measured();
         assert!(measured.elapsed_ns < last, "{luns}");
-        assert!(measured.busy_ns.iter().all(|&busy| busy <= measured.elapsed_ns));
+        assert!(measured.occupied.busy_ns.iter().all(|&busy| busy <= measured.elapsed_ns));
         last = measured.elapsed_ns;
     }
 }

@@ -56,7 +56,7 @@ pub struct LoadPoint {
     pub response_mean_ns: f64,
     /// Requests under way, averaged over time.
     pub under_way_mean: f64,
-    /// Each operation that was asked for: read, write, trim, flush.
+    /// Each operation that was asked for: read, write, trim, flush; without intervals.
     pub operations: BTreeMap<String, OperationTimes>,
 }
 
@@ -65,13 +65,17 @@ impl LoadPoint {
         let per_second = per_second(&requests);
         // Little's law.
         let response_mean_ns = requests.under_way_mean / per_second * 1e9;
+        let mut operations = requests.operations;
+        for times in operations.values_mut() {
+            (times.running_p50_ns, times.running_p99_9_ns) = (None, None);
+        }
         Self {
             load,
             asked_per_second,
             per_second,
             response_mean_ns,
             under_way_mean: requests.under_way_mean,
-            operations: requests.operations,
+            operations,
         }
     }
 }

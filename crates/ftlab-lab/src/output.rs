@@ -30,6 +30,11 @@ const SCHEMA: &str = "message series {
     optional double response_max_ns;
     optional double refresh_relocations;
     optional double transactions_per_second;
+    optional double read_response_p50_ns;
+    optional double read_response_p99_9_ns;
+    optional double write_response_p50_ns;
+    optional double write_response_p99_9_ns;
+    optional double slc_folds;
 }";
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
@@ -112,6 +117,23 @@ fn write_run(
         .map(|refresh| refresh.running_relocations.iter().map(|pages| *pages as f64).collect());
     let transactions = time.and_then(|time| time.transactions.as_ref());
     let transactions = transactions.map(|of| of.running_per_second.clone());
+    let requests = time.and_then(|time| time.requests.as_ref());
+    let quantiles = |operation: &str| {
+        let times = requests.and_then(|requests| requests.operations.get(operation));
+        let running = [
+            times.and_then(|times| times.running_p50_ns.as_ref()),
+            times.and_then(|times| times.running_p99_9_ns.as_ref()),
+        ];
+        running.map(|running| {
+            let real = |ns: &Option<u64>| ns.map(|ns| ns as f64);
+            Values::Some(
+                running.map_or_else(|| vec![None; rows], |of| of.iter().map(real).collect()),
+            )
+        })
+    };
+    let [read_p50, read_p99_9] = quantiles("read");
+    let [write_p50, write_p99_9] = quantiles("write");
+    let folds = run.slc.as_ref().map(|slc| slc.running_folds.iter().map(|of| *of as f64).collect());
     let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
     let mut columns = [
         Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
@@ -125,6 +147,11 @@ fn write_run(
         Values::Optional(max_ns.unwrap_or_default(), rows),
         Values::Optional(refreshed.unwrap_or_default(), rows),
         Values::Optional(transactions.unwrap_or_default(), rows),
+        read_p50,
+        read_p99_9,
+        write_p50,
+        write_p99_9,
+        Values::Optional(folds.unwrap_or_default(), rows),
     ]
     .into_iter();
     let mut group = writer.next_row_group()?;
@@ -142,6 +169,11 @@ fn write_run(
             (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Optional(values, rows))) => {
                 let present = i16::from(!values.is_empty());
                 writer.write_batch(&values, Some(&vec![present; rows]), None)?
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Some(Values::Some(values))) => {
+                let present: Vec<_> = values.iter().map(|it| i16::from(it.is_some())).collect();
+                let there: Vec<f64> = values.into_iter().flatten().collect();
+                writer.write_batch(&there, Some(&present), None)?
             }
             _ => {
                 return Err(ParquetError::General(
@@ -161,6 +193,8 @@ enum Values {
     Real(Vec<f64>),
     /// No values at all stand for as many missing ones.
     Optional(Vec<f64>, usize),
+    /// Some of them.
+    Some(Vec<Option<f64>>),
 }
 
 #[cfg(test)]

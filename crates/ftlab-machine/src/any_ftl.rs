@@ -5,6 +5,7 @@ use crate::page_ages::{Moves, PAGE_BYTES, PageAges};
 use crate::picture::{self, Picture};
 use crate::policies::OwnPolicies;
 use crate::requests::{self, RequestPart};
+use crate::slc_cache::{SlcCache, SlcCached};
 use crate::steps::{Recorder, Step};
 use crate::stop::Stop;
 use crate::watch::{PageWatch, Watch};
@@ -13,7 +14,9 @@ use ftlab_flash::{
 };
 use ftlab_ftl::page::{DriveConfig, Refreshed};
 use ftlab_ftl::registry::{self, DynFtl};
-use ftlab_ftl::{Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, StreamUse};
+use ftlab_ftl::{
+    Broken, Counters, MemoryBytes, Metadata, PageBatch, PlacementHandles, SlcCounts, StreamUse,
+};
 use ftlab_spec::Spec;
 
 /// An FTL of any kind over flash of any kind. Flash without a clock that never fails compiles away, and
@@ -101,6 +104,44 @@ impl AnyFtl {
             }
         };
         Ok(Self { kind, has_clock })
+    }
+
+    /// The same with an SLC cache before it, on a drive like this: its blocks come on top. The timing has to have
+    /// [SLC pages](Timing::with_slc_pages).
+    pub fn with_slc_cache(
+        self,
+        options: SlcCache,
+        config: &DriveConfig,
+    ) -> Result<Self, MachineError> {
+        let Some(blocks) = options.blocks(&config.geometry) else {
+            return Err(MachineError::Name {
+                what: format!("an SLC cache of {} does not fit on this flash", options.size),
+                remedy: "give a smaller size, or larger blocks (--pages-per-block)",
+            });
+        };
+        let Self { kind, has_clock } = self;
+        let (geometry, logical) = (&config.geometry, config.logical_pages);
+        let kind = match kind {
+            Kind::Plain(ftl) => {
+                Kind::Plain(Box::new(SlcCached::new(ftl, options, geometry, logical, blocks)))
+            }
+            Kind::Timed(ftl) => {
+                Kind::Timed(Box::new(SlcCached::new(ftl, options, geometry, logical, blocks)))
+            }
+            Kind::Faulty(_) | Kind::Recorded(_) => {
+                return Err(MachineError::Name {
+                    what: "an SLC cache on flash that fails, or in a lesson, is not simulated"
+                        .into(),
+                    remedy: "leave out --faults or the cache",
+                });
+            }
+        };
+        Ok(Self { kind, has_clock })
+    }
+
+    /// What happened in its SLC cache, if it has one.
+    pub fn slc_counts(&self) -> Option<SlcCounts> {
+        any!(&self.kind, ftl => ftl.slc_counts())
     }
 
     /// Makes the page-mapped FTL that `spec` names, of the registry, whose every step is recorded: for

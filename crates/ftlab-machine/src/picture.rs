@@ -34,8 +34,9 @@ pub(crate) fn take<F: Flash, O: Observer>(
     let mut pages = vec![BlockPages::default(); uses.len()];
     let block_of: BlockOf = geometry.block_of();
     for lpn in (0..ages.logical_pages()).map(Lpn) {
-        if let Some(page) = ftl.flash_page(lpn) {
-            let block = &mut pages[block_of.page(page).index()];
+        // Pages in an SLC cache are in none of these blocks.
+        let page = ftl.flash_page(lpn);
+        if let Some(block) = page.and_then(|page| pages.get_mut(block_of.page(page).index())) {
             block.valid += 1;
             block.cold += u32::from(ages.is_cold(lpn));
         }

@@ -1,7 +1,7 @@
 //! Requests of the host, on flash with a clock.
 
 use crate::stop::Stop;
-use ftlab_flash::{Arrival, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
+use ftlab_flash::{Arrival, Asker, Awaited, BufferedWrite, Flash, HostOp, Lpn, Step, Timed};
 use ftlab_ftl::page::Lifetime;
 use ftlab_ftl::{Ftl, Observer, PageBatch};
 use std::ops::Range;
@@ -17,6 +17,8 @@ pub struct RequestPart {
     pub pages: u32,
     /// When the request arrives.
     pub arrival: Arrival,
+    /// Who asks, and for which stream.
+    pub asker: Asker,
     /// Whether this is its first part.
     pub begins: bool,
     /// Whether this is its last.
@@ -42,11 +44,10 @@ pub(crate) fn serve<F: Flash, O: Observer>(
         if let Some(far) = parts.get(index + FETCH_MAPPING_AHEAD) {
             ftl.fetch_ahead(parts[index + FETCH_OLD_VERSION_AHEAD].first, far.first);
         }
-        while part.begins
-            && let Step::Program(write) = ftl.flash_mut().begin_request(part.op, part.arrival)
-        {
-            program(ftl, write, &mut single)?;
+        if part.begins {
+            begin(ftl, part, &mut single)?;
         }
+        ftl.flash_mut().ask_for_pages(part.pages, part.asker);
         let pages = (part.first.0..part.first.0 + part.pages).map(Lpn);
         match part.op {
             HostOp::Write => {
@@ -102,6 +103,30 @@ pub(crate) fn empty_buffer<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>) -> R
     let mut single = PageBatch::default();
     while let Some(write) = ftl.flash_mut().empty_buffer() {
         program(ftl, write, &mut single)?;
+    }
+    Ok(())
+}
+
+/// Passes time to the arrival of the request of a part.
+fn begin<F: Flash, O: Observer>(
+    ftl: &mut TimedFtl<F, O>,
+    part: &RequestPart,
+    single: &mut PageBatch,
+) -> Result<(), Stop> {
+    loop {
+        match ftl.flash_mut().begin_request(part.op, part.arrival) {
+            Step::Program(write) => program(ftl, write, single)?,
+            Step::Idle => work_while_idle(ftl)?,
+            Step::Arrived => return Ok(()),
+        }
+    }
+}
+
+/// Lets the FTL work, a page for each LUN.
+fn work_while_idle<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>) -> Result<(), Stop> {
+    let luns = ftl.flash().luns();
+    if !ftl.work_while_idle(luns)? {
+        ftl.flash_mut().rest();
     }
     Ok(())
 }

@@ -70,6 +70,7 @@ pub(crate) fn drive(settings: &mut Settings) -> Result<DriveOptions> {
             threshold: settings.value("wear_threshold")?.unwrap_or(0),
         },
         refresh: settings.parsed("refresh")?.unwrap_or_default(),
+        slc_cache: settings.parsed("slc_cache")?,
     })
 }
 

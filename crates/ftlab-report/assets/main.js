@@ -19,14 +19,25 @@
     x: drives,
     y: { label: "blocks in the cold region", text: (y) => `${(100 * y).toFixed(1)}%`, tick: (y) => `${digits(100 * y, 3)}%`, range: ftlab.from(0) },
   });
-  const tail = (run) => {
-    const points = (run.tail ?? []).filter(([, longer]) => longer > 0);
-    return points.length ? { xs: points.map(([ms]) => ms), ys: points.map(([, longer]) => longer) } : null;
-  };
-  ftlab.lineChart("tail", "Share of response times that are longer", tail, {
-    x: { label: "response time, ms", text: (x) => digits(x, 3), title: (x) => `${digits(x, 3)} ms`, isLogarithmic: true },
-    y: { label: "share of writes that take longer", text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
-  });
+  for (const [kind, plural] of [["read", "reads"], ["write", "writes"], ["trim", "trims"], ["flush", "flushes"]]) {
+    const tail = (run) => {
+      // A logarithmic axis has no place for those that took no time.
+      const points = (run.kinds[kind]?.tail ?? []).filter(([ms, longer]) => ms > 0 && longer > 0);
+      return points.length ? { xs: points.map(([ms]) => ms), ys: points.map(([, longer]) => longer) } : null;
+    };
+    ftlab.lineChart(`tail-${kind}`, `Share of ${plural} that take longer`, tail, {
+      x: { label: "response time, ms", text: (x) => digits(x, 3), title: (x) => `${digits(x, 3)} ms`, isLogarithmic: true },
+      y: { label: `share of ${plural} that take longer`, text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
+    });
+    const overTime = (run) => {
+      const points = (run.kinds[kind]?.p99_9 ?? []).map((ms, index) => [run.series.drive_writes[index], ms]).filter(([, ms]) => ms !== null);
+      return points.length ? { xs: points.map(([at]) => at), ys: points.map(([, ms]) => ms) } : null;
+    };
+    ftlab.lineChart(`over-time-${kind}`, `99.9th percentile of ${plural} over host writes`, overTime, {
+      x: drives,
+      y: { label: `p99.9 of ${plural}, ms`, text: (y) => `${digits(y, 4)} ms`, tick: (y) => digits(y, 3), range: ftlab.from(0) },
+    });
+  }
   ftlab.lineChart("response", "Mean response time over host writes", series("response"), {
     x: drives,
     y: { label: "mean response time, ms", text: (y) => `${digits(y, 4)} ms`, tick: (y) => digits(y, 3), range: ftlab.from(0) },

@@ -4,8 +4,11 @@ use crate::text::{name_of, script_json, short};
 use crate::workload::Picture;
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::colours::{Style, styles};
-use ftlab_sim::result::{Bytes, FREE, Frame, Moves, Observed, RETIRED, RunResult, TimingResult};
+use ftlab_sim::result::{
+    Bytes, FREE, Frame, Moves, Observed, RETIRED, ResponseSummary, RunResult, TimingResult,
+};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Approximate size of all frames together, in bytes.
 const FRAMES_BYTES: usize = 1_000_000;
@@ -43,8 +46,17 @@ struct Run<'a> {
     flash: Option<Flash>,
     /// Of the block at each percentile.
     erases: Option<&'a [u32]>,
+    /// Operation -> its response times.
+    kinds: BTreeMap<&'a str, Kind>,
+}
+
+/// Response times of requests of one operation, or of page writes.
+#[derive(Debug, Serialize)]
+struct Kind {
     /// Milliseconds, and the share of response times that were longer.
-    tail: Option<Vec<(f64, f64)>>,
+    tail: Vec<(f64, f64)>,
+    /// The 99.9th percentile over time, in milliseconds, where it is known.
+    p99_9: Option<Vec<Option<f64>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,6 +88,7 @@ impl<'a> Data<'a> {
         let drive = &result.config.drive;
         let runs = result.runs.len().max(1);
         let names: Vec<_> = result.runs.iter().map(|run| run.ftl.as_str()).collect();
+        let points = (POINTS / runs).min(LINE_POINTS);
         let run = |(run, style): (&'a RunResult, Style)| Run {
             ftl: &run.ftl,
             colour: style.colour,
@@ -87,11 +100,11 @@ impl<'a> Data<'a> {
                 .iter()
                 .map(|stream| Stream { name: &stream.name, cold: stream.cold })
                 .collect(),
-            series: series(result, run, (POINTS / runs).min(LINE_POINTS)),
+            series: series(result, run, points),
             moves: run.observed.as_ref().map(|observed| observed.moves),
             flash: run.observed.as_ref().map(|observed| flash(observed, FRAMES_BYTES / runs)),
             erases: run.observed.as_ref().map(|observed| observed.erase_percentiles.as_slice()),
-            tail: run.timing.as_ref().map(tail),
+            kinds: run.timing.as_ref().map(|time| kinds(time, points)).unwrap_or_default(),
         };
         let observed = result.workload.observed.as_ref();
         let picture = observed.map(|observed| {
@@ -143,9 +156,33 @@ fn series(result: &ExperimentResult, run: &RunResult, points: usize) -> Series {
     }
 }
 
-fn tail(time: &TimingResult) -> Vec<(f64, f64)> {
-    let points = time.response_ns.tail.iter();
+/// The operations whose response times are shown, in order.
+pub(crate) const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
+
+/// Response times by operation, those of which some took time.
+fn kinds(time: &TimingResult, points: usize) -> BTreeMap<&'static str, Kind> {
+    let Some(requests) = &time.requests else {
+        let kind = Kind { tail: tail(&time.response_ns), p99_9: None };
+        return BTreeMap::from([("write", kind)]);
+    };
+    let of = |name| {
+        let times = requests.operations.get(name).filter(|times| times.response_ns.max > 0)?;
+        let p99_9 = times.running_p99_9_ns.as_ref().map(|running| longest(running, points));
+        Some((name, Kind { tail: tail(&times.response_ns), p99_9 }))
+    };
+    KINDS.into_iter().filter_map(of).collect()
+}
+
+fn tail(times: &ResponseSummary) -> Vec<(f64, f64)> {
+    let points = times.tail.iter();
     points.map(|(ns, longer)| (milliseconds(*ns as f64), short(*longer))).collect()
+}
+
+/// The longest of intervals that are merged until there are no more than `points`.
+fn longest(running: &[Option<u64>], points: usize) -> Vec<Option<f64>> {
+    let together = running.len().div_ceil(points.max(1)).max(1);
+    let longest = running.chunks(together).map(|part| part.iter().copied().flatten().max());
+    longest.map(|ns| ns.map(|ns| milliseconds(ns as f64))).collect()
 }
 
 /// Drops frames, and then merges neighbouring cells, until all take no more than `bytes`.

@@ -1,5 +1,5 @@
 //! Results as one self-contained HTML page; and lessons, which show FTLs on a small drive step by step
-//! ([`lesson_page`]), advice ([`advice_page`]) and what is in a workload ([`inspection_page`]).
+//! ([`lesson_page`]), curves of advice and of load ([`curve_page`]) and what is in a workload ([`inspection_page`]).
 //!
 //! ```
 //! use ftlab_sim::{DriveOptions, Experiment, Fill, Logical, Workload};
@@ -20,7 +20,7 @@
 
 #![forbid(unsafe_code)]
 
-mod advice;
+mod curve;
 mod data;
 mod handles;
 mod inspection;
@@ -29,9 +29,10 @@ mod page;
 mod tables;
 mod text;
 mod timeline;
+mod times;
 mod workload;
 
-pub use advice::{AdvicePage, advice_page};
+pub use curve::{CurvePage, curve_page};
 pub use inspection::{InspectionPage, inspection_page};
 pub use lesson::lesson_page;
 pub use page::page;

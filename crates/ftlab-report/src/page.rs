@@ -1,10 +1,11 @@
 //! The page: its text, and the data for its scripts.
 
-use crate::data::Data;
+use crate::data::{Data, KINDS};
 use crate::handles;
 use crate::tables::{self, Table};
 use crate::text::name_of;
 use crate::timeline::{Picture, pictures};
+use crate::times;
 use crate::{BYTES_MAX, CHART_STYLE, Link, ReportError, check};
 use askama::Template;
 use ftlab_sim::format::{bytes, grouped, percent, significant};
@@ -34,6 +35,9 @@ struct Page<'a> {
     results: Table,
     moves: Table,
     responses: Table,
+    /// Operations whose response times are drawn.
+    kinds: Vec<Kind>,
+    groups: Table,
     waits: Table,
     slowest: Table,
     pictures: Vec<Picture>,
@@ -53,6 +57,29 @@ struct Page<'a> {
     data: String,
 }
 
+/// An operation whose response times are drawn.
+struct Kind {
+    name: &'static str,
+    plural: &'static str,
+    /// Whether it is known how they changed over time.
+    has_series: bool,
+}
+
+/// Those of which some took time; page writes if the host waits for these.
+fn kinds(result: &ExperimentResult) -> Vec<Kind> {
+    let timings = || result.runs.iter().filter_map(|run| run.timing.as_ref());
+    let of = |(name, plural): (&'static str, &'static str)| {
+        let times = timings().filter_map(|time| time.requests.as_ref()?.operations.get(name));
+        let has_times = times.clone().any(|times| times.response_ns.max > 0);
+        let is_page = name == "write" && timings().any(|time| time.requests.is_none());
+        let series = times.filter_map(|times| times.running_p99_9_ns.as_ref());
+        let has_series = series.flatten().any(Option::is_some);
+        (has_times || is_page).then_some(Kind { name, plural, has_series })
+    };
+    let plurals = ["reads", "writes", "trims", "flushes"];
+    KINDS.into_iter().zip(plurals).filter_map(of).collect()
+}
+
 /// A name and a value.
 struct Fact {
     name: String,
@@ -68,7 +95,7 @@ impl<'a> Page<'a> {
         let runs = &result.runs;
         let window =
             runs.iter().find_map(|run| run.observed.as_ref()).map(|o| o.moves.window_writes);
-        let responses = tables::responses(result);
+        let responses = times::responses(result);
         Ok(Self {
             version: &result.version,
             contents: contents(result, !responses.headings.is_empty()),
@@ -79,10 +106,12 @@ impl<'a> Page<'a> {
             results: tables::results(result),
             moves: tables::moves(result),
             responses,
-            waits: tables::waits(result),
-            slowest: tables::slowest(result),
+            groups: times::groups(result),
+            kinds: kinds(result),
+            waits: times::waits(result),
+            slowest: times::slowest(result),
             pictures: pictures(result),
-            speed: tables::speed(result),
+            speed: times::speed(result),
             wear: tables::wear(result),
             faults: tables::faults(result),
             handles: handles::handles(result),
@@ -228,6 +257,7 @@ fn configuration(config: &Config) -> Vec<Fact> {
         fact("free block opened next", &*drive.free_block),
         fact("wear levelling", wear),
         fact("refresh", drive.refresh.as_deref().unwrap_or("never")),
+        fact("SLC cache", drive.slc_cache.as_deref().unwrap_or("none")),
         fact("fill", &*config.fill),
         fact("warm-up", format!("{} page writes", grouped(config.warmup_writes))),
         fact(

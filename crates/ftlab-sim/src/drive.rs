@@ -8,6 +8,7 @@ use crate::SimError;
 use crate::result::DriveSummary;
 use ftlab_flash::{Geometry, PAGES_MAX};
 use ftlab_ftl::page::{DriveConfig, GcSchedule, Refresh, WearLeveling};
+use ftlab_machine::SlcCache;
 use ftlab_spec::{ByteSize, Share};
 use ftlab_trace::pages::page_sectors;
 
@@ -32,6 +33,8 @@ pub struct DriveOptions {
     pub wear: WearLeveling,
     /// What is rewritten because it was read too often or is too old.
     pub refresh: Refresh,
+    /// SLC blocks that take what the host writes, if there are any; they come on top of the others.
+    pub slc_cache: Option<SlcCache>,
 }
 
 impl Default for DriveOptions {
@@ -46,6 +49,7 @@ impl Default for DriveOptions {
             gc: GcSchedule::Foreground,
             wear: WearLeveling::default(),
             refresh: Refresh::default(),
+            slc_cache: None,
         }
     }
 }
@@ -294,6 +298,7 @@ impl DriveOptions {
             free_block: self.wear.free_block.to_string(),
             wear_threshold: self.wear.threshold,
             refresh: (!self.refresh.is_off()).then(|| self.refresh.to_string()),
+            slc_cache: self.slc_cache.map(|cache| cache.to_string()),
         }
     }
 }

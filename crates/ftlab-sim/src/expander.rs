@@ -2,7 +2,7 @@
 
 use crate::SimError;
 use crate::schedule::Marks;
-use ftlab_flash::{Arrival, HostOp, Lpn};
+use ftlab_flash::{Arrival, Asker, HostOp, Lpn};
 use ftlab_ftl::PageBatch;
 use ftlab_machine::RequestPart;
 use ftlab_trace::pages::PageSink;
@@ -221,7 +221,9 @@ impl Expander {
         let arrival =
             if self.keeps_times { Arrival::OfTrace(run.of.time_us) } else { Arrival::Next };
         let begins = std::mem::replace(&mut run.begins, false);
-        let part = RequestPart { op: run.op, first: Lpn(first), pages, arrival, begins, ends };
+        let asker = Asker { tenant: 0, stream: run.of.stream };
+        let op = run.op;
+        let part = RequestPart { op, first: Lpn(first), pages, arrival, asker, begins, ends };
         self.parts.push(part);
     }
 

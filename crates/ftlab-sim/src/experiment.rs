@@ -157,6 +157,7 @@ impl Experiment {
         self.check_ftls()?;
         self.check_numbers()?;
         self.check_future()?;
+        self.check_slc_cache()?;
         let timing = self.timing()?;
         let open_loop = self.is_open_loop(timing.as_ref())?;
         let trace = self.workload.open_trace(self.drive.page_bytes, open_loop)?;
@@ -174,6 +175,7 @@ impl Experiment {
             seed: self.seed,
         };
         let hosts = self.hosts_on_a_clock()?;
+        self.check_tenants(timing.as_ref(), hosts.as_ref())?;
         let reads_count = timing.as_ref().is_some_and(Timing::has_requests);
         let source = match &hosts {
             Some(hosts) => hosted::open(hosts, &self.workload.name(), &space, reads_count)?.0,
@@ -239,10 +241,7 @@ impl Experiment {
         if self.observe {
             feeds.last_mut().into_iter().for_each(|feed| feed.watch(bounds.logical_pages));
         }
-        if self.asks_for(Hints::Streams)? {
-            let hosted = hosted.iter_mut().map(|hosted| &mut hosted.feed);
-            feeds.iter_mut().chain(hosted).for_each(Feed::keep_streams);
-        }
+        self.keep_streams(timing.as_ref(), &mut feeds, &mut hosted)?;
         let workload = self.workload.clone();
         Ok(Prepared {
             workload,
@@ -334,6 +333,21 @@ impl Experiment {
         Ok(hosted)
     }
 
+    /// Keeps the streams that requests name, if an FTL asks for them or response times are told apart by them.
+    fn keep_streams(
+        &self,
+        timing: Option<&Timing>,
+        feeds: &mut [Feed],
+        hosted: &mut [Hosted],
+    ) -> Result<(), SimError> {
+        let by_stream = timing.is_some_and(|timing| timing.by().stream);
+        if by_stream || self.asks_for(Hints::Streams)? {
+            let hosted = hosted.iter_mut().map(|hosted| &mut hosted.feed);
+            feeds.iter_mut().chain(hosted).for_each(Feed::keep_streams);
+        }
+        Ok(())
+    }
+
     /// Requests, with the streams that this experiment gives them.
     fn feed(
         &self,
@@ -365,7 +379,51 @@ impl Experiment {
         if !self.jobs_are_hosts || timing.arrivals() == Arrivals::Poisson {
             return Ok(None);
         }
-        Ok(self.workload.jobs()?.map(WhichHosts::Jobs))
+        let arbitration = timing.arbitration().map(|(slots, weights)| (slots, weights.clone()));
+        Ok(self.workload.jobs()?.map(|jobs| WhichHosts::Jobs(jobs, arbitration)))
+    }
+
+    /// Refuses to tell tenants apart where there is only one.
+    fn check_tenants(
+        &self,
+        timing: Option<&Timing>,
+        hosts: Option<&WhichHosts>,
+    ) -> Result<(), SimError> {
+        let Some(timing) = timing else { return Ok(()) };
+        let option = match (timing.by().tenant, timing.arbitration()) {
+            (true, _) => "by=tenant",
+            (false, Some(_)) => "slots",
+            (false, None) => return Ok(()),
+        };
+        if matches!(hosts, Some(WhichHosts::Jobs(..))) {
+            return Ok(());
+        }
+        Err(SimError::Unusable {
+            what: format!("{option}: {} is a single tenant here", self.workload.name()),
+            remedy: "use a job file of fio in a closed loop, whose jobs are tenants".into(),
+        })
+    }
+
+    /// Refuses an SLC cache before FTLs that have to see each host write.
+    fn check_slc_cache(&self) -> Result<(), SimError> {
+        if self.drive.slc_cache.is_none() {
+            return Ok(());
+        }
+        if self.asks_for(Hints::Lifetimes)? {
+            return Err(SimError::Unusable {
+                what: "an FTL that knows the future, after an SLC cache that changes what it writes when"
+                    .into(),
+                remedy: "leave out that FTL, or --slc-cache".into(),
+            });
+        }
+        if self.ftls.iter().any(|ftl| ftl.name == "nvme-fdp") {
+            return Err(SimError::Unusable {
+                what: "nvme-fdp counts what the host writes by each handle, and an SLC cache comes before it"
+                    .into(),
+                remedy: "leave out nvme-fdp, or --slc-cache".into(),
+            });
+        }
+        Ok(())
     }
 
     /// Whether an FTL asks for these hints.
@@ -461,7 +519,11 @@ impl Experiment {
                         .into(),
             });
         }
-        Ok(timing.map(|timing| timing.keep_slowest(self.slowest)))
+        let timing = timing.map(|timing| timing.keep_slowest(self.slowest));
+        Ok(match self.drive.slc_cache {
+            Some(_) => timing.map(Timing::with_slc_pages),
+            None => timing,
+        })
     }
 
     /// Whether page writes arrive at the times of the trace.
@@ -497,7 +559,9 @@ impl Experiment {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
             // On a clock, jobs without another end have a runtime.
-            Length::OfWorkload if matches!(self.hosts_on_a_clock()?, Some(WhichHosts::Jobs(_))) => {
+            Length::OfWorkload
+                if matches!(self.hosts_on_a_clock()?, Some(WhichHosts::Jobs(..))) =>
+            {
                 return Ok(None);
             }
             Length::OfWorkload if self.workload.has_end()? && !self.repeats() => return Ok(None),
@@ -545,7 +609,11 @@ impl Experiment {
         drive: DriveConfig,
         timing: Option<&Timing>,
     ) -> Result<AnyFtl, MachineError> {
-        AnyFtl::new(fitted, &self.policies, drive, timing, self.faults, self.observe)
+        let ftl = AnyFtl::new(fitted, &self.policies, drive, timing, self.faults, self.observe)?;
+        match self.drive.slc_cache {
+            Some(cache) => ftl.with_slc_cache(cache, &drive),
+            None => Ok(ftl),
+        }
     }
 
     /// Every FTL, fitted to the drive and to what `oracle` knows of the workload.
@@ -573,7 +641,12 @@ impl Experiment {
                 let config_hash = config_hash(config, &spec.name, &parameters);
                 let name = spec.to_string();
                 let run = FtlRun::new(name, parameters, config_hash, drive, ftl, self.faults);
-                Ok(run.in_units_of(drive.geometry.pages_per_block() / block_pages))
+                let slc = self.drive.slc_cache.and_then(|cache| {
+                    let blocks = cache.blocks(&drive.geometry)?;
+                    Some([blocks, cache.pages_per_block(&drive.geometry)])
+                });
+                let unit_blocks = drive.geometry.pages_per_block() / block_pages;
+                Ok(run.in_units_of(unit_blocks).with_slc_blocks(slc))
             })
             .collect()
     }

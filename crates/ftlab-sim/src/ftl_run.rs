@@ -9,14 +9,15 @@ use crate::format::grouped;
 use crate::frames::{self, blocks_per_cell};
 use crate::result::{
     Config, Endurance, EraseCounts, FaultsResult, FdpStatistics, Frame, Memory, Observed,
-    RefreshResult, RunResult, StreamResult, TimingResult, TimingSummary, VictimValidShare,
+    RefreshResult, RunResult, SlcResult, StreamResult, TimingResult, TimingSummary,
+    VictimValidShare,
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
 use crate::transactions::Transactions;
 use ftlab_flash::{Arrival, Faults, Geometry, Interval};
-use ftlab_ftl::Counters;
 use ftlab_ftl::page::{DriveConfig, Refreshed};
+use ftlab_ftl::{Counters, SlcCounts};
 use ftlab_machine::{AnyFtl, Step, Stop, Watch};
 use ftlab_trace::{Done, Issued};
 use std::collections::BTreeMap;
@@ -47,6 +48,10 @@ pub(crate) struct FtlRun {
     base: Option<(Counters, Watch)>,
     /// What had been rewritten by then.
     refreshed_before: Refreshed,
+    /// What had happened in the SLC cache by then.
+    slc_before: SlcCounts,
+    /// Its blocks, and the pages of each.
+    slc_blocks: Option<[u32; 2]>,
     /// Pages that were in the write buffer then.
     buffered_before: u64,
     series: Series,
@@ -58,6 +63,8 @@ pub(crate) struct FtlRun {
     first_step: usize,
     /// Pictures of the flash at even distances; none unless pages are watched.
     frames: Vec<Frame>,
+    /// The names of tenants, by their numbers.
+    tenants: Vec<String>,
     /// Transactions that were complete, if it is told of some.
     transactions: Option<Transactions>,
     spent: Spent,
@@ -74,6 +81,7 @@ struct Totals {
     merge_copies: u64,
     erases: u64,
     refreshed: u64,
+    folds: u64,
 }
 
 impl Totals {
@@ -85,6 +93,7 @@ impl Totals {
             merge_copies: self.merge_copies - earlier.merge_copies,
             erases: self.erases - earlier.erases,
             refreshed: self.refreshed - earlier.refreshed,
+            folds: self.folds - earlier.folds,
         }
     }
 
@@ -104,6 +113,7 @@ struct Series {
     waf: Vec<f64>,
     relocations: Vec<u64>,
     refreshed: Vec<u64>,
+    folds: Vec<u64>,
     erases: Vec<u64>,
     cold_region_share: Vec<f64>,
     times: Vec<Interval>,
@@ -131,6 +141,8 @@ impl FtlRun {
             read_only: None,
             base: None,
             refreshed_before: Refreshed::default(),
+            slc_before: SlcCounts::default(),
+            slc_blocks: None,
             buffered_before: 0,
             series: Series::default(),
             rounds: Rounds::default(),
@@ -138,6 +150,7 @@ impl FtlRun {
             checkpoints: vec![Totals::default()],
             first_step: 0,
             frames: Vec::new(),
+            tenants: Vec::new(),
             transactions: None,
             spent: Spent::default(),
         }
@@ -152,6 +165,11 @@ impl FtlRun {
         Self { unit_blocks, ..self }
     }
 
+    /// The same with an SLC cache of so many blocks of so many pages.
+    pub(crate) fn with_slc_blocks(self, slc_blocks: Option<[u32; 2]>) -> Self {
+        Self { slc_blocks, ..self }
+    }
+
     /// Counts from here on.
     pub(crate) fn begin(&mut self) {
         let counters = self.ftl.counters();
@@ -159,6 +177,7 @@ impl FtlRun {
         self.fdp = handles.map(|handles| FdpRecord::new(handles, counters.host_writes));
         self.base = Some((counters, self.ftl.watch().clone()));
         self.refreshed_before = self.ftl.refreshed();
+        self.slc_before = self.ftl.slc_counts().unwrap_or_default();
         self.first_step = self.ftl.steps().len();
         self.ftl.measure();
         let [_, buffered] = self.ftl.absorbed();
@@ -245,9 +264,12 @@ impl FtlRun {
     /// Carries out the request of a host, or a part of it, within [`Self::in_measured_time`]: it is too short for
     /// its own time to be taken.
     pub(crate) fn apply_of(&mut self, chunk: &mut Chunk, of: Issued) -> Result<(), SimError> {
-        let Issued { host, time_ns } = of;
+        let Issued { host, tenant, time_ns, queued_ns } = of;
         let parts = chunk.segments_mut().iter_mut().flat_map(|segment| &mut segment.parts);
-        parts.for_each(|part| part.arrival = Arrival::Of { host, time_ns });
+        parts.for_each(|part| {
+            part.arrival = Arrival::Of { host, time_ns, queued_ns };
+            part.asker.tenant = tenant;
+        });
         for segment in chunk.segments() {
             if self.is_read_only() {
                 break;
@@ -268,6 +290,11 @@ impl FtlRun {
             }
             Err(Stop::Error(reason)) => Err(self.failed(reason)),
         }
+    }
+
+    /// These are the tenants that ask, by their numbers.
+    pub(crate) fn name_tenants(&mut self, names: Vec<String>) {
+        self.tenants = names;
     }
 
     /// Keeps an account of transactions, of which it is told.
@@ -323,6 +350,7 @@ impl FtlRun {
             self.series.waf.push(interval.waf());
             self.series.relocations.push(interval.relocations);
             self.series.refreshed.push(interval.refreshed);
+            self.series.folds.push(interval.folds);
             self.series.erases.push(interval.erases);
             self.series.cold_region_share.extend(self.cold_region_share());
             self.series.times.extend(self.ftl.end_interval());
@@ -368,7 +396,30 @@ impl FtlRun {
             merge_copies: counters.merges.copies - base.merges.copies,
             erases: (counters.erases() - base.erases()) * u64::from(self.unit_blocks),
             refreshed: self.ftl.refreshed().pages - self.refreshed_before.pages,
+            folds: self.slc_counts().folds,
         }
+    }
+
+    /// What has happened in the SLC cache, if there is one.
+    fn slc_counts(&self) -> SlcCounts {
+        self.ftl.slc_counts().unwrap_or_default().since(&self.slc_before)
+    }
+
+    fn slc(&mut self) -> Option<SlcResult> {
+        let [blocks, pages_per_block] = self.slc_blocks?;
+        let SlcCounts { writes, bypassed, folds, dropped, read_hits, erases } = self.slc_counts();
+        let running_folds = std::mem::take(&mut self.series.folds);
+        Some(SlcResult {
+            blocks,
+            pages_per_block,
+            writes,
+            bypassed,
+            folds,
+            dropped,
+            read_hits,
+            erases,
+            running_folds,
+        })
     }
 
     /// Whether write amplification has settled by now.
@@ -493,6 +544,7 @@ impl FtlRun {
             relocations: totals.refreshed,
             running_relocations: std::mem::take(&mut self.series.refreshed),
         });
+        let slc = self.slc();
         let faults = self.faults();
         let observed = self.observed(seen.erases());
         let timing = self.ftl.measured();
@@ -501,7 +553,7 @@ impl FtlRun {
         let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
         let timing = timing.map(|time| TimingResult {
             transactions,
-            ..TimingResult::new(&time, &self.series.times, page_bytes, is_open_loop)
+            ..TimingResult::new(&time, &self.series.times, page_bytes, &self.tenants, is_open_loop)
         });
         Ok(RunResult {
             parameters: self.parameters,
@@ -509,6 +561,7 @@ impl FtlRun {
             host_writes: totals.host_writes,
             relocations: totals.relocations,
             refresh,
+            slc,
             erases: totals.erases,
             trims: counters.trims,
             collections: counters.collections,

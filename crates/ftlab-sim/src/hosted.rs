@@ -4,12 +4,13 @@
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
+use ftlab_flash::Weights;
 use ftlab_spec::Spec;
 use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{
-    Clients, ClosedLoop, Issued, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource,
-    Turn,
+    Arbiter, Clients, ClosedLoop, Issued, RequestBatch, Skipped, TraceError, TraceMetadata,
+    TraceSource, Turn,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,8 +22,8 @@ pub(crate) struct Shared(Mutex<Inner>);
 
 /// Who the hosts are.
 pub(crate) enum WhichHosts {
-    /// Jobs of fio.
-    Jobs(JobFile),
+    /// Jobs of fio, and how the drive takes their requests: so many at once, by these weights; or any number.
+    Jobs(JobFile, Option<(u32, Weights)>),
     /// So many threads that run the transactions of a generator.
     Threads(Spec, u32),
 }
@@ -34,10 +35,23 @@ impl WhichHosts {
         space: &Space,
         reads_take_time: bool,
     ) -> Result<Box<dyn ClosedLoop>, TraceError> {
-        Ok(match self {
-            Self::Jobs(jobs) => Box::new(jobs.hosts(space, reads_take_time)?),
-            Self::Threads(spec, threads) => Box::new(Clients::new(spec, space, *threads)?),
-        })
+        match self {
+            Self::Jobs(jobs, arbitration) => {
+                let hosts = Box::new(jobs.hosts(space, reads_take_time)?);
+                let Some((slots, weights)) = arbitration else { return Ok(hosts) };
+                let tenants = hosts.tenants();
+                let weights = weights.of(tenants.len()).ok_or_else(|| TraceError::Unsupported {
+                    what: format!(
+                        "weights={weights} for the {} jobs {}",
+                        tenants.len(),
+                        tenants.join(", ")
+                    ),
+                    remedy: "give as many weights as jobs, in the order of the file".into(),
+                })?;
+                Ok(Box::new(Arbiter::new(hosts, *slots, weights)))
+            }
+            Self::Threads(spec, threads) => Ok(Box::new(Clients::new(spec, space, *threads)?)),
+        }
     }
 }
 
@@ -70,7 +84,7 @@ impl TraceSource for Source {
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
         let mut inner = self.shared.lock();
-        if let Some((Issued { host, time_ns }, done_ns)) = inner.present.take() {
+        if let Some((Issued { host, time_ns, .. }, done_ns)) = inner.present.take() {
             inner.hosts.complete(host, done_ns.max(time_ns));
         }
         let turn = inner.hosts.turn()?;
@@ -134,7 +148,9 @@ impl Hosted {
     /// Lets an FTL carry out the next page writes; false at the end.
     pub(crate) fn advance(&mut self, run: &mut FtlRun) -> Result<bool, SimError> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.shared.lock().hosts.begin_at(run.end_ns());
+            let mut inner = self.shared.lock();
+            inner.hosts.begin_at(run.end_ns());
+            run.name_tenants(inner.hosts.tenants());
         }
         run.in_measured_time(|run| {
             for _ in 0..STEPS {

@@ -40,6 +40,7 @@ mod feed;
 pub mod format;
 mod frames;
 mod ftl_run;
+mod groups;
 mod hosted;
 pub mod lesson;
 mod lifetimes;
@@ -68,7 +69,7 @@ pub use experiment::{
 };
 pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
 pub use ftlab_ftl::colours;
-pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies};
+pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies, SlcCache, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};

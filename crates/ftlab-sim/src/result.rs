@@ -8,6 +8,7 @@ pub use crate::fdp::{
     FdpEvent, FdpEventCounts, FdpEventType, FdpHandle, FdpIsolation, FdpStatistics,
 };
 pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
+pub use crate::groups::GroupResult;
 pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
 pub use crate::steady::Settling;
@@ -128,6 +129,9 @@ pub struct DriveSummary {
     /// When pages are rewritten because they were read too often or are too old: "reads=N,age=N"; none if never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh: Option<String>,
+    /// The SLC cache, with every option; none if there is none. Its blocks come on top of `blocks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<String>,
 }
 
 /// What a workload turned out to be.
@@ -173,6 +177,29 @@ pub struct SkippedSummary {
     pub first_text: String,
 }
 
+/// What happened in an SLC cache. Pages that were written to it are folded, dropped, or still there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlcResult {
+    /// Its erase blocks.
+    pub blocks: u32,
+    /// The pages that each holds.
+    pub pages_per_block: u32,
+    /// Pages that the host wrote to it.
+    pub writes: u64,
+    /// Pages that the host wrote past it, since it was full.
+    pub bypassed: u64,
+    /// Pages that were written to normal blocks, which are among the relocations.
+    pub folds: u64,
+    /// Pages that were written again or trimmed before.
+    pub dropped: u64,
+    /// Pages that the host read from it, where reads take time.
+    pub read_hits: u64,
+    /// Blocks of it that were erased.
+    pub erases: u64,
+    /// Folds in each whole interval of `config.interval_writes`.
+    pub running_folds: Vec<u64>,
+}
+
 /// What was rewritten in time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefreshResult {
@@ -202,7 +229,9 @@ pub struct RunResult {
     /// Of these, pages of blocks that were rewritten because they were read too often or too old; none without
     /// refresh.
     pub refresh: Option<RefreshResult>,
-    /// Blocks erased.
+    /// What happened in the SLC cache; none if there is none. Its folds are among the relocations.
+    pub slc: Option<SlcResult>,
+    /// Blocks erased, those of an SLC cache included.
     pub erases: u64,
     /// Trimmed pages that held data.
     pub trims: u64,
@@ -243,7 +272,7 @@ pub struct RunResult {
     pub victim_valid_share: VictimValidShare,
     /// The streams that the FTL keeps apart.
     pub streams: Vec<StreamResult>,
-    /// Erases of each block.
+    /// Erases of each block, without those of an SLC cache.
     pub erase_counts: EraseCounts,
     /// How much the host can write; none if the cycles of a block were not given.
     pub endurance: Option<Endurance>,

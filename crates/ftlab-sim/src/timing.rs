@@ -1,5 +1,6 @@
 //! What time a run took on its simulated flash.
 
+use crate::groups::GroupResult;
 use crate::parameters::named;
 use ftlab_flash::{
     Alike, Arrivals, BufferCounts, Cause, HostOp, Interval, Measured, RequestTimes, ResponseTimes,
@@ -61,6 +62,10 @@ pub struct TimingResult {
     pub running_response_max_ns: Vec<u64>,
     /// Share of the time for which each LUN was occupied.
     pub lun_busy_share: Vec<f64>,
+    /// Pages of the host that waited for each LUN, averaged over time.
+    pub lun_queue_mean: Vec<f64>,
+    /// Share of the time for which a page passed over each channel.
+    pub channel_busy_share: Vec<f64>,
     /// Seconds of LUNs by what they did.
     pub lun_seconds: LunSeconds,
 }
@@ -129,9 +134,13 @@ pub struct TransactionsResult {
 pub struct RequestsResult {
     /// Each operation that was asked for: read, write, trim, flush.
     pub operations: BTreeMap<String, OperationTimes>,
-    /// Requests under way, averaged over time.
+    /// Response times by size, tenant and stream, as far as `by` asks for them.
+    pub groups: Vec<GroupResult>,
+    /// Requests under way, averaged over time; with slots, those that wait for one included.
     pub under_way_mean: f64,
-    /// The most that were.
+    /// Of these, requests that wait for a slot, in the queues of their tenants.
+    pub queued_mean: f64,
+    /// The most that were, without those that wait for a slot.
     pub under_way_max: u64,
     /// What happened in the write buffer, if there is one.
     pub write_buffer: Option<BufferResult>,
@@ -202,6 +211,11 @@ pub struct OperationTimes {
     pub per_second: f64,
     /// From the arrival of a request to the end of its last page.
     pub response_ns: ResponseSummary,
+    /// Of reads and writes, the median in each whole interval of `config.interval_writes`, too long by at most 1/32;
+    /// null where there were none.
+    pub running_p50_ns: Option<Vec<Option<u64>>>,
+    /// The same of the 99.9th percentile.
+    pub running_p99_9_ns: Option<Vec<Option<u64>>>,
     /// With waits=on, what these requests waited for: all of them, and those at each percentile from the median to
     /// 99.999%.
     pub waits: Option<Vec<WaitsResult>>,
@@ -229,6 +243,8 @@ pub struct WaitsResult {
     pub erase_ns: f64,
     /// The write buffer was full, or a page waited there for its program.
     pub buffer_ns: f64,
+    /// They waited for a slot, in the queues of their tenants.
+    pub queue_ns: f64,
 }
 
 /// The percentiles of which it is told what requests waited for.
@@ -260,11 +276,12 @@ impl WaitsResult {
             collection_ns: waited(Cause::Collection),
             erase_ns: waited(Cause::Erase),
             buffer_ns: waited(Cause::Buffer),
+            queue_ns: waited(Cause::Queue),
         }
     }
 
     /// What was waited for, by name, in the order of the fields.
-    pub fn parts(&self) -> [(&'static str, f64); 6] {
+    pub fn parts(&self) -> [(&'static str, f64); 7] {
         [
             ("own", self.own_ns),
             ("LUN", self.lun_ns),
@@ -272,23 +289,42 @@ impl WaitsResult {
             ("collection", self.collection_ns),
             ("erase", self.erase_ns),
             ("buffer", self.buffer_ns),
+            ("queue", self.queue_ns),
         ]
     }
 }
 
 impl RequestsResult {
-    fn new(times: &RequestTimes, elapsed_ns: u64) -> Self {
+    fn new(
+        times: &RequestTimes,
+        elapsed_ns: u64,
+        intervals: &[Interval],
+        page_bytes: u32,
+        tenants: &[String],
+    ) -> Self {
         let operations = HostOp::ALL.into_iter().zip(&times.of);
         let some = operations.filter(|(_, times)| times.count() > 0);
+        let running = |op: HostOp, quantile: usize| {
+            let of = |interval: &Interval| {
+                interval.quantiles_ns.get(op as usize).copied().flatten().map(|all| all[quantile])
+            };
+            matches!(op, HostOp::Read | HostOp::Write).then(|| intervals.iter().map(of).collect())
+        };
         let times_of = |op: HostOp, of: &ResponseTimes| OperationTimes {
             count: of.count(),
             per_second: of.count() as f64 * 1e9 / elapsed_ns.max(1) as f64,
             response_ns: ResponseSummary::new(of),
+            running_p50_ns: running(op, 0),
+            running_p99_9_ns: running(op, 1),
             waits: times.waits.as_ref().map(|waits| WaitsResult::all(&waits[op as usize])),
         };
+        let groups = times.groups.iter();
+        let groups = groups.map(|of| GroupResult::new(of, elapsed_ns, page_bytes, tenants));
         Self {
             operations: some.map(|(op, of)| (op.name().to_owned(), times_of(op, of))).collect(),
+            groups: groups.collect(),
             under_way_mean: times.under_way_mean,
+            queued_mean: times.queued_mean,
             under_way_max: times.under_way_max,
             write_buffer: times.buffer.map(BufferResult::from),
             slowest: (!times.slowest.is_empty())
@@ -319,6 +355,7 @@ impl TimingResult {
         measured: &Measured,
         intervals: &[Interval],
         page_bytes: u32,
+        tenants: &[String],
         is_open_loop: bool,
     ) -> Self {
         let per_second = |count: u64, nanoseconds: u64| {
@@ -328,15 +365,15 @@ impl TimingResult {
         let elapsed_ns = measured.elapsed_ns;
         let iops = per_second(measured.host_writes, elapsed_ns);
         let share = |busy: &u64| *busy as f64 / elapsed_ns.max(1) as f64;
+        let occupied = &measured.occupied;
         let mean = |i: &Interval| i.response_sum_ns as f64 / i.responses.max(1) as f64;
         Self {
             elapsed_seconds: seconds(elapsed_ns),
             arrived_seconds: is_open_loop.then(|| seconds(measured.arrived_ns)),
             response_ns: ResponseSummary::new(&measured.response_times),
-            requests: measured
-                .requests
-                .as_ref()
-                .map(|times| RequestsResult::new(times, elapsed_ns)),
+            requests: measured.requests.as_ref().map(|times| {
+                RequestsResult::new(times, elapsed_ns, intervals, page_bytes, tenants)
+            }),
             transactions: None,
             iops,
             bytes_per_second: iops * f64::from(page_bytes),
@@ -346,7 +383,9 @@ impl TimingResult {
                 .collect(),
             running_response_mean_ns: intervals.iter().map(mean).collect(),
             running_response_max_ns: intervals.iter().map(|i| i.response_max_ns).collect(),
-            lun_busy_share: measured.busy_ns.iter().map(share).collect(),
+            lun_busy_share: occupied.busy_ns.iter().map(share).collect(),
+            lun_queue_mean: occupied.queued_ns.iter().map(share).collect(),
+            channel_busy_share: occupied.channel_ns.iter().map(share).collect(),
             lun_seconds: LunSeconds {
                 host_writes: seconds(measured.host_writes_ns),
                 host_reads: seconds(measured.host_reads_ns),

@@ -181,7 +181,11 @@ fn results_do_not_depend_on_batches_or_cuts() {
             experiment.length = Length::Writes(20_000);
         });
         let run = &result.runs[0];
-        (run.host_writes, run.relocations, time(run).requests.clone())
+        let mut requests = time(run).requests.clone().unwrap();
+        for times in requests.operations.values_mut() {
+            (times.running_p50_ns, times.running_p99_9_ns) = (None, None);
+        }
+        (run.host_writes, run.relocations, requests)
     };
     let expected = run(1 << 18, 1000);
     assert_eq!(expected.0, 20_000);
@@ -324,4 +328,180 @@ fn a_drive_that_falls_ever_further_behind_is_an_error() {
     };
     let error = experiment.run(&mut ()).unwrap_err().to_string();
     assert!(error.contains("falls ever further behind"), "{error}");
+}
+
+#[test]
+fn groups_add_up_to_all_requests_and_telling_them_apart_changes_nothing() {
+    let trace = trace();
+    for timing in ["slc:luns=4,unit=request,queue-depth=8", "femu:unit=request,arrivals=trace"] {
+        let streams = |experiment: &mut Experiment| {
+            experiment.streams = Some("0..4MiB=1,4MiB..8MiB=2".parse().unwrap());
+        };
+        let plain = run_with(&trace, timing, &["1r-greedy"], streams);
+        let apart = run_with(&trace, &format!("{timing},by=size/stream"), &["1r-greedy"], streams);
+        let [plain, apart] = [&plain, &apart].map(|of| time(&of.runs[0]).requests.clone().unwrap());
+        assert_eq!(plain.operations, apart.operations);
+        assert!(plain.groups.is_empty());
+        for by in ["size", "stream"] {
+            let of_kind = apart.groups.iter().filter(|group| group.by == by);
+            for op in ["read", "write", "trim", "flush"] {
+                let of = of_kind.clone().filter(|group| group.operation == op);
+                let all = &apart.operations[op];
+                let (mut count, mut sum, mut longest) = (0, 0.0, 0);
+                for group in of {
+                    count += group.count;
+                    sum += group.count as f64 * group.response_ns.mean;
+                    longest = longest.max(group.response_ns.max);
+                }
+                // A flush has no size.
+                let expected = if (by, op) == ("size", "flush") { 0 } else { all.count };
+                assert_eq!(count, expected, "{timing}, {by}, {op}");
+                if count > 0 {
+                    assert!((sum / count as f64 - all.response_ns.mean).abs() < 1e-3);
+                    assert_eq!(longest, all.response_ns.max);
+                }
+            }
+            let mut names: Vec<_> = of_kind.map(|group| group.name.as_str()).collect();
+            names.dedup();
+            names.sort_unstable();
+            names.dedup();
+            let expected =
+                if by == "size" { ["1", "2", "3-4", "5-8"].as_slice() } else { &["0", "1", "2"] };
+            assert_eq!(names, expected, "{timing}");
+        }
+    }
+}
+
+/// Two jobs that read and write all the time, 16 and 4 requests under way.
+const TENANTS: &str = "[global]\nioengine=io_uring\nfilename=/dev/drive\nrw=randrw\nnorandommap\n\
+                       time_based\nruntime=500ms\nsize=16m\n\
+                       [deep]\nbs=4k\niodepth=16\n[shallow]\nbs=8k\niodepth=4\n";
+
+#[test]
+fn tenants_share_the_slots_of_a_drive_by_their_weights() {
+    for (more, share) in [("", 16.0 / 20.0), (",slots=4", 0.5), (",slots=4,weights=3/1", 0.75)] {
+        let timing = format!("slc:channels=16,unit=request,by=tenant/size,waits=on{more}");
+        let jobs = TENANTS.replace("8k", "4k");
+        let result = experiment(&jobs, &timing, &["fifo", "1r-greedy"]);
+        for run in &result.runs {
+            let requests = time(run).requests.clone().unwrap();
+            let tenant = |name: &str| {
+                let groups = requests.groups.iter().filter(|group| group.by == "tenant");
+                groups.filter(|of| of.name == name).map(|of| of.per_second).sum::<f64>()
+            };
+            let ratio = tenant("deep") / (tenant("deep") + tenant("shallow"));
+            assert!((ratio / share - 1.0).abs() < 0.02, "{more}: {ratio}");
+            // Twenty are always under way, of which the slots have four.
+            let queued = if more.is_empty() { 0.0 } else { 16.0 };
+            let (under_way, waiting) = (requests.under_way_mean, requests.queued_mean);
+            assert!((under_way / 20.0 - 1.0).abs() < 0.02, "{more}: {under_way}");
+            assert!((waiting - queued).abs() < 0.3, "{more}: {waiting}");
+            let mut in_queue = 0.0;
+            for times in requests.operations.values() {
+                let waits = &times.waits.as_ref().unwrap()[0];
+                let sum: f64 = waits.parts().iter().map(|(_, part)| part).sum();
+                assert!((sum / waits.response_ns - 1.0).abs() < 1e-9);
+                in_queue += waits.queue_ns * times.per_second / 1e9;
+            }
+            assert!((in_queue - waiting).abs() < 1e-3, "Little's law");
+        }
+    }
+}
+
+#[test]
+fn the_size_and_the_tenant_of_a_request_are_those_of_its_job() {
+    let result = experiment(TENANTS, "femu:unit=request,by=tenant/size", &["fifo"]);
+    let groups = time(&result.runs[0]).requests.clone().unwrap().groups;
+    let named: Vec<_> = groups.iter().map(|of| (of.by.as_str(), of.name.as_str())).collect();
+    let [one, two, deep, shallow] =
+        [("size", "1"), ("size", "2"), ("tenant", "deep"), ("tenant", "shallow")];
+    assert_eq!(named, [one, one, two, two, deep, deep, shallow, shallow], "reads and writes");
+    for (size, tenant, pages) in [(0, 4, 1.0), (1, 5, 1.0), (2, 6, 2.0), (3, 7, 2.0)] {
+        assert_eq!(groups[size].response_ns, groups[tenant].response_ns);
+        let bytes = groups[size].bytes_per_second / groups[size].per_second;
+        assert!((bytes / (4096.0 * pages) - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn tenants_that_are_not_there_are_refused() {
+    for (text, timing, part) in [
+        (
+            TENANTS,
+            "femu:unit=request,slots=4,weights=1/2/3",
+            "weights=1/2/3 for the 2 jobs deep, shallow",
+        ),
+        (TENANTS, "femu:unit=request,arrivals=poisson,by=tenant", "is a single tenant here"),
+    ] {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let name = file.path().display().to_string();
+        let workload = Workload::parse(&name, OpenOptions::default()).unwrap();
+        let experiment = Experiment {
+            drive: DriveOptions { logical: Logical::Pages(PAGES), ..DriveOptions::default() },
+            timing: Some(timing.parse().unwrap()),
+            ..Experiment::new(workload, vec!["fifo".parse().unwrap()])
+        };
+        let error = experiment.run(&mut ()).unwrap_err().to_string();
+        assert!(error.contains(part), "{timing}: {error}");
+    }
+}
+
+#[test]
+fn percentiles_over_time_are_those_of_each_interval() {
+    let trace = trace();
+    let timing = "slc:luns=4,unit=request,queue-depth=8";
+    let run = |interval| {
+        let result = run_with(&trace, timing, &["1r-greedy"], |experiment| {
+            experiment.interval_writes = Some(interval);
+        });
+        time(&result.runs[0]).requests.clone().unwrap().operations
+    };
+    // One interval with nearly all of it, and many.
+    let whole = run(38_000);
+    let parts = run(1000);
+    for op in ["read", "write"] {
+        let [p50, p99_9] = [&whole[op].running_p50_ns, &whole[op].running_p99_9_ns];
+        let [p50, p99_9] = [p50, p99_9].map(|running| running.as_ref().unwrap()[0].unwrap() as f64);
+        let all = &whole[op].response_ns;
+        assert!((p50 / all.p50 as f64 - 1.0).abs() < 0.05, "{op}: {p50}");
+        assert!((p99_9 / all.p99_9 as f64 - 1.0).abs() < 0.1, "{op}: {p99_9}");
+        let running = parts[op].running_p99_9_ns.as_ref().unwrap();
+        assert!(running.len() > 30 && running.iter().all(Option::is_some));
+        let longest = running.iter().flatten().max().unwrap();
+        assert!(*longest >= all.p99_9 && *longest <= all.max + all.max / 31, "{op}");
+    }
+    assert_eq!(whole["trim"].running_p50_ns, None);
+}
+
+#[test]
+fn an_slc_cache_takes_what_the_host_writes_and_is_counted_apart() {
+    let trace = trace();
+    let run = |cache: Option<&str>, timing: &str| {
+        let result = run_with(&trace, timing, &["1r-greedy", "fast"], |experiment| {
+            experiment.drive.slc_cache = cache.map(|cache| cache.parse().unwrap());
+            experiment.interval_writes = Some(1000);
+        });
+        assert_eq!(result.config.drive.slc_cache.is_some(), cache.is_some());
+        result.runs
+    };
+    let timing = "tlc:luns=4,unit=request,arrivals=poisson,rate=100";
+    let without = run(None, timing);
+    for more in ["", ",priority=read-first,suspend=both", ",write-buffer=64KiB"] {
+        let with = run(Some("size=1MiB"), &format!("{timing}{more}"));
+        for (with, without) in with.iter().zip(&without) {
+            let slc = with.slc.as_ref().unwrap();
+            assert_eq!((slc.blocks, slc.pages_per_block), (26, 10));
+            assert_eq!(with.host_writes, without.host_writes);
+            assert!(slc.folds <= with.relocations && slc.dropped > 0 && slc.read_hits > 0);
+            assert!(slc.running_folds.iter().sum::<u64>() <= slc.folds);
+            let programs = with.waf * with.host_writes as f64;
+            let moved = with.relocations + with.merge_copies;
+            let absorbed = time(with).requests.as_ref().unwrap().write_buffer;
+            let absorbed = absorbed.map_or(0, |buffer| buffer.coalesced + buffer.trimmed);
+            assert_eq!(programs.round() as u64, with.host_writes - absorbed + moved, "{more}");
+            let mean = |run: &RunResult| time(run).response_ns.mean;
+            assert!(mean(with) < 0.6 * mean(without), "{more}: {} {}", mean(with), mean(without));
+        }
+    }
 }

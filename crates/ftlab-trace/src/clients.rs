@@ -109,7 +109,7 @@ impl ClosedLoop for Clients {
         batch.push_from(&thread.requests, thread.issued);
         thread.issued += 1;
         thread.under_way += 1;
-        Some(Issued { host: index as u32, time_ns })
+        Some(Issued { host: index as u32, tenant: 0, time_ns, queued_ns: 0 })
     }
 
     fn complete(&mut self, host: u32, done_ns: u64) {
@@ -152,7 +152,7 @@ mod tests {
                 continue;
             }
             batch.clear();
-            let Issued { host, time_ns } = clients.issue(&mut batch).unwrap();
+            let Issued { host, time_ns, .. } = clients.issue(&mut batch).unwrap();
             all.push((host, batch.op[0], time_ns));
             pages.extend((batch.op[0] == Op::Write).then(|| batch.lba[0]));
             under_way.push_back((host, time_ns + 10_000));

@@ -18,8 +18,12 @@ pub enum Turn {
 pub struct Issued {
     /// Which host: a number of its own.
     pub host: u32,
-    /// When, in nanoseconds.
+    /// The number of its tenant.
+    pub tenant: u16,
+    /// When the drive has it, in nanoseconds.
     pub time_ns: u64,
+    /// For how long it waited before.
+    pub queued_ns: u64,
 }
 
 /// A transaction that is complete.
@@ -35,6 +39,11 @@ pub struct Done {
 pub trait ClosedLoop: Send {
     /// What is worth knowing of the hosts, by name.
     fn notes(&self) -> Vec<(&'static str, String)>;
+
+    /// The names of tenants by their numbers: hosts that belong together. None if there is only one.
+    fn tenants(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The first hosts begin at this time, in nanoseconds.
     fn begin_at(&mut self, now_ns: u64);

@@ -41,6 +41,7 @@ pub mod format;
 pub mod pages;
 pub mod synthetic;
 
+mod arbiter;
 mod caught;
 mod clients;
 mod closed_loop;
@@ -60,6 +61,7 @@ mod source;
 mod streams;
 mod volumes;
 
+pub use arbiter::Arbiter;
 pub use caught::panic_becomes_error;
 pub use clients::Clients;
 pub use closed_loop::{ClosedLoop, Done, Issued, Turn};

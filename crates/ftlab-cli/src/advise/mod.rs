@@ -17,7 +17,7 @@ use ftlab_lab::Stop;
 use ftlab_lab::advise::{
     Advice, Point, Question, Service, Target, tbw_of_dwpd, timing_at, usual_length,
 };
-use ftlab_report::{AdvicePage, advice_page};
+use ftlab_report::{CurvePage, curve_page};
 use ftlab_sim::format::{bytes, grouped, percent, significant};
 use ftlab_sim::{DriveOptions, Experiment, Length, Logical, Threads, Workload};
 use ftlab_trace::replace_file;
@@ -53,7 +53,13 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         write_trade_off(&advice, args.size, path)?;
     }
     if let Some(path) = &args.report {
-        let page = AdvicePage {
+        let page = CurvePage {
+            kind: "advice".into(),
+            evidence_title: "What the workload says".into(),
+            title: "What more flash brings".into(),
+            label: "Write amplification against over-provisioning".into(),
+            caption: "The numbers, the cheapest FTL first; * had not settled".into(),
+            command_title: "See it at work".into(),
             question: title(args, &advice),
             answer: advice.answer.clone(),
             evidence: evidence(&advice),
@@ -63,7 +69,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
             caveats: advice.caveats.clone(),
             command,
         };
-        let page = advice_page(&page)?;
+        let page = curve_page(&page)?;
         replace_file(path, |file| file.write_all(page.as_bytes()))?;
     }
     Ok(())

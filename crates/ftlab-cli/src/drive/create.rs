@@ -83,6 +83,7 @@ pub(crate) fn create(args: &CreateArgs) -> Result<(), CliError> {
         gc: args.gc,
         wear: WearLeveling { free_block: args.free_block, threshold: args.wear_threshold },
         refresh: Refresh::default(),
+        slc_cache: None,
         early: None,
     };
     let (ftl, config) = registry::in_units(&ftl, size.drive_config()?)?;

@@ -17,6 +17,14 @@ pub(crate) fn write_load(
     super::write(path, |svg| draw(curves, size.or(SIZE), svg))
 }
 
+/// The same as SVG.
+pub(crate) fn load_svg(curves: &LoadCurves) -> Result<String, CliError> {
+    let mut svg = String::new();
+    draw(curves, SIZE, &mut svg)
+        .map_err(|error| CliError::failure(format!("cannot draw the curves: {error}")))?;
+    Ok(svg)
+}
+
 fn draw(curves: &LoadCurves, size: (u32, u32), svg: &mut String) -> Drawn {
     let all = || curves.curves.iter().flat_map(|curve| &curve.points);
     let op =

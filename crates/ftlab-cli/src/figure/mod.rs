@@ -18,7 +18,7 @@ mod waf;
 pub(crate) use fit::write_fit;
 pub(crate) use flash::write_flash;
 pub(crate) use inspection::{FIGURES, Figure, find};
-pub(crate) use load::write_load;
+pub(crate) use load::{load_svg, write_load};
 pub(crate) use scoreboard::write_scoreboard;
 pub(crate) use size::FigureSize;
 pub(crate) use trade_off::{trade_off_svg, write_trade_off};

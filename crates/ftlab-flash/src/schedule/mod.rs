@@ -15,6 +15,7 @@ mod operation;
 mod under_way;
 
 use crate::ledger::Ledger;
+use crate::occupied::Occupied;
 use crate::owner::{NOBODY, Owner};
 use crate::striping::Striping;
 use crate::timers::{NEVER, Timers};
@@ -84,6 +85,10 @@ struct Lun {
     /// Since when it is not at rest.
     busy_since: u64,
     busy_ns: u64,
+    /// Time that operations of the host waited until it began them, in sum.
+    queued_ns: u64,
+    /// Pages that passed over its channel.
+    transfers: u64,
 }
 
 /// What a LUN is at.
@@ -114,6 +119,8 @@ impl Schedule {
             asks_channel: false,
             busy_since: 0,
             busy_ns: 0,
+            queued_ns: 0,
+            transfers: 0,
         };
         let times_max = parameters.suspend_max;
         let striping = Striping::new(count, parameters.layout, geometry);
@@ -168,13 +175,27 @@ impl Schedule {
         self.now
     }
 
-    /// LUN -> time for which it was occupied so far.
-    pub(crate) fn busy_ns(&self) -> Vec<u64> {
+    /// How occupied LUNs and channels were so far, and how long operations waited.
+    pub(crate) fn occupied(&self) -> Occupied {
+        let mut channel_ns = vec![0; self.channels.count()];
+        for (number, lun) in self.luns.iter().enumerate() {
+            channel_ns[self.channels.of(number)] += lun.transfers * self.times.transfer;
+        }
+        let queued_ns = self.luns.iter().map(|lun| lun.queued_ns).collect();
+        Occupied { busy_ns: self.busy_ns(), channel_ns, queued_ns }
+    }
+
+    fn busy_ns(&self) -> Vec<u64> {
         let so_far = |lun: &Lun| {
             let present = if lun.phase == Phase::Rest { 0 } else { self.now - lun.busy_since };
             lun.busy_ns + present
         };
         self.luns.iter().map(so_far).collect()
+    }
+
+    /// When the next thing happens, if anything does.
+    pub(crate) fn next_event(&self) -> u64 {
+        self.timers.first().0
     }
 
     /// Operations that are not complete.
@@ -199,7 +220,7 @@ impl Schedule {
 
     fn add_read(&mut self, kind: Kind, from: Ppn, time_ns: u64, owner: Owner) -> u32 {
         let lun = self.striping.lun(from) as u32;
-        let mut read = Operation::new(kind, lun, from.0, owner);
+        let mut read = Operation::new(kind, lun, from.0, owner, self.now);
         read.left_ns = time_ns - self.times.transfer;
         let read = self.operations.add(read);
         self.account_asked(read);
@@ -231,7 +252,7 @@ impl Schedule {
 
     fn add_program(&mut self, kind: Kind, to: Ppn, time_ns: u64, owner: Owner) -> u32 {
         let lun = self.striping.lun(to) as u32;
-        let mut program = Operation::new(kind, lun, to.0, owner);
+        let mut program = Operation::new(kind, lun, to.0, owner, self.now);
         program.left_ns = time_ns - self.times.transfer;
         let program = self.operations.add(program);
         self.account_asked(program);
@@ -261,7 +282,7 @@ impl Schedule {
     /// A block is erased on every LUN that has a part of it.
     pub(crate) fn erase(&mut self, block: BlockId, is_awaited: bool) {
         for lun in self.striping.luns_of(block) {
-            let mut erase = Operation::new(Kind::Erase, lun as u32, block.0, NOBODY);
+            let mut erase = Operation::new(Kind::Erase, lun as u32, block.0, NOBODY, self.now);
             erase.left_ns = self.times.erase;
             let erase = self.operations.add(erase);
             if is_awaited {
@@ -343,7 +364,9 @@ impl Schedule {
         }
         self.luns[number].queues.pop(&self.operations);
         self.account_begun(number, next);
-        self.luns[number].present = next;
+        let queued_ns = self.operations[next].queued_ns(self.now);
+        let lun = &mut self.luns[number];
+        (lun.present, lun.queued_ns) = (next, lun.queued_ns + queued_ns);
         let (phase, time) = match kind {
             Kind::HostRead | Kind::Read => (Phase::Cells, self.operations[next].left_ns),
             Kind::HostProgram | Kind::Program if self.times.transfer > 0 => {
@@ -375,6 +398,7 @@ impl Schedule {
         if lun.phase == Phase::Rest {
             lun.busy_since = self.now;
         }
+        lun.transfers += u64::from(matches!(phase, Phase::Out | Phase::In));
         lun.phase = phase;
         self.timers.set(number, self.now + time);
     }

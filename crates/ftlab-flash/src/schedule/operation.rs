@@ -57,6 +57,8 @@ pub(super) struct Operation {
     /// The page, or the block that is erased.
     pub(super) page: u32,
     pub(super) owner: Owner,
+    /// When it was asked for.
+    asked: u64,
     /// What is left of the cells' work: of a read, program or erase.
     pub(super) left_ns: u64,
     pub(super) interruptions: u32,
@@ -72,7 +74,7 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    pub(super) fn new(kind: Kind, lun: u32, page: u32, owner: Owner) -> Self {
+    pub(super) fn new(kind: Kind, lun: u32, page: u32, owner: Owner, now: u64) -> Self {
         Self {
             kind,
             holds: 0,
@@ -80,6 +82,7 @@ impl Operation {
             lun,
             page,
             owner,
+            asked: now,
             left_ns: 0,
             interruptions: 0,
             moved: 0,
@@ -94,6 +97,13 @@ impl Operation {
     #[inline]
     fn list(&self) -> usize {
         usize::from(self.kind != Kind::Erase)
+    }
+
+    /// For how long it has waited for its LUN, if the host asked for it.
+    #[inline]
+    pub(super) fn queued_ns(&self, now: u64) -> u64 {
+        let is_of_host = matches!(self.kind, Kind::HostRead | Kind::HostProgram);
+        if is_of_host { now - self.asked } else { 0 }
     }
 }
 

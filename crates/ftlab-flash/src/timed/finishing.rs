@@ -35,6 +35,12 @@ impl Finishing {
         self.requests.first().0.min(of_pages)
     }
 
+    /// Whether there is none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first() == NEVER
+    }
+
     /// Takes out the first, which there is: requests before pages.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(u64, Owner)> {

@@ -1,6 +1,7 @@
 //! What is measured.
 
 use super::requests::RequestTimes;
+use crate::occupied::Occupied;
 use crate::response_times::ResponseTimes;
 
 /// What has been measured since [`Timed::measure`](crate::Timed::measure).
@@ -17,8 +18,8 @@ pub struct Measured {
     /// From the end of the last operation before to the arrival of the last page write, in nanoseconds: in
     /// an open loop, the time by which the host has asked for all that was done.
     pub arrived_ns: u64,
-    /// LUN -> nanoseconds for which it was occupied by an operation, waits for its channel included.
-    pub busy_ns: Vec<u64>,
+    /// How occupied LUNs and channels were, and how long operations waited for LUNs.
+    pub occupied: Occupied,
     /// LUN time of host programs, in nanoseconds.
     pub host_writes_ns: u64,
     /// LUN time of host reads.
@@ -32,7 +33,7 @@ pub struct Measured {
     /// LUN time of reads by the FTL, and of programs that no host write asked for.
     pub others_ns: u64,
     pub(super) start: u64,
-    pub(super) busy_before: Vec<u64>,
+    pub(super) occupied_before: Occupied,
 }
 
 /// What happened since the last interval ended.
@@ -48,6 +49,9 @@ pub struct Interval {
     pub response_sum_ns: u64,
     /// The longest response time.
     pub response_max_ns: u64,
+    /// The median and the 99.9th percentile of read requests and of write requests, too long by at most 1/32; none
+    /// where there were none.
+    pub quantiles_ns: [Option<[u64; 2]>; 2],
     pub(super) start: u64,
 }
 

@@ -48,8 +48,12 @@
 //! With one LUN and a queue depth of one, the time that passes is exactly the sum of all operations,
 //! each count times its latency.
 
+mod arrivals;
 mod finishing;
+mod groups;
 mod host;
+mod idle;
+mod length;
 mod measured;
 mod requests;
 mod watch;
@@ -58,6 +62,7 @@ use crate::host_op::HostOp;
 use crate::ledger::Ledger;
 use crate::luns::Luns;
 use crate::occupation::After;
+use crate::occupied::Occupied;
 use crate::owner::NOBODY;
 use crate::response_times::Recorder;
 use crate::schedule::Schedule;
@@ -66,10 +71,12 @@ use crate::waits::Waits;
 use crate::write_buffer::{Buffer, BufferedWrite};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
 use host::Host;
-use requests::{Requests, Responses};
+use requests::Requests;
 
+pub use arrivals::Arrival;
+pub use groups::{Asker, Group, GroupTimes};
 pub use measured::{Interval, Measured};
-pub use requests::{Arrival, RequestTimes};
+pub use requests::RequestTimes;
 
 /// Any flash, and the time that its operations take.
 #[derive(Debug, Clone)]
@@ -83,6 +90,8 @@ pub struct Timed<F> {
     collected_by: u64,
     /// Whether operations wait for those that they depend on.
     has_dependencies: bool,
+    /// The page that is folded, up to its program.
+    fold: Option<Ppn>,
     responses: Recorder,
     /// The requests that the host waits for, if it does not wait for page writes.
     requests: Option<Box<Requests>>,
@@ -97,6 +106,9 @@ pub struct Timed<F> {
 pub enum Step {
     /// The FTL has to write a page of the write buffer.
     Program(BufferedWrite),
+    /// The host asks for nothing, and all LUNs are at rest: the FTL may do some work, or tell the flash to
+    /// [rest](Timed::rest).
+    Idle,
     /// The request has arrived.
     Arrived,
 }
@@ -123,7 +135,7 @@ impl<F: Flash> Timed<F> {
         let parameters = timing.parameters();
         let queue_depth = parameters.queue_depth as usize;
         let by_request = timing.has_requests();
-        let mut luns = Luns::new(parameters, geometry);
+        let mut luns = Luns::new(timing, geometry);
         let is_watched = parameters.waits || timing.slowest() > 0;
         if by_request && is_watched && parameters.priority != Priority::ReadFirst {
             luns.keep_accounts(timing.slowest() > 0);
@@ -135,6 +147,7 @@ impl<F: Flash> Timed<F> {
             moved_by: [0; 2],
             collected_by: 0,
             has_dependencies: parameters.priority != Priority::Femu,
+            fold: None,
             responses: Recorder::default(),
             requests: by_request.then(|| Box::new(Requests::new(timing, geometry))),
             serves_requests: false,
@@ -219,6 +232,14 @@ impl<F: Flash> Timed<F> {
                 host.now = now;
                 return Step::Program(write);
             }
+            if requests.idle.may_work() {
+                let of_trace = |time_us, now| host.of_trace(time_us, now);
+                let luns_end = self.luns.end();
+                if let Some(idle) = requests.idle_from(now, arrival, luns_end, of_trace) {
+                    host.now = idle;
+                    return Step::Idle;
+                }
+            }
             if requests.pass(&mut now, arrival, |time_us, now| host.of_trace(time_us, now)) {
                 break;
             }
@@ -277,6 +298,16 @@ impl<F: Flash> Timed<F> {
         self.requests.as_ref().is_some_and(|requests| requests.buffer.is_some())
     }
 
+    /// LUNs of the drive.
+    pub fn luns(&self) -> u32 {
+        self.luns.count()
+    }
+
+    /// There is nothing to do while the host asks for nothing, up to its next request.
+    pub fn rest(&mut self) {
+        self.requests.iter_mut().for_each(|requests| requests.idle.rest());
+    }
+
     /// Reads a page of the present request from the write buffer; false if it is not there.
     pub fn read_buffered(&mut self, lpn: Lpn) -> bool {
         let now = self.host.now;
@@ -325,6 +356,14 @@ impl<F: Flash> Timed<F> {
         }
     }
 
+    /// The present request asks for so many pages more, and this is who asks; of use with `by=` only.
+    #[inline]
+    pub fn ask_for_pages(&mut self, pages: u32, asker: Asker) {
+        if let Some(requests) = &mut self.requests {
+            requests.ask_for_pages(pages, asker);
+        }
+    }
+
     /// The present request has no more pages.
     pub fn end_request(&mut self) {
         let Some(requests) = &mut self.requests else { return };
@@ -337,11 +376,11 @@ impl<F: Flash> Timed<F> {
         self.requests.as_ref().map_or(0, |requests| requests.pending())
     }
 
-    /// LUN -> time for which it was occupied up to `now`, which is not before the present.
-    fn busy_ns(&self, now: u64, requests: Option<&Requests>) -> Vec<u64> {
+    /// How occupied everything was up to `now`, which is not before the present.
+    fn occupied(&self, now: u64, requests: Option<&Requests>) -> Occupied {
         match requests.and_then(|requests| requests.schedule.as_ref()) {
-            Some(schedule) => schedule.busy_ns(),
-            None => self.luns.busy_ns(now),
+            Some(schedule) => schedule.occupied(),
+            None => self.luns.occupied(now),
         }
     }
 
@@ -353,8 +392,8 @@ impl<F: Flash> Timed<F> {
             start = self.host.now;
             requests.measure(start);
         }
-        let busy_before = self.busy_ns(start, self.requests.as_deref());
-        self.measured = Measured { start, busy_before, ..Measured::default() };
+        let occupied_before = self.occupied(start, self.requests.as_deref());
+        self.measured = Measured { start, occupied_before, ..Measured::default() };
         self.interval = Interval { start, ..Interval::default() };
     }
 
@@ -373,9 +412,8 @@ impl<F: Flash> Timed<F> {
             Some(requests) => requests.of[HostOp::Write as usize].clone(),
             None => self.responses.times(),
         };
-        let before = measured.busy_before.iter().copied().chain(std::iter::repeat(0));
-        let busy_ns = self.busy_ns(u64::MAX, completed.as_ref());
-        measured.busy_ns = busy_ns.iter().zip(before).map(|(now, then)| now - then).collect();
+        let occupied = self.occupied(u64::MAX, completed.as_ref());
+        measured.occupied = occupied.since(&measured.occupied_before);
         measured
     }
 
@@ -385,9 +423,7 @@ impl<F: Flash> Timed<F> {
         let mut end = self.luns.end();
         if let Some(requests) = self.requests.as_mut().filter(|_| self.serves_requests) {
             end = self.host.now;
-            let Responses { count, sum_ns, max_ns } = requests.take_interval();
-            (ended.responses, ended.response_sum_ns, ended.response_max_ns) =
-                (count, sum_ns, max_ns);
+            requests.end_interval(&mut ended);
         }
         ended.elapsed_ns = end - ended.start;
         self.interval = Interval { start: end, ..Interval::default() };
@@ -486,6 +522,9 @@ impl<F: Flash> Flash for Timed<F> {
 
     #[inline]
     fn begin_host_write(&mut self) {
+        if self.fold.is_some() {
+            return;
+        }
         self.flash.begin_host_write();
         if self.serves_requests {
             self.host.is_waiting = true;
@@ -495,8 +534,17 @@ impl<F: Flash> Flash for Timed<F> {
     }
 
     #[inline]
+    fn begin_fold(&mut self, from: Ppn) {
+        self.fold = Some(from);
+    }
+
+    #[inline]
     fn program(&mut self, to: Ppn, lpn: Lpn, data: &[u8]) -> Result<(), F::Error> {
         self.flash.program(to, lpn, data)?;
+        if let Some(from) = self.fold.take() {
+            self.measured.relocations_ns += self.copy(from, to);
+            return Ok(());
+        }
         if self.serves_requests {
             self.program_for_request(to);
             return Ok(());

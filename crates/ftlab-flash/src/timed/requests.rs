@@ -1,8 +1,14 @@
 //! Requests of the host: when they arrive, how many are under way, how long each takes.
 
+use super::arrivals::{Arrival, Poisson};
 use super::finishing::Finishing;
+use super::groups::{Asker, GroupTimes, Groups};
+use super::idle::Idle;
+use super::length::Length;
+use super::measured::Interval;
 use super::watch::Watch;
 use crate::host_op::HostOp;
+use crate::interval_times::IntervalTimes;
 use crate::ledger::Ledger;
 use crate::owner::{NOBODY, Owner};
 use crate::response_times::{Recorder, ResponseTimes};
@@ -13,35 +19,19 @@ use crate::timing::{Arrivals, Priority, Timing, nanoseconds};
 use crate::waits::{Cause, WaitTimes, Waits};
 use crate::write_buffer::{Buffer, BufferCounts, BufferedWrite, Put, entry_of, entry_owner};
 use crate::{Geometry, Lpn};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
-
-/// When a request arrives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrival {
-    /// As the timing says of a closed loop or of random arrivals.
-    Next,
-    /// At this time of a trace, in microseconds.
-    OfTrace(u64),
-    /// At this time of the flash's clock, in nanoseconds.
-    At(u64),
-    /// The same, of a host that wants to know when its request is complete.
-    Of {
-        /// Its number.
-        host: u32,
-        /// When, in nanoseconds.
-        time_ns: u64,
-    },
-}
 
 /// What was measured of requests.
 #[derive(Debug, Clone, Default)]
 pub struct RequestTimes {
     /// Response times of reads, writes, trims and flushes, in the order of [`HostOp::ALL`].
     pub of: [ResponseTimes; 4],
-    /// Requests under way, averaged over time.
+    /// Response times by size, tenant and stream, as far as that was asked for.
+    pub groups: Vec<GroupTimes>,
+    /// Requests under way, averaged over time; those in the queues of tenants included.
     pub under_way_mean: f64,
+    /// Of these, requests in the queues of tenants.
+    pub queued_mean: f64,
     /// The most that were.
     pub under_way_max: u64,
     /// What happened in the write buffer, if there is one.
@@ -59,6 +49,8 @@ pub(super) struct Requests {
     pub(super) schedule: Option<Schedule>,
     /// Pages that are written to flash later, if there is a buffer.
     pub(super) buffer: Option<Buffer>,
+    /// Whether the FTL works while the host asks for nothing.
+    pub(super) idle: Idle,
     /// Who waited for the same page or for room, for a moment.
     told: Vec<Owner>,
     transfer_ns: u64,
@@ -78,9 +70,15 @@ pub(super) struct Requests {
     /// When the last of what is complete was.
     last_done: u64,
     responses: [Recorder; 4],
-    /// Of writes, since it was taken.
+    /// Of reads and of writes, since the last interval ended.
+    interval_times: [IntervalTimes; 2],
+    /// Of writes, since then.
     interval: Responses,
-    queue: Queue,
+    /// Response times by what requests have in common, if somebody wants to know.
+    groups: Option<Box<Groups>>,
+    queue: Length,
+    /// Time that requests were in the queues of tenants, in nanoseconds.
+    queued_ns: u64,
     /// Hosts whose requests are complete, and when these were.
     pub(super) ended: VecDeque<(u32, u64)>,
     /// Requests under way, those from before the measurement included.
@@ -95,6 +93,8 @@ pub(super) struct Requests {
 struct Open {
     op: HostOp,
     arrival: u64,
+    /// For how long it was in the queue of its tenant before.
+    queued_ns: u64,
     /// When what is complete of it was.
     done: u64,
     /// Pages of it that nobody knows yet when they are complete.
@@ -108,68 +108,18 @@ struct Open {
 
 /// How many responses there were, and how long they took.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Responses {
-    pub(super) count: u64,
-    pub(super) sum_ns: u64,
-    pub(super) max_ns: u64,
+struct Responses {
+    count: u64,
+    sum_ns: u64,
+    max_ns: u64,
 }
 
 impl Responses {
     #[inline]
-    pub(super) fn record(&mut self, response_ns: u64) {
+    fn record(&mut self, response_ns: u64) {
         self.count += 1;
         self.sum_ns += response_ns;
         self.max_ns = self.max_ns.max(response_ns);
-    }
-}
-
-/// A number over time.
-#[derive(Debug, Clone, Default)]
-struct Queue {
-    now: u64,
-    length: u64,
-    length_max: u64,
-    /// Its integral over time, in nanoseconds.
-    integral: u128,
-}
-
-impl Queue {
-    #[inline]
-    fn pass(&mut self, until: u64) {
-        self.integral += u128::from(self.length) * u128::from(until - self.now);
-        self.now = until;
-    }
-
-    #[inline]
-    fn join(&mut self) {
-        self.length += 1;
-        self.length_max = self.length_max.max(self.length);
-    }
-
-    #[inline]
-    fn leave(&mut self, at: u64) {
-        self.pass(at);
-        self.length -= 1;
-    }
-}
-
-/// Arrivals that are independent of each other.
-#[derive(Debug, Clone)]
-struct Poisson {
-    random: Xoshiro256PlusPlus,
-    mean_ns: f64,
-    /// The last arrival; none before the first.
-    last: Option<f64>,
-}
-
-impl Poisson {
-    /// The next arrival; the first comes some time after `start`.
-    fn next(&mut self, start: u64) -> u64 {
-        // 53 random bits, in (0, 1].
-        let share = ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        let next = self.last.unwrap_or(start as f64) - self.mean_ns * share.ln();
-        self.last = Some(next);
-        next.round() as u64
     }
 }
 
@@ -191,15 +141,12 @@ impl Requests {
                 geometry.page_bytes(),
                 (parameters.channels * parameters.luns) as usize,
             ),
+            idle: Idle::new(timing.has_slc_pages()),
             told: Vec::new(),
             transfer_ns: nanoseconds(parameters.transfer_us),
             arrivals: parameters.arrivals,
             queue_depth: parameters.queue_depth as usize,
-            poisson: Poisson {
-                random: Xoshiro256PlusPlus::seed_from_u64(parameters.arrivals_seed),
-                mean_ns: 1e9 / parameters.rate,
-                last: None,
-            },
+            poisson: Poisson::new(parameters.rate, parameters.burst, parameters.arrivals_seed),
             next_arrival: None,
             open: Vec::new(),
             free: Vec::new(),
@@ -208,8 +155,11 @@ impl Requests {
             finishing: Finishing::new(),
             last_done: 0,
             responses: Default::default(),
+            interval_times: Default::default(),
             interval: Responses::default(),
-            queue: Queue::default(),
+            groups: Groups::new(parameters.by),
+            queue: Length::default(),
+            queued_ns: 0,
             ended: VecDeque::new(),
             under_way: 0,
             watch: is_watched.then(|| Box::new(Watch::new(slowest))),
@@ -218,7 +168,7 @@ impl Requests {
     }
 
     /// When the next request arrives, as far as that does not depend on others; not before `now`.
-    fn arrival(
+    pub(super) fn arrival(
         &mut self,
         now: u64,
         arrival: Arrival,
@@ -422,27 +372,45 @@ impl Requests {
         self.ended.extend(open.host.map(|host| (host, open.done)));
         if open.is_measured {
             self.queue.leave(open.done);
-            let response_ns = open.done - open.arrival;
+            let Open { op, arrival, queued_ns, done, .. } = open;
+            let response_ns = done - arrival + queued_ns;
             if let Some(watch) = &mut self.watch {
-                watch.end(owner, open.op, open.arrival, open.done);
+                watch.end(owner, op, [arrival - queued_ns, arrival, done]);
             }
-            self.responses[open.op as usize].record(response_ns);
-            if open.op == HostOp::Write {
+            if let Some(groups) = &mut self.groups {
+                groups.end(owner, op, response_ns);
+            }
+            self.responses[op as usize].record(response_ns);
+            if let Some(times) = self.interval_times.get_mut(op as usize) {
+                times.record(response_ns);
+            }
+            if op == HostOp::Write {
                 self.interval.record(response_ns);
             }
         }
     }
 
+    /// Whether no request is under way, nor anything that is known to be complete later.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.under_way == 0 && self.finishing.is_empty()
+    }
+
     /// A request arrives.
     #[inline]
     pub(super) fn begin(&mut self, op: HostOp, arrival: Arrival, now: u64) {
+        self.idle.wake();
         self.queue.pass(now);
         self.queue.join();
         self.under_way += 1;
-        let host = if let Arrival::Of { host, .. } = arrival { Some(host) } else { None };
+        let (host, queued_ns) = match arrival {
+            Arrival::Of { host, queued_ns, .. } => (Some(host), queued_ns),
+            _ => (None, 0),
+        };
+        self.queued_ns += queued_ns;
         let open = Open {
             op,
             arrival: now,
+            queued_ns,
             done: now,
             waits: 0,
             host,
@@ -458,6 +426,15 @@ impl Requests {
         }
         self.writer = self.present;
         self.watch.iter_mut().for_each(|watch| watch.begin(self.present));
+        self.groups.iter_mut().for_each(|groups| groups.begin(self.present));
+    }
+
+    /// The present request asks for so many pages more.
+    #[inline]
+    pub(super) fn ask_for_pages(&mut self, pages: u32, asker: Asker) {
+        if let Some(groups) = &mut self.groups {
+            groups.ask(self.present, pages, asker);
+        }
     }
 
     /// Who asks at present.
@@ -503,13 +480,18 @@ impl Requests {
         self.responses = Default::default();
         self.watch.iter_mut().for_each(|watch| watch.measure());
         self.interval = Responses::default();
-        self.queue = Queue { now, ..Queue::default() };
+        self.interval_times = Default::default();
+        self.groups.iter_mut().for_each(|groups| groups.measure());
+        self.queue = Length::beginning_at(now);
+        self.queued_ns = 0;
         self.buffer.iter_mut().for_each(|buffer| buffer.counts = BufferCounts::default());
     }
 
-    /// The responses of writes since the last call.
-    pub(super) fn take_interval(&mut self) -> Responses {
-        std::mem::take(&mut self.interval)
+    /// The responses since the last call.
+    pub(super) fn end_interval(&mut self, ended: &mut Interval) {
+        let Responses { count, sum_ns, max_ns } = std::mem::take(&mut self.interval);
+        (ended.responses, ended.response_sum_ns, ended.response_max_ns) = (count, sum_ns, max_ns);
+        ended.quantiles_ns = self.interval_times.each_mut().map(|times| times.take([0.5, 0.999]));
     }
 
     /// Operations of LUNs and requests that are not complete.
@@ -567,8 +549,11 @@ impl Requests {
     pub(super) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
         RequestTimes {
             of: self.responses.each_ref().map(Recorder::times),
-            under_way_mean: self.queue.integral as f64 / elapsed_ns.max(1) as f64,
-            under_way_max: self.queue.length_max,
+            groups: self.groups.as_ref().map_or_else(Vec::new, |groups| groups.measured()),
+            under_way_mean: (self.queue.integral() + u128::from(self.queued_ns)) as f64
+                / elapsed_ns.max(1) as f64,
+            queued_mean: self.queued_ns as f64 / elapsed_ns.max(1) as f64,
+            under_way_max: self.queue.most(),
             buffer: self.buffer.as_ref().map(|buffer| buffer.counts),
             waits: self.watch.as_ref().filter(|_| self.tells_waits).map(|watch| watch.measured()),
             slowest: Vec::new(),

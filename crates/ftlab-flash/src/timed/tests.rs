@@ -41,7 +41,7 @@ fn one_lun_and_one_request_at_a_time_is_the_sum_of_all_operations() {
     assert_eq!(write(&mut timed, &[6]), [1101]);
     assert_eq!(elapsed_us(&timed), 4 * 101 + 112 + 2 * 1000);
     let measured = timed.measured();
-    assert_eq!(measured.busy_ns, [measured.elapsed_ns]);
+    assert_eq!(measured.occupied.busy_ns, [measured.elapsed_ns]);
     let parts = measured.host_writes_ns + measured.relocations_ns + measured.erases_ns;
     assert_eq!(parts, measured.elapsed_ns);
 }
@@ -74,7 +74,7 @@ fn pages_of_a_superblock_are_programmed_at_once_as_far_as_the_queue_reaches() {
 fn a_block_on_one_lun_is_programmed_page_by_page() {
     let mut timed = timed(",channels=2,queue-depth=2,layout=block");
     assert_eq!(write(&mut timed, &[0, 1, 4]), [101, 202, 101]);
-    assert_eq!(timed.measured().busy_ns, [202_000, 101_000]);
+    assert_eq!(timed.measured().occupied.busy_ns, [202_000, 101_000]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn an_erase_waits_for_the_pages_that_leave_its_block() {
     timed.erase(BlockId(0)).unwrap();
     // 10 to read and 1 out, 1 in and 100 to program, and only then the erase.
     assert_eq!(elapsed_us(&timed), 112 + 1000);
-    assert_eq!(timed.measured().busy_ns, [1_011_000, 101_000]);
+    assert_eq!(timed.measured().occupied.busy_ns, [1_011_000, 101_000]);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn with_the_rule_of_femu_nothing_waits_but_for_its_lun() {
     timed.erase(BlockId(2)).unwrap();
     timed.program(Ppn(12), Lpn(0), &[]).unwrap();
     assert_eq!(timed.end_interval().response_max_ns, 101_000);
-    assert_eq!(timed.measured().busy_ns, [11_000, 101_000, 1_000_000, 101_000]);
+    assert_eq!(timed.measured().occupied.busy_ns, [11_000, 101_000, 1_000_000, 101_000]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn what_was_under_way_before_is_not_measured() {
     let requests = measured.requests.unwrap();
     assert_eq!((requests.of[0].count(), measured.elapsed_ns), (1, 33_000));
     assert!((requests.under_way_mean - 2.0 / 3.0).abs() < 1e-12);
-    assert_eq!(measured.busy_ns, [33_000]);
+    assert_eq!(measured.occupied.busy_ns, [33_000]);
 }
 
 #[test]
@@ -326,7 +326,8 @@ fn collections_come_before_or_after_the_host() {
 /// What all reads and all writes waited for, in microseconds: own, LUN, channel, collection, erase, buffer.
 fn waits_us(timed: &Timed<NoPayload>) -> [[u64; 6]; 2] {
     let waits = timed.measured().requests.unwrap().waits.unwrap();
-    [&waits[0], &waits[1]].map(|of| Cause::ALL.map(|cause| of.all().waits.get(cause) / 1000))
+    [&waits[0], &waits[1]]
+        .map(|of| std::array::from_fn(|cause| of.all().waits.get(Cause::ALL[cause]) / 1000))
 }
 
 #[test]

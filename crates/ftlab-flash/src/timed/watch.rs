@@ -63,14 +63,16 @@ impl Watch {
         self.page(request, waits);
     }
 
-    /// A request is complete.
-    pub(super) fn end(&mut self, request: Owner, op: HostOp, arrival_ns: u64, done_ns: u64) {
+    /// A request is complete that arrived, was taken by the drive and was done at these times.
+    pub(super) fn end(&mut self, request: Owner, op: HostOp, times_ns: [u64; 3]) {
+        let [arrival_ns, taken_ns, done_ns] = times_ns;
         let response_ns = done_ns - arrival_ns;
-        let waits = &self.open[request as usize];
+        let mut waits = self.open[request as usize];
+        waits.add(Cause::Queue, taken_ns - arrival_ns);
         debug_assert_eq!(waits.total(), response_ns, "{op:?}: {waits:?}");
-        self.of[op as usize].record(waits);
+        self.of[op as usize].record(&waits);
         if let Some(slowest) = &mut self.slowest {
-            let (number, waits) = (self.numbers[request as usize], *waits);
+            let number = self.numbers[request as usize];
             slowest.offer(response_ns, || SlowRequest {
                 number,
                 op,

@@ -153,6 +153,8 @@ scalar_table! {
         wear_threshold,
         /// Rewrites blocks that were read so often or are so old, such as reads=100000,age=5000000.
         refresh,
+        /// SLC blocks that take what the host writes, such as size=64MiB,bits=3,full=fold,idle=on.
+        slc_cache,
     }
 }
 

@@ -9,7 +9,7 @@ use super::variables::Variables;
 use ftlab_flash::Timing;
 use ftlab_ftl::page::{FreeBlock, WearLeveling};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, Workload,
+    DriveOptions, EarlyCollection, Experiment, Fill, Length, Logical, Physical, SlcCache, Workload,
     usual_pages_per_block,
 };
 use ftlab_spec::{ByteSize, Share, Spec, Value};
@@ -190,6 +190,9 @@ impl Settings<'_> {
             },
             refresh: given(drive.refresh.as_ref(), "refresh", variables, from_str)?
                 .unwrap_or_default(),
+            slc_cache: given(drive.slc_cache.as_ref(), "slc-cache", variables, from_str)?.map(
+                |cache: SlcCache| SlcCache { size: ByteSize(scale.count(cache.size.0)), ..cache },
+            ),
         })
     }
 

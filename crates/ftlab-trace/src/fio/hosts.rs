@@ -13,12 +13,14 @@ use super::turns::{check_maps, push};
 use crate::closed_loop::{ClosedLoop, Issued, Turn};
 use crate::{Op, RequestBatch, TraceError};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// A job and its clock, in nanoseconds.
 struct Host {
     /// Which of all hosts that there ever were.
     number: u32,
+    /// The number of its name.
+    tenant: u16,
     job: Job,
     /// What it issues next; none after its last request.
     pending: Option<Request>,
@@ -52,12 +54,13 @@ enum Next {
 
 impl Host {
     /// Begins at `start`; `None` if it has nothing to do.
-    fn begin(plan: Plan, start: u64, number: u32) -> Result<Option<Self>, TraceError> {
+    fn begin(plan: Plan, start: u64, number: u32, tenant: u16) -> Result<Option<Self>, TraceError> {
         let start = start + plan.options.startdelay_us.saturating_mul(1000);
         let mut job = Job::new(plan)?;
         let Some(pending) = job.next_request() else { return Ok(None) };
         Ok(Some(Self {
             number,
+            tenant,
             job,
             pending: Some(pending),
             start,
@@ -154,6 +157,8 @@ pub struct Hosts {
     running: Vec<Host>,
     /// Hosts that have begun.
     begun: u32,
+    /// Jobs by name, numbered in the order of the file; clones share a name.
+    tenants: BTreeMap<String, u16>,
     /// When the groups that have ended had.
     now: u64,
     has_streams: bool,
@@ -178,10 +183,16 @@ impl Hosts {
             }
         }
         let has_streams = groups.iter().flatten().any(|plan| plan.placement.is_some());
+        let mut tenants = BTreeMap::new();
+        for plan in groups.iter().flatten() {
+            let next = u16::try_from(tenants.len()).unwrap_or(u16::MAX);
+            tenants.entry(plan.name.clone()).or_insert(next);
+        }
         Ok(Self {
             waiting: groups.into(),
             running: Vec::new(),
             begun: 0,
+            tenants,
             now: 0,
             has_streams,
             notes,
@@ -201,6 +212,12 @@ impl Hosts {
 impl ClosedLoop for Hosts {
     fn notes(&self) -> Vec<(&'static str, String)> {
         self.notes.clone()
+    }
+
+    fn tenants(&self) -> Vec<String> {
+        let mut tenants: Vec<_> = self.tenants.iter().collect();
+        tenants.sort_by_key(|(_, number)| **number);
+        tenants.into_iter().map(|(name, _)| name.clone()).collect()
     }
 
     fn begin_at(&mut self, now_ns: u64) {
@@ -223,7 +240,8 @@ impl ClosedLoop for Hosts {
             }
             let Some(group) = self.waiting.pop_front() else { return Ok(Turn::End) };
             for plan in group {
-                self.running.extend(Host::begin(plan, self.now, self.begun)?);
+                let tenant = self.tenants.get(&plan.name).copied().unwrap_or(0);
+                self.running.extend(Host::begin(plan, self.now, self.begun, tenant)?);
                 self.begun += 1;
             }
         }
@@ -234,7 +252,7 @@ impl ClosedLoop for Hosts {
         let host = &mut self.running[index];
         let request = host.issue(time_ns)?;
         push(batch, request, host.job.plan().start, self.has_streams);
-        Some(Issued { host: host.number, time_ns })
+        Some(Issued { host: host.number, tenant: host.tenant, time_ns, queued_ns: 0 })
     }
 
     fn complete(&mut self, host: u32, done_ns: u64) {
@@ -261,7 +279,7 @@ mod tests {
         let (mut batch, mut done, mut all) = (RequestBatch::new(), 0, Vec::new());
         while all.len() < most && hosts.turn().unwrap() != Turn::End {
             batch.clear();
-            let Issued { host, time_ns } = hosts.issue(&mut batch).unwrap();
+            let Issued { host, time_ns, .. } = hosts.issue(&mut batch).unwrap();
             done = done.max(time_ns) + service_us * 1000;
             hosts.complete(host, done);
             all.push((time_ns / 1000, batch.lba[0] / 2048));

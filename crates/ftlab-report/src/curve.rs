@@ -1,35 +1,47 @@
-//! The page of an advice: evidence, answer, curve and caveats.
+//! A page around a curve: a question, its answer, evidence, the curve, its numbers and caveats.
 
 use crate::ReportError;
 use askama::Template;
 
 /// What the page shows, as text.
 #[derive(Debug, Clone, Default)]
-pub struct AdvicePage {
+pub struct CurvePage {
+    /// What made it, such as advice.
+    pub kind: String,
     /// What was asked.
     pub question: String,
     /// The answer, in a sentence or a few.
     pub answer: String,
-    /// Names and values of what the workload says.
+    /// The heading above the evidence.
+    pub evidence_title: String,
+    /// Names and values of what the answer follows from.
     pub evidence: Vec<(String, String)>,
+    /// The heading above the curve.
+    pub title: String,
+    /// What the curve shows, for those who do not see it.
+    pub label: String,
     /// The curve as SVG, which is not escaped.
     pub figure: String,
+    /// What is in the table.
+    pub caption: String,
     /// Headings of the table.
     pub headings: Vec<String>,
     /// Its rows.
     pub rows: Vec<Vec<String>>,
     /// What to keep in mind.
     pub caveats: Vec<String>,
-    /// A command that shows the recommended drive at work.
+    /// The heading above the command.
+    pub command_title: String,
+    /// A command to go on with.
     pub command: Option<String>,
 }
 
 #[derive(Template)]
-#[template(path = "advice.html")]
+#[template(path = "curve.html")]
 struct Page<'a> {
     version: &'static str,
     question: &'a str,
-    advice: &'a AdvicePage,
+    of: &'a CurvePage,
 }
 
 impl Page<'_> {
@@ -38,9 +50,9 @@ impl Page<'_> {
     const SCRIPTS: [&'static str; 0] = [];
 }
 
-/// The page that shows `advice`; it has no scripts.
-pub fn advice_page(advice: &AdvicePage) -> Result<String, ReportError> {
-    Ok(Page { version: env!("CARGO_PKG_VERSION"), question: &advice.question, advice }.render()?)
+/// The page; it has no scripts.
+pub fn curve_page(of: &CurvePage) -> Result<String, ReportError> {
+    Ok(Page { version: env!("CARGO_PKG_VERSION"), question: &of.question, of }.render()?)
 }
 
 #[cfg(test)]
@@ -49,13 +61,13 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_the_figure_is_not() {
-        let advice = AdvicePage {
+        let advice = CurvePage {
             question: "How much for <b>.parquet?".into(),
             figure: "<svg></svg>".into(),
             rows: vec![vec!["2r++".into(), "1.3*".into()]],
-            ..AdvicePage::default()
+            ..CurvePage::default()
         };
-        let page = advice_page(&advice).unwrap();
+        let page = curve_page(&advice).unwrap();
         assert!(!page.contains("<b>") && page.contains("<svg></svg>"), "{page}");
         assert!(!page.contains("To keep in mind") && page.contains("1.3*"));
     }

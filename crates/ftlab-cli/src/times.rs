@@ -1,0 +1,233 @@
+//! Tables of response times, and of what LUNs and channels did.
+
+use crate::table::ruled;
+use ftlab_sim::ExperimentResult;
+use ftlab_sim::format::{grouped, significant};
+use ftlab_sim::result::{GroupResult, LunSeconds, RequestsResult, ResponseSummary, TimingResult};
+
+/// The tables of response times and of LUN activity; empty if time was not simulated.
+pub(crate) fn times(result: &ExperimentResult) -> String {
+    let runs: Vec<_> = result
+        .runs
+        .iter()
+        .filter_map(|run| Some((run.ftl.clone(), run.timing.as_ref()?)))
+        .collect();
+    if runs.is_empty() {
+        return String::new();
+    }
+    let responses = runs.iter().map(|(ftl, time)| responses(ftl.clone(), time));
+    let requests: Vec<_> = runs.iter().flat_map(|(ftl, time)| requests(ftl, time)).collect();
+    let has_reads = !requests.is_empty();
+    let luns = luns(&runs, has_reads);
+    let responses = if requests.is_empty() {
+        ruled(&RESPONSE_HEADINGS.map(str::to_owned), responses)
+    } else {
+        ruled(&REQUEST_HEADINGS.map(str::to_owned), requests)
+    };
+    let buffers: String = runs.iter().filter_map(|(ftl, time)| buffer(ftl, time)).collect();
+    responses + &groups(&runs) + &buffers + &waits(&runs) + &luns
+}
+
+const RESPONSE_HEADINGS: [&str; 9] = [
+    "response time\nin ms",
+    "mean",
+    "standard\ndeviation",
+    "median",
+    "p95",
+    "p99",
+    "p99.9",
+    "p99.99",
+    "longest",
+];
+
+fn responses(ftl: String, time: &TimingResult) -> [String; 9] {
+    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
+    let of = &time.response_ns;
+    let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.max];
+    let [p50, p95, p99, p99_9, p99_99, max] = quantiles.map(|ns| ms(ns as f64));
+    [ftl, ms(of.mean), ms(of.stddev), p50, p95, p99, p99_9, p99_99, max]
+}
+
+const REQUEST_HEADINGS: [&str; 10] = [
+    "response time\nin ms",
+    "a second",
+    "mean",
+    "median",
+    "p95",
+    "p99",
+    "p99.9",
+    "p99.99",
+    "p99.999",
+    "longest",
+];
+
+/// A line for each operation that the host asked for, if it waited for requests, and one for transactions.
+fn requests(ftl: &str, time: &TimingResult) -> Vec<[String; 10]> {
+    let line = |what: &str, per_second: f64, of: &ResponseSummary| {
+        let name = format!("{ftl}, {what}{}", if what == "flush" { "es" } else { "s" });
+        response_line(name, per_second, of)
+    };
+    // In the order in which hosts are described: reads and writes first.
+    let mut lines: Vec<_> =
+        time.requests.iter().flat_map(|requests| &requests.operations).collect();
+    lines.sort_by_key(|(op, _)| {
+        ["read", "write", "trim"].iter().position(|of| of == op).unwrap_or(3)
+    });
+    let of_operations =
+        lines.into_iter().map(|(op, times)| line(op, times.per_second, &times.response_ns));
+    let transactions = time.transactions.as_ref();
+    let of_transactions =
+        transactions.map(|of| line("transaction", of.per_second, &of.response_ns));
+    of_operations.chain(of_transactions).collect()
+}
+
+fn response_line(name: String, per_second: f64, of: &ResponseSummary) -> [String; 10] {
+    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
+    let quantiles = [of.p50, of.p95, of.p99, of.p99_9, of.p99_99, of.p99_999, of.max];
+    let [p50, p95, p99, p99_9, p99_99, p99_999, max] = quantiles.map(|ns| ms(ns as f64));
+    let per_second = grouped(per_second.round() as u64);
+    [name, per_second, ms(of.mean), p50, p95, p99, p99_9, p99_99, p99_999, max]
+}
+
+/// The groups of requests of one kind, where there is more than one.
+fn groups(runs: &[(String, &TimingResult)]) -> String {
+    let mut lines = Vec::new();
+    for (ftl, time) in runs {
+        let groups = time.requests.iter().flat_map(|requests| &requests.groups);
+        for by in ["size", "tenant", "stream"] {
+            let of: Vec<_> = groups.clone().filter(|group| group.by == by).collect();
+            if of.iter().any(|group| group.name != of[0].name) {
+                lines.extend(of.into_iter().map(|group| group_line(ftl, group)));
+            }
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut headings = REQUEST_HEADINGS.map(str::to_owned);
+    headings[0] = "response time\nin ms by group".into();
+    ruled(&headings, lines)
+}
+
+fn group_line(ftl: &str, group: &GroupResult) -> [String; 10] {
+    let GroupResult { by, name, operation, .. } = group;
+    let what = match by.as_str() {
+        "size" => format!("of {name} page{}", if name == "1" { "" } else { "s" }),
+        "tenant" => format!("of {name}"),
+        _ => format!("of stream {name}"),
+    };
+    let plural = if operation == "flush" { "es" } else { "s" };
+    let name = format!("{ftl}, {operation}{plural} {what}");
+    response_line(name, group.per_second, &group.response_ns)
+}
+
+const WAIT_HEADINGS: [&str; 8] = [
+    "waits in ms",
+    "requests",
+    "response\ntime",
+    "own\noperation",
+    "host's\nLUN",
+    "host's\nchannel",
+    "collection",
+    "erase",
+];
+
+/// What requests waited for, if somebody asked: lines for reads and writes, and a column for the write buffer if
+/// there is one.
+fn waits(runs: &[(String, &TimingResult)]) -> String {
+    let ms = |nanoseconds: f64| significant(nanoseconds / 1e6, 4);
+    let any = |has: fn(&RequestsResult) -> bool| {
+        runs.iter().any(|(_, time)| time.requests.as_ref().is_some_and(has))
+    };
+    let has_buffer = any(|of| of.write_buffer.is_some());
+    let has_queues = any(|of| of.queued_mean > 0.0);
+    let mut lines = Vec::new();
+    for (ftl, time) in runs {
+        for op in ["read", "write"] {
+            let times = time.requests.as_ref().and_then(|requests| requests.operations.get(op));
+            for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
+                let mut cells = vec![
+                    format!("{ftl}, {op}s, {}", waits.of),
+                    grouped(waits.requests),
+                    ms(waits.response_ns),
+                ];
+                let parts = waits.parts().into_iter().filter(|(of, _)| match *of {
+                    "buffer" => has_buffer,
+                    "queue" => has_queues,
+                    _ => true,
+                });
+                cells.extend(parts.map(|(_, part)| ms(part)));
+                lines.push(cells);
+            }
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut headings = WAIT_HEADINGS.map(str::to_owned).to_vec();
+    headings.extend(has_buffer.then(|| "buffer".to_owned()));
+    headings.extend(has_queues.then(|| "tenant's\nqueue".to_owned()));
+    ruled(&headings, lines)
+}
+
+/// What happened in the write buffer, in a sentence.
+fn buffer(ftl: &str, time: &TimingResult) -> Option<String> {
+    let of = time.requests.as_ref()?.write_buffer?;
+    let share = |pages: u64| format!("{:.1}%", 100.0 * pages as f64 / of.writes.max(1) as f64);
+    Some(format!(
+        "{ftl}: of {} pages written to the buffer, {} took the place of an older version there and {} waited \
+         for room; {} pages were read from it.\n\n",
+        grouped(of.writes),
+        share(of.coalesced),
+        share(of.waited),
+        grouped(of.read_hits)
+    ))
+}
+
+const LUN_HEADINGS: [&str; 7] = [
+    "LUNs",
+    "host\nwrites/s",
+    "MB/s",
+    "least\nbusy",
+    "mean\nbusy",
+    "most\nbusy",
+    "waiting\nper LUN",
+];
+
+const WORK_HEADINGS: [&str; 4] =
+    ["busy with\nhost writes", "busy with\nrelocations", "busy with\nmerges", "busy with\nerases"];
+
+/// What the LUNs did, and the channels if transfers take time. Reads of the host come last, if they take time.
+fn luns(runs: &[(String, &TimingResult)], has_reads: bool) -> String {
+    let has_transfers =
+        runs.iter().any(|(_, time)| time.channel_busy_share.iter().any(|share| *share > 0.0));
+    let mut headings = LUN_HEADINGS.map(str::to_owned).to_vec();
+    headings.extend(has_transfers.then(|| "channels\nbusy".to_owned()));
+    headings.extend(WORK_HEADINGS.map(str::to_owned));
+    headings.extend(has_reads.then(|| "busy with\nhost reads".to_owned()));
+    let lines = runs.iter().map(|(ftl, time)| lun_line(ftl, time, has_transfers, has_reads));
+    ruled(&headings, lines)
+}
+
+fn lun_line(ftl: &str, time: &TimingResult, has_transfers: bool, has_reads: bool) -> Vec<String> {
+    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let busy = &time.lun_busy_share;
+    let LunSeconds { host_writes, host_reads, relocations, merges, erases, others } =
+        time.lun_seconds;
+    let all = host_writes + host_reads + relocations + merges + erases + others;
+    let of_all = |seconds: f64| if all > 0.0 { percent(seconds / all) } else { "-".to_owned() };
+    let mut cells = vec![
+        ftl.to_owned(),
+        grouped(time.iops.round() as u64),
+        significant(time.bytes_per_second / 1e6, 4),
+        percent(busy.iter().copied().fold(f64::INFINITY, f64::min)),
+        percent(mean(busy)),
+        percent(busy.iter().copied().fold(0.0, f64::max)),
+        significant(mean(&time.lun_queue_mean), 3),
+    ];
+    cells.extend(has_transfers.then(|| percent(mean(&time.channel_busy_share))));
+    cells.extend([host_writes, relocations, merges, erases].map(of_all));
+    cells.extend(has_reads.then(|| of_all(host_reads)));
+    cells
+}

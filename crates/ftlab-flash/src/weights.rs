@@ -1,0 +1,69 @@
+//! How many requests of each tenant a drive takes in turn.
+
+use ftlab_spec::Value;
+use std::fmt;
+
+/// More than NVMe's weights, which have eight bits, can be.
+const WEIGHT_MAX: u32 = 256;
+
+/// Requests that a drive takes from the queue of each tenant before it goes on to the next: `3/1`; or `equal`, one of
+/// each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Weights(Vec<u32>);
+
+impl Weights {
+    /// Whether all are alike.
+    pub fn is_equal(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those of so many tenants, in their order; none if they are of more or fewer.
+    pub fn of(&self, tenants: usize) -> Option<Vec<u32>> {
+        if self.is_equal() {
+            return Some(vec![1; tenants]);
+        }
+        (self.0.len() == tenants).then(|| self.0.clone())
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_equal() {
+            return f.write_str("equal");
+        }
+        let weights: Vec<_> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&weights.join("/"))
+    }
+}
+
+impl Value for Weights {
+    fn expects() -> String {
+        format!("equal, or whole numbers in 1..={WEIGHT_MAX}, one for each tenant, such as 3/1")
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        if text == "equal" {
+            return Some(Self::default());
+        }
+        let weight =
+            |part: &str| part.parse().ok().filter(|weight| (1..=WEIGHT_MAX).contains(weight));
+        text.split('/').map(weight).collect::<Option<_>>().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_for_each_tenant() {
+        let weights = Weights::parse("3/1/256").unwrap();
+        assert_eq!((weights.of(3), weights.of(2)), (Some(vec![3, 1, 256]), None));
+        assert_eq!(weights.to_string(), "3/1/256");
+        let equal = Weights::parse("equal").unwrap();
+        assert_eq!((equal.of(2), equal.to_string().as_str()), (Some(vec![1, 1]), "equal"));
+        for wrong in ["", "0/1", "257", "1/", "3:1", "a"] {
+            assert_eq!(Weights::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Tables of response times, and of what LUNs and channels did.
+
+use crate::tables::{Cell, Column, Meaning, Row, Table};
+use ftlab_sim::ExperimentResult;
+use ftlab_sim::result::{
+    GroupResult, LunSeconds, ResponseSummary, RunResult, TimingResult, WaitsResult,
+};
+
+/// Response times; empty if time was not simulated.
+pub(crate) fn responses(result: &ExperimentResult) -> Table {
+    fn ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Cell {
+        let timing = run.timing.as_ref();
+        Cell::of(timing, |timing| Cell::digits(time(&timing.response_ns) / 1e6, 4))
+    }
+    fn read_ms(run: &RunResult, time: fn(&ResponseSummary) -> f64) -> Cell {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        let reads = requests.and_then(|requests| requests.operations.get("read"));
+        Cell::of(reads, |reads| Cell::digits(time(&reads.response_ns) / 1e6, 4))
+    }
+    let columns: [Column; 13] = [
+        (
+            "mean",
+            "Mean response time of a page write, or of a write request, in milliseconds",
+            |run| ms(run, |of| of.mean),
+        ),
+        ("median", "Half of the writes took no longer", |run| ms(run, |of| of.p50 as f64)),
+        ("p90", "90% took no longer", |run| ms(run, |of| of.p90 as f64)),
+        ("p95", "95% took no longer", |run| ms(run, |of| of.p95 as f64)),
+        ("p99", "99% took no longer", |run| ms(run, |of| of.p99 as f64)),
+        ("p99.9", "99.9% took no longer", |run| ms(run, |of| of.p99_9 as f64)),
+        ("p99.99", "99.99% took no longer", |run| ms(run, |of| of.p99_99 as f64)),
+        ("longest", "The longest of all", |run| ms(run, |of| of.max as f64)),
+        ("reads: mean", "Mean response time of a read request", |run| read_ms(run, |of| of.mean)),
+        ("p99", "99% of the reads took no longer", |run| read_ms(run, |of| of.p99 as f64)),
+        ("p99.9", "99.9% of the reads took no longer", |run| read_ms(run, |of| of.p99_9 as f64)),
+        ("p99.99", "99.99% of the reads took no longer", |run| read_ms(run, |of| of.p99_99 as f64)),
+        ("p99.999", "99.999% of the reads took no longer", |run| {
+            read_ms(run, |of| of.p99_999 as f64)
+        }),
+    ];
+    Table::new(result, &columns).without_empty()
+}
+
+/// What there is to wait for.
+const PARTS: [Meaning; 8] = [
+    ("response", "The response time in milliseconds, on average, which is the sum of the rest"),
+    ("own", "The request's own operations: the cells and the transfer"),
+    ("host's LUN", "The LUN was busy with other operations of the host, or kept for them"),
+    ("host's channel", "Other pages of the host were on the channel, or it was kept for them"),
+    ("collection", "Pages were moved, on the LUN or channel or for a write to have room"),
+    ("erase", "The LUN erased, or a write waited for an erase"),
+    ("buffer", "The write buffer was full, or a page waited there for its program"),
+    ("queue", "The request waited in the queue of its tenant until the drive took it"),
+];
+
+/// Response times by size, tenant and stream; empty if nobody asked.
+pub(crate) fn groups(result: &ExperimentResult) -> Table {
+    const FIRST: [Meaning; 4] = [
+        ("requests", "What was asked for, and by what group"),
+        ("a second", "How many there were a second"),
+        ("MB/s", "Million bytes of their pages per second"),
+        ("mean", "Mean response time in milliseconds"),
+    ];
+    const QUANTILES: [Meaning; 5] = [
+        ("median", "Half of them took no longer"),
+        ("p99", "99% took no longer"),
+        ("p99.9", "99.9% took no longer"),
+        ("p99.99", "99.99% took no longer"),
+        ("longest", "The longest of all"),
+    ];
+    let row = |run: &RunResult, group: &GroupResult| {
+        let GroupResult { by, name, operation, response_ns: of, .. } = group;
+        let what = match by.as_str() {
+            "size" if name == "1" => format!("{operation}, 1 page"),
+            "size" => format!("{operation}, {name} pages"),
+            "tenant" => format!("{operation}, {name}"),
+            _ => format!("{operation}, stream {name}"),
+        };
+        let mut cells = vec![
+            Cell { text: what, number: None },
+            Cell::count(group.per_second.round() as u64),
+            Cell::digits(group.bytes_per_second / 1e6, 4),
+            Cell::digits(of.mean / 1e6, 4),
+        ];
+        let quantiles = [of.p50, of.p99, of.p99_9, of.p99_99, of.max];
+        cells.extend(quantiles.map(|ns| Cell::digits(ns as f64 / 1e6, 4)));
+        Row { ftl: run.ftl.clone(), cells }
+    };
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        let groups = requests.iter().flat_map(|requests| &requests.groups);
+        rows.extend(groups.map(|group| row(run, group)));
+    }
+    Table::of(FIRST.into_iter().chain(QUANTILES), rows)
+}
+
+/// What requests waited for; empty if nobody asked.
+pub(crate) fn waits(result: &ExperimentResult) -> Table {
+    const FIRST: [Meaning; 2] = [
+        ("which", "All requests, or those whose response times are within 1/32 of a percentile"),
+        ("requests", "How many these are"),
+    ];
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        for op in ["read", "write"] {
+            let times = requests.and_then(|requests| requests.operations.get(op));
+            for waits in times.iter().flat_map(|times| times.waits.iter().flatten()) {
+                let which = Cell { text: format!("{op}s, {}", waits.of), number: None };
+                let mut cells = vec![which, Cell::count(waits.requests)];
+                cells.extend(waited(waits));
+                rows.push(Row { ftl: run.ftl.clone(), cells });
+            }
+        }
+    }
+    Table::of(FIRST.into_iter().chain(PARTS), rows)
+}
+
+/// The slowest requests; empty if they were not kept.
+pub(crate) fn slowest(result: &ExperimentResult) -> Table {
+    const FIRST: [Meaning; 2] = [
+        ("request", "What it asked for, and its number"),
+        ("arrived at", "Seconds on the clock of the simulation"),
+    ];
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        let requests = run.timing.as_ref().and_then(|timing| timing.requests.as_ref());
+        for of in requests.iter().flat_map(|requests| requests.slowest.iter().flatten()) {
+            let which = Cell { text: format!("{} {}", of.operation, of.number), number: None };
+            let mut cells = vec![which, Cell::digits(of.arrival_ns as f64 / 1e9, 6)];
+            cells.extend(waited(&of.waits));
+            rows.push(Row { ftl: run.ftl.clone(), cells });
+        }
+    }
+    Table::of(FIRST.into_iter().chain(PARTS), rows)
+}
+
+fn waited(waits: &WaitsResult) -> impl Iterator<Item = Cell> {
+    let parts = waits.parts().map(|(_, part)| part);
+    std::iter::once(waits.response_ns).chain(parts).map(|ns| Cell::digits(ns / 1e6, 4))
+}
+
+/// Activity of the flash over time; empty if time was not simulated.
+pub(crate) fn speed(result: &ExperimentResult) -> Table {
+    fn timed(run: &RunResult, cell: impl FnOnce(&TimingResult) -> Cell) -> Cell {
+        Cell::of(run.timing.as_ref(), cell)
+    }
+    fn busy(run: &RunResult, part: fn(&LunSeconds) -> f64) -> Cell {
+        timed(run, |time| {
+            let of = &time.lun_seconds;
+            let moved = of.relocations + of.merges;
+            let all = of.host_writes + of.host_reads + moved + of.erases + of.others;
+            Cell::of(Some(part(of) / all).filter(|share| share.is_finite()), Cell::share)
+        })
+    }
+    fn mean(run: &RunResult, shares: fn(&TimingResult) -> &Vec<f64>) -> Option<f64> {
+        let shares = shares(run.timing.as_ref()?);
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+    let columns: [Column; 12] = [
+        ("host writes per second", "Pages that the host wrote per simulated second", |run| {
+            timed(run, |time| Cell::count(time.iops.round() as u64))
+        }),
+        ("MB/s", "Million bytes that the host wrote per simulated second", |run| {
+            timed(run, |time| Cell::digits(time.bytes_per_second / 1e6, 4))
+        }),
+        ("LUNs busy", "Share of the time, of the mean LUN", |run| {
+            Cell::of(mean(run, |time| &time.lun_busy_share), Cell::share)
+        }),
+        ("least", "Of the LUN that was least busy", |run| {
+            let shares = run.timing.iter().flat_map(|time| &time.lun_busy_share);
+            Cell::of(shares.copied().reduce(f64::min), Cell::share)
+        }),
+        ("most", "Of the LUN that was most busy", |run| {
+            let shares = run.timing.iter().flat_map(|time| &time.lun_busy_share);
+            Cell::of(shares.copied().reduce(f64::max), Cell::share)
+        }),
+        ("waiting per LUN", "Pages of the host that waited for a LUN, averaged over time", |run| {
+            Cell::of(mean(run, |time| &time.lun_queue_mean), |pages| Cell::digits(pages, 3))
+        }),
+        (
+            "channels busy",
+            "Share of the time for which a page passed, of the mean channel",
+            |run| {
+                let busy = mean(run, |time| &time.channel_busy_share).filter(|share| *share > 0.0);
+                Cell::of(busy, Cell::share)
+            },
+        ),
+        ("LUNs for host writes", "Share of the LUNs' busy time that host writes took", |run| {
+            busy(run, |of| of.host_writes)
+        }),
+        ("for host reads", "Share that reads of the host took, where they take time", |run| {
+            let takes_time = run.timing.as_ref().is_some_and(|time| time.requests.is_some());
+            if takes_time { busy(run, |of| of.host_reads) } else { Cell::of(None, Cell::share) }
+        }),
+        ("for relocations", "Share that relocations took", |run| busy(run, |of| of.relocations)),
+        ("for merges", "Share that copies of merges took", |run| busy(run, |of| of.merges)),
+        ("for erases", "Share that erases took", |run| busy(run, |of| of.erases)),
+    ];
+    Table::new(result, &columns).without_empty()
+}
