@@ -35,7 +35,7 @@ fn main() -> Result<(), Failure> {
         return serve(protocol);
     }
     let (rounds, span) = (number(0, 5)?, Duration::from_secs(number(1, 2)?));
-    println!("{:<6} {:<6} {:>10}    {}", "", "", "IOPS", "server CPU us per op");
+    println!("{:<6} {:<6} {:>10}    server CPU us per op", "", "", "IOPS");
     for is_write in [true, false] {
         let mut results = [Vec::new(), Vec::new()];
         for round in 0..rounds {
