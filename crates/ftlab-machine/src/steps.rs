@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn steps_replayed_give_the_counters_and_the_mapping() {
-        let geometry = Geometry::new(36, 16, 4096).unwrap();
+        let geometry = Geometry::new(38, 16, 4096).unwrap();
         let oracle = [0.1, 0.9].map(|pages| OracleGroup { pages, writes: 1.0 - pages });
         let workload = workload(LOGICAL_PAGES, TRIM_EVERY);
         let mut relocations = 0;
@@ -231,7 +231,7 @@ mod tests {
                 let config = DriveConfig { gc, ..DriveConfig::new(geometry, LOGICAL_PAGES, 7) };
                 let shape = DriveShape::new(&config);
                 let spec = fit(&name.parse().unwrap(), shape, &oracle).unwrap();
-                let recorder = Recorder::new(Watch::new(36, 16));
+                let recorder = Recorder::new(Watch::new(38, 16));
                 let mut ftl = build_page_mapped_boxed(&spec, config, NoPayload, recorder).unwrap();
                 ftl.apply(&workload).unwrap();
                 let mut replay = Replay::default();

@@ -1,7 +1,7 @@
 //! Response times of requests that have something in common.
 
 use crate::format::grouped;
-use crate::timing::ResponseSummary;
+use crate::response_summary::ResponseSummary;
 use ftlab_flash::{Group, GroupTimes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

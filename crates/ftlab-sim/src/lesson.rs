@@ -314,22 +314,25 @@ mod tests {
         let mut fitting = 0;
         for ftl in registry::policy_names() {
             let small = plan(&[&ftl]);
-            let lesson = match small.run() {
+            let (lesson, writes) = match small.run() {
                 Ok(lesson) => {
                     fitting += 1;
-                    lesson
+                    (lesson, 200)
                 }
                 Err(error) => {
                     let error = error.to_string();
                     let (_, blocks) = error.rsplit_once("--blocks ").expect(&error);
-                    let larger = LessonPlan { blocks: blocks.parse().unwrap(), ..small };
-                    larger.run().unwrap_or_else(|error| panic!("{ftl}: {error}"))
+                    let blocks: u32 = blocks.parse().unwrap();
+                    // Enough to fill it, so that something is collected.
+                    let writes = u64::from(blocks * small.pages_per_block).max(200);
+                    let larger = LessonPlan { blocks, writes, ..small };
+                    (larger.run().unwrap_or_else(|error| panic!("{ftl}: {error}")), writes)
                 }
             };
             let (run, recording) = (&lesson.result.runs[0], &lesson.recordings[0]);
             let counted = recording.counted();
-            assert_eq!(run.host_writes, 200);
-            assert_eq!(count(counted, |step| matches!(step, Step::Write { .. })), 200);
+            assert_eq!(run.host_writes, writes);
+            assert_eq!(count(counted, |step| matches!(step, Step::Write { .. })), writes);
             let moves = count(counted, |step| matches!(step, Step::Move { .. }));
             assert_eq!(moves, run.relocations, "{ftl}");
             assert_eq!(count(counted, |step| matches!(step, Step::Erase(_))), run.erases, "{ftl}");

@@ -51,6 +51,7 @@ mod parameters;
 mod precondition;
 mod progress;
 mod repeated;
+mod response_summary;
 pub mod result;
 mod run;
 mod schedule;

@@ -11,10 +11,11 @@ pub use crate::frames::{Bytes, FREE, Frame, Observed, RETIRED};
 pub use crate::groups::GroupResult;
 pub use crate::moves::Moves;
 pub use crate::observed_workload::ObservedWorkload;
+pub use crate::response_summary::ResponseSummary;
 pub use crate::steady::Settling;
 pub use crate::timing::{
-    BufferResult, LunSeconds, OperationTimes, RequestsResult, ResponseSummary, SlowResult,
-    TimingResult, TimingSummary, TransactionsResult, WaitsResult,
+    BufferResult, LunSeconds, OperationTimes, RequestsResult, SlowResult, TimingResult,
+    TimingSummary, TransactionsResult, WaitsResult,
 };
 
 use schemars::JsonSchema;

@@ -1,6 +1,7 @@
 //! How many transactions a database does, and how long they take.
 
-use crate::timing::{ResponseSummary, TransactionsResult};
+use crate::response_summary::ResponseSummary;
+use crate::timing::TransactionsResult;
 use ftlab_flash::Recorder;
 use ftlab_trace::Done;
 

@@ -11,7 +11,7 @@ pub(super) struct UnderWay {
     pages_per_block: u32,
     /// Of erases, one for each LUN that has a part of the block.
     parts_per_block: u32,
-    /// Block -> its table.
+    /// Block -> its table; as many as were ever in use, for a cache may have blocks beyond those of the drive.
     table_of: Vec<u32>,
     tables: Vec<Table>,
     free: Vec<u32>,
@@ -58,7 +58,7 @@ impl UnderWay {
 
     #[inline]
     fn get(&self, block: u32, place: u32) -> Option<u32> {
-        let table = self.tables.get(self.table_of[block as usize] as usize)?;
+        let table = self.tables.get(*self.table_of.get(block as usize)? as usize)?;
         Some(table.of[place as usize]).filter(|operation| *operation != NONE)
     }
 
@@ -76,9 +76,9 @@ impl UnderWay {
 
     #[inline]
     fn begin(&mut self, block: u32, place: u32, operation: u32) {
-        let table = match self.table_of[block as usize] {
-            NONE => self.open(block),
-            table => table,
+        let table = match self.table_of.get(block as usize) {
+            Some(&table) if table != NONE => table,
+            _ => self.open(block),
         };
         let table = &mut self.tables[table as usize];
         let before = std::mem::replace(&mut table.of[place as usize], operation);
@@ -93,6 +93,9 @@ impl UnderWay {
             self.tables.push(Table { of, count: 0 });
             self.tables.len() as u32 - 1
         });
+        if block as usize >= self.table_of.len() {
+            self.table_of.resize(block as usize + 1, NONE);
+        }
         self.table_of[block as usize] = table;
         table
     }

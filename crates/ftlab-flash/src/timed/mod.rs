@@ -53,8 +53,10 @@ mod finishing;
 mod groups;
 mod host;
 mod idle;
+mod interval;
 mod length;
 mod measured;
+mod quiet;
 mod requests;
 mod watch;
 
@@ -75,7 +77,8 @@ use requests::Requests;
 
 pub use arrivals::Arrival;
 pub use groups::{Asker, Group, GroupTimes};
-pub use measured::{Interval, Measured};
+pub use interval::Interval;
+pub use measured::Measured;
 pub use requests::RequestTimes;
 
 /// Any flash, and the time that its operations take.

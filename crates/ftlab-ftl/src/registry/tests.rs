@@ -61,10 +61,10 @@ fn what_means_the_same_resolves_to_the_same() {
     let keys =
         |spec: &str| resolved(spec).unwrap().into_iter().map(|(key, _)| key).collect::<Vec<_>>();
     assert_eq!(
-        keys("nvme-fdp:inner=2r++")[..5],
-        ["handles", "persistent", "unit", "reclaim-groups", "inner"]
+        keys("nvme-fdp:inner=2r++")[..6],
+        ["handles", "persistent", "unit", "reclaim-groups", "luns", "inner"]
     );
-    assert_eq!(keys("nvme-fdp:inner=2r++")[5..], keys("2r++"));
+    assert_eq!(keys("nvme-fdp:inner=2r++")[6..], keys("2r++"));
     assert!(resolved("2r++:x=1").is_err() && resolved("2r").is_err());
 }
 
