@@ -17,7 +17,7 @@
 //!
 //! # Where the paper is silent
 //! There is none. MultiLog moves pages by one log at a time, from that of the block where they lie; here they
-//! come from host streams, so that the log is chosen anew each time.
+//! come from host streams, so that the log is chosen again each time.
 //!
 //! # Reference
 //! Our choice, of parts of `sepbit` and `multilog`.
