@@ -84,6 +84,7 @@ pub const METRICS: &[Metric] = metrics! {
         |run, _| run.running_cold_region_share.as_deref().and_then(mean_beyond_a_tenth);
     "response-mean", "mean response time of a page write (or write request), ms": |run, _| ms(run, |time| time.mean);
     "response-deviation", "its standard deviation, ms": |run, _| ms(run, |time| time.stddev);
+    "response-p50", "median of the response time, ms": |run, _| ms(run, |time| time.p50 as f64);
     "response-p99", "99th percentile of the response time, ms":
         |run, _| ms(run, |time| time.p99 as f64);
     "response-p99.9", "99.9th percentile, ms": |run, _| ms(run, |time| time.p99_9 as f64);
@@ -91,6 +92,7 @@ pub const METRICS: &[Metric] = metrics! {
     "response-max", "longest response time, ms": |run, _| ms(run, |time| time.max as f64);
     "read-response-mean", "mean response time of a read request, ms (with unit=request)":
         |run, _| read_ms(run, |time| time.mean);
+    "read-response-p50", "median of it, ms": |run, _| read_ms(run, |time| time.p50 as f64);
     "read-response-p99", "99th percentile of it, ms": |run, _| read_ms(run, |time| time.p99 as f64);
     "read-response-p99.9", "99.9th percentile of it, ms":
         |run, _| read_ms(run, |time| time.p99_9 as f64);

@@ -3,14 +3,14 @@
 //! With `map=on` each pass over the drive is a random permutation, drawn afresh for every pass: no
 //! page is written twice before all are written once. fio does so by default (its random map),
 //! which lowers the write amplification of every FTL; its order is that of
-//! [`fio-randwrite`](super::fio).
+//! [`fio-randwrite`](super::fio). With `reads` some requests read a page, as likely any as another.
 
 use super::areas::Area;
 use super::draw::draw_below;
 use super::generator::{End, GeneratorInfo, Make, PageSequence};
 use super::permutation::{NUMBERS_MAX, Permutation};
 use super::space::Space;
-use crate::TraceError;
+use crate::{Op, RequestBatch, TraceError};
 use ftlab_spec::{Parameters, Spec};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -21,6 +21,8 @@ ftlab_spec::parameters! {
         /// Whether each pass over the drive writes every page once, in a new random order; off
         /// draws every page afresh.
         map: bool = false, "map", from "the closed forms of uniform writes; fio's default is on";
+        /// Share of the requests that read a page instead, drawn afresh. As a part of another generator, it only writes.
+        reads: f64 = 0.0, "reads" in 0.0..=0.99, from "the closed forms of uniform writes";
     }
 }
 
@@ -47,10 +49,53 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
             remedy: format!("use map=off, or a drive of at most {NUMBERS_MAX} pages"),
         });
     }
-    if parameters.map {
-        Ok(Box::new(Passes::new(random, space.logical_pages)))
+    let writes: Box<dyn PageSequence> = if parameters.map {
+        Box::new(Passes::new(random, space.logical_pages))
     } else {
-        Ok(Box::new(Independent { random, pages: space.logical_pages }))
+        Box::new(Independent { random, pages: space.logical_pages })
+    };
+    if parameters.reads == 0.0 {
+        return Ok(writes);
+    }
+    // Numbers of their own: which pages are written does not depend on the share of reads.
+    let random = Xoshiro256PlusPlus::seed_from_u64(!space.seed);
+    let reads_of_all = (parameters.reads * READS_OF as f64).round() as u64;
+    Ok(Box::new(WithReads { writes, random, pages: space.logical_pages, reads_of_all }))
+}
+
+/// Shares of reads are in parts of this.
+const READS_OF: u64 = 1 << 32;
+
+/// Page writes with reads between them.
+struct WithReads {
+    writes: Box<dyn PageSequence>,
+    random: Xoshiro256PlusPlus,
+    pages: u64,
+    /// Of so many requests in [`READS_OF`].
+    reads_of_all: u64,
+}
+
+impl PageSequence for WithReads {
+    fn fill(&mut self, pages: &mut [u64]) {
+        self.writes.fill(pages);
+    }
+
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        page_sectors: u32,
+    ) -> Result<bool, TraceError> {
+        self.writes.next_requests(batch, page_sectors)?;
+        let written = std::mem::take(&mut batch.lba);
+        batch.clear();
+        for lba in written {
+            while draw_below(&mut self.random, READS_OF) < self.reads_of_all {
+                let page = draw_below(&mut self.random, self.pages);
+                batch.push(Op::Read, page * u64::from(page_sectors), page_sectors);
+            }
+            batch.push(Op::Write, lba, page_sectors);
+        }
+        Ok(true)
     }
 }
 
@@ -103,6 +148,30 @@ mod tests {
         let mut drawn = vec![0; count];
         build(&spec.parse().unwrap(), &space).unwrap().fill(&mut drawn);
         drawn
+    }
+
+    #[test]
+    fn reads_are_the_share_that_was_asked_for_and_change_no_write() {
+        let space = Space { logical_pages: 1000, page_bytes: 4096, seed: 1 };
+        let mut batch = RequestBatch::new();
+        let (mut reads, mut read_pages, mut writes) = (0, [0_u32; 1000], Vec::new());
+        let mut sequence = build(&"uniform:reads=0.3".parse().unwrap(), &space).unwrap();
+        while writes.len() < 70_000 {
+            batch.clear();
+            assert!(sequence.next_requests(&mut batch, 8).unwrap());
+            for (op, lba) in batch.op.iter().zip(&batch.lba) {
+                if *op == Op::Read {
+                    reads += 1;
+                    read_pages[(lba / 8) as usize] += 1;
+                } else {
+                    writes.push(lba / 8);
+                }
+            }
+        }
+        let share = f64::from(reads) / (f64::from(reads) + writes.len() as f64);
+        assert!((share - 0.3).abs() < 0.006, "{share}");
+        assert!(read_pages.iter().all(|count| *count > 0));
+        assert_eq!(writes, draw("uniform", 1000, 1, writes.len()));
     }
 
     #[test]
