@@ -54,6 +54,8 @@ const SHIPPED: &[Shipped] = shipped![
     "real/fio-b",
     "real/three-streams",
     "real/cachelib",
+    "devices/pm9a3",
+    "devices/pe8110",
 ];
 
 /// An experiment with its name.
