@@ -4,13 +4,14 @@
 use crate::SimError;
 use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
+use crate::workload::Workload;
 use ftlab_flash::Weights;
 use ftlab_spec::Spec;
 use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::Space;
 use ftlab_trace::{
-    Arbiter, Clients, ClosedLoop, Issued, RequestBatch, Skipped, TraceError, TraceMetadata,
-    TraceSource, Turn,
+    Arbiter, Clients, ClosedLoop, Issued, OpenOptions, RequestBatch, Skipped, TraceError,
+    TraceMetadata, TraceSource, Turn,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +38,7 @@ impl WhichHosts {
     ) -> Result<Box<dyn ClosedLoop>, TraceError> {
         match self {
             Self::Jobs(jobs, arbitration) => {
-                let hosts = Box::new(jobs.hosts(space, reads_take_time)?);
+                let hosts = Box::new(jobs.hosts(space, open_replayed, reads_take_time)?);
                 let Some((slots, weights)) = arbitration else { return Ok(hosts) };
                 let tenants = hosts.tenants();
                 let weights = weights.of(tenants.len()).ok_or_else(|| TraceError::Unsupported {
@@ -53,6 +54,19 @@ impl WhichHosts {
             Self::Threads(spec, threads) => Ok(Box::new(Clients::new(spec, space, *threads)?)),
         }
     }
+}
+
+/// Opens what a job replays: a trace, or any other workload, for a drive as large as its part.
+fn open_replayed(name: &str, space: &Space) -> Result<Box<dyn TraceSource>, TraceError> {
+    let told = |error: SimError| match error {
+        SimError::Trace(error) => error,
+        other => TraceError::Unsupported {
+            what: other.to_string(),
+            remedy: "name a trace or a workload (ftlab list workloads)".into(),
+        },
+    };
+    let workload = Workload::parse(name, OpenOptions::default()).map_err(told)?;
+    workload.generate(space).map_err(told)
 }
 
 struct Inner {

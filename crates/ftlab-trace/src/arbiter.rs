@@ -161,7 +161,9 @@ mod tests {
     /// in 10 us each.
     fn taken(jobs: &str, slots: u32, weights: &[u32], most: usize) -> Vec<(u16, u64, u64)> {
         let hosts = JobFile::parse(&format!("{GLOBAL}{jobs}"), "text").unwrap();
-        let hosts = Box::new(hosts.hosts(&SPACE, true).unwrap());
+        let hosts = Box::new(
+            hosts.hosts(&SPACE, |_, _| unreachable!("nothing is replayed"), true).unwrap(),
+        );
         let mut arbiter = Arbiter::new(hosts, slots, weights.to_vec());
         arbiter.begin_at(0);
         let (mut all, mut under_way) = (Vec::new(), VecDeque::new());

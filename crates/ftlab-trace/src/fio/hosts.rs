@@ -6,10 +6,11 @@
 //! comes first, and of several at the same time the first of the file. How long a request takes, somebody
 //! else knows, who says so: at once, or when it is complete.
 
-use super::job::{Job, Request};
+use super::job::Request;
 use super::options::{READ, TRIM, WRITE};
 use super::plan::Plan;
-use super::turns::{check_maps, push};
+use super::replay::OpenReplay;
+use super::turns::{Requests, check_groups, push};
 use crate::closed_loop::{ClosedLoop, Issued, Turn};
 use crate::{Op, RequestBatch, TraceError};
 use std::cmp::Reverse;
@@ -21,7 +22,7 @@ struct Host {
     number: u32,
     /// The number of its name.
     tenant: u16,
-    job: Job,
+    job: Requests,
     /// What it issues next; none after its last request.
     pending: Option<Request>,
     /// When it began, its start delay included.
@@ -40,6 +41,8 @@ struct Host {
     issued: [u64; 3],
     /// Requests since it last thought.
     unthought: u64,
+    /// Why it could not tell its next request.
+    failure: Option<TraceError>,
 }
 
 /// When a host issues its next request.
@@ -54,10 +57,16 @@ enum Next {
 
 impl Host {
     /// Begins at `start`; `None` if it has nothing to do.
-    fn begin(plan: Plan, start: u64, number: u32, tenant: u16) -> Result<Option<Self>, TraceError> {
+    fn begin(
+        plan: Plan,
+        open: OpenReplay,
+        start: u64,
+        number: u32,
+        tenant: u16,
+    ) -> Result<Option<Self>, TraceError> {
         let start = start + plan.options.startdelay_us.saturating_mul(1000);
-        let mut job = Job::new(plan)?;
-        let Some(pending) = job.next_request() else { return Ok(None) };
+        let mut job = Requests::new(plan, open)?;
+        let Some(pending) = job.next_request()? else { return Ok(None) };
         Ok(Some(Self {
             number,
             tenant,
@@ -71,6 +80,7 @@ impl Host {
             done: start,
             issued: [0; 3],
             unthought: 0,
+            failure: None,
         }))
     }
 
@@ -84,7 +94,8 @@ impl Host {
         if self.thinks() && self.unknown > 0 {
             return Next::Waits;
         }
-        let next = self.last.max(self.ready).max(slot).max(self.by_rate(pending));
+        let by_log = self.start.saturating_add(pending.after_us.saturating_mul(1000));
+        let next = self.last.max(self.ready).max(slot).max(self.by_rate(pending)).max(by_log);
         let runtime = self.job.plan().options.runtime_us.saturating_mul(1000);
         let is_over = runtime > 0 && next >= self.start.saturating_add(runtime);
         if is_over { Next::Never } else { Next::At(next) }
@@ -112,6 +123,17 @@ impl Host {
         bytes_per_second.map_or(0, |rate: u64| self.start.saturating_add(after(rate) as u64))
     }
 
+    /// Bytes of a request as its rate counts them: with `rate_iops`, a replayed request is one whatever its size.
+    fn counted_bytes(&self, request: Request, direction: usize) -> u64 {
+        let options = &self.job.plan().options;
+        let by_number = options.rate[direction] == 0 && options.rate_iops[direction] > 0;
+        if by_number && options.read_iolog.is_some() {
+            options.bs_of(direction).0
+        } else {
+            request.bytes
+        }
+    }
+
     /// Issues its request at `time`.
     fn issue(&mut self, time: u64) -> Option<Request> {
         if self.is_full() {
@@ -120,11 +142,14 @@ impl Host {
         self.last = time;
         let request = self.pending?;
         if let Some(direction) = direction(request.op) {
-            self.issued[direction] += request.bytes;
+            self.issued[direction] += self.counted_bytes(request, direction);
         }
         self.unknown += 1;
         self.unthought += 1;
-        self.pending = self.job.next_request();
+        match self.job.next_request() {
+            Ok(pending) => self.pending = pending,
+            Err(error) => (self.pending, self.failure) = (None, Some(error)),
+        }
         Some(request)
     }
 
@@ -162,6 +187,7 @@ pub struct Hosts {
     /// When the groups that have ended had.
     now: u64,
     has_streams: bool,
+    open: OpenReplay,
     notes: Vec<(&'static str, String)>,
 }
 
@@ -170,10 +196,14 @@ impl Hosts {
     pub(super) fn new(
         groups: Vec<Vec<Plan>>,
         notes: Vec<(&'static str, String)>,
+        open: OpenReplay,
         reads_take_time: bool,
     ) -> Result<Self, TraceError> {
-        check_maps(&groups)?;
+        check_groups(&groups, open)?;
         for plan in groups.iter().flatten().filter(|_| !reads_take_time) {
+            if plan.options.read_iolog.is_some() {
+                continue;
+            }
             let takes_time = plan.options.direction.does[WRITE];
             if !takes_time || (plan.options.direction.does[READ] && plan.options.rwmixread == 100) {
                 return Err(plan.refuse(
@@ -182,7 +212,7 @@ impl Hosts {
                 ));
             }
         }
-        let has_streams = groups.iter().flatten().any(|plan| plan.placement.is_some());
+        let has_streams = groups.iter().flatten().any(Plan::has_streams);
         let mut tenants = BTreeMap::new();
         for plan in groups.iter().flatten() {
             let next = u16::try_from(tenants.len()).unwrap_or(u16::MAX);
@@ -195,6 +225,7 @@ impl Hosts {
             tenants,
             now: 0,
             has_streams,
+            open,
             notes,
         })
     }
@@ -226,6 +257,9 @@ impl ClosedLoop for Hosts {
 
     fn turn(&mut self) -> Result<Turn, TraceError> {
         loop {
+            if let Some(error) = self.running.iter_mut().find_map(|host| host.failure.take()) {
+                return Err(error);
+            }
             let is_over = |host: &Host| host.unknown == 0 && host.next() == Next::Never;
             if let Some(index) = self.running.iter().position(is_over) {
                 let host = self.running.remove(index);
@@ -241,7 +275,7 @@ impl ClosedLoop for Hosts {
             let Some(group) = self.waiting.pop_front() else { return Ok(Turn::End) };
             for plan in group {
                 let tenant = self.tenants.get(&plan.name).copied().unwrap_or(0);
-                self.running.extend(Host::begin(plan, self.now, self.begun, tenant)?);
+                self.running.extend(Host::begin(plan, self.open, self.now, self.begun, tenant)?);
                 self.begun += 1;
             }
         }
@@ -265,6 +299,7 @@ impl ClosedLoop for Hosts {
 #[cfg(test)]
 mod tests {
     use crate::fio::JobFile;
+    use crate::fio::replay::open_trace;
     use crate::synthetic::Space;
     use crate::{ClosedLoop, Issued, RequestBatch, Turn};
     use std::collections::VecDeque;
@@ -275,7 +310,8 @@ mod tests {
     /// the other: by the sector, which tells the job.
     fn issued(text: &str, service_us: u64, most: usize) -> Vec<(u64, u64)> {
         let text = format!("[global]\nioengine=io_uring\nfilename=/dev/drive\nrw=write\n{text}");
-        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE, false).unwrap();
+        let mut hosts =
+            JobFile::parse(&text, "text").unwrap().hosts(&SPACE, open_trace, false).unwrap();
         let (mut batch, mut done, mut all) = (RequestBatch::new(), 0, Vec::new());
         while all.len() < most && hosts.turn().unwrap() != Turn::End {
             batch.clear();
@@ -285,7 +321,8 @@ mod tests {
             all.push((time_ns / 1000, batch.lba[0] / 2048));
         }
         // The same if nobody knows when requests are complete until they are.
-        let mut hosts = JobFile::parse(&text, "text").unwrap().hosts(&SPACE, false).unwrap();
+        let mut hosts =
+            JobFile::parse(&text, "text").unwrap().hosts(&SPACE, open_trace, false).unwrap();
         let (mut done, mut under_way) = (0, VecDeque::new());
         for expected in &all {
             let time_ns = loop {
@@ -341,7 +378,7 @@ mod tests {
     #[test]
     fn what_takes_no_time_is_refused() {
         let jobs = JobFile::parse("[a]\nrw=randread\nsize=1m\n", "text").unwrap();
-        let error = jobs.hosts(&SPACE, false).err().unwrap().to_string();
+        let error = jobs.hosts(&SPACE, open_trace, false).err().unwrap().to_string();
         assert!(error.contains("[a] writes nothing"), "{error}");
     }
 }

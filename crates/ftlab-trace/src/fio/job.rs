@@ -25,6 +25,8 @@ pub(super) struct Request {
     pub(super) bytes: u64,
     /// The placement identifier of a write, 0 if it names none.
     pub(super) stream: u16,
+    /// Microseconds after the first of its job before which it is not issued.
+    pub(super) after_us: u64,
 }
 
 /// A pass over the file.
@@ -250,7 +252,7 @@ impl Job {
     fn make_request(&mut self) -> Option<Request> {
         let Some(direction) = self.next_direction() else {
             self.was_flush = true;
-            return Some(Request { op: Op::Flush, offset: 0, bytes: 0, stream: 0 });
+            return Some(Request { op: Op::Flush, offset: 0, bytes: 0, stream: 0, after_us: 0 });
         };
         let (offset, is_random, is_marked) = self.next_offset(direction)?;
         let mut bytes = self.next_size(direction, offset, is_random)?;
@@ -272,7 +274,7 @@ impl Job {
             pass.issued += bytes;
         }
         let op = [Op::Read, Op::Write, Op::Trim][direction];
-        Some(Request { op, offset, bytes, stream })
+        Some(Request { op, offset, bytes, stream, after_us: 0 })
     }
 
     /// Whether it reads, writes or trims next; `None` if it flushes.

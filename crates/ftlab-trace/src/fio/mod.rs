@@ -11,7 +11,8 @@
 //! | `thread`, `targets`, `plan` | jobs that run by themselves, their files, and both on a drive of known size |
 //! | `seeds`, `random`, `lfsr` | random numbers |
 //! | `distribution`, `zipf`, `axmap`, `sizes` | what is made of them: offsets, the random map, sizes |
-//! | `job`, `turns`, `hosts` | requests: of one job, of all in turn, of all by a clock |
+//! | `job`, `replay` | requests of one job: made, or replayed |
+//! | `turns`, `hosts` | of all in turn, of all by a clock |
 //!
 //! fio is free software under the GPL, version 2. Nothing here is taken from its source but facts: constants,
 //! and the order in which numbers are drawn.
@@ -27,6 +28,7 @@ mod options;
 mod other;
 mod plan;
 mod random;
+mod replay;
 pub(crate) mod seeds;
 mod sizes;
 mod targets;
@@ -40,6 +42,7 @@ use crate::{RequestBatch, TraceError};
 pub use hosts::Hosts;
 use job_file::{Section, Surroundings, sections};
 use plan::Plan;
+pub use replay::OpenReplay;
 use std::collections::BTreeSet;
 use std::path::Path;
 use targets::Targets;
@@ -150,9 +153,14 @@ impl JobFile {
         self.threads.chunk_by(|a, b| a.group == b.group).map(|jobs| (jobs[0].group, jobs))
     }
 
-    /// Whether all jobs end: none is `time_based`.
+    /// Whether all jobs end: none is `time_based`, or replays what is no file without `number_ios`.
     pub fn has_end(&self) -> bool {
-        !self.threads.iter().any(|thread| thread.options.time_based)
+        self.threads.iter().all(|thread| {
+            let options = &thread.options;
+            let replayed = options.read_iolog.as_ref();
+            let is_endless = replayed.is_some_and(|name| !Path::new(name).exists());
+            !options.time_based && (!is_endless || options.number_ios > 0)
+        })
     }
 
     /// The smallest drive that has room for all files, in bytes; `None` where a job takes its size from
@@ -161,9 +169,14 @@ impl JobFile {
         self.targets.bytes()
     }
 
-    /// What tells these jobs from others: a hash of all that they say, and where.
+    /// What tells these jobs from others: a hash of all that they say, and where, and of the
+    /// length and both ends of the files that they replay.
     pub fn identity(&self) -> String {
-        format!("{:032x}", XxHash3_128::oneshot(format!("{:?}", self.threads).as_bytes()))
+        let mut said = format!("{:?}", self.threads);
+        for name in self.threads.iter().filter_map(|thread| thread.options.read_iolog.as_ref()) {
+            said += &replay::content(Path::new(name));
+        }
+        format!("{:032x}", XxHash3_128::oneshot(said.as_bytes()))
     }
 
     /// The requests on a drive. Its seed counts where fio would take one from the system: with
@@ -177,10 +190,16 @@ impl JobFile {
 
     /// The same for a clock: each job is a host of its own, with its own queue depth. Where reads take no time,
     /// neither do trims, and jobs that write nothing are refused.
-    pub fn hosts(&self, space: &Space, reads_take_time: bool) -> Result<Hosts, TraceError> {
+    /// `open` opens what jobs replay.
+    pub fn hosts(
+        &self,
+        space: &Space,
+        open: OpenReplay,
+        reads_take_time: bool,
+    ) -> Result<Hosts, TraceError> {
         let groups = self.plans(space)?;
         let notes = self.notes(&groups, true);
-        Hosts::new(groups, notes, reads_take_time)
+        Hosts::new(groups, notes, open, reads_take_time)
     }
 
     /// The jobs on a drive, group by group.
@@ -188,7 +207,7 @@ impl JobFile {
         let drive_bytes = space.logical_pages.saturating_mul(u64::from(space.page_bytes));
         let extents = self.targets.place(drive_bytes)?;
         let plan = |thread: &Thread| {
-            Plan::new(thread, extents[self.targets.index_of(&thread.file)], space.seed)
+            Plan::new(thread, extents[self.targets.index_of(&thread.file)], space)
         };
         let groups = self.groups().map(|(_, jobs)| jobs.iter().map(plan).collect());
         groups.collect()

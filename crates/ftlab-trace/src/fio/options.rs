@@ -80,6 +80,10 @@ pub(super) struct Options {
     pub(super) loops: u64,
     pub(super) numjobs: u32,
     pub(super) stonewall: bool,
+    /// What it replays instead of making requests.
+    pub(super) read_iolog: Option<String>,
+    /// Whether it does so without waiting for the times of the log.
+    pub(super) replay_no_stall: bool,
     pub(super) time_based: bool,
     pub(super) runtime_us: u64,
     pub(super) startdelay_us: u64,
@@ -136,6 +140,8 @@ impl Default for Options {
             loops: 1,
             numjobs: 1,
             stonewall: false,
+            read_iolog: None,
+            replay_no_stall: false,
             time_based: false,
             runtime_us: 0,
             startdelay_us: 0,
@@ -198,6 +204,7 @@ impl Options {
             "allrandrepeat" => &mut self.allrandrepeat,
             "stonewall" | "wait_for_previous" => &mut self.stonewall,
             "time_based" => &mut self.time_based,
+            "replay_no_stall" => &mut self.replay_no_stall,
             "fdp" => &mut self.placement.is_on,
             _ => return Ok(false),
         };
@@ -210,6 +217,7 @@ impl Options {
         match name {
             "filename" => self.filename = Some(value.into()),
             "directory" => self.directory = Some(value.into()),
+            "read_iolog" => self.read_iolog = Some(value.into()),
             "filename_format" => self.filename_format = value.into(),
             "rw" | "readwrite" => self.set_direction(value)?,
             "rw_sequencer" => {

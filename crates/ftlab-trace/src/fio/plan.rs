@@ -10,6 +10,7 @@ use super::targets::Extent;
 use super::thread::Thread;
 use super::values::Amount;
 use crate::pages::SECTOR_BYTES;
+use crate::synthetic::Space;
 use crate::{DATA_SECTORS_MAX, TraceError};
 
 /// A job on a drive. Sizes are in bytes; positions are from the beginning of its file.
@@ -40,15 +41,19 @@ pub(super) struct Plan {
     pub(super) depth: u32,
     /// Whether requests are complete some time after they are issued.
     pub(super) queues: bool,
+    /// Bytes of a page of the drive.
+    pub(super) page_bytes: u32,
+    /// The seed of a generator that it replays.
+    pub(super) replay_seed: u64,
     /// Where an error is.
     thread: Thread,
 }
 
 impl Plan {
-    /// The job `thread` on the drive; where fio takes seeds from the system, they follow from `seed`.
-    pub(super) fn new(thread: &Thread, extent: Extent, seed: u64) -> Result<Self, TraceError> {
+    /// The job `thread` on the drive; where fio takes seeds from the system, they follow from that of the drive.
+    pub(super) fn new(thread: &Thread, extent: Extent, space: &Space) -> Result<Self, TraceError> {
         let options = thread.options.clone();
-        let seeds = thread.seeds(seed);
+        let seeds = thread.seeds(space.seed);
         let align = [READ, WRITE, TRIM].map(|direction| {
             let (least, _) = options.bs_of(direction);
             let align = options.blockalign[direction].filter(|_| options.direction.is_random);
@@ -76,6 +81,8 @@ impl Plan {
             placement: placement(thread)?,
             depth: if is_synchronous(&options.engine) { 1 } else { options.iodepth },
             queues: queues(&options.engine, options.iodepth),
+            page_bytes: space.page_bytes,
+            replay_seed: space.seed.wrapping_add(thread.number - 1),
             thread: thread.clone(),
             options,
         };
@@ -88,6 +95,11 @@ impl Plan {
     /// What an error of this job is.
     pub(super) fn refuse(&self, reason: &str, remedy: &str) -> TraceError {
         self.thread.refuse(reason, remedy)
+    }
+
+    /// Whether its writes may name streams: it places them, or replays what may.
+    pub(super) fn has_streams(&self) -> bool {
+        self.placement.is_some() || self.options.read_iolog.is_some()
     }
 
     /// The least size of requests of some directions.

@@ -7,13 +7,49 @@
 use super::axmap::RandomMap;
 use super::job::{Job, Request};
 use super::plan::Plan;
+use super::replay::{self, OpenReplay, Replay, open_trace};
 use crate::pages::SECTOR_BYTES;
 use crate::{Op, RequestBatch, TraceError, check_memory};
 use std::collections::VecDeque;
 
+/// Where the requests of a job come from.
+pub(super) enum Requests {
+    /// Its options make them.
+    Made(Box<Job>),
+    /// It replays them.
+    Replayed(Box<Replay>),
+}
+
+impl Requests {
+    /// Those of a job, which opens what it replays as `open` says.
+    pub(super) fn new(plan: Plan, open: OpenReplay) -> Result<Self, TraceError> {
+        Ok(if plan.options.read_iolog.is_some() {
+            Self::Replayed(Box::new(Replay::new(plan, open)?))
+        } else {
+            Self::Made(Box::new(Job::new(plan)?))
+        })
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        match self {
+            Self::Made(job) => job.plan(),
+            Self::Replayed(replay) => replay.plan(),
+        }
+    }
+
+    /// The next request; `None` at the end of the job.
+    #[inline]
+    pub(super) fn next_request(&mut self) -> Result<Option<Request>, TraceError> {
+        match self {
+            Self::Made(job) => Ok(job.next_request()),
+            Self::Replayed(replay) => replay.next_request(),
+        }
+    }
+}
+
 /// A job, and how many requests of its turn are left.
 struct Running {
-    job: Job,
+    job: Requests,
     left: u32,
 }
 
@@ -30,8 +66,8 @@ pub(super) struct Turns {
 impl Turns {
     /// Groups of jobs, of which each begins when the one before has ended.
     pub(super) fn new(groups: Vec<Vec<Plan>>) -> Result<Self, TraceError> {
-        check_maps(&groups)?;
-        let has_streams = groups.iter().flatten().any(|plan| plan.placement.is_some());
+        check_groups(&groups, open_trace)?;
+        let has_streams = groups.iter().flatten().any(Plan::has_streams);
         Ok(Self { waiting: groups.into(), running: VecDeque::new(), has_streams })
     }
 
@@ -43,14 +79,14 @@ impl Turns {
                 let Some(group) = self.waiting.pop_front() else { break };
                 let begin = |plan: Plan| {
                     let left = plan.depth;
-                    Ok::<_, TraceError>(Running { job: Job::new(plan)?, left })
+                    Ok::<_, TraceError>(Running { job: Requests::new(plan, open_trace)?, left })
                 };
                 self.running = group.into_iter().map(begin).collect::<Result<_, _>>()?;
                 continue;
             };
             let room = batch.limit() - batch.len();
             let most = if is_alone { room } else { room.min(running.left as usize) };
-            let (more, issued) = running.issue(most, batch, self.has_streams);
+            let (more, issued) = running.issue(most, batch, self.has_streams)?;
             running.left = running.left.saturating_sub(issued);
             if !more {
                 self.running.pop_front();
@@ -65,18 +101,29 @@ impl Turns {
 
 impl Running {
     /// Adds the next requests, `most` at most; whether there are more, and how many these were.
-    fn issue(&mut self, most: usize, batch: &mut RequestBatch, has_streams: bool) -> (bool, u32) {
+    fn issue(
+        &mut self,
+        most: usize,
+        batch: &mut RequestBatch,
+        has_streams: bool,
+    ) -> Result<(bool, u32), TraceError> {
         let start = self.job.plan().start;
         for issued in 0..most {
-            let Some(request) = self.job.next_request() else { return (false, issued as u32) };
+            let Some(request) = self.job.next_request()? else {
+                return Ok((false, issued as u32));
+            };
             push(batch, request, start, has_streams);
         }
-        (true, most as u32)
+        Ok((true, most as u32))
     }
 }
 
-/// Refuses random maps that the memory has no room for.
-pub(super) fn check_maps(groups: &[Vec<Plan>]) -> Result<(), TraceError> {
+/// Refuses what cannot be replayed, and random maps that the memory has no room for.
+pub(super) fn check_groups(groups: &[Vec<Plan>], open: OpenReplay) -> Result<(), TraceError> {
+    for plan in groups.iter().flatten().filter(|plan| plan.options.read_iolog.is_some()) {
+        replay::check(plan)?;
+        Replay::new(plan.clone(), open)?;
+    }
     groups.iter().try_for_each(|group| {
         let maps = group.iter().filter(|plan| plan.keeps_map());
         let bytes = maps.clone().map(|plan| RandomMap::bytes(plan.map_blocks())).sum();
