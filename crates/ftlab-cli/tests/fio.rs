@@ -130,3 +130,46 @@ fn those_who_choose_are_told_of_the_random_map() {
     let uniform = text.split("\n\n").find(|item| item.starts_with("uniform (")).unwrap();
     assert!(uniform.contains("fio-randwrite") && uniform.contains("random map"), "{uniform}");
 }
+
+/// Three tenants, as docs/fio.md has them: a database, a generator, and a log of fio.
+const REPLAYS: &str = "[global]\nfilename=/dev/nvme0n1\nioengine=io_uring\n\
+    [oltp]\nread_iolog=tpcc:start=0.4,buffer=0.2\nsize=50%\niodepth=8\n\
+    [cache]\nread_iolog=uniform:reads=0.5\noffset=50%\nsize=25%\niodepth=16\n\
+    [recorded]\nread_iolog=log.txt\nreplay_no_stall=1\noffset=75%\niodepth=4\n";
+
+#[test]
+fn a_job_replays_any_workload_with_a_clock_and_a_trace_without() {
+    let place = Place::new();
+    place.write("jobs.fio", REPLAYS);
+    let mut log = "fio version 2 iolog\nd add\nd open\n".to_owned();
+    for page in 0..500 {
+        log += &format!("d write {} 4096\n", 4096 * (page * 7 % 1024));
+    }
+    place.write("log.txt", format!("{log}d close\n"));
+    let drive = "--logical 32MiB --op 20% --pages-per-block 64 --ftl 1r-greedy";
+    let timing = "--timing femu:unit=request,by=tenant,slots=8,weights=4/1/1";
+    let run = |more: &str| place.ftlab(&format!("run jobs.fio {drive} {more}"));
+    let result = run(&format!("--writes 20000 {timing} --json -q")).json();
+    let groups = &result["runs"][0]["timing"]["requests"]["groups"];
+    let of = |operation: &str, tenant: &str| {
+        let groups = groups.as_array().unwrap().iter();
+        let mut found = groups.filter(|it| it["name"] == tenant && it["operation"] == operation);
+        found.next().map_or(0, |it| it["requests"].as_u64().unwrap())
+    };
+    assert_eq!(of("write", "recorded"), 500, "{groups}");
+    assert!(of("write", "oltp") > 500 && of("write", "cache") > 500, "{groups}");
+    assert!(of("read", "cache").abs_diff(of("write", "cache")) < of("read", "cache") / 5);
+    for (text, more, message) in [
+        (REPLAYS, "--writes 100", "without a clock"),
+        (REPLAYS, "--timing femu:unit=request", "has no end"),
+        ("[a]\nread_iolog=tpcx\nsize=4m\n", "--timing femu:unit=request --writes 9", "tpcx"),
+        ("[a]\nread_iolog=uniform\nloops=2\nsize=4m\n", "--writes 9", "replays once"),
+    ] {
+        place.write("jobs.fio", text);
+        let refused = run(more).stderr;
+        assert!(refused.contains(message), "{message}: {refused}");
+    }
+    place.write("jobs.fio", "[a]\nread_iolog=log.txt\nsize=8m\n[b]\nrw=write\nsize=8m\n");
+    let json = run("--json -q").json();
+    assert_eq!(json["runs"][0]["host_writes"], 500 + 2048);
+}
