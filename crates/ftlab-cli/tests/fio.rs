@@ -161,7 +161,6 @@ fn a_job_replays_any_workload_with_a_clock_and_a_trace_without() {
     assert!(of("read", "cache").abs_diff(of("write", "cache")) < of("read", "cache") / 5);
     for (text, more, message) in [
         (REPLAYS, "--writes 100", "without a clock"),
-        (REPLAYS, "--timing femu:unit=request", "has no end"),
         ("[a]\nread_iolog=tpcx\nsize=4m\n", "--timing femu:unit=request --writes 9", "tpcx"),
         ("[a]\nread_iolog=uniform\nloops=2\nsize=4m\n", "--writes 9", "replays once"),
     ] {

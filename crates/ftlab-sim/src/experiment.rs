@@ -558,9 +558,8 @@ impl Experiment {
     fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
-            // On a clock, jobs without another end have a runtime.
-            Length::OfWorkload
-                if matches!(self.hosts_on_a_clock()?, Some(WhichHosts::Jobs(..))) =>
+            // On a clock, jobs without another end have a runtime, but for generators that they replay.
+            Length::OfWorkload if matches!(self.hosts_on_a_clock()?, Some(WhichHosts::Jobs(jobs, _)) if jobs.has_end_by_the_clock()) =>
             {
                 return Ok(None);
             }

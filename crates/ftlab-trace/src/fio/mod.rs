@@ -155,12 +155,12 @@ impl JobFile {
 
     /// Whether all jobs end: none is `time_based`, or replays what is no file without `number_ios`.
     pub fn has_end(&self) -> bool {
-        self.threads.iter().all(|thread| {
-            let options = &thread.options;
-            let replayed = options.read_iolog.as_ref();
-            let is_endless = replayed.is_some_and(|name| !Path::new(name).exists());
-            !options.time_based && (!is_endless || options.number_ios > 0)
-        })
+        self.threads.iter().all(|thread| !thread.options.time_based && thread.replay_ends())
+    }
+
+    /// Whether all jobs end where there is a clock, and so `time_based` jobs do by their `runtime`.
+    pub fn has_end_by_the_clock(&self) -> bool {
+        self.threads.iter().all(|thread| thread.options.runtime_us > 0 || thread.replay_ends())
     }
 
     /// The smallest drive that has room for all files, in bytes; `None` where a job takes its size from

@@ -7,6 +7,7 @@ use super::seeds::{self, Seeds};
 use super::values::{Fault, KbBase};
 use crate::TraceError;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// One job that runs by itself.
 #[derive(Debug, Clone)]
@@ -129,6 +130,12 @@ impl Thread {
     ) -> TraceError {
         let reason = format!("[{}] {}", self.name, reason.into());
         self.place.refuse(Fault { reason, remedy: remedy.into() })
+    }
+
+    /// Whether it replays nothing but a file, or only so many requests.
+    pub(super) fn replay_ends(&self) -> bool {
+        let replayed = self.options.read_iolog.as_ref();
+        replayed.is_none_or(|name| Path::new(name).exists()) || self.options.number_ios > 0
     }
 
     /// Whether `randrepeat` holds while the job runs: `randseed` takes it back.
