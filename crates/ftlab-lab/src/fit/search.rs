@@ -117,7 +117,7 @@ impl Question {
         threads: usize,
     ) -> Result<Vec<Trial>, LabError> {
         let (whole, beginning) = (self.whole(), self.beginning(self.pages));
-        let of_best = |extent| Ok::<_, LabError>(runner.trial(best, extent, 1)?);
+        let of_best = |extent| runner.trial(best, extent, 1);
         let begun = match (of_best(&beginning)?, of_best(&whole)?) {
             (Some(begun), Some(whole)) => begun.mean_square() / whole.mean_square().max(1e-300),
             _ => 1.0,
