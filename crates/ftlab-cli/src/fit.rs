@@ -112,7 +112,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
         spinner.set_message(format!("{runs} runs"));
     })?;
     spinner.finish_and_clear();
-    let text = header(args, &question, &fit) + &table(&fit) + "\n" + &answer(&question, &fit);
+    let text = header(args, &question, &fit) + &table(&fit) + "\n" + &answer(&fit);
     if args.json {
         say(&text);
         print_json(&fit)?;
@@ -256,7 +256,7 @@ fn table(fit: &Fit) -> String {
 }
 
 /// The drive in words, its bounds, and what to keep in mind.
-fn answer(question: &Question, fit: &Fit) -> String {
+fn answer(fit: &Fit) -> String {
     let (best, bounds) = (&fit.drives[0], &fit.bounds);
     let sentence = format!(
         "{} with {} of over-provisioning ({} to {}), units of {} ({} to {}) and a reserve of {} of them ({} to {}): \
@@ -274,12 +274,12 @@ fn answer(question: &Question, fit: &Fit) -> String {
         tenths(best.distance.rms),
         signed(best.distance.last_fifth)
     );
-    let caveats = caveats(question, fit);
+    let caveats = caveats(fit);
     let caveats: String = caveats.iter().flat_map(|caveat| ["- ", caveat.as_str(), "\n"]).collect();
     format!("{sentence}\nTo keep in mind:\n{caveats}")
 }
 
-fn caveats(question: &Question, fit: &Fit) -> Vec<String> {
+fn caveats(fit: &Fit) -> Vec<String> {
     let (best, bounds) = (&fit.drives[0], &fit.bounds);
     let mut caveats = vec![
         format!(
@@ -298,13 +298,20 @@ fn caveats(question: &Question, fit: &Fit) -> Vec<String> {
             fit.drives[1..fit.as_good].iter().map(|trial| trial.candidate.ftl.as_str()).collect();
         caveats.push(format!("The series cannot tell it from {}.", names.join(", ")));
     }
-    caveats.extend(fit.larger.as_ref().map(|larger| {
+    caveats.extend(fit.scales.as_ref().map(|scales| {
         format!(
-            "The same drive with {} pages is {} off over the intervals.",
-            grouped((question.pages * 4).into()),
-            tenths(larger.distance.rms)
+            "The same drive with {} pages is {} off over the intervals of the first {} TB, and this one {}.",
+            grouped(scales.pages.into()),
+            tenths(scales.larger.distance.rms),
+            significant(scales.host_bytes / 1e12, 3),
+            tenths(scales.own.distance.rms)
         )
     }));
+    if !fit.left.is_empty() {
+        caveats.push(
+            "Drives that were not followed are held against the beginning of the series.".into(),
+        );
+    }
     caveats.extend(
         fit.refused
             .as_ref()

@@ -2,7 +2,7 @@
 
 use super::bounds::{Bounds, ProfilePoint, Profiled};
 use super::drive::{Candidate, Runner, Trial, Written};
-use super::question::Question;
+use super::question::{Extent, Question};
 use crate::compare::standard_ftls;
 use crate::error::LabError;
 use crate::kept::Kept;
@@ -54,12 +54,25 @@ pub struct Fit {
     pub as_good: usize,
     /// The best of each FTL that was not followed to the end.
     pub left: Vec<Trial>,
-    /// The first drive, simulated four times as large.
-    pub larger: Option<Trial>,
+    /// The first drive over the beginning of the series, as large as all, and four times as large.
+    pub scales: Option<Scales>,
     /// Pages of the drives that were simulated.
     pub pages: u32,
     /// Why an FTL has no result, if one has none.
     pub refused: Option<String>,
+}
+
+/// A drive over the beginning of the series, on two scales: what scaling down does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scales {
+    /// As large as all that were simulated.
+    pub own: Trial,
+    /// Larger.
+    pub larger: Trial,
+    /// Pages of the larger.
+    pub pages: u32,
+    /// Host bytes of the beginning.
+    pub host_bytes: f64,
 }
 
 /// Pages that a unit may have on a drive of so many pages.
@@ -111,7 +124,7 @@ impl Question {
         };
         let profiled = self.profiled(&runner, &first, threads)?;
         drives[0] = profiled.best.clone();
-        let larger = runner.trial(&drives[0].candidate, self.pages * LARGER, 1)?;
+        let scales = self.scales(&runner, &drives[0].candidate)?;
         let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
         let refused = lock(&runner.refused).clone();
         Ok(Fit {
@@ -119,11 +132,22 @@ impl Question {
             bounds: profiled.bounds,
             profile: profiled.profile,
             left: found.left,
-            larger,
+            scales,
             pages: self.pages,
             refused,
             drives,
         })
+    }
+
+    /// What scaling a drive down does. A trace is not scaled.
+    fn scales(&self, runner: &Runner<'_>, own: &Candidate) -> Result<Option<Scales>, LabError> {
+        let extents =
+            [self.pages, self.pages.saturating_mul(LARGER)].map(|pages| self.beginning(pages));
+        let [own, larger] =
+            [runner.trial(own, &extents[0], 1)?, runner.trial(own, &extents[1], 1)?];
+        let [Extent { measured, .. }, Extent { pages, .. }] = &extents;
+        let host_bytes = measured.host_bytes();
+        Ok(own.zip(larger).map(|(own, larger)| Scales { own, larger, pages: *pages, host_bytes }))
     }
 
     /// The bounds around the best drive; if they show a better one, around that.

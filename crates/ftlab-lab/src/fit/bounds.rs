@@ -59,18 +59,18 @@ pub(super) struct Profiled {
     pub(super) best: Trial,
 }
 
-/// The largest sum of squares within the bounds, and the intervals that it is based on.
+/// The largest mean square within the bounds, and the intervals that it is based on.
 fn limit(best: &Trial) -> (f64, f64) {
     let residuals = &best.residuals;
     let count = residuals.len() as f64;
     let pairs: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let alike = (pairs / best.squares().max(1e-300)).clamp(0.0, 0.95);
+    let alike = (pairs / (count * best.mean_square()).max(1e-300)).clamp(0.0, 0.95);
     let independent = (count * (1.0 - alike) / (1.0 + alike)).max(2.0);
-    let squares = best.squares().max(best.expected_squares);
+    let square = best.mean_square().max(best.expected_square);
     // One run and the mean of all are expected to differ by the variances of both.
-    let simulated = best.expected_squares / (SEEDS + 1) as f64;
-    let chance = 2.0 * NORMAL * (2.0 * squares * simulated / independent).sqrt();
-    (squares * (1.0 + CHI_SQUARE / independent) + chance, independent)
+    let simulated = best.expected_square / (SEEDS + 1) as f64;
+    let chance = 2.0 * NORMAL * (2.0 * square * simulated / independent).sqrt();
+    (square * (1.0 + CHI_SQUARE / independent) + chance, independent)
 }
 
 impl Question {
@@ -82,10 +82,11 @@ impl Question {
         threads: usize,
     ) -> Result<Profiled, LabError> {
         let (limit, independent) = limit(best);
-        let is_within = |trial: &&Trial| trial.squares() <= limit;
+        let is_within = |trial: &&Trial| trial.mean_square() <= limit;
         let profile = self.profile(runner, best, limit, threads)?;
-        let units = self.try_closely(runner, &self.other_units(&best.candidate), limit, threads)?;
-        let reserves = self.try_closely(runner, &self.other_reserves(best), limit, threads)?;
+        let own = &best.candidate;
+        let units = self.try_closely(runner, own, &self.other_units(own), limit, threads)?;
+        let reserves = self.try_closely(runner, own, &self.other_reserves(best), limit, threads)?;
         let within = || profile.iter().chain(&units).chain([best]).filter(is_within);
         let sizes = within().map(|trial| trial.unit_bytes);
         let ratios = within().map(|trial| trial.op_ratio);
@@ -93,9 +94,9 @@ impl Question {
         let reserves = reserves.iter().chain([best]).filter(is_within);
         let reserves = reserves.map(|trial| trial.candidate.reserve);
         let points = points(&profile);
-        let rms_of = |squares: f64| {
-            let own = best.squares().max(1e-300);
-            best.distance.rms * (squares / own).sqrt()
+        let rms_of = |square: f64| {
+            let own = best.mean_square().max(1e-300);
+            best.distance.rms * (square / own).sqrt()
         };
         let crossed = crossing(&points, rms_of(limit), best.op_ratio);
         let bounds = Bounds {
@@ -130,10 +131,10 @@ impl Question {
                 .filter(|op| *op > 0.0)
                 .flat_map(|op_ratio| self.near_units(&best.candidate, op_ratio))
                 .collect();
-            trials.extend(self.try_closely(runner, &tried, limit, threads)?);
+            trials.extend(self.try_closely(runner, &best.candidate, &tried, limit, threads)?);
             let beyond = |is_side: fn(f64, f64) -> bool| {
                 let side = trials.iter().filter(|t| is_side(t.op_ratio, best.op_ratio));
-                points_of(side).iter().any(|(_, squares)| *squares > limit)
+                points_of(side).iter().any(|(_, square)| *square > limit)
             };
             if beyond(|own, best| own < best) && beyond(|own, best| own > best) {
                 break;
@@ -183,7 +184,7 @@ impl Question {
     }
 }
 
-/// The best of each over-provisioning, ascending: its sum of squares.
+/// The best of each over-provisioning, ascending: its mean square.
 fn points_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(&'a Trial, f64)> {
     let mut best: Vec<(&Trial, f64)> = Vec::new();
     for trial in trials {
@@ -191,9 +192,9 @@ fn points_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(&'a Trial, f64
             (other.0.candidate.op_ratio - trial.candidate.op_ratio).abs() < 1e-9
         };
         match best.iter_mut().find(same) {
-            Some(other) if other.1 <= trial.squares() => {}
-            Some(other) => *other = (trial, trial.squares()),
-            None => best.push((trial, trial.squares())),
+            Some(other) if other.1 <= trial.mean_square() => {}
+            Some(other) => *other = (trial, trial.mean_square()),
+            None => best.push((trial, trial.mean_square())),
         }
     }
     best.sort_by(|a, b| a.0.op_ratio.total_cmp(&b.0.op_ratio));

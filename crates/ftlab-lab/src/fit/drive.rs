@@ -1,11 +1,11 @@
 //! A drive that may be the one that was measured, scaled down, and what it writes.
 
-use super::question::Question;
-use super::series::Distance;
+use super::question::{Extent, Question};
+use super::series::{Distance, Measured};
 use crate::error::LabError;
 use crate::kept::{Kept, identity, key};
 use crate::parallel::{Stop, lock};
-use ftlab_sim::{Experiment, Length, Logical, Physical, Progress, SimError, Status};
+use ftlab_sim::{Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status};
 use ftlab_spec::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -74,6 +74,12 @@ impl Written {
         host + (sums[before] + (place - before as f64) * step) * page
     }
 
+    /// Whether it goes on for so many drive writes.
+    fn covers(&self, drive_writes: f64) -> bool {
+        let host = self.relocated.len() as f64 * self.interval as f64;
+        host + self.interval as f64 > drive_writes * f64::from(self.pages)
+    }
+
     fn sums(&self) -> Vec<f64> {
         let running = self.relocated.iter().scan(0.0, |sum, own| {
             *sum += *own as f64;
@@ -99,9 +105,9 @@ pub struct Trial {
     /// How far each interval is off.
     #[serde(skip)]
     pub(super) residuals: Vec<f64>,
-    /// The sum of the squares that is expected of the very drive that was measured; 0 if it ran once.
+    /// The mean of the squares that is expected of the very drive that was measured; 0 if it ran once.
     #[serde(skip)]
-    pub(super) expected_squares: f64,
+    pub(super) expected_square: f64,
     /// Host bytes at the middle of each interval of the series, and the WAF there.
     #[serde(skip)]
     pub wafs: Vec<(f64, f64)>,
@@ -113,9 +119,10 @@ impl Trial {
         (1.0 + self.distance.mean).max(0.01).ln()
     }
 
-    /// The sum of the squares of how far the intervals are off.
-    pub(super) fn squares(&self) -> f64 {
-        self.residuals.iter().map(|off| off * off).sum()
+    /// The mean of the squares of how far the intervals are off.
+    pub(super) fn mean_square(&self) -> f64 {
+        let squares: f64 = self.residuals.iter().map(|off| off * off).sum();
+        squares / self.residuals.len().max(1) as f64
     }
 }
 
@@ -124,7 +131,8 @@ pub(super) struct Runner<'a> {
     question: &'a Question,
     identity: String,
     kept: Mutex<Option<Kept<Candidate, Written>>>,
-    known: Mutex<HashMap<String, Option<Written>>>,
+    /// By drive and seed; what a longer run wrote is what a shorter one would have.
+    known: Mutex<HashMap<String, Written>>,
     /// Why a candidate could not be run: the first reason.
     pub(super) refused: Mutex<Option<String>>,
     ran: Mutex<usize>,
@@ -148,12 +156,11 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// What comes of a candidate on a drive of `pages`, on average over so many seeds; none if it cannot be run, or
-    /// amplifies far more.
+    /// What comes of a candidate, on average over so many seeds; none if it cannot be run, or amplifies far more.
     pub(super) fn trial(
         &self,
         candidate: &Candidate,
-        pages: u32,
+        extent: &Extent<'_>,
         seeds: u64,
     ) -> Result<Option<Trial>, LabError> {
         // A trace is the same with every seed.
@@ -161,39 +168,54 @@ impl<'a> Runner<'a> {
         let mut written = Vec::new();
         for number in 0..seeds {
             let seed = self.question.base.seed.wrapping_add(number);
-            let Some(own) = self.known_or_run(candidate, pages, seed)? else { return Ok(None) };
+            let Some(own) = self.known_or_run(candidate, extent, seed)? else { return Ok(None) };
             written.push(own);
         }
-        Ok(Some(self.held(candidate, &written)))
+        Ok(Some(self.held(candidate, &extent.measured, &written)))
     }
 
     fn known_or_run(
         &self,
         candidate: &Candidate,
-        pages: u32,
+        extent: &Extent<'_>,
         seed: u64,
     ) -> Result<Option<Written>, LabError> {
-        let name = format!("{candidate:?} {pages} {seed}");
-        if let Some(known) = lock(&self.known).get(&name) {
-            return Ok(known.clone());
-        }
-        let written = match self.written(candidate, pages, seed) {
-            Ok(written) => Some(written).filter(|written| !written.given_up),
-            Err(LabError::Sim(SimError::Stopped)) => return Err(SimError::Stopped.into()),
+        match self.prepared_or_run(candidate, extent, seed) {
+            Ok(written) => Ok(Some(written).filter(|written| !written.given_up)),
+            Err(LabError::Sim(SimError::Stopped)) => Err(SimError::Stopped.into()),
             Err(LabError::Sim(error)) => {
                 lock(&self.refused).get_or_insert_with(|| format!("{}: {error}", candidate.ftl));
-                None
+                Ok(None)
             }
-            Err(error) => return Err(error),
-        };
+            Err(error) => Err(error),
+        }
+    }
+
+    fn prepared_or_run(
+        &self,
+        candidate: &Candidate,
+        extent: &Extent<'_>,
+        seed: u64,
+    ) -> Result<Written, LabError> {
+        let drive_writes = extent.measured.host_bytes() / candidate.capacity as f64;
+        let prepared = self.experiment(candidate, extent.pages, drive_writes, seed)?.prepare()?;
+        // Over-provisioning is in whole blocks: neighbours may be the same drive.
+        let Candidate { ftl, capacity, .. } = candidate;
+        let name = format!("{ftl} {capacity} {:?} {seed}", prepared.config().drive);
+        if let Some(known) = lock(&self.known).get(&name)
+            && (known.given_up || known.covers(drive_writes))
+        {
+            return Ok(known.clone());
+        }
+        let written = self.written(candidate, prepared)?;
         lock(&self.known).insert(name, written.clone());
         Ok(written)
     }
 
-    /// Runs of a candidate held against the series.
-    fn held(&self, candidate: &Candidate, runs: &[Written]) -> Trial {
+    /// Runs of a candidate held against a series.
+    fn held(&self, candidate: &Candidate, measured: &Measured, runs: &[Written]) -> Trial {
         let capacity = candidate.capacity as f64;
-        let (measured, skip) = (&self.question.measured, self.question.skip * capacity);
+        let skip = self.question.skip * capacity;
         let of_runs: Vec<Vec<f64>> = runs.iter().map(Written::sums).collect();
         let residuals_of =
             |sums: &[f64]| measured.residuals(skip, &|host| runs[0].media(sums, capacity, host));
@@ -215,15 +237,14 @@ impl<'a> Runner<'a> {
             units: runs[0].blocks,
             distance: measured.distance(skip, &media),
             // The variance of one run, and of the mean of as many as there are.
-            expected_squares: apart / (count - 1.0).max(1.0) * (1.0 + 1.0 / count),
+            expected_square: apart / residuals.len() as f64 / (count - 1.0).max(1.0)
+                * (1.0 + 1.0 / count),
             residuals,
             wafs: measured.wafs().zip(all).map(|((at, waf), off)| (at, waf + off)).collect(),
         }
     }
 
-    fn written(&self, candidate: &Candidate, pages: u32, seed: u64) -> Result<Written, LabError> {
-        let experiment = self.experiment(candidate, pages, seed)?;
-        let prepared = experiment.prepare()?;
+    fn written(&self, candidate: &Candidate, prepared: Prepared) -> Result<Written, LabError> {
         let most = 1.0 + GIVEN_UP * (self.question.measured.waf_max() - 1.0);
         let key = key(&prepared, &format!("{} up to {most}", self.identity));
         if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&key)) {
@@ -260,6 +281,7 @@ impl<'a> Runner<'a> {
         &self,
         candidate: &Candidate,
         pages: u32,
+        drive_writes: f64,
         seed: u64,
     ) -> Result<Experiment, SimError> {
         let question = self.question;
@@ -268,7 +290,7 @@ impl<'a> Runner<'a> {
         let interval = (u64::from(pages) / INTERVALS).min(shortest as u64).max(1);
         let mut experiment = Experiment {
             ftls: vec![candidate.ftl.parse()?],
-            length: Length::DriveWrites(question.measured.host_bytes() / capacity),
+            length: Length::DriveWrites(drive_writes),
             interval_writes: Some(interval),
             seed,
             threads: Some(1),

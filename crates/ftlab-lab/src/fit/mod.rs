@@ -2,8 +2,8 @@
 //!
 //! Drives are simulated scaled down: the number of units and the number of drive writes stay, and a unit has fewer
 //! pages. Of every FTL a drive is looked for that writes as much as was measured: it is over-provisioning that decides how
-//! much, and when it is matched, the course of the series tells FTLs and sizes of units apart. The nearest are run with
-//! several seeds, and [`Bounds`] tell what the series does not. All runs are kept, so that a fit that was stopped goes on
+//! much, and when it is matched, the course of the series tells FTLs and sizes of units apart. Most are told apart by the
+//! beginning of the series; the nearest are run over all of it, with several seeds, and [`Bounds`] tell what the series does not. All runs are kept, so that a fit that was stopped goes on
 //! where it was.
 
 mod answer;
@@ -14,7 +14,9 @@ mod question;
 mod search;
 mod series;
 
-pub use answer::{Fit, TRIALS, Trials, USUAL_OP_RATIOS, USUAL_PAGES, possible_ftls, unit_pages};
+pub use answer::{
+    Fit, Scales, TRIALS, Trials, USUAL_OP_RATIOS, USUAL_PAGES, possible_ftls, unit_pages,
+};
 pub use bounds::{Bounds, ProfilePoint};
 pub use drive::{Candidate, Trial, Written};
 pub use question::Question;

@@ -1,9 +1,9 @@
-//! The search: every FTL with the over-provisioning that makes it write as much as was measured, then the better ones
-//! with units of every size, then step by step; what comes of it is held against each other over several seeds, since
-//! chance is not the same twice.
+//! The search. Over the beginning of the series, every FTL with the over-provisioning that makes it write as much as
+//! was measured, then the better ones with units of every size. Then, over all of it, the best of those, step by step;
+//! what comes of it is held against each other over several seeds, since chance is not the same twice.
 
 use super::drive::{Candidate, Runner, SEEDS, Trial};
-use super::question::Question;
+use super::question::{Extent, Question};
 use crate::error::LabError;
 use crate::parallel::parallel;
 use std::cmp::Ordering;
@@ -22,7 +22,7 @@ const UNITS: u32 = 1024;
 /// these.
 const SIZED: (f64, usize, usize) = (3.0, 5, 8);
 
-/// Drives that are followed step by step, of whatever FTL.
+/// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
 const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);
 
 /// Steps of over-provisioning begin at this and end at that, as shares of it.
@@ -65,6 +65,20 @@ impl Line {
         Self { next, tried: Vec::new() }
     }
 
+    /// Follows it over so much of the series, and tells its best.
+    fn follow(
+        mut self,
+        runner: &Runner<'_>,
+        extent: &Extent<'_>,
+    ) -> Result<Option<Trial>, LabError> {
+        while let Some(trial) = runner.trial(&self.next, extent, 1)? {
+            if !self.add(trial) {
+                break;
+            }
+        }
+        Ok(self.tried.into_iter().min_by(by_distance))
+    }
+
     /// Takes the next trial in; whether there is one more to try.
     fn add(&mut self, trial: Trial) -> bool {
         let off = trial.excess();
@@ -91,44 +105,58 @@ impl Question {
         (0..u32::BITS).map(|power| 1 << power).filter(move |pages| (least..=most).contains(pages))
     }
 
-    /// Runs many candidates, with several seeds those whose sum of squares may be within `limit`: that of one run is
-    /// less than twice that of the mean of several. Those that could not be run are left out.
+    /// Runs many candidates, those on that are near the best: first over the beginning of the series, then over all of
+    /// it, then with several seeds. How far one run is off, in squares, is less than twice what the mean of several is, and
+    /// `limit` is what matters of that. What is told of those that are given up is how far they were off until then.
     pub(super) fn try_closely(
         &self,
         runner: &Runner<'_>,
+        best: &Candidate,
         candidates: &[Candidate],
         limit: f64,
         threads: usize,
     ) -> Result<Vec<Trial>, LabError> {
+        let (whole, beginning) = (self.whole(), self.beginning(self.pages));
+        let of_best = |extent| runner.trial(best, extent, 1);
+        let begun = match (of_best(&beginning)?, of_best(&whole)?) {
+            (Some(begun), Some(whole)) => begun.mean_square() / whole.mean_square().max(1e-300),
+            _ => 1.0,
+        };
+        let rounds = [(&beginning, 1, begun.max(1.0)), (&whole, 1, 1.0), (&whole, SEEDS, 1.0)];
         let trials = parallel(threads, candidates, |candidate| {
-            match runner.trial(candidate, self.pages, 1)? {
-                Some(once) if once.squares() <= 2.0 * limit => {
-                    runner.trial(candidate, self.pages, SEEDS)
+            let mut last = None;
+            for (extent, seeds, more) in rounds {
+                last = runner.trial(candidate, extent, seeds)?;
+                if last.as_ref().is_none_or(|trial| trial.mean_square() > 2.0 * limit * more) {
+                    break;
                 }
-                trial => Ok(trial),
             }
+            Ok(last)
         });
-        let trials: Result<Vec<_>, _> = trials.into_iter().collect();
+        let trials: Result<Vec<_>, LabError> = trials.into_iter().collect();
         Ok(trials?.into_iter().flatten().collect())
     }
 
     /// Searches, on `threads`.
     pub(super) fn search(&self, runner: &Runner<'_>, threads: usize) -> Result<Found, LabError> {
-        let starts = self.starts(runner, threads)?.into_iter();
-        let mut trials = self.matched(runner, starts, threads)?;
+        let (whole, beginning) = (self.whole(), self.beginning(self.pages));
+        let starts = self.starts(runner, threads)?;
+        let mut trials = matched(runner, &beginning, &starts, threads)?;
         let ftls = best_of_each(trials.clone(), &[]);
         let sized = ftls[..near(&ftls, SIZED)].iter().flat_map(|best| {
             let own = &best.candidate;
             let others = self.sizes().filter(|pages| *pages != own.pages_per_block);
             others.map(|pages| self.with_units(own, pages)).filter(|other| other.op_ratio > 0.0)
         });
-        trials.extend(self.matched(runner, sized, threads)?);
+        trials.extend(matched(runner, &beginning, &sized.collect::<Vec<_>>(), threads)?);
         trials.sort_by(by_distance);
         let left = trials.split_off(near(&trials, FOLLOWED));
-        let walkers = trials.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
-        let walked = self.walked(runner, walkers, threads)?;
-        let followed =
-            best_of_each(self.try_closely(runner, &walked, f64::INFINITY, threads)?, &[]);
+        let starts: Vec<_> = trials.into_iter().map(|trial| trial.candidate).collect();
+        let followed = best_of_each(matched(runner, &whole, &starts, threads)?, &[]);
+        let walkers = followed.into_iter().map(|best| Walker { best, step: OP_STEP.0 }).collect();
+        let walked = walked(runner, &whole, walkers, threads)?;
+        let followed = try_each(runner, &whole, &walked, SEEDS, threads)?;
+        let followed = best_of_each(followed.into_iter().flatten().collect(), &[]);
         Ok(Found { left: best_of_each(left, &followed), followed })
     }
 
@@ -151,7 +179,7 @@ impl Question {
                 starts.extend(grid);
             }
         }
-        let trials = try_once(pages, runner, &starts, threads)?;
+        let trials = try_each(runner, &self.beginning(pages), &starts, 1, threads)?;
         let nearest = trials.chunks(OP_STEPS as usize + 1).filter_map(|line| {
             let off = |trial: &&Trial| trial.excess().abs();
             line.iter().flatten().min_by(|a, b| off(a).total_cmp(&off(b)))
@@ -161,48 +189,6 @@ impl Question {
             ..nearest.candidate.clone()
         };
         Ok(nearest.map(start).collect())
-    }
-
-    /// Gives every drive the over-provisioning with which it writes as much as was measured.
-    fn matched(
-        &self,
-        runner: &Runner<'_>,
-        starts: impl Iterator<Item = Candidate>,
-        threads: usize,
-    ) -> Result<Vec<Trial>, LabError> {
-        let mut lines: Vec<Line> = starts.map(Line::new).collect();
-        let mut moving: Vec<usize> = (0..lines.len()).collect();
-        while !moving.is_empty() {
-            let next: Vec<_> = moving.iter().map(|line| lines[*line].next.clone()).collect();
-            let trials = try_once(self.pages, runner, &next, threads)?;
-            let moved = moving.into_iter().zip(trials);
-            moving =
-                moved.filter_map(|(line, trial)| lines[line].add(trial?).then_some(line)).collect();
-        }
-        let best = lines.into_iter().filter_map(|line| line.tried.into_iter().min_by(by_distance));
-        Ok(best.collect())
-    }
-
-    /// Goes on by more and less over-provisioning, in ever smaller steps.
-    fn walked(
-        &self,
-        runner: &Runner<'_>,
-        mut walkers: Vec<Walker>,
-        threads: usize,
-    ) -> Result<Vec<Candidate>, LabError> {
-        while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
-            let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
-            let tried: Vec<Candidate> = walking.flat_map(Walker::neighbours).collect();
-            let mut trials = try_once(self.pages, runner, &tried, threads)?.into_iter();
-            for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
-                let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
-                match own.min_by(by_distance) {
-                    Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
-                    _ => walker.step /= 2.0,
-                }
-            }
-        }
-        Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
     }
 
     /// A candidate with units of another size, and as much spare flash beside its reserve.
@@ -223,14 +209,49 @@ impl Walker {
     }
 }
 
-/// Runs many candidates once, on drives of so many pages; nothing for those that could not be run.
-fn try_once(
-    pages: u32,
+/// Gives every drive the over-provisioning with which it writes as much as was measured.
+fn matched(
     runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    starts: &[Candidate],
+    threads: usize,
+) -> Result<Vec<Trial>, LabError> {
+    let follow = |start: &Candidate| Line::new(start.clone()).follow(runner, extent);
+    let best: Result<Vec<_>, _> = parallel(threads, starts, follow).into_iter().collect();
+    Ok(best?.into_iter().flatten().collect())
+}
+
+/// Goes on by more and less over-provisioning, in ever smaller steps.
+fn walked(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
+    mut walkers: Vec<Walker>,
+    threads: usize,
+) -> Result<Vec<Candidate>, LabError> {
+    while walkers.iter().any(|walker| walker.step >= OP_STEP.1) {
+        let walking = walkers.iter().filter(|walker| walker.step >= OP_STEP.1);
+        let tried: Vec<Candidate> = walking.flat_map(Walker::neighbours).collect();
+        let mut trials = try_each(runner, extent, &tried, 1, threads)?.into_iter();
+        for walker in walkers.iter_mut().filter(|walker| walker.step >= OP_STEP.1) {
+            let own = trials.by_ref().take(Walker::NEIGHBOURS).flatten();
+            match own.min_by(by_distance) {
+                Some(trial) if by_distance(&trial, &walker.best).is_lt() => walker.best = trial,
+                _ => walker.step /= 2.0,
+            }
+        }
+    }
+    Ok(walkers.into_iter().map(|walker| walker.best.candidate).collect())
+}
+
+/// Runs many candidates, each with so many seeds; nothing for those that could not be run.
+fn try_each(
+    runner: &Runner<'_>,
+    extent: &Extent<'_>,
     candidates: &[Candidate],
+    seeds: u64,
     threads: usize,
 ) -> Result<Vec<Option<Trial>>, LabError> {
-    let trials = parallel(threads, candidates, |candidate| runner.trial(candidate, pages, 1));
+    let trials = parallel(threads, candidates, |own| runner.trial(own, extent, seeds));
     trials.into_iter().collect()
 }
 

@@ -80,6 +80,13 @@ impl Measured {
         Self::new(rows.collect())
     }
 
+    /// The samples until the host had written so many bytes, or those that a series has at least.
+    pub(super) fn until(&self, bytes: f64) -> Self {
+        let until = self.host.partition_point(|host| *host <= bytes);
+        let until = until.max(INTERVALS_MIN + 1).min(self.host.len());
+        Self { host: self.host[..until].to_vec(), media: self.media[..until].to_vec() }
+    }
+
     /// Samples.
     pub fn samples(&self) -> usize {
         self.host.len()
