@@ -8,11 +8,14 @@ use crate::page::entry::DriveShape;
 use crate::page::{Drive, Phase};
 use crate::state::state;
 use crate::stream::StreamId;
-use crate::{Metadata, bits_for};
+use crate::{Metadata, bits_for, hardware};
 use ftlab_flash::BlockId;
 
 /// Ages beyond this many host writes count as this.
 const AGE_MAX: u32 = 1 << 31;
+
+/// In place of the step of a lifetime: that of pages in an open block is worked out for each.
+const NOT_KEPT: u8 = u8::MAX;
 
 /// Blocks of fewer pages give less weight to the rate that all blocks have in common.
 const COMMON_PAGES: u32 = 32;
@@ -48,7 +51,7 @@ struct BlockRecord {
     valid_then: [u16; 2],
     /// Mean step of the lifetimes expected of its pages.
     step: u8,
-    /// Step of the lifetime expected of those that the host rewrites.
+    /// Step of the lifetime expected of those that the host rewrites, or `NOT_KEPT`.
     rewrite_step: u8,
     /// Whether it was opened since the older snapshot.
     is_new: bool,
@@ -91,7 +94,20 @@ struct OpenPages {
 
 state!(OpenPages { clocks, steps, count });
 
+impl BlockRecord {
+    #[inline]
+    fn age(&self, drive: &Drive) -> f32 {
+        (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1) as f32
+    }
+}
+
 impl OpenPages {
+    #[inline]
+    fn age(self, drive: &Drive) -> f32 {
+        let age = drive.write_clock() - self.clocks / u64::from(self.count.max(1));
+        age.max(1) as f32
+    }
+
     #[inline]
     fn mean_step(self) -> u8 {
         (self.steps / self.count.max(1)) as u8
@@ -175,6 +191,21 @@ impl Evidence {
         })
     }
 
+    /// Asks the processor for what is known of `block`.
+    #[inline]
+    pub(super) fn prefetch(&self, block: BlockId) {
+        hardware::prefetch(&self.blocks, block.index());
+    }
+
+    /// Mean age of the pages of `block` in host writes, at least 1.
+    #[inline]
+    pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
+        match drive.phase(block) {
+            Phase::Open => self.open[drive.stream_of(block).index()].age(drive),
+            _ => self.blocks[block.index()].age(drive),
+        }
+    }
+
     /// What is known of the pages of `block` now.
     #[inline]
     pub(super) fn of(&self, block: BlockId, drive: &Drive) -> Observed {
@@ -188,7 +219,7 @@ impl Evidence {
     #[inline]
     fn of_sealed(&self, block: BlockId, drive: &Drive) -> Observed {
         let record = self.blocks[block.index()];
-        let age = (drive.write_clock() as u32).wrapping_sub(record.stamp).max(1) as f32;
+        let age = record.age(drive);
         let (valid, then) =
             (drive.valid_pages(block), u32::from(record.valid_then[0]) << self.shift);
         let has_grown = record.was_open && then < valid;
@@ -207,8 +238,7 @@ impl Evidence {
     fn of_open(&self, block: BlockId, drive: &Drive) -> Observed {
         let record = self.blocks[block.index()];
         let open = self.open[drive.stream_of(block).index()];
-        let age = drive.write_clock() - open.clocks / u64::from(open.count.max(1));
-        let age = age.max(1) as f32;
+        let age = open.age(drive);
         let (before, writes) = if record.is_new {
             (drive.programmed_pages(block), age)
         } else {
@@ -249,10 +279,11 @@ impl Evidence {
     }
 
     /// The step of the lifetime that is expected of a page that the host rewrites, its present version lying
-    /// in the sealed `block`, as of the last time when it was worked out.
+    /// in `block`, as of the last time when it was worked out; none while the block is open.
     #[inline]
-    pub(super) fn rewrite_step(&self, block: BlockId) -> u8 {
-        self.blocks[block.index()].rewrite_step
+    pub(super) fn rewrite_step(&self, block: BlockId) -> Option<u8> {
+        let step = self.blocks[block.index()].rewrite_step;
+        (step != NOT_KEPT).then_some(step)
     }
 
     pub(super) fn set_rewrite_step(&mut self, block: BlockId, step: u8) {
@@ -260,7 +291,9 @@ impl Evidence {
     }
 
     pub(super) fn on_opened(&mut self, block: BlockId) {
-        self.blocks[block.index()].is_new = true;
+        let record = &mut self.blocks[block.index()];
+        record.is_new = true;
+        record.rewrite_step = NOT_KEPT;
     }
 
     /// A page of a lifetime of `step` is about to be programmed for `stream`.

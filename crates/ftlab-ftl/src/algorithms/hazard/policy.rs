@@ -55,7 +55,7 @@
 //!     f = sqrt(h / h_b)
 //!
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
-//!     rewrite_step = step_of((f T + a) / 2)
+//!     rewrite_step = step_of((f T + a) / 2), unless pages are known
 //!     score = (1 - u)^2 / (u h_b)
 //!     kept score = score / (1 + the part of an epoch that has passed)            (score_board.rs)
 //!
@@ -236,7 +236,9 @@ impl Hazard {
             return 0.0;
         }
         let estimate = self.estimate(block, drive);
-        self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
+        if self.pages.is_none() {
+            self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
+        }
         let score = estimate.score(block, drive);
         if score == 0.0 {
             self.board.clear(block);
@@ -269,10 +271,9 @@ impl Hazard {
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
     #[inline]
     fn rewrite_step(&self, block: BlockId, drive: &Drive) -> u8 {
-        if drive.phase(block) == Phase::Open || self.estimates == Estimates::Fresh {
-            self.scale.step_of(self.estimate(block, drive).rewritten())
-        } else {
-            self.evidence.rewrite_step(block)
+        match self.evidence.rewrite_step(block) {
+            Some(step) if self.estimates == Estimates::Kept => step,
+            _ => self.scale.step_of(self.estimate(block, drive).rewritten()),
         }
     }
 
@@ -331,7 +332,8 @@ impl Policy for Hazard {
     }
 
     #[inline]
-    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
+    fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
+        self.evidence.prefetch(block);
         if let Some(pages) = &self.pages {
             pages.prefetch(lpn);
         }
@@ -352,7 +354,7 @@ impl Policy for Hazard {
             Some(page) => {
                 let block = drive.block_of(page);
                 let alone = match &mut self.pages {
-                    Some(pages) => pages.rewritten(write.lpn, self.evidence.of(block, drive).age),
+                    Some(pages) => pages.rewritten(write.lpn, self.evidence.age(block, drive)),
                     None => self.rewrite_step(block, drive),
                 };
                 let step = self.runs.expected(write.lpn, alone);
@@ -369,7 +371,7 @@ impl Policy for Hazard {
             self.begin_victim(page.victim, drive);
         }
         let step = self.pages.as_mut().map_or(self.destination, |pages| {
-            let step = pages.moved(page.lpn, self.evidence.of(page.victim, drive).age);
+            let step = pages.moved(page.lpn, self.evidence.age(page.victim, drive));
             self.sharing.on_moved_pages(step, 1);
             step
         });
