@@ -106,6 +106,15 @@ pub trait Flash {
         self.copyback(from, to, lpn)
     }
 
+    /// So many [`merge_copy`](Self::merge_copy), of pages from where to where, in order, up to the first that fails.
+    #[inline]
+    fn merge_copies(
+        &mut self,
+        mut copies: impl Iterator<Item = (Ppn, Ppn, Lpn)>,
+    ) -> Result<(), Self::Error> {
+        copies.try_for_each(|(from, to, lpn)| self.merge_copy(from, to, lpn))
+    }
+
     /// Erases all pages of `block`.
     fn erase(&mut self, block: BlockId) -> Result<(), Self::Error>;
 

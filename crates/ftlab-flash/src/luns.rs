@@ -228,13 +228,42 @@ impl Luns {
             return lun.occupy(start, start + read_ns + program_ns);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
-        if from == to && self.shared.is_none() {
-            let lun = &mut self.all[from];
-            let start = earliest.max(lun.free);
-            return lun.occupy(start, start + read_ns + program_ns);
-        }
         let is_read = self.read_from(from, earliest, read_ns);
         self.program_on(to, if self.reads_first { is_read } else { earliest }, program_ns)
+    }
+
+    /// Copies pages one after the other, as [`copy`](Self::copy) does.
+    #[inline]
+    pub(crate) fn copy_all<E>(
+        &mut self,
+        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
+        earliest: u64,
+    ) -> Result<Copied, E> {
+        let mut copied = Copied::default();
+        // The channel of a LUN that is alone is free whenever the LUN is.
+        let never_waits_for_channel = self.shared.is_none() || self.all.len() == 1;
+        if self.cells.is_some() || self.accounts.is_some() || !never_waits_for_channel {
+            copies.try_for_each(|copy| {
+                let (from, to) = copy?;
+                let lun_ns = self.read_ns(from) + self.program_ns(to);
+                copied.add(lun_ns, self.copy(from, to, earliest));
+                Ok(())
+            })?;
+            return Ok(copied);
+        }
+        // What does not change is in registers, not read again after each change of a LUN.
+        let Self { read_ns, program_ns, reads_first, striping, .. } = *self;
+        let (luns, mut pages) = (&mut self.all[..], 0);
+        copies.try_for_each(|copy| {
+            let [from, to] = <[Ppn; 2]>::from(copy?).map(|page| striping.lun(page));
+            let is_read = luns[from].take(earliest, read_ns);
+            let done = luns[to].take(if reads_first { is_read } else { earliest }, program_ns);
+            copied.add(read_ns + program_ns, done);
+            pages += 1;
+            Ok(())
+        })?;
+        self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2 * pages);
+        Ok(copied)
     }
 
     /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
@@ -317,7 +346,31 @@ impl Luns {
     }
 }
 
+/// Pages that were copied.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Copied {
+    /// Time that they take of their LUNs.
+    pub(crate) lun_ns: u64,
+    /// When all are complete.
+    pub(crate) done: u64,
+}
+
+impl Copied {
+    #[inline]
+    fn add(&mut self, lun_ns: u64, done: u64) {
+        self.lun_ns += lun_ns;
+        self.done = self.done.max(done);
+    }
+}
+
 impl Lun {
+    /// Is occupied for so long as soon as it is free, but not before `earliest`.
+    #[inline]
+    fn take(&mut self, earliest: u64, time_ns: u64) -> u64 {
+        let start = earliest.max(self.free);
+        self.occupy(start, start + time_ns)
+    }
+
     #[inline]
     fn occupy(&mut self, start: u64, done: u64) -> u64 {
         self.idle_ns += start - self.free;

@@ -459,12 +459,17 @@ impl<F: Flash> Timed<F> {
             return times[0] + times[1];
         }
         let done = self.luns.copy(from, to, self.now());
-        if !self.has_dependencies {
-            return times[0] + times[1];
-        }
-        let moved_by = &mut self.moved_by[usize::from(self.host.is_waiting)];
-        *moved_by = done.max(*moved_by);
+        self.moved_until(done);
         times[0] + times[1]
+    }
+
+    /// Takes note of copies, which are complete at `done`.
+    #[inline]
+    fn moved_until(&mut self, done: u64) {
+        if self.has_dependencies {
+            let moved_by = &mut self.moved_by[usize::from(self.host.is_waiting)];
+            *moved_by = done.max(*moved_by);
+        }
     }
 
     /// Programs a page that the present request asked for, or the FTL itself.
@@ -581,6 +586,25 @@ impl<F: Flash> Flash for Timed<F> {
     fn merge_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) -> Result<(), F::Error> {
         self.flash.merge_copy(from, to, lpn)?;
         self.measured.merges_ns += self.copy(from, to);
+        Ok(())
+    }
+
+    #[inline]
+    fn merge_copies(
+        &mut self,
+        mut copies: impl Iterator<Item = (Ppn, Ppn, Lpn)>,
+    ) -> Result<(), F::Error> {
+        if self.schedule().is_some() {
+            return copies.try_for_each(|(from, to, lpn)| self.merge_copy(from, to, lpn));
+        }
+        let (now, flash) = (self.now(), &mut self.flash);
+        let copies = copies.map(|(from, to, lpn)| {
+            flash.merge_copy(from, to, lpn)?;
+            Ok((from, to))
+        });
+        let copied = self.luns.copy_all(copies, now)?;
+        self.measured.merges_ns += copied.lun_ns;
+        self.moved_until(copied.done);
         Ok(())
     }
 

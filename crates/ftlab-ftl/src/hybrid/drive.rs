@@ -11,6 +11,9 @@ use std::ops::Range;
 /// "Not in the log".
 const NONE: u32 = u32::MAX;
 
+/// Entries of the map of the log that memory hands out at once.
+const ENTRIES_PER_LINE: usize = 64 / size_of::<u32>();
+
 /// The data blocks, which are the first stream of every hybrid-mapped FTL.
 pub(crate) const DATA: StreamId = StreamId(0);
 
@@ -271,20 +274,20 @@ impl<F: Flash, O: Observer> Drive<F, O> {
         let pages = self.pages_in(logical);
         let from_first = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
         let to_first = self.geometry.first_page(to).0;
-        let mut copies = 0;
-        for lpn in pages.start + offset..pages.end {
-            if !self.live.get(lpn) {
-                continue;
-            }
-            let place = lpn - pages.start;
-            let log_page = self.log_page_of[lpn as usize];
-            let from = if log_page == NONE { from_first + place } else { log_page };
-            let copied = self.flash.merge_copy(Ppn(from), Ppn(to_first + place), Lpn(lpn));
-            copied.map_err(FtlError::Flash)?;
-            self.observer.merge_copy(Lpn(lpn));
-            copies += 1;
+        let Self { flash, observer, live, log_page_of, counters, .. } = self;
+        for lpn in (pages.start + offset..pages.end).step_by(ENTRIES_PER_LINE) {
+            hardware::prefetch(log_page_of, lpn as usize);
         }
-        self.counters.merges.copies += u64::from(copies);
+        let mut copies = 0;
+        let all = (pages.start + offset..pages.end).filter(|lpn| live.get(*lpn)).map(|lpn| {
+            copies += 1;
+            observer.merge_copy(Lpn(lpn));
+            let (place, log_page) = (lpn - pages.start, log_page_of[lpn as usize]);
+            let from = if log_page == NONE { from_first + place } else { log_page };
+            (Ppn(from), Ppn(to_first + place), Lpn(lpn))
+        });
+        flash.merge_copies(all).map_err(FtlError::Flash)?;
+        counters.merges.copies += u64::from(copies);
         Ok(copies)
     }
 
