@@ -141,11 +141,9 @@ const REPLAYS: &str = "[global]\nfilename=/dev/nvme0n1\nioengine=io_uring\n\
 fn a_job_replays_any_workload_with_a_clock_and_a_trace_without() {
     let place = Place::new();
     place.write("jobs.fio", REPLAYS);
-    let mut log = "fio version 2 iolog\nd add\nd open\n".to_owned();
-    for page in 0..500 {
-        log += &format!("d write {} 4096\n", 4096 * (page * 7 % 1024));
-    }
-    place.write("log.txt", format!("{log}d close\n"));
+    let mut log = vec!["fio version 2 iolog\nd add\nd open".to_owned()];
+    log.extend((0..500).map(|page| format!("d write {} 4096", 4096 * (page * 7 % 1024))));
+    place.write("log.txt", log.join("\n") + "\nd close\n");
     let drive = "--logical 32MiB --op 20% --pages-per-block 64 --ftl 1r-greedy";
     let timing = "--timing femu:unit=request,by=tenant,slots=8,weights=4/1/1";
     let run = |more: &str| place.ftlab(&format!("run jobs.fio {drive} {more}"));
@@ -154,7 +152,7 @@ fn a_job_replays_any_workload_with_a_clock_and_a_trace_without() {
     let of = |operation: &str, tenant: &str| {
         let groups = groups.as_array().unwrap().iter();
         let mut found = groups.filter(|it| it["name"] == tenant && it["operation"] == operation);
-        found.next().map_or(0, |it| it["requests"].as_u64().unwrap())
+        found.next().map_or(0, |it| it["count"].as_u64().unwrap())
     };
     assert_eq!(of("write", "recorded"), 500, "{groups}");
     assert!(of("write", "oltp") > 500 && of("write", "cache") > 500, "{groups}");

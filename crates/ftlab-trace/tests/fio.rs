@@ -4,7 +4,7 @@
 mod common;
 
 use common::fixture;
-use ftlab_trace::fio::JobFile;
+use ftlab_trace::fio::{JobFile, OpenReplay};
 use ftlab_trace::synthetic::{Space, build};
 use ftlab_trace::{ClosedLoop, Turn};
 use ftlab_trace::{Op, RequestBatch, RequestHasher};
@@ -243,7 +243,9 @@ proptest! {
                 prop_assert!(batch.iter().all(|(_, lba, sectors)| lba + u64::from(sectors) <= 8 << 12));
             }
         }
-        if let Ok(mut hosts) = jobs.hosts(&space, true) {
+        // No option names a file, so that nothing is opened.
+        let open: OpenReplay = |spec, space| build(&spec.parse().unwrap(), space);
+        if let Ok(mut hosts) = jobs.hosts(&space, open, true) {
             let mut time = 0;
             for _ in 0..100 {
                 batch.clear();

@@ -148,7 +148,8 @@ pub(super) fn check(plan: &Plan) -> Result<(), TraceError> {
     let page_bytes = u64::from(plan.page_bytes);
     let (reason, remedy) = if name == "-" {
         ("read_iolog=- reads standard input".to_owned(), "name a file")
-    } else if name.starts_with("fio:") || name.ends_with(".fio") {
+    } else if name.starts_with("fio:") || Path::new(name).extension().is_some_and(|it| it == "fio")
+    {
         (format!("read_iolog={name} is a job file in a job file"), "include it: include jobs.fio")
     } else if options.loops > 1 || options.time_based {
         let reason = "replays once, but has loops or time_based".to_owned();
