@@ -259,7 +259,7 @@ mod tests {
     fn what_means_the_same_resolves_to_the_same() {
         let resolved = |spec: &str| resolve(&spec.parse().unwrap()).unwrap();
         let short = resolved("join:of=mix(of=zipf*1)*2;uniform*1.0");
-        let long = "mix(of=zipf(theta=0.9;hash=new)*1)*2;uniform(map=off)*1";
+        let long = "mix(of=zipf(theta=0.9;hash=new)*1)*2;uniform(map=off;reads=0)*1";
         assert_eq!(short, [("of", long.to_owned())]);
         assert_eq!(short, resolved(&format!("join:of={long}")));
     }
