@@ -240,9 +240,9 @@ impl Luns {
         earliest: u64,
     ) -> Result<Copied, E> {
         let mut copied = Copied::default();
-        // The channel of a LUN that is alone is free whenever the LUN is.
-        let never_waits_for_channel = self.shared.is_none() || self.all.len() == 1;
-        if self.cells.is_some() || self.accounts.is_some() || !never_waits_for_channel {
+        // A LUN that is alone is quicker one page at a time.
+        let is_alone = self.all.len() == 1;
+        if is_alone || self.shared.is_some() || self.cells.is_some() || self.accounts.is_some() {
             copies.try_for_each(|copy| {
                 let (from, to) = copy?;
                 let lun_ns = self.read_ns(from) + self.program_ns(to);
@@ -253,16 +253,14 @@ impl Luns {
         }
         // What does not change is in registers, not read again after each change of a LUN.
         let Self { read_ns, program_ns, reads_first, striping, .. } = *self;
-        let (luns, mut pages) = (&mut self.all[..], 0);
+        let luns = &mut self.all[..];
         copies.try_for_each(|copy| {
             let [from, to] = <[Ppn; 2]>::from(copy?).map(|page| striping.lun(page));
             let is_read = luns[from].take(earliest, read_ns);
             let done = luns[to].take(if reads_first { is_read } else { earliest }, program_ns);
             copied.add(read_ns + program_ns, done);
-            pages += 1;
             Ok(())
         })?;
-        self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2 * pages);
         Ok(copied)
     }
 
