@@ -555,14 +555,16 @@ impl Experiment {
         self.drive.check()
     }
 
+    /// Whether all its hosts are jobs that end where there is a clock.
+    fn ends_by_the_clock(&self) -> Result<bool, SimError> {
+        let hosts = self.hosts_on_a_clock()?;
+        Ok(matches!(hosts, Some(WhichHosts::Jobs(jobs, _)) if jobs.has_end_by_the_clock()))
+    }
+
     fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
-            // On a clock, jobs without another end have a runtime, but for generators that they replay.
-            Length::OfWorkload if matches!(self.hosts_on_a_clock()?, Some(WhichHosts::Jobs(jobs, _)) if jobs.has_end_by_the_clock()) =>
-            {
-                return Ok(None);
-            }
+            Length::OfWorkload if self.ends_by_the_clock()? => return Ok(None),
             Length::OfWorkload if self.workload.has_end()? && !self.repeats() => return Ok(None),
             Length::OfWorkload => of_drive(GENERATOR_DRIVE_WRITES),
             Length::Writes(writes) => writes,

@@ -139,7 +139,7 @@ impl Question {
         })
     }
 
-    /// What scaling a drive down does. A trace is not scaled.
+    /// What scaling a drive down does, over the beginning of the series.
     fn scales(&self, runner: &Runner<'_>, own: &Candidate) -> Result<Option<Scales>, LabError> {
         let extents =
             [self.pages, self.pages.saturating_mul(LARGER)].map(|pages| self.beginning(pages));

@@ -105,9 +105,9 @@ impl Question {
         (0..u32::BITS).map(|power| 1 << power).filter(move |pages| (least..=most).contains(pages))
     }
 
-    /// Runs many candidates, those on that are near the best: first over the beginning of the series, then over all of
-    /// it, then with several seeds. How far one run is off, in squares, is less than twice what the mean of several is, and
-    /// `limit` is what matters of that. What is told of those that are given up is how far they were off until then.
+    /// Runs many candidates over the beginning of the series, those that are near the best there over all of it, and those
+    /// that still are with several seeds. The mean square of one run is less than twice that of the mean of several, of which
+    /// `limit` is the most that matters. Of a candidate that is given up, the last run is told.
     pub(super) fn try_closely(
         &self,
         runner: &Runner<'_>,

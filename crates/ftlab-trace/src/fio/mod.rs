@@ -189,8 +189,7 @@ impl JobFile {
     }
 
     /// The same for a clock: each job is a host of its own, with its own queue depth. Where reads take no time,
-    /// neither do trims, and jobs that write nothing are refused.
-    /// `open` opens what jobs replay.
+    /// neither do trims, and jobs that write nothing are refused. `open` opens what jobs replay.
     pub fn hosts(
         &self,
         space: &Space,
