@@ -96,6 +96,32 @@ fn several_hosts_with_several_queues_work_at_once() {
 }
 
 #[test]
+fn commands_sent_at_once_are_done_in_order_and_one_that_fails_fails_alone() {
+    let served = serve(&Arc::default());
+    let (_admin, controller) = served.admin();
+    // With digests, and without.
+    for number in [1, 2] {
+        let mut queue = served.connect(number, controller, &served.nqn);
+        for round in 0..8_u8 {
+            let data = |index: u8| vec![index ^ round << 2 ^ number as u8; BLOCK];
+            let request = |index: u8| match index % 5 {
+                0 | 2 => Request::write(1, index.into(), 1, data(index)),
+                // What has just been written.
+                1 | 3 => Request::read(1, u64::from(index) - 1, 1, BLOCK as u32),
+                _ => Request::read(1, 1 << 40, 1, BLOCK as u32),
+            };
+            let ids: Vec<u16> = (0..60).map(|index| queue.submit(request(index))).collect();
+            queue.send().unwrap();
+            for (index, id) in (0..).zip(ids) {
+                let done = queue.receive_done().unwrap();
+                assert_eq!((done.id, done.status != 0), (id, index % 5 == 4));
+                assert!(!matches!(index % 5, 1 | 3) || done.data == data(index - 1));
+            }
+        }
+    }
+}
+
+#[test]
 fn when_the_admin_queue_ends_all_others_do() {
     let disk = Arc::new(Disk::default());
     let served = serve(&disk);
