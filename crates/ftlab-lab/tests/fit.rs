@@ -103,10 +103,10 @@ fn ftls_that_no_drive_can_have_are_not_tried() {
     }
 }
 
-/// Ten drives, all FTLs that a drive can have: over-provisioning within half a point, and nine of them named: first, or not
+/// Twenty drives, all FTLs that a drive can have: over-provisioning within half a point, and nine of ten named: first, or not
 /// to be told from the first. The lines that it prints are the table in docs/real-drives.md.
 #[test]
-#[ignore = "takes three minutes of processor time"]
+#[ignore = "takes five minutes of processor time"]
 fn of_ten_hidden_drives_nine_are_named() {
     let workload = "fio-randwrite:bs=128";
     let hidden = [
@@ -120,6 +120,17 @@ fn of_ten_hidden_drives_nine_are_named() {
         ("sepbit", 0.189, 1024),
         ("midas", 0.131, 256),
         ("hazard", 0.226, 512),
+        // What the search was made with ends here.
+        ("sep-gc/greedy", 0.194, 256),
+        ("1r-greedy", 0.137, 256),
+        ("lru/cost-benefit", 0.112, 512),
+        ("2r-greedy", 0.241, 512),
+        ("dac-greedy", 0.099, 512),
+        ("sep-gc/cost-benefit", 0.163, 256),
+        ("warcip/cost-benefit", 0.077, 512),
+        ("2r-fifo", 0.208, 1024),
+        ("fadac/cost-benefit", 0.125, 512),
+        ("lfs-cb", 0.265, 512),
     ];
     let (mut missed, mut off) = (Vec::new(), Vec::new());
     for (seed, (ftl, op_ratio, units)) in (100..).zip(hidden) {
@@ -144,5 +155,5 @@ fn of_ten_hidden_drives_nine_are_named() {
         }
     }
     assert!(off.is_empty(), "over-provisioning: {off:?}");
-    assert!(missed.len() <= 1, "not named: {missed:?}");
+    assert!(10 * missed.len() <= hidden.len(), "not named: {missed:?}");
 }

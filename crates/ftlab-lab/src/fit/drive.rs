@@ -330,3 +330,27 @@ impl Progress for Watch<'_> {
         ControlFlow::Continue(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_covers_what_it_was_run_for_and_is_extrapolated_beyond() {
+        // 100 pages; intervals of 50 host writes; two drive writes.
+        let written = Written {
+            pages: 100,
+            op_ratio: 0.1,
+            blocks: 11,
+            interval: 50,
+            relocated: vec![0, 10, 20, 30],
+            given_up: false,
+        };
+        assert!(written.covers(2.0) && written.covers(2.4));
+        assert!(!written.covers(2.5), "an interval is missing");
+        // The real drive has 1,000 bytes, 10 for each page.
+        let media = |host| written.media(&written.sums(), 1000.0, host);
+        assert_eq!([0.0, 500.0, 1000.0, 1250.0].map(media), [0.0, 500.0, 1100.0, 1450.0]);
+        assert_eq!(media(2500.0), 2500.0 + 900.0, "as in the last interval");
+    }
+}

@@ -20,7 +20,7 @@ const UNITS: u32 = 1024;
 
 /// FTLs that are tried with units of every size: those within this factor of the best, in order, no fewer and no more than
 /// these.
-const SIZED: (f64, usize, usize) = (3.0, 5, 8);
+const SIZED: (f64, usize, usize) = (3.0, 5, 12);
 
 /// Drives that are looked at over the whole series, of whatever FTL; the best of each FTL is followed step by step.
 const FOLLOWED: (f64, usize, usize) = (1.5, 5, 10);

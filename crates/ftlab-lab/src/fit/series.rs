@@ -198,6 +198,17 @@ mod tests {
     }
 
     #[test]
+    fn a_beginning_has_the_samples_until_then_and_enough_to_compare() {
+        let series = series();
+        let all = series.until(f64::INFINITY);
+        assert_eq!(all, series);
+        let begun = series.until(89.9);
+        assert_eq!((begun.samples(), begun.host_bytes()), (9, 80.0));
+        assert_eq!(series.until(90.0).samples(), 10, "the sample at that place is part of it");
+        assert_eq!(series.until(0.0).samples(), INTERVALS_MIN + 1);
+    }
+
+    #[test]
     fn counters_that_go_back_and_series_that_say_nothing_are_refused() {
         let of = |rows: &[(f64, f64)]| Measured::new(rows.to_vec()).unwrap_err();
         assert!(of(&[(5.0, 5.0), (6.0, 6.0), (1.0, 7.0)]).contains("sample 3 counts less"));
