@@ -251,14 +251,30 @@ impl Luns {
             })?;
             return Ok(copied);
         }
+        match self.striping {
+            Striping::Even { mask, .. } => {
+                self.copy_between(copies, earliest, |page| (page.0 & mask) as usize)
+            }
+            striping => self.copy_between(copies, earliest, |page| striping.lun(page)),
+        }
+    }
+
+    /// Copies pages one after the other, where no page differs from others and LUNs share no channels.
+    #[inline]
+    fn copy_between<E>(
+        &mut self,
+        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
+        earliest: u64,
+        lun_of: impl Fn(Ppn) -> usize,
+    ) -> Result<Copied, E> {
         // What does not change is in registers, not read again after each change of a LUN.
-        let Self { read_ns, program_ns, reads_first, striping, .. } = *self;
-        let luns = &mut self.all[..];
+        let Self { read_ns, program_ns, reads_first, .. } = *self;
+        let (luns, mut copied) = (&mut self.all[..], Copied::default());
         copies.try_for_each(|copy| {
-            let [from, to] = <[Ppn; 2]>::from(copy?).map(|page| striping.lun(page));
-            let is_read = luns[from].take(earliest, read_ns);
-            let done = luns[to].take(if reads_first { is_read } else { earliest }, program_ns);
-            copied.add(read_ns + program_ns, done);
+            let (from, to) = copy?;
+            let is_read = luns[lun_of(from)].take(earliest, read_ns);
+            let earliest = if reads_first { is_read } else { earliest };
+            copied.add(read_ns + program_ns, luns[lun_of(to)].take(earliest, program_ns));
             Ok(())
         })?;
         Ok(copied)
@@ -270,14 +286,9 @@ impl Luns {
         if self.accounts.is_some() {
             self.account_erase(block, now, moved);
         }
-        let earliest = now.max(moved);
-        let mut done = earliest;
-        for number in self.luns_of(block) {
-            let lun = &mut self.all[number];
-            let start = earliest.max(lun.free);
-            done = done.max(lun.occupy(start, start + self.erase_ns));
-        }
-        done
+        let (earliest, erase_ns, luns) = (now.max(moved), self.erase_ns, self.luns_of(block));
+        let erased = self.all[luns].iter_mut().map(|lun| lun.take(earliest, erase_ns));
+        erased.max().unwrap_or(earliest)
     }
 }
 
