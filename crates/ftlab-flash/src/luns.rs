@@ -28,6 +28,8 @@ pub(crate) struct Luns {
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
+    /// LUN -> erases of blocks whose first part is there.
+    erases: Vec<u64>,
     /// LUN -> time that operations of the host waited until it began them, in sum.
     queued_ns: Vec<u64>,
     /// None where transfers take no time.
@@ -41,8 +43,8 @@ pub(crate) struct Luns {
 struct Lun {
     /// When it is free.
     free: u64,
-    /// Time for which it was free before that; for the rest it was occupied.
-    idle_ns: u64,
+    /// Time for which it was occupied before that, but for erases.
+    busy_ns: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -72,6 +74,7 @@ impl Luns {
             reads_first: parameters.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
+            erases: vec![0; count as usize],
             queued_ns: vec![0; count as usize],
             shared: (transfer_ns > 0).then(|| Channels {
                 transfer_ns,
@@ -114,7 +117,14 @@ impl Luns {
     /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
     /// to that time.
     fn busy_ns(&self, until: u64) -> Vec<u64> {
-        self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
+        let busy_ns = |(number, lun): (usize, &Lun)| {
+            // All blocks that have a part on several LUNs have one on the same LUNs.
+            let luns = self.luns_of(BlockId(number as u32));
+            let erases = if luns.contains(&number) { self.erases[luns.start] } else { 0 };
+            let idle_ns = lun.free - lun.busy_ns - erases * self.erase_ns;
+            lun.free.min(until).max(idle_ns) - idle_ns
+        };
+        self.all.iter().enumerate().map(busy_ns).collect()
     }
 
     /// How occupied LUNs and channels were by then, and how long operations waited.
@@ -287,8 +297,13 @@ impl Luns {
             self.account_erase(block, now, moved);
         }
         let (earliest, erase_ns, luns) = (now.max(moved), self.erase_ns, self.luns_of(block));
-        let erased = self.all[luns].iter_mut().map(|lun| lun.take(earliest, erase_ns));
-        erased.max().unwrap_or(earliest)
+        self.erases[luns.start] += 1;
+        let mut done = earliest;
+        for lun in &mut self.all[luns] {
+            lun.free = lun.free.max(earliest) + erase_ns;
+            done = done.max(lun.free);
+        }
+        done
     }
 }
 
@@ -382,7 +397,7 @@ impl Lun {
 
     #[inline]
     fn occupy(&mut self, start: u64, done: u64) -> u64 {
-        self.idle_ns += start - self.free;
+        self.busy_ns += done - start;
         self.free = done;
         done
     }

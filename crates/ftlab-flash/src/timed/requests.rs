@@ -337,16 +337,22 @@ impl Requests {
     }
 
     /// Ends a request whose pages are all complete by `now`; if they will be, notes when.
+    #[inline]
     fn end_if_complete(&mut self, owner: Owner, now: u64) {
         let open = &self.open[owner as usize];
         if open.waits > 0 || !open.is_asked {
             return;
         }
         if open.done > now {
-            self.finishing.push(open.done, owner);
-            return;
+            return self.finishing.push(open.done, owner);
         }
-        let &Open { op, arrival, queued_ns, done, host, is_measured, .. } = open;
+        self.end_complete(owner);
+    }
+
+    /// Ends a request that is complete.
+    fn end_complete(&mut self, owner: Owner) {
+        let Open { op, arrival, queued_ns, done, host, is_measured, .. } =
+            self.open[owner as usize];
         self.under_way -= 1;
         self.free.push(owner);
         self.ended.extend(host.map(|host| (host, done)));
