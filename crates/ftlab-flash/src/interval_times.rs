@@ -8,17 +8,37 @@ pub(crate) struct IntervalTimes {
     /// Bucket, ascending -> its responses.
     counts: Vec<u32>,
     count: u64,
+    sum_ns: u64,
+    max_ns: u64,
 }
 
 impl IntervalTimes {
+    /// So many more took this long.
     #[inline]
-    pub(crate) fn record(&mut self, nanoseconds: u64) {
+    pub(crate) fn record(&mut self, nanoseconds: u64, count: u32) {
         let bucket = bucket(nanoseconds);
         if bucket >= self.counts.len() {
             self.counts.resize(bucket + 1, 0);
         }
-        self.counts[bucket] += 1;
-        self.count += 1;
+        self.counts[bucket] += count;
+        self.count += u64::from(count);
+        self.sum_ns += nanoseconds * u64::from(count);
+        self.max_ns = self.max_ns.max(nanoseconds);
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum, exact.
+    pub(crate) fn sum_ns(&self) -> u64 {
+        self.sum_ns
+    }
+
+    /// The longest, exact; 0 if there are none.
+    pub(crate) fn max_ns(&self) -> u64 {
+        self.max_ns
     }
 
     /// The times that these shares of the responses did not exceed, too long by at most 1/32; none if there are
@@ -38,7 +58,7 @@ impl IntervalTimes {
         };
         let times = shares.map(of);
         self.counts.fill(0);
-        self.count = 0;
+        (self.count, self.sum_ns, self.max_ns) = (0, 0, 0);
         Some(times)
     }
 }
@@ -54,9 +74,10 @@ mod tests {
         for round in 1..4_u64 {
             let mut all: Vec<u64> = (0..5000).map(|at| at * at * round * 37 % 9_000_001).collect();
             for time in &all {
-                times.record(*time);
+                times.record(*time, 1);
             }
             all.sort_unstable();
+            assert_eq!((times.sum_ns(), times.max_ns()), (all.iter().sum(), all[4999]));
             let shares = [0.0, 0.001, 0.5, 0.9, 0.999, 1.0];
             for (time, share) in times.take(shares).unwrap().into_iter().zip(shares) {
                 let exact = all[((share * 5000.0_f64).ceil() as usize).max(1) - 1];

@@ -28,6 +28,8 @@ pub(crate) struct Luns {
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
+    /// LUN -> erases of blocks whose first part is there.
+    erases: Vec<u64>,
     /// LUN -> time that operations of the host waited until it began them, in sum.
     queued_ns: Vec<u64>,
     /// None where transfers take no time.
@@ -41,8 +43,8 @@ pub(crate) struct Luns {
 struct Lun {
     /// When it is free.
     free: u64,
-    /// Time for which it was free before that; for the rest it was occupied.
-    idle_ns: u64,
+    /// Time for which it was occupied before that, but for erases.
+    busy_ns: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -72,6 +74,7 @@ impl Luns {
             reads_first: parameters.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
+            erases: vec![0; count as usize],
             queued_ns: vec![0; count as usize],
             shared: (transfer_ns > 0).then(|| Channels {
                 transfer_ns,
@@ -114,7 +117,14 @@ impl Luns {
     /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
     /// to that time.
     fn busy_ns(&self, until: u64) -> Vec<u64> {
-        self.all.iter().map(|lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns).collect()
+        let busy_ns = |(number, lun): (usize, &Lun)| {
+            // All blocks that have a part on several LUNs have one on the same LUNs.
+            let luns = self.luns_of(BlockId(number as u32));
+            let erases = if luns.contains(&number) { self.erases[luns.start] } else { 0 };
+            let idle_ns = lun.free - lun.busy_ns - erases * self.erase_ns;
+            lun.free.min(until).max(idle_ns) - idle_ns
+        };
+        self.all.iter().enumerate().map(busy_ns).collect()
     }
 
     /// How occupied LUNs and channels were by then, and how long operations waited.
@@ -251,14 +261,30 @@ impl Luns {
             })?;
             return Ok(copied);
         }
+        match self.striping {
+            Striping::Even { mask, .. } => {
+                self.copy_between(copies, earliest, |page| (page.0 & mask) as usize)
+            }
+            striping => self.copy_between(copies, earliest, |page| striping.lun(page)),
+        }
+    }
+
+    /// Copies pages one after the other, where no page differs from others and LUNs share no channels.
+    #[inline]
+    fn copy_between<E>(
+        &mut self,
+        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
+        earliest: u64,
+        lun_of: impl Fn(Ppn) -> usize,
+    ) -> Result<Copied, E> {
         // What does not change is in registers, not read again after each change of a LUN.
-        let Self { read_ns, program_ns, reads_first, striping, .. } = *self;
-        let luns = &mut self.all[..];
+        let Self { read_ns, program_ns, reads_first, .. } = *self;
+        let (luns, mut copied) = (&mut self.all[..], Copied::default());
         copies.try_for_each(|copy| {
-            let [from, to] = <[Ppn; 2]>::from(copy?).map(|page| striping.lun(page));
-            let is_read = luns[from].take(earliest, read_ns);
-            let done = luns[to].take(if reads_first { is_read } else { earliest }, program_ns);
-            copied.add(read_ns + program_ns, done);
+            let (from, to) = copy?;
+            let is_read = luns[lun_of(from)].take(earliest, read_ns);
+            let earliest = if reads_first { is_read } else { earliest };
+            copied.add(read_ns + program_ns, luns[lun_of(to)].take(earliest, program_ns));
             Ok(())
         })?;
         Ok(copied)
@@ -270,12 +296,12 @@ impl Luns {
         if self.accounts.is_some() {
             self.account_erase(block, now, moved);
         }
-        let earliest = now.max(moved);
+        let (earliest, erase_ns, luns) = (now.max(moved), self.erase_ns, self.luns_of(block));
+        self.erases[luns.start] += 1;
         let mut done = earliest;
-        for number in self.luns_of(block) {
-            let lun = &mut self.all[number];
-            let start = earliest.max(lun.free);
-            done = done.max(lun.occupy(start, start + self.erase_ns));
+        for lun in &mut self.all[luns] {
+            lun.free = lun.free.max(earliest) + erase_ns;
+            done = done.max(lun.free);
         }
         done
     }
@@ -371,7 +397,7 @@ impl Lun {
 
     #[inline]
     fn occupy(&mut self, start: u64, done: u64) -> u64 {
-        self.idle_ns += start - self.free;
+        self.busy_ns += done - start;
         self.free = done;
         done
     }

@@ -61,8 +61,9 @@ impl Recorder {
 }
 
 impl ResponseTimes {
+    /// So many more took this long.
     #[inline]
-    fn record(&mut self, nanoseconds: u64, count: u64) {
+    pub(crate) fn record(&mut self, nanoseconds: u64, count: u64) {
         if count == 0 {
             return;
         }

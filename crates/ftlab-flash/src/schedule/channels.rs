@@ -4,7 +4,11 @@ use std::collections::VecDeque;
 
 /// The channels of a drive; LUN l is on channel l mod their number.
 #[derive(Debug, Clone)]
-pub(super) struct Channels(Vec<Channel>);
+pub(super) struct Channels {
+    all: Vec<Channel>,
+    /// LUN -> its channel.
+    of_lun: Vec<u32>,
+}
 
 #[derive(Debug, Clone, Default)]
 struct Channel {
@@ -16,47 +20,49 @@ struct Channel {
 }
 
 impl Channels {
-    pub(super) fn new(count: usize) -> Self {
-        Self(vec![Channel::default(); count])
+    /// So many, for so many LUNs.
+    pub(super) fn new(count: u32, luns: u32) -> Self {
+        let of_lun = (0..luns).map(|lun| lun % count).collect();
+        Self { all: vec![Channel::default(); count as usize], of_lun }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     /// The channel of a LUN.
     #[inline]
     pub(super) fn of(&self, lun: usize) -> usize {
-        lun % self.0.len()
+        self.of_lun[lun] as usize
     }
 
     pub(super) fn is_taken(&self, channel: usize) -> bool {
-        self.0[channel].is_taken
+        self.all[channel].is_taken
     }
 
     /// Takes a channel; false if it is taken already.
     #[inline]
     pub(super) fn take(&mut self, channel: usize) -> bool {
-        !std::mem::replace(&mut self.0[channel].is_taken, true)
+        !std::mem::replace(&mut self.all[channel].is_taken, true)
     }
 
     pub(super) fn give_back(&mut self, channel: usize) {
-        self.0[channel].is_taken = false;
+        self.all[channel].is_taken = false;
     }
 
     pub(super) fn await_out(&mut self, channel: usize, lun: usize) {
-        self.0[channel].out.push_back(lun as u32);
+        self.all[channel].out.push_back(lun as u32);
     }
 
     pub(super) fn await_in(&mut self, channel: usize, lun: usize) {
-        self.0[channel].in_.push_back(lun as u32);
+        self.all[channel].in_.push_back(lun as u32);
     }
 
     pub(super) fn next_out(&mut self, channel: usize) -> Option<usize> {
-        self.0[channel].out.pop_front().map(|lun| lun as usize)
+        self.all[channel].out.pop_front().map(|lun| lun as usize)
     }
 
     pub(super) fn next_in(&mut self, channel: usize) -> Option<usize> {
-        self.0[channel].in_.pop_front().map(|lun| lun as usize)
+        self.all[channel].in_.pop_front().map(|lun| lun as usize)
     }
 }

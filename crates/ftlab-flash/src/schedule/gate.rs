@@ -25,6 +25,12 @@ impl<T> Gate<T> {
         self.complete + self.after.len() as u64
     }
 
+    /// The number of an operation that is not complete, of which these are the lower bits.
+    #[inline]
+    pub(crate) fn number(&self, lower: u32) -> u64 {
+        self.complete + u64::from(lower.wrapping_sub(self.complete as u32))
+    }
+
     /// The operation of this number is complete.
     pub(crate) fn leave(&mut self, number: u64) {
         self.after[(number - self.complete - 1) as usize] = true;

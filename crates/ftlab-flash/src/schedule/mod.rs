@@ -140,7 +140,7 @@ impl Schedule {
             },
             luns: vec![lun; count as usize],
             timers: Timers::new(count as usize),
-            channels: Channels::new(parameters.channels as usize),
+            channels: Channels::new(parameters.channels, count),
             operations: Operations::default(),
             under_way: UnderWay::new(geometry, striping.luns_of(BlockId(0)).len() as u32),
             collected: Gate::default(),
@@ -212,7 +212,7 @@ impl Schedule {
     pub(crate) fn read_for_ftl(&mut self, from: Ppn, time_ns: u64, is_awaited: bool) {
         let read = self.add_read(Kind::Read, from, time_ns, NOBODY);
         if is_awaited {
-            self.operations[read].collected = self.collected.enter();
+            self.operations.mark_collected(read, self.collected.enter());
             self.account_move();
         }
         self.ask(read);
@@ -270,9 +270,9 @@ impl Schedule {
         let read = self.add_read(Kind::Read, from, times_ns[0], NOBODY);
         let program = self.add_program(Kind::Program, to, times_ns[1], NOBODY);
         self.operations.follow(program, read);
-        self.operations[program].moved = self.moved.enter();
+        self.operations.mark_moved(program, self.moved.enter());
         if is_awaited {
-            self.operations[program].collected = self.collected.enter();
+            self.operations.mark_collected(program, self.collected.enter());
             self.account_move();
         }
         self.ask(program);
@@ -286,7 +286,7 @@ impl Schedule {
             erase.left_ns = self.times.erase;
             let erase = self.operations.add(erase);
             if is_awaited {
-                self.operations[erase].collected = self.collected.enter();
+                self.operations.mark_collected(erase, self.collected.enter());
             }
             if self.moved.wait(erase) {
                 self.operations[erase].holds += 1;
@@ -500,7 +500,8 @@ impl Schedule {
         let id = self.luns[number].present;
         let operation = &self.operations[id];
         let (kind, page, owner) = (operation.kind, operation.page, operation.owner);
-        let (moved, collected) = (operation.moved, operation.collected);
+        let moved = operation.is_moved.then_some(operation.moved);
+        let collected = operation.is_collected.then_some(operation.collected);
         if kind.is_program() {
             self.under_way.end_program(page, id);
         }
@@ -517,14 +518,14 @@ impl Schedule {
         while let Some(follower) = followers.next(&self.operations) {
             self.let_go(follower);
         }
-        if moved > 0 {
-            self.moved.leave(moved);
+        if let Some(moved) = moved {
+            self.moved.leave(self.moved.number(moved));
             while let Some(waiting) = self.moved.release() {
                 self.let_go(waiting);
             }
         }
-        if collected > 0 {
-            self.collected.leave(collected);
+        if let Some(collected) = collected {
+            self.collected.leave(self.collected.number(collected));
             if kind != Kind::Erase {
                 self.accounts.iter_mut().for_each(|it| it.end_move(now));
             }

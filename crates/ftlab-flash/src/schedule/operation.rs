@@ -45,8 +45,9 @@ impl Urgency {
     }
 }
 
-/// Something that a LUN was asked to do.
+/// Something that a LUN was asked to do; no more than memory hands out at once.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(super) struct Operation {
     pub(super) kind: Kind,
     /// Reasons to hold it back.
@@ -62,9 +63,12 @@ pub(super) struct Operation {
     /// What is left of the cells' work: of a read, program or erase.
     pub(super) left_ns: u64,
     pub(super) interruptions: u32,
-    /// Its numbers among the copybacks and among what host writes wait for; 0 if it is none.
-    pub(super) moved: u64,
-    pub(super) collected: u64,
+    /// Whether it is a copyback, and whether host writes wait for it; if so, the lower bits of
+    /// its numbers among these.
+    pub(super) is_moved: bool,
+    pub(super) is_collected: bool,
+    pub(super) moved: u32,
+    pub(super) collected: u32,
     /// The next in the queue.
     next: u32,
     /// The last of the operations that it holds back, after which the first comes again.
@@ -85,6 +89,8 @@ impl Operation {
             asked: now,
             left_ns: 0,
             interruptions: 0,
+            is_moved: false,
+            is_collected: false,
             moved: 0,
             collected: 0,
             next: NONE,
@@ -107,6 +113,8 @@ impl Operation {
     }
 }
 
+const _: () = assert!(size_of::<Operation>() == 64);
+
 /// No operation.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -125,6 +133,18 @@ impl Operations {
         }
         self.all.push(operation);
         self.all.len() as u32 - 1
+    }
+
+    /// An operation is a copyback, with this number among these.
+    #[inline]
+    pub(super) fn mark_moved(&mut self, id: u32, number: u64) {
+        (self[id].is_moved, self[id].moved) = (true, number as u32);
+    }
+
+    /// Host writes wait for an operation, which has this number among those.
+    #[inline]
+    pub(super) fn mark_collected(&mut self, id: u32, number: u64) {
+        (self[id].is_collected, self[id].collected) = (true, number as u32);
     }
 
     /// Holds `follower` back until `first` is complete. An operation follows one erase and one other at most.

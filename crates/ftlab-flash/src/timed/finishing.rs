@@ -4,35 +4,61 @@ use crate::owner::Owner;
 use crate::timers::{NEVER, Timers};
 use crate::write_buffer::entry_of;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-/// Requests, and pages of the write buffer, of which it is known when they will be complete; each once.
+/// Requests, and pages of the write buffer, of which it is known when they will be complete; each once. Of several at
+/// once requests come before pages, and of these the one with the least number.
 #[derive(Debug, Clone)]
-pub(super) struct Finishing {
-    requests: Timers,
-    pages: BinaryHeap<Reverse<(u64, Owner)>>,
+pub(super) enum Finishing {
+    /// In order: with one LUN, nearly all come in the order in which they will be complete.
+    Sorted(VecDeque<(u64, Owner)>),
+    /// With more, these are mixed.
+    Mixed {
+        /// Of requests.
+        requests: Timers,
+        /// Of pages.
+        pages: BinaryHeap<Reverse<(u64, Owner)>>,
+    },
 }
 
 impl Finishing {
-    pub(super) fn new() -> Self {
-        Self { requests: Timers::new(1), pages: BinaryHeap::new() }
+    /// None, for so many LUNs.
+    pub(super) fn new(luns: u32) -> Self {
+        if luns == 1 {
+            return Self::Sorted(VecDeque::new());
+        }
+        Self::Mixed { requests: Timers::new(1), pages: BinaryHeap::new() }
     }
 
     /// A request or a page will be complete at this time.
     #[inline]
     pub(super) fn push(&mut self, time: u64, owner: Owner) {
-        if entry_of(owner).is_none() {
-            self.requests.set(owner as usize, time);
-        } else {
-            self.pages.push(Reverse((time, owner)));
+        match self {
+            Self::Sorted(all) => {
+                let new = (time, owner);
+                if all.back().is_none_or(|last| *last < new) {
+                    all.push_back(new);
+                } else {
+                    all.insert(all.partition_point(|other| *other < new), new);
+                }
+            }
+            Self::Mixed { requests, .. } if entry_of(owner).is_none() => {
+                requests.set(owner as usize, time);
+            }
+            Self::Mixed { pages, .. } => pages.push(Reverse((time, owner))),
         }
     }
 
     /// When the first of them will be; never if there is none.
     #[inline]
     pub(super) fn first(&self) -> u64 {
-        let of_pages = self.pages.peek().map_or(NEVER, |Reverse((time, _))| *time);
-        self.requests.first().0.min(of_pages)
+        match self {
+            Self::Sorted(all) => all.front().map_or(NEVER, |(time, _)| *time),
+            Self::Mixed { requests, pages } => {
+                let of_pages = pages.peek().map_or(NEVER, |Reverse((time, _))| *time);
+                requests.first().0.min(of_pages)
+            }
+        }
     }
 
     /// Whether there is none.
@@ -41,14 +67,54 @@ impl Finishing {
         self.first() == NEVER
     }
 
-    /// Takes out the first, which there is: requests before pages.
+    /// Takes out the first, if there is one.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(u64, Owner)> {
-        let (time, request) = self.requests.first();
-        if time < NEVER && time == self.first() {
-            self.requests.set(request, NEVER);
-            return Some((time, request as Owner));
+        let first = self.first();
+        match self {
+            Self::Sorted(all) => all.pop_front(),
+            Self::Mixed { requests, pages } => {
+                let (time, request) = requests.first();
+                if time < NEVER && time == first {
+                    requests.set(request, NEVER);
+                    return Some((time, request as Owner));
+                }
+                pages.pop().map(|Reverse(page)| page)
+            }
         }
-        self.pages.pop().map(|Reverse(page)| page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write_buffer::entry_owner;
+
+    #[test]
+    fn both_ways_come_in_the_same_order() {
+        let (mut sorted, mut mixed) = (Finishing::new(1), Finishing::new(64));
+        let (mut present, mut random) = (0, 1_u64);
+        let (mut free, mut count) = ((0..200).collect::<Vec<_>>(), 0);
+        for _ in 0..5000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if random >> 63 == 0
+                && let Some(number) = free.pop()
+            {
+                let owner = if number % 3 == 0 { entry_owner(number) } else { number };
+                let time = present + (random >> 40) % 20;
+                sorted.push(time, owner);
+                mixed.push(time, owner);
+                continue;
+            }
+            assert_eq!(sorted.first(), mixed.first());
+            let popped = mixed.pop();
+            assert_eq!(sorted.pop(), popped);
+            if let Some((time, owner)) = popped {
+                (present, count) = (time, count + 1);
+                free.push(entry_of(owner).unwrap_or(owner));
+            }
+            assert_eq!(sorted.is_empty(), mixed.is_empty());
+        }
+        assert!(count > 2000, "{count}");
     }
 }

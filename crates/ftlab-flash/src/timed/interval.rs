@@ -18,12 +18,3 @@ pub struct Interval {
     pub quantiles_ns: [Option<[u64; 2]>; 2],
     pub(super) start: u64,
 }
-
-impl Interval {
-    #[inline]
-    pub(super) fn record(&mut self, response_ns: u64) {
-        self.responses += 1;
-        self.response_sum_ns += response_ns;
-        self.response_max_ns = self.response_max_ns.max(response_ns);
-    }
-}

@@ -58,6 +58,7 @@ mod length;
 mod measured;
 mod quiet;
 mod requests;
+mod responses;
 mod watch;
 
 use crate::host_op::HostOp;
@@ -66,7 +67,6 @@ use crate::luns::Luns;
 use crate::occupation::After;
 use crate::occupied::Occupied;
 use crate::owner::NOBODY;
-use crate::response_times::Recorder;
 use crate::schedule::Schedule;
 use crate::timing::{Priority, Timing};
 use crate::waits::Waits;
@@ -74,6 +74,7 @@ use crate::write_buffer::{Buffer, BufferedWrite};
 use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
 use host::Host;
 use requests::Requests;
+use responses::Responses;
 
 pub use arrivals::Arrival;
 pub use groups::{Asker, Group, GroupTimes};
@@ -95,7 +96,8 @@ pub struct Timed<F> {
     has_dependencies: bool,
     /// The page that is folded, up to its program.
     fold: Option<Ppn>,
-    responses: Recorder,
+    /// Of page writes, if the host waits for these.
+    responses: Responses,
     /// The requests that the host waits for, if it does not wait for page writes.
     requests: Option<Box<Requests>>,
     /// Whether requests have begun: the drive is filled page by page before.
@@ -151,7 +153,7 @@ impl<F: Flash> Timed<F> {
             collected_by: 0,
             has_dependencies: parameters.priority != Priority::Femu,
             fold: None,
-            responses: Recorder::default(),
+            responses: Responses::default(),
             requests: by_request.then(|| Box::new(Requests::new(timing, geometry))),
             serves_requests: false,
             measured: Measured::default(),
@@ -389,7 +391,7 @@ impl<F: Flash> Timed<F> {
 
     /// Measures from here on, forgetting what was measured before.
     pub fn measure(&mut self) {
-        self.responses = Recorder::default();
+        self.responses = Responses::default();
         let mut start = self.luns.end();
         if let Some(requests) = self.requests.as_mut().filter(|_| self.serves_requests) {
             start = self.host.now;
@@ -427,6 +429,8 @@ impl<F: Flash> Timed<F> {
         if let Some(requests) = self.requests.as_mut().filter(|_| self.serves_requests) {
             end = self.host.now;
             requests.end_interval(&mut ended);
+        } else {
+            self.responses.end_interval(&mut ended);
         }
         ended.elapsed_ns = end - ended.start;
         self.interval = Interval { start: end, ..Interval::default() };
@@ -568,9 +572,7 @@ impl<F: Flash> Flash for Timed<F> {
         self.measured.host_writes_ns += time;
         self.measured.host_writes += 1;
         self.interval.host_writes += 1;
-        let response = self.host.end(done);
-        self.responses.record(response);
-        self.interval.record(response);
+        self.responses.record(self.host.end(done));
         Ok(())
     }
 

@@ -6,12 +6,12 @@ use super::groups::{Asker, GroupTimes, Groups};
 use super::idle::Idle;
 use super::interval::Interval;
 use super::length::Length;
+use super::responses::Responses;
 use super::watch::Watch;
 use crate::host_op::HostOp;
-use crate::interval_times::IntervalTimes;
 use crate::ledger::Ledger;
 use crate::owner::{NOBODY, Owner};
-use crate::response_times::{Recorder, ResponseTimes};
+use crate::response_times::ResponseTimes;
 use crate::schedule::Schedule;
 use crate::timeline::SlowRequest;
 use crate::timers::NEVER;
@@ -69,11 +69,8 @@ pub(super) struct Requests {
     finishing: Finishing,
     /// When the last of what is complete was.
     last_done: u64,
-    responses: [Recorder; 4],
-    /// Of reads and of writes, since the last interval ended.
-    interval_times: [IntervalTimes; 2],
-    /// Of writes, since then.
-    interval: Responses,
+    /// Of each operation, in the order of [`HostOp::ALL`].
+    responses: [Responses; 4],
     /// Response times by what requests have in common, if somebody wants to know.
     groups: Option<Box<Groups>>,
     queue: Length,
@@ -106,23 +103,6 @@ struct Open {
     is_measured: bool,
 }
 
-/// How many responses there were, and how long they took.
-#[derive(Debug, Clone, Copy, Default)]
-struct Responses {
-    count: u64,
-    sum_ns: u64,
-    max_ns: u64,
-}
-
-impl Responses {
-    #[inline]
-    fn record(&mut self, response_ns: u64) {
-        self.count += 1;
-        self.sum_ns += response_ns;
-        self.max_ns = self.max_ns.max(response_ns);
-    }
-}
-
 impl Requests {
     pub(super) fn new(timing: &Timing, geometry: &Geometry) -> Self {
         let (parameters, slowest) = (timing.parameters(), timing.slowest());
@@ -152,11 +132,9 @@ impl Requests {
             free: Vec::new(),
             present: NOBODY,
             writer: NOBODY,
-            finishing: Finishing::new(),
+            finishing: Finishing::new(parameters.channels * parameters.luns),
             last_done: 0,
             responses: Default::default(),
-            interval_times: Default::default(),
-            interval: Responses::default(),
             groups: Groups::new(parameters.by),
             queue: Length::default(),
             queued_ns: 0,
@@ -325,6 +303,7 @@ impl Requests {
 
     /// The next page of the buffer that the FTL has to write, if one is due at present; what it asks for from
     /// here on is for that page.
+    #[inline]
     pub(super) fn next_program(&mut self) -> Option<BufferedWrite> {
         let (entry, write) = self.buffer.as_mut()?.next_program()?;
         self.writer = entry_owner(entry);
@@ -358,21 +337,27 @@ impl Requests {
     }
 
     /// Ends a request whose pages are all complete by `now`; if they will be, notes when.
+    #[inline]
     fn end_if_complete(&mut self, owner: Owner, now: u64) {
-        let open = self.open[owner as usize];
+        let open = &self.open[owner as usize];
         if open.waits > 0 || !open.is_asked {
             return;
         }
         if open.done > now {
-            self.finishing.push(open.done, owner);
-            return;
+            return self.finishing.push(open.done, owner);
         }
+        self.end_complete(owner);
+    }
+
+    /// Ends a request that is complete.
+    fn end_complete(&mut self, owner: Owner) {
+        let Open { op, arrival, queued_ns, done, host, is_measured, .. } =
+            self.open[owner as usize];
         self.under_way -= 1;
         self.free.push(owner);
-        self.ended.extend(open.host.map(|host| (host, open.done)));
-        if open.is_measured {
-            self.queue.leave(open.done);
-            let Open { op, arrival, queued_ns, done, .. } = open;
+        self.ended.extend(host.map(|host| (host, done)));
+        if is_measured {
+            self.queue.leave(done);
             let response_ns = done - arrival + queued_ns;
             if let Some(watch) = &mut self.watch {
                 watch.end(owner, op, [arrival - queued_ns, arrival, done]);
@@ -381,12 +366,6 @@ impl Requests {
                 groups.end(owner, op, response_ns);
             }
             self.responses[op as usize].record(response_ns);
-            if let Some(times) = self.interval_times.get_mut(op as usize) {
-                times.record(response_ns);
-            }
-            if op == HostOp::Write {
-                self.interval.record(response_ns);
-            }
         }
     }
 
@@ -417,12 +396,11 @@ impl Requests {
             is_asked: false,
             is_measured: true,
         };
-        if let Some(free) = self.free.pop() {
-            self.open[free as usize] = open;
-            self.present = free;
+        self.present = self.free.pop().unwrap_or(self.open.len() as Owner);
+        if let Some(free) = self.open.get_mut(self.present as usize) {
+            *free = open;
         } else {
             self.open.push(open);
-            self.present = self.open.len() as Owner - 1;
         }
         self.writer = self.present;
         self.watch.iter_mut().for_each(|watch| watch.begin(self.present));
@@ -479,19 +457,20 @@ impl Requests {
         self.open.iter_mut().for_each(|open| open.is_measured = false);
         self.responses = Default::default();
         self.watch.iter_mut().for_each(|watch| watch.measure());
-        self.interval = Responses::default();
-        self.interval_times = Default::default();
         self.groups.iter_mut().for_each(|groups| groups.measure());
         self.queue = Length::beginning_at(now);
         self.queued_ns = 0;
         self.buffer.iter_mut().for_each(|buffer| buffer.counts = BufferCounts::default());
     }
 
-    /// The responses since the last call.
+    /// The responses since the last call; those of writes in sum, and quantiles of reads, too.
     pub(super) fn end_interval(&mut self, ended: &mut Interval) {
-        let Responses { count, sum_ns, max_ns } = std::mem::take(&mut self.interval);
-        (ended.responses, ended.response_sum_ns, ended.response_max_ns) = (count, sum_ns, max_ns);
-        ended.quantiles_ns = self.interval_times.each_mut().map(|times| times.take([0.5, 0.999]));
+        let [reads, writes, trims, flushes] = &mut self.responses;
+        for others in [trims, flushes] {
+            others.end_interval(&mut Interval::default());
+        }
+        let of_reads = reads.end_interval(&mut Interval::default());
+        ended.quantiles_ns = [of_reads, writes.end_interval(ended)];
     }
 
     /// Operations of LUNs and requests that are not complete.
@@ -548,7 +527,7 @@ impl Requests {
     /// What was measured in `elapsed_ns`.
     pub(super) fn measured(&self, elapsed_ns: u64) -> RequestTimes {
         RequestTimes {
-            of: self.responses.each_ref().map(Recorder::times),
+            of: self.responses.each_ref().map(Responses::times),
             groups: self.groups.as_ref().map_or_else(Vec::new, |groups| groups.measured()),
             under_way_mean: (self.queue.integral() + u128::from(self.queued_ns)) as f64
                 / elapsed_ns.max(1) as f64,
