@@ -23,7 +23,7 @@ pub(super) enum Requests {
 /// A job that has not begun.
 pub(super) enum Waiting {
     /// Its random map is made when it begins.
-    Made(Plan),
+    Made(Box<Plan>),
     /// What it replays is open, and so is known to be there.
     Replayed(Box<Replay>),
 }
@@ -39,7 +39,7 @@ impl Waiting {
     /// The job begins.
     pub(super) fn begin(self) -> Result<Requests, TraceError> {
         Ok(match self {
-            Self::Made(plan) => Requests::Made(Box::new(Job::new(plan)?)),
+            Self::Made(plan) => Requests::Made(Box::new(Job::new(*plan)?)),
             Self::Replayed(replay) => Requests::Replayed(replay),
         })
     }
@@ -144,7 +144,7 @@ pub(super) fn open_groups(
 ) -> Result<VecDeque<Vec<Waiting>>, TraceError> {
     let waiting = |plan: Plan| {
         if plan.options.read_iolog.is_none() {
-            return Ok(Waiting::Made(plan));
+            return Ok(Waiting::Made(Box::new(plan)));
         }
         replay::check(&plan)?;
         Ok(Waiting::Replayed(Box::new(Replay::new(plan, open)?)))
