@@ -32,7 +32,7 @@ fn draw(curves: &LoadCurves, size: (u32, u32), svg: &mut String) -> Drawn {
     // Response times are in whole nanoseconds, and may be none.
     let power = |point: &LoadPoint| {
         let times = point.operations.get(op)?;
-        Some(times.response_ns.p99_9.max(1) as f64 / 1e6).map(f64::log10)
+        Some((times.response_ns.p99_9.max(1) as f64 / 1e6).log10())
     };
     let powers: Vec<f64> = all().filter_map(power).collect();
     let low = powers.iter().copied().reduce(f64::min).unwrap_or(0.0).floor();
