@@ -24,6 +24,7 @@
 mod by;
 mod cells;
 mod faulty;
+mod flash_page;
 mod geometry;
 mod host_op;
 mod interval_times;
@@ -49,6 +50,7 @@ mod write_buffer;
 
 pub use by::By;
 pub use faulty::{Failures, Faults, Faulty, FaultyError};
+pub use flash_page::FlashPage;
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};

@@ -1,6 +1,6 @@
 //! LUNs and channels: who is busy until when.
 
-use crate::cells::Cells;
+use crate::cells::{Cells, Reader};
 use crate::ledger::Ledger;
 use crate::occupation::{Accounts, After, Booked};
 use crate::occupied::Occupied;
@@ -64,7 +64,7 @@ impl Luns {
         let TimingParameters { channels, luns, .. } = *parameters;
         let count = channels * luns;
         let transfer_ns = nanoseconds(parameters.transfer_us);
-        let striping = Striping::new(count, parameters.layout, geometry);
+        let striping = Striping::new(parameters, geometry);
         Self {
             read_ns: nanoseconds(parameters.read_us.mean_us()) + transfer_ns,
             program_ns: transfer_ns + nanoseconds(parameters.program_us.mean_us()),
@@ -136,6 +136,12 @@ impl Luns {
             None => vec![0; self.channels as usize],
         };
         Occupied { busy_ns: self.busy_ns(until), channel_ns, queued_ns: self.queued_ns.clone() }
+    }
+
+    /// A page is about to be read: its LUN may have read it together with another.
+    #[inline]
+    pub(crate) fn sense(&mut self, page: Ppn, by: Reader) {
+        self.cells.iter_mut().for_each(|cells| cells.sense(page, by));
     }
 
     /// LUN time of a read of a page.
@@ -255,6 +261,7 @@ impl Luns {
         if is_alone || self.shared.is_some() || self.cells.is_some() || self.accounts.is_some() {
             copies.try_for_each(|copy| {
                 let (from, to) = copy?;
+                self.sense(from, Reader::Ftl);
                 let lun_ns = self.read_ns(from) + self.program_ns(to);
                 copied.add(lun_ns, self.copy(from, to, earliest));
                 Ok(())

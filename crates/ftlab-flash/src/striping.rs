@@ -1,6 +1,6 @@
 //! Where the pages of a block are.
 
-use crate::timing::Layout;
+use crate::timing::{Layout, TimingParameters};
 use crate::{BlockId, BlockOf, Geometry, Ppn};
 use std::ops::Range;
 
@@ -10,22 +10,21 @@ pub(crate) enum Striping {
     /// Every superblock has as many pages on each LUN, and LUNs are a power of two: page p of the drive is on
     /// LUN p & mask. By far the most frequent case, and one without divisions.
     Even { mask: u32, block_of: BlockOf },
-    /// Page p of a superblock is on LUN p mod the number of LUNs.
-    Superblock { luns: u32, pages_per_block: u32, block_of: BlockOf },
+    /// `unit` pages of a superblock, which are a page of the chip, are on the same LUN, the next ones on the next.
+    Superblock { luns: u32, unit: u32, pages_per_block: u32, block_of: BlockOf },
     /// Block b is on LUN b mod the number of LUNs.
     Block { luns: u32, block_of: BlockOf },
 }
 
 impl Striping {
-    pub(crate) fn new(luns: u32, layout: Layout, geometry: &Geometry) -> Self {
+    pub(crate) fn new(parameters: &TimingParameters, geometry: &Geometry) -> Self {
+        let luns = parameters.channels * parameters.luns;
+        let unit = parameters.flash_page.pages(geometry.page_bytes());
         let (pages_per_block, block_of) = (geometry.pages_per_block(), geometry.block_of());
-        match layout {
-            Layout::Superblock
-                if luns.is_power_of_two() && pages_per_block.is_multiple_of(luns) =>
-            {
-                Self::Even { mask: luns - 1, block_of }
-            }
-            Layout::Superblock => Self::Superblock { luns, pages_per_block, block_of },
+        let is_even = luns.is_power_of_two() && pages_per_block.is_multiple_of(luns);
+        match parameters.layout {
+            Layout::Superblock if unit == 1 && is_even => Self::Even { mask: luns - 1, block_of },
+            Layout::Superblock => Self::Superblock { luns, unit, pages_per_block, block_of },
             Layout::Block => Self::Block { luns, block_of },
         }
     }
@@ -34,8 +33,8 @@ impl Striping {
     pub(crate) fn lun(self, page: Ppn) -> usize {
         let lun = match self {
             Self::Even { mask, .. } => page.0 & mask,
-            Self::Superblock { luns, pages_per_block, block_of } => {
-                (page.0 - block_of.page(page).0 * pages_per_block) % luns
+            Self::Superblock { luns, unit, pages_per_block, block_of } => {
+                (page.0 - block_of.page(page).0 * pages_per_block) / unit % luns
             }
             Self::Block { luns, block_of } => block_of.page(page).0 % luns,
         };
@@ -64,7 +63,9 @@ impl Striping {
     pub(crate) fn luns_of(self, block: BlockId) -> Range<usize> {
         match self {
             Self::Even { mask, .. } => 0..mask as usize + 1,
-            Self::Superblock { luns, pages_per_block, .. } => 0..luns.min(pages_per_block) as usize,
+            Self::Superblock { luns, unit, pages_per_block, .. } => {
+                0..luns.min(pages_per_block.div_ceil(unit)) as usize
+            }
             Self::Block { luns, .. } => {
                 let lun = (block.0 % luns) as usize;
                 lun..lun + 1

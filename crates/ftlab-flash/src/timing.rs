@@ -1,6 +1,7 @@
 //! How long flash operations take, by the name of a chip.
 
 use crate::by::By;
+use crate::flash_page::FlashPage;
 use crate::page_times::PageTimes;
 use crate::read_retries::ReadRetries;
 use crate::weights::Weights;
@@ -168,6 +169,11 @@ ftlab_spec::parameters! {
         /// Planes of a LUN, on which the pages of a block take turns; those of the same offset are programmed at
         /// once.
         planes: u32 = 1, "planes" in 1..=16, from "one, as FASTer (SNAPI 2010) counts";
+        /// Page of the chip, which is read and programmed as one, such as 16KiB: with 4 KiB pages, four that follow
+        /// each other. Pages of it, and of those at the same place of other planes, that a collection or a request
+        /// reads one after the other take one read and a transfer each. Times of reads and programs are then those
+        /// of a page of the chip.
+        flash_page: FlashPage = FlashPage::OFF, "flash-page", from "as FASTer (SNAPI 2010) counts";
         /// Retries of a read by the P/E cycles of its block: 1000:1/3000:3 for one from 1,000 on and three from
         /// 3,000 on. Each takes another read and transfer.
         read_retries: ReadRetries = ReadRetries::default(), "read-retries", from "none: new flash";

@@ -76,6 +76,40 @@ fn programs_of_planes_take_the_time_of_one() {
 }
 
 #[test]
+fn a_flash_page_is_read_once_for_a_collection_and_for_a_request() {
+    let pages = u64::from(PAGES_PER_BLOCK);
+    for priority in PRIORITIES {
+        for (planes, kib, together) in [(1, 4, 1), (1, 16, 4), (2, 4, 2), (2, 16, 8), (1, 8, 2)] {
+            let timing = format!(
+                "slc:unit=request,read-us=40,program-us=300,transfer-us=5,luns=2,planes={planes},flash-page={kib}KiB,\
+                 priority={priority}"
+            );
+            let mut timed = timed(&timing);
+            assert_eq!(
+                timed.begin_request(HostOp::Read, Arrival::Next),
+                ftlab_flash::Step::Arrived
+            );
+            timed.measure();
+            (0..PAGES_PER_BLOCK).for_each(|page| timed.read_for_host(Some(Ppn(page))));
+            timed.end_request();
+            for page in 0..PAGES_PER_BLOCK {
+                timed.copyback(Ppn(page), Ppn(PAGES_PER_BLOCK + page), Lpn(page)).unwrap();
+            }
+            let measured = timed.measured();
+            let reads_ns = pages * 5_000 + pages / together * 40_000;
+            assert_eq!(measured.host_reads_ns, reads_ns, "{timing}");
+            let programs_ns = pages * 5_000 + pages / together * 300_000;
+            assert_eq!(measured.relocations_ns, reads_ns + programs_ns, "{timing}");
+            let busy_ns: u64 = measured.occupied.busy_ns.iter().sum();
+            assert!(busy_ns >= 2 * reads_ns + programs_ns, "{timing}");
+            // The requests of a page each have nothing to share.
+            let (mean, _) = mean_us(&mut self::timed(&timing), HostOp::Read, 0);
+            assert!((mean - 45.0).abs() < 1e-9, "{timing}: {mean}");
+        }
+    }
+}
+
+#[test]
 fn retries_make_reads_longer_step_by_step_as_blocks_wear() {
     for priority in PRIORITIES {
         let mut timed = timed(&format!(

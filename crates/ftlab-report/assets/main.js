@@ -27,7 +27,7 @@
     };
     ftlab.lineChart(`tail-${kind}`, `Share of ${plural} that take longer`, tail, {
       x: { label: "response time, ms", text: (x) => digits(x, 3), title: (x) => `${digits(x, 3)} ms`, isLogarithmic: true },
-      y: { label: `share of ${plural} that take longer`, text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
+      y: { label: `${plural} that take longer`, text: (y) => `${digits(100 * y, 3)}%`, isLogarithmic: true },
     });
     const overTime = (run) => {
       const points = (run.kinds[kind]?.p99_9 ?? []).map((ms, index) => [run.series.drive_writes[index], ms]).filter(([, ms]) => ms !== null);

@@ -80,9 +80,19 @@ impl Table {
     }
 
     /// Removes empty columns.
-    pub(crate) fn without_empty(mut self) -> Self {
+    pub(crate) fn without_empty(self) -> Self {
+        self.without(|cell| cell.number.is_none())
+    }
+
+    /// Removes columns of nothing but zeros.
+    pub(crate) fn without_zeros(self) -> Self {
+        self.without(|cell| cell.number == Some(0.0))
+    }
+
+    /// Removes columns of nothing but such cells.
+    fn without(mut self, is_nothing: impl Fn(&Cell) -> bool) -> Self {
         for column in (0..self.headings.len()).rev() {
-            if self.rows.iter().all(|row| row.cells[column].number.is_none()) {
+            if self.rows.iter().all(|row| is_nothing(&row.cells[column])) {
                 self.headings.remove(column);
                 self.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
             }

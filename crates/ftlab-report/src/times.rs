@@ -114,7 +114,7 @@ pub(crate) fn waits(result: &ExperimentResult) -> Table {
             }
         }
     }
-    Table::of(FIRST.into_iter().chain(PARTS), rows)
+    Table::of(FIRST.into_iter().chain(PARTS), rows).without_zeros()
 }
 
 /// The slowest requests; empty if they were not kept.
@@ -133,7 +133,7 @@ pub(crate) fn slowest(result: &ExperimentResult) -> Table {
             rows.push(Row { ftl: run.ftl.clone(), cells });
         }
     }
-    Table::of(FIRST.into_iter().chain(PARTS), rows)
+    Table::of(FIRST.into_iter().chain(PARTS), rows).without_zeros()
 }
 
 fn waited(waits: &WaitsResult) -> impl Iterator<Item = Cell> {

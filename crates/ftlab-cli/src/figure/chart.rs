@@ -87,11 +87,13 @@ impl Axis {
         Self::new(label, 0.0..max.max(1.0), ticks.collect())
     }
 
-    /// Powers of ten up to `max` or above at the places of their logarithms, which begin at
-    /// `start`: 0 for 1, or somewhat below, so that a bar of 1 has a height.
+    /// Powers of ten up to `max` or above, ten times the first at least, at the places of their logarithms, which
+    /// begin at `start`: 0 for 1, or somewhat below, so that a bar of 1 has a height.
     pub(super) fn powers_of_ten(label: &str, start: f64, max: f64) -> Self {
-        let end = max.max(10.0).log10();
-        let ticks = steps(1.0, end).map(|power| (power, count_text(10_f64.powf(power))));
+        let first = start.ceil();
+        let end = max.log10().max(first + 1.0);
+        let powers = steps(1.0, end - first).map(|power| first + power);
+        let ticks = powers.map(|power| (power, count_text(10_f64.powf(power))));
         Self::new(label, start..end, ticks.collect())
     }
 
@@ -486,6 +488,10 @@ mod tests {
         assert_eq!(ticks(&axis), ["1", "1.2", "1.4", "1.6", "1.8", "2", "2.2"]);
         let axis = Axis::powers_of_ten("", 0.0, 30_000.0);
         assert_eq!(ticks(&axis), ["1", "10", "100", "1 k", "10 k"]);
+        let axis = Axis::powers_of_ten("", -2.0, 5.0);
+        assert_eq!(ticks(&axis), ["0.01", "0.1", "1"]);
+        let axis = Axis::powers_of_ten("", 2.0, 300.0);
+        assert_eq!(ticks(&axis), ["100", "1 k"]);
         let texts = [0.0, 0.25, 7.0, 26_214.0, 262_144.0, 999.9, 999_999.0, 16_777_216.0];
         assert_eq!(
             texts.map(count_text),

@@ -164,7 +164,10 @@ impl Of<'_> {
             shown.push(Line { label: by.clone(), colour, is_dashed, points, extents });
             shown.extend(self.published(by, places).into_iter().map(|values| {
                 let points = positions.iter().copied().zip(values).collect();
-                let label = format!("{by}, published");
+                let (label, colour) = match self.spec.published.as_str() {
+                    "" => (format!("{by}, published"), colour),
+                    name => (name.to_owned(), BLACK),
+                };
                 Line { label, colour, is_dashed: true, points, extents: Vec::new() }
             }));
         }

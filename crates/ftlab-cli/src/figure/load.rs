@@ -29,14 +29,17 @@ fn draw(curves: &LoadCurves, size: (u32, u32), svg: &mut String) -> Drawn {
     let all = || curves.curves.iter().flat_map(|curve| &curve.points);
     let op =
         if all().any(|point| point.operations.contains_key("read")) { "read" } else { "write" };
-    let microseconds = |point: &LoadPoint| {
+    // Response times are in whole nanoseconds, and may be none.
+    let power = |point: &LoadPoint| {
         let times = point.operations.get(op)?;
-        Some((times.response_ns.p99_9 as f64 / 1e3).max(1.0).log10())
+        Some((times.response_ns.p99_9.max(1) as f64 / 1e6).log10())
     };
-    let top = all().filter_map(microseconds).fold(0.0, f64::max);
+    let powers: Vec<f64> = all().filter_map(power).collect();
+    let low = powers.iter().copied().reduce(f64::min).unwrap_or(0.0).floor();
+    let high = powers.iter().copied().reduce(f64::max).unwrap_or(0.0);
     let x = Axis::shares("load, as a share of what each FTL can do");
-    let label = format!("99.9th percentile of {op}s, in microseconds");
-    let y = Axis::powers_of_ten(&label, 0.0, 10_f64.powf(1.02 * top));
+    let label = format!("99.9th percentile of {op}s, ms");
+    let y = Axis::powers_of_ten(&label, low, 1.1 * 10_f64.powf(high));
     let names: Vec<_> = curves.curves.iter().map(|curve| curve.ftl.as_str()).collect();
     let drawn: Vec<Line> = curves
         .curves
@@ -49,7 +52,7 @@ fn draw(curves: &LoadCurves, size: (u32, u32), svg: &mut String) -> Drawn {
             points: curve
                 .points
                 .iter()
-                .filter_map(|point| Some((point.load, microseconds(point)?)))
+                .filter_map(|point| Some((point.load, power(point)?)))
                 .collect(),
             extents: Vec::new(),
         })

@@ -123,7 +123,7 @@ impl Schedule {
             transfers: 0,
         };
         let times_max = parameters.suspend_max;
-        let striping = Striping::new(count, parameters.layout, geometry);
+        let striping = Striping::new(parameters, geometry);
         Self {
             now: 0,
             times: Times {

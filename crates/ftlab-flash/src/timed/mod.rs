@@ -61,6 +61,7 @@ mod requests;
 mod responses;
 mod watch;
 
+use crate::cells::Reader;
 use crate::host_op::HostOp;
 use crate::ledger::Ledger;
 use crate::luns::Luns;
@@ -214,6 +215,7 @@ impl<F: Flash> Timed<F> {
 
     /// When the read of a page is complete for which the host asks at this time, both in nanoseconds.
     pub fn host_read_done_ns(&mut self, from: Ppn, arrival_ns: u64) -> u64 {
+        self.luns.sense(from, Reader::Host { request: NOBODY, now: arrival_ns });
         self.measured.host_reads_ns += self.luns.read_ns(from);
         self.luns.read(from, arrival_ns, true)
     }
@@ -343,6 +345,9 @@ impl<F: Flash> Timed<F> {
         let now = self.host.now;
         let Some(requests) = &mut self.requests else { return };
         let (present, asking) = (requests.present(), requests.asking());
+        if let Some(from) = from {
+            self.luns.sense(from, Reader::Host { request: present, now });
+        }
         match (from, &mut requests.schedule) {
             (None, _) => requests.page_transferred(now),
             (Some(from), None) => {
@@ -457,6 +462,7 @@ impl<F: Flash> Timed<F> {
     #[inline(always)]
     fn copy(&mut self, from: Ppn, to: Ppn) -> u64 {
         let is_awaited = self.host.is_waiting;
+        self.luns.sense(from, Reader::Ftl);
         let times = [self.luns.read_ns(from), self.luns.program_ns(to)];
         if let Some(schedule) = self.schedule() {
             schedule.copy(from, to, times, is_awaited);
@@ -628,6 +634,7 @@ impl<F: Flash> Flash for Timed<F> {
 
     fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(from, data)?;
+        self.luns.sense(from, Reader::Ftl);
         let (time, is_awaited) = (self.luns.read_ns(from), self.host.is_waiting);
         self.measured.others_ns += time;
         if let Some(schedule) = self.schedule() {

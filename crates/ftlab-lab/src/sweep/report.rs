@@ -117,6 +117,10 @@ pub struct FigureSpec {
     /// What the vertical axis says.
     #[serde(default)]
     pub y_label: String,
+    /// What the line of the published values is called, such as the drive that was measured; by default it is named
+    /// after the line beside it.
+    #[serde(default)]
+    pub published: String,
     /// The end of the vertical axis, where not everything is to be shown.
     pub y_max: Option<f64>,
 }

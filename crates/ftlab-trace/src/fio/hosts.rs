@@ -10,7 +10,7 @@ use super::job::Request;
 use super::options::{READ, TRIM, WRITE};
 use super::plan::Plan;
 use super::replay::OpenReplay;
-use super::turns::{Requests, check_groups, push};
+use super::turns::{Requests, Waiting, open_groups, push};
 use crate::closed_loop::{ClosedLoop, Issued, Turn};
 use crate::{Op, RequestBatch, TraceError};
 use std::cmp::Reverse;
@@ -41,8 +41,8 @@ struct Host {
     issued: [u64; 3],
     /// Requests since it last thought.
     unthought: u64,
-    /// Why it could not tell its next request.
-    failure: Option<TraceError>,
+    /// Whether it has no more requests.
+    is_at_end: bool,
 }
 
 /// When a host issues its next request.
@@ -58,20 +58,17 @@ enum Next {
 impl Host {
     /// Begins at `start`; `None` if it has nothing to do.
     fn begin(
-        plan: Plan,
-        open: OpenReplay,
+        job: Waiting,
         start: u64,
         number: u32,
         tenant: u16,
     ) -> Result<Option<Self>, TraceError> {
-        let start = start + plan.options.startdelay_us.saturating_mul(1000);
-        let mut job = Requests::new(plan, open)?;
-        let Some(pending) = job.next_request()? else { return Ok(None) };
-        Ok(Some(Self {
+        let start = start + job.plan().options.startdelay_us.saturating_mul(1000);
+        let mut host = Self {
             number,
             tenant,
-            job,
-            pending: Some(pending),
+            job: job.begin()?,
+            pending: None,
             start,
             last: start,
             ready: start,
@@ -80,8 +77,19 @@ impl Host {
             done: start,
             issued: [0; 3],
             unthought: 0,
-            failure: None,
-        }))
+            is_at_end: false,
+        };
+        host.prepare()?;
+        Ok(host.pending.is_some().then_some(host))
+    }
+
+    /// Makes its next request known, unless it is or there is none.
+    fn prepare(&mut self) -> Result<(), TraceError> {
+        if self.pending.is_none() && !self.is_at_end {
+            self.pending = self.job.next_request()?;
+            self.is_at_end = self.pending.is_none();
+        }
+        Ok(())
     }
 
     fn next(&self) -> Next {
@@ -140,16 +148,12 @@ impl Host {
             self.under_way.pop();
         }
         self.last = time;
-        let request = self.pending?;
+        let request = self.pending.take()?;
         if let Some(direction) = direction(request.op) {
             self.issued[direction] += self.counted_bytes(request, direction);
         }
         self.unknown += 1;
         self.unthought += 1;
-        match self.job.next_request() {
-            Ok(pending) => self.pending = pending,
-            Err(error) => (self.pending, self.failure) = (None, Some(error)),
-        }
         Some(request)
     }
 
@@ -178,7 +182,7 @@ fn direction(op: Op) -> Option<usize> {
 /// The requests of all jobs in the order in which they are issued.
 pub struct Hosts {
     /// Groups that have not begun, the first first.
-    waiting: VecDeque<Vec<Plan>>,
+    waiting: VecDeque<Vec<Waiting>>,
     running: Vec<Host>,
     /// Hosts that have begun.
     begun: u32,
@@ -187,7 +191,6 @@ pub struct Hosts {
     /// When the groups that have ended had.
     now: u64,
     has_streams: bool,
-    open: OpenReplay,
     notes: Vec<(&'static str, String)>,
 }
 
@@ -199,7 +202,6 @@ impl Hosts {
         open: OpenReplay,
         reads_take_time: bool,
     ) -> Result<Self, TraceError> {
-        check_groups(&groups, open)?;
         for plan in groups.iter().flatten().filter(|_| !reads_take_time) {
             if plan.options.read_iolog.is_some() {
                 continue;
@@ -219,13 +221,12 @@ impl Hosts {
             tenants.entry(plan.name.clone()).or_insert(next);
         }
         Ok(Self {
-            waiting: groups.into(),
+            waiting: open_groups(groups, open)?,
             running: Vec::new(),
             begun: 0,
             tenants,
             now: 0,
             has_streams,
-            open,
             notes,
         })
     }
@@ -257,9 +258,7 @@ impl ClosedLoop for Hosts {
 
     fn turn(&mut self) -> Result<Turn, TraceError> {
         loop {
-            if let Some(error) = self.running.iter_mut().find_map(|host| host.failure.take()) {
-                return Err(error);
-            }
+            self.running.iter_mut().try_for_each(Host::prepare)?;
             let is_over = |host: &Host| host.unknown == 0 && host.next() == Next::Never;
             if let Some(index) = self.running.iter().position(is_over) {
                 let host = self.running.remove(index);
@@ -273,9 +272,9 @@ impl ClosedLoop for Hosts {
                 return Ok(Turn::Wait);
             }
             let Some(group) = self.waiting.pop_front() else { return Ok(Turn::End) };
-            for plan in group {
-                let tenant = self.tenants.get(&plan.name).copied().unwrap_or(0);
-                self.running.extend(Host::begin(plan, self.open, self.now, self.begun, tenant)?);
+            for job in group {
+                let tenant = self.tenants.get(&job.plan().name).copied().unwrap_or(0);
+                self.running.extend(Host::begin(job, self.now, self.begun, tenant)?);
                 self.begun += 1;
             }
         }

@@ -20,16 +20,32 @@ pub(super) enum Requests {
     Replayed(Box<Replay>),
 }
 
-impl Requests {
-    /// Those of a job, which opens what it replays as `open` says.
-    pub(super) fn new(plan: Plan, open: OpenReplay) -> Result<Self, TraceError> {
-        Ok(if plan.options.read_iolog.is_some() {
-            Self::Replayed(Box::new(Replay::new(plan, open)?))
-        } else {
-            Self::Made(Box::new(Job::new(plan)?))
-        })
+/// A job that has not begun.
+pub(super) enum Waiting {
+    /// Its random map is made when it begins.
+    Made(Box<Plan>),
+    /// What it replays is open, and so is known to be there.
+    Replayed(Box<Replay>),
+}
+
+impl Waiting {
+    pub(super) fn plan(&self) -> &Plan {
+        match self {
+            Self::Made(plan) => plan,
+            Self::Replayed(replay) => replay.plan(),
+        }
     }
 
+    /// The job begins.
+    pub(super) fn begin(self) -> Result<Requests, TraceError> {
+        Ok(match self {
+            Self::Made(plan) => Requests::Made(Box::new(Job::new(*plan)?)),
+            Self::Replayed(replay) => Requests::Replayed(replay),
+        })
+    }
+}
+
+impl Requests {
     pub(super) fn plan(&self) -> &Plan {
         match self {
             Self::Made(job) => job.plan(),
@@ -56,7 +72,7 @@ struct Running {
 /// The requests of all jobs.
 pub(super) struct Turns {
     /// Groups that have not begun, the first first.
-    waiting: VecDeque<Vec<Plan>>,
+    waiting: VecDeque<Vec<Waiting>>,
     /// Jobs that have not ended, in the order of their turns.
     running: VecDeque<Running>,
     /// Whether any job places its writes.
@@ -66,9 +82,12 @@ pub(super) struct Turns {
 impl Turns {
     /// Groups of jobs, of which each begins when the one before has ended.
     pub(super) fn new(groups: Vec<Vec<Plan>>) -> Result<Self, TraceError> {
-        check_groups(&groups, open_trace)?;
         let has_streams = groups.iter().flatten().any(Plan::has_streams);
-        Ok(Self { waiting: groups.into(), running: VecDeque::new(), has_streams })
+        Ok(Self {
+            waiting: open_groups(groups, open_trace)?,
+            running: VecDeque::new(),
+            has_streams,
+        })
     }
 
     /// Fills `batch`, which is empty; false at the end.
@@ -77,9 +96,9 @@ impl Turns {
             let is_alone = self.running.len() == 1;
             let Some(running) = self.running.front_mut() else {
                 let Some(group) = self.waiting.pop_front() else { break };
-                let begin = |plan: Plan| {
-                    let left = plan.depth;
-                    Ok::<_, TraceError>(Running { job: Requests::new(plan, open_trace)?, left })
+                let begin = |job: Waiting| {
+                    let left = job.plan().depth;
+                    Ok::<_, TraceError>(Running { job: job.begin()?, left })
                 };
                 self.running = group.into_iter().map(begin).collect::<Result<_, _>>()?;
                 continue;
@@ -118,21 +137,29 @@ impl Running {
     }
 }
 
-/// Refuses what cannot be replayed, and random maps that the memory has no room for.
-pub(super) fn check_groups(groups: &[Vec<Plan>], open: OpenReplay) -> Result<(), TraceError> {
-    for plan in groups.iter().flatten().filter(|plan| plan.options.read_iolog.is_some()) {
-        replay::check(plan)?;
-        Replay::new(plan.clone(), open)?;
-    }
-    groups.iter().try_for_each(|group| {
+/// Opens what jobs replay; refuses what cannot be replayed, and random maps that the memory has no room for.
+pub(super) fn open_groups(
+    groups: Vec<Vec<Plan>>,
+    open: OpenReplay,
+) -> Result<VecDeque<Vec<Waiting>>, TraceError> {
+    let waiting = |plan: Plan| {
+        if plan.options.read_iolog.is_none() {
+            return Ok(Waiting::Made(Box::new(plan)));
+        }
+        replay::check(&plan)?;
+        Ok(Waiting::Replayed(Box::new(Replay::new(plan, open)?)))
+    };
+    let opened = |group: Vec<Plan>| {
         let maps = group.iter().filter(|plan| plan.keeps_map());
         let bytes = maps.clone().map(|plan| RandomMap::bytes(plan.map_blocks())).sum();
         check_memory(
             format!("the random maps of {} fio jobs", maps.count()),
             bytes,
             "set norandommap, or make the files smaller",
-        )
-    })
+        )?;
+        group.into_iter().map(waiting).collect::<Result<_, TraceError>>()
+    };
+    groups.into_iter().map(opened).collect()
 }
 
 /// Adds a request of a file that begins at byte `start` of the drive.

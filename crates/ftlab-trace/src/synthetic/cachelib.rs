@@ -83,7 +83,6 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             has_end: !parameters.file.as_str().is_empty() && !parameters.repeat,
             drive_bytes: None,
             content: format!("{:?}", CacheLibParameters::resolve(spec)?),
-            may_fail: true,
         })
     }),
     make: Make::OfParameters {
@@ -114,7 +113,7 @@ const LARGE: u16 = 2;
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = CacheLibParameters::from_spec(spec)?;
     check(&parameters, spec)?;
-    Ok(Box::new(Stepped::new(CacheLib::new(&parameters, space)?, space.page_bytes)))
+    Ok(Box::new(Stepped::new(CacheLib::new(&parameters, space)?)))
 }
 
 /// Refuses parameters that do not go together.

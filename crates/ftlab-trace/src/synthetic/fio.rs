@@ -27,7 +27,6 @@
 
 use super::file_name::FileName;
 use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};
-use super::requests::{Stepped, Steps};
 use super::space::Space;
 use crate::fio::{JobFile, JobRequests};
 use crate::{RequestBatch, TraceError};
@@ -77,7 +76,6 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             has_end: jobs.has_end(),
             drive_bytes: jobs.drive_bytes(),
             content: jobs.identity(),
-            may_fail: false,
         })
     }),
     make: Make::OfParameters {
@@ -135,36 +133,19 @@ fn randwrite(parameters: &FioRandwriteParameters) -> String {
 }
 
 fn sequence(jobs: &JobFile, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
-    Ok(Box::new(Jobs(Stepped::new(jobs.requests(space)?, space.page_bytes))))
+    Ok(Box::new(jobs.requests(space)?))
 }
 
-/// The requests of jobs; whatever asks for pages only gets those that they write.
-struct Jobs(Stepped<JobRequests>);
-
-impl Steps for JobRequests {
-    fn step(&mut self, out: &mut RequestBatch) -> Result<bool, TraceError> {
-        self.fill(out)
-    }
-
-    fn properties(&self) -> Vec<(&'static str, String)> {
-        self.notes().to_vec()
-    }
-}
-
-impl PageSequence for Jobs {
-    fn fill(&mut self, pages: &mut [u64]) {
-        self.0.fill(pages);
-    }
-
+impl PageSequence for JobRequests {
     fn next_requests(
         &mut self,
         batch: &mut RequestBatch,
         _page_sectors: u32,
     ) -> Result<bool, TraceError> {
-        self.0.steps_mut().fill(batch)
+        self.fill(batch)
     }
 
     fn properties(&self) -> Vec<(&'static str, String)> {
-        self.0.properties()
+        self.notes().to_vec()
     }
 }

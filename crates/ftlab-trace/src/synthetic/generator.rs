@@ -42,8 +42,6 @@ pub(super) struct Bounds {
     pub(super) drive_bytes: Option<u64>,
     /// What tells the file from another of the same name.
     pub(super) content: String,
-    /// Whether there may be an error as the sequence goes on.
-    pub(super) may_fail: bool,
 }
 
 /// A sequence that is ready to be drawn from.
@@ -87,13 +85,33 @@ pub(crate) trait ByTransaction {
     fn next_transaction(&mut self, out: &mut RequestBatch) -> Result<Option<Work>, TraceError>;
 }
 
-/// A sequence of page writes.
+/// A sequence of requests.
 pub(crate) trait PageSequence: Send {
-    /// Overwrites `pages` with the next page numbers of the sequence, which has no end.
-    fn fill(&mut self, pages: &mut [u64]);
+    /// Fills `batch`, which is empty, with the next requests. False at the end.
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        page_sectors: u32,
+    ) -> Result<bool, TraceError>;
 
-    /// Fills `batch`, which is empty, with the next requests: one page each, unless the generator has
-    /// requests of its own. False at the end.
+    /// The same by transactions, if it is made of some.
+    fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
+        None
+    }
+
+    /// What else is worth knowing of this sequence, by name.
+    fn properties(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// A sequence without end of nothing but writes of single pages.
+pub(crate) trait Pages: Send {
+    /// Overwrites `pages` with the next page numbers of the sequence.
+    fn fill(&mut self, pages: &mut [u64]);
+}
+
+impl<P: Pages> PageSequence for P {
     fn next_requests(
         &mut self,
         batch: &mut RequestBatch,
@@ -108,14 +126,23 @@ pub(crate) trait PageSequence: Send {
         }
         Ok(true)
     }
+}
 
-    /// The same by transactions, if it is made of some.
-    fn by_transaction(&mut self) -> Option<&mut dyn ByTransaction> {
-        None
-    }
-
-    /// What else is worth knowing of this sequence, by name.
-    fn properties(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+#[cfg(test)]
+impl dyn PageSequence {
+    /// The same of any sequence that writes single pages: the pages that it writes next.
+    pub(super) fn fill(&mut self, pages: &mut [u64]) {
+        let mut filled = 0;
+        while filled < pages.len() {
+            let mut batch = RequestBatch::with_limit(pages.len() - filled);
+            assert!(self.next_requests(&mut batch, 8).unwrap(), "it ends");
+            for (op, lba, sectors) in batch.iter() {
+                if op == Op::Write {
+                    assert_eq!(sectors, 8);
+                    pages[filled] = lba / 8;
+                    filled += 1;
+                }
+            }
+        }
     }
 }

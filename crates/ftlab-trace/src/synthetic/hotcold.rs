@@ -6,7 +6,7 @@
 
 use super::areas::{Area, hot_and_cold};
 use super::draw::draw_below;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
@@ -91,7 +91,7 @@ impl HotCold {
     }
 }
 
-impl PageSequence for HotCold {
+impl Pages for HotCold {
     fn fill(&mut self, pages: &mut [u64]) {
         let hot = (0, self.hot_pages);
         let cold = (self.hot_pages, self.logical_pages - self.hot_pages);

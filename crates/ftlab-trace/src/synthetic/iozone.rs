@@ -17,7 +17,7 @@
 
 use super::areas::Area;
 use super::draw::draw_below;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::permutation::{NUMBERS_MAX, Permutation};
 use super::space::Space;
 use crate::TraceError;
@@ -109,7 +109,7 @@ struct Iozone {
     pages: u64,
 }
 
-impl PageSequence for Iozone {
+impl Pages for Iozone {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
             let is_hot = self.random.next_u64() >> 11 < self.hot_below;

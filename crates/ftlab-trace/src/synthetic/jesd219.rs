@@ -8,7 +8,7 @@
 
 use super::areas::Area;
 use super::draw::draw_below;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::space::Space;
 use crate::TraceError;
 use ftlab_spec::{Parameters, Spec};
@@ -116,7 +116,7 @@ impl Jesd219 {
     }
 }
 
-impl PageSequence for Jesd219 {
+impl Pages for Jesd219 {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
             if self.left == 0 {

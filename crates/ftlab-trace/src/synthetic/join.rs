@@ -2,16 +2,18 @@
 //!
 //! Lengths are in drive writes: a part of length 2 yields twice as many writes as the drive has
 //! pages, and part k ends at write (sum of the lengths up to k) x pages, rounded. The last part has
-//! no end, whatever its length. Writes are counted from the first that the generator yields, with a
-//! warm-up that is taken from it. Each part runs over the whole drive with a seed of its own.
+//! no end, whatever its length. Writes are counted by pages, from the first that the generator yields, with a
+//! warm-up that is taken from it; a request that goes past the end of its part is cut there. Reads, trims and
+//! flushes are those of the part. Each part runs over the whole drive with a seed of its own.
 //! [`parts`](super::parts) has the grammar. In a shell, quote it:
 //! `'join:of=uniform*2;zipf(theta=0.9)*1'`.
 
 use super::areas::overlay;
 use super::generator::{End, GeneratorInfo, Make, PageSequence, Sequence};
+use super::part::PartRequests;
 use super::parts::Parts;
 use super::space::Space;
-use crate::TraceError;
+use crate::{RequestBatch, TraceError};
 use ftlab_spec::{Parameters, Spec, Value};
 
 fn default_parts() -> Parts {
@@ -50,7 +52,7 @@ fn build(spec: &Spec, space: &Space, parts: Vec<Sequence>) -> Result<Sequence, T
         sum += part.amount;
         (sum * space.logical_pages as f64).round() as u64
     });
-    let mut parts: Vec<_> = parts.into_iter().zip(ends).collect();
+    let mut parts: Vec<_> = parts.into_iter().map(PartRequests::new).zip(ends).collect();
     if let Some((_, end)) = parts.last_mut() {
         *end = u64::MAX;
     }
@@ -58,31 +60,40 @@ fn build(spec: &Spec, space: &Space, parts: Vec<Sequence>) -> Result<Sequence, T
 }
 
 struct Join {
-    /// Each with the write at which it ends.
-    parts: Vec<(Sequence, u64)>,
+    /// Each with the page write at which it ends.
+    parts: Vec<(PartRequests, u64)>,
     present: usize,
     written: u64,
 }
 
 impl PageSequence for Join {
-    fn fill(&mut self, mut pages: &mut [u64]) {
-        while !pages.is_empty() {
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        page_sectors: u32,
+    ) -> Result<bool, TraceError> {
+        while !batch.is_full() {
             while self.written >= self.parts[self.present].1 {
                 self.present += 1;
             }
-            let (sequence, end) = &mut self.parts[self.present];
-            let count = (*end - self.written).min(pages.len() as u64) as usize;
-            let (now, later) = pages.split_at_mut(count);
-            sequence.fill(now);
-            self.written += count as u64;
-            pages = later;
+            let (part, end) = &mut self.parts[self.present];
+            let Some(mut request) = part.next(page_sectors)? else { break };
+            let left = *end - self.written;
+            if request.written(page_sectors) > left {
+                request = request.up_to(left, page_sectors);
+            }
+            self.written += request.written(page_sectors);
+            request.push(batch);
         }
+        Ok(!batch.is_empty())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::parts::seed_of;
     use super::*;
+    use crate::Op;
     use crate::synthetic::sequence;
 
     #[test]
@@ -97,6 +108,36 @@ mod tests {
         assert!(drawn[1500..1750].iter().all(|page| *page >= 900));
         assert!(drawn[1750..].iter().all(|page| *page < 100), "the last continues");
         assert_ne!(drawn[..1000], drawn[1750..2750], "seeds differ");
+    }
+
+    #[test]
+    fn requests_are_those_of_the_part_and_cut_at_its_end() {
+        let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 7 };
+        for cut in [60_001_u32, 60_002, 60_003, 60_004] {
+            let first = format!("lsm*{}", f64::from(cut) / f64::from(1 << 16));
+            let spec = format!("join:of={first};uniform(reads=0.5)*1").parse().unwrap();
+            let mut joined = PartRequests::new(sequence(&spec, &space).unwrap());
+            let [mut lsm, mut uniform] =
+                [("lsm", 1), ("uniform:reads=0.5", 2)].map(|(of, part)| {
+                    let space = Space { seed: seed_of(space.seed, part), ..space };
+                    PartRequests::new(sequence(&of.parse().unwrap(), &space).unwrap())
+                });
+            let mut next = || joined.next(8).unwrap().unwrap();
+            let (mut written, mut others) = (0, 0);
+            while written < cut.into() {
+                let (request, whole) = (next(), lsm.next(8).unwrap().unwrap());
+                written += request.written(8);
+                others += u32::from(request.op() != Op::Write);
+                assert!(request.is_same(whole) || written == u64::from(cut), "{request:?}");
+            }
+            assert!(written == u64::from(cut) && others > 0, "{written}, {others}");
+            let reads = (0..10_000).filter(|_| {
+                let request = next();
+                assert!(request.is_same(uniform.next(8).unwrap().unwrap()), "{request:?}");
+                request.op() == Op::Read
+            });
+            assert!((4700..5300).contains(&reads.count()));
+        }
     }
 
     #[test]

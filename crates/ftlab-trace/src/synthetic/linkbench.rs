@@ -99,5 +99,5 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         LinkBench::new(pages, layout, files, random, requests, purge)
     };
     let benchmark = Benchmark::new("linkbench", &sizes, &setup, space, load)?;
-    Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
+    Ok(Box::new(Stepped::new(benchmark)))
 }

@@ -84,7 +84,6 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
             has_end: false,
             drive_bytes: None,
             content: format!("{:?}", LmCacheParameters::resolve(spec)?),
-            may_fail: false,
         })
     }),
     make: Make::OfParameters {
@@ -97,7 +96,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
 fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError> {
     let parameters = LmCacheParameters::from_spec(spec)?;
     check(&parameters, spec)?;
-    Ok(Box::new(Stepped::new(LmCache::new(&parameters, space)?, space.page_bytes)))
+    Ok(Box::new(Stepped::new(LmCache::new(&parameters, space)?)))
 }
 
 /// Refuses parameters that are wrong whatever the drive will be.

@@ -93,7 +93,7 @@ fn build(spec: &Spec, drive: &Drive) -> Result<Box<dyn PageSequence>, TraceError
         }
         .into());
     }
-    Ok(Box::new(Stepped::new(Lsm::new(&parameters, drive)?, drive.page_bytes)))
+    Ok(Box::new(Stepped::new(Lsm::new(&parameters, drive)?)))
 }
 
 /// A tree, its files, and who draws.

@@ -2,14 +2,17 @@
 //!
 //! Each generator runs over the whole drive with a seed of its own and continues where it stopped,
 //! as if the others were not there; a generator that counts writes (`skewinc`, `swap`, `join`)
-//! counts its own. [`parts`](super::parts) has the grammar. In a shell, quote it:
+//! counts its own. Before a write come the reads, trims and flushes that its generator has there. Shares are of pages: a
+//! write of eight pages stands for that draw and for the next seven of the same generator.
+//! [`parts`](super::parts) has the grammar. In a shell, quote it:
 //! `'mix:of=uniform*0.3;zipf(theta=0.9)*0.7'`.
 
 use super::areas::overlay;
 use super::generator::{End, GeneratorInfo, Make, PageSequence, Sequence};
+use super::part::PartRequests;
 use super::parts::{Parts, pick, seed_of, shares_of_one, thresholds};
 use super::space::Space;
-use crate::TraceError;
+use crate::{RequestBatch, TraceError};
 use ftlab_spec::{Parameters, Spec, SpecError, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -21,7 +24,7 @@ fn default_parts() -> Parts {
 ftlab_spec::parameters! {
     /// What is mixed.
     pub struct MixParameters {
-        /// Generators with their shares of the writes, which add up to 1 (0.001 more or less is
+        /// Generators with their shares of the pages written, which add up to 1 (0.001 more or less is
         /// scaled). Quote it in a shell.
         of: Parts = default_parts(), "of", from "an example of ours";
     }
@@ -51,53 +54,50 @@ fn build(spec: &Spec, space: &Space, parts: Vec<Sequence>) -> Result<Sequence, T
     Ok(Box::new(Mix {
         random: Xoshiro256PlusPlus::seed_from_u64(seed_of(space.seed, 0)),
         thresholds: thresholds(&shares(spec)?),
-        parts: parts.into_iter().map(Ahead::new).collect(),
+        parts: parts.into_iter().map(PartRequests::new).map(|of| (of, 0)).collect(),
+        drawn: None,
     }))
 }
 
 struct Mix {
     random: Xoshiro256PlusPlus,
     thresholds: Vec<u64>,
-    parts: Vec<Ahead>,
+    /// Each with the pages that it has written beyond those that were drawn.
+    parts: Vec<(PartRequests, u64)>,
+    /// The part that was drawn, as long as it has not written.
+    drawn: Option<usize>,
 }
 
 impl PageSequence for Mix {
-    fn fill(&mut self, pages: &mut [u64]) {
-        for page in pages {
-            let part = pick(&self.thresholds, self.random.next_u64() >> 11);
-            *page = self.parts[part].next();
+    fn next_requests(
+        &mut self,
+        batch: &mut RequestBatch,
+        page_sectors: u32,
+    ) -> Result<bool, TraceError> {
+        while !batch.is_full() {
+            let drawn = self.drawn.take();
+            let number =
+                drawn.unwrap_or_else(|| pick(&self.thresholds, self.random.next_u64() >> 11));
+            let (part, beyond) = &mut self.parts[number];
+            if *beyond > 0 {
+                *beyond -= 1;
+                continue;
+            }
+            let Some(request) = part.next(page_sectors)? else { break };
+            request.push(batch);
+            match request.written(page_sectors) {
+                0 => self.drawn = Some(number),
+                pages => *beyond = pages - 1,
+            }
         }
-    }
-}
-
-/// A sequence that is drawn some pages ahead.
-struct Ahead {
-    sequence: Sequence,
-    drawn: Vec<u64>,
-    used: usize,
-}
-
-const AHEAD_PAGES: usize = 1024;
-
-impl Ahead {
-    fn new(sequence: Sequence) -> Self {
-        Self { sequence, drawn: vec![0; AHEAD_PAGES], used: AHEAD_PAGES }
-    }
-
-    #[inline]
-    fn next(&mut self) -> u64 {
-        if self.used == self.drawn.len() {
-            self.sequence.fill(&mut self.drawn);
-            self.used = 0;
-        }
-        self.used += 1;
-        self.drawn[self.used - 1]
+        Ok(!batch.is_empty())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Op;
     use crate::synthetic::sequence;
 
     #[test]
@@ -114,6 +114,37 @@ mod tests {
         for (range, expected) in [(0..100, 0.52), (100..900, 0.16), (900..1000, 0.32)] {
             // Five standard deviations are at most 0.0025.
             assert!((share(range.clone()) - expected).abs() < 0.0025, "{range:?}");
+        }
+    }
+
+    #[test]
+    fn every_request_of_every_part_comes_in_its_order() {
+        let space = Space { logical_pages: 1 << 16, page_bytes: 4096, seed: 7 };
+        let parts = ["lsm", "uniform(reads=0.5)", "three-streams"];
+        let spec = format!("mix:of={}*0.5;{}*0.3;{}*0.2", parts[0], parts[1], parts[2]);
+        let requests = |spec: &str, seed| {
+            let spec: Spec = spec.replace('(', ":").replace(')', "").parse().unwrap();
+            let sequence = sequence(&spec, &Space { seed, ..space }).unwrap();
+            let mut requests = PartRequests::new(sequence);
+            move || requests.next(8).unwrap().unwrap()
+        };
+        let mut mix = PartRequests::new(sequence(&spec.parse().unwrap(), &space).unwrap());
+        let mut alone =
+            [0, 1, 2].map(|part| requests(parts[part], seed_of(space.seed, part as u64 + 1)));
+        let mut next = alone.each_mut().map(|part| part());
+        let (mut reads, mut trims, mut pages) = (0, 0, [0_u64; 3]);
+        for _ in 0..100_000 {
+            let request = mix.next(8).unwrap().unwrap();
+            let of = next.iter().position(|of| of.is_same(request)).expect("of one of them");
+            reads += u32::from(request.op() == Op::Read);
+            trims += u32::from(request.op() == Op::Trim);
+            pages[of] += request.written(8);
+            next[of] = alone[of]();
+        }
+        assert!(reads > 1000 && trims > 10, "{reads} {trims}");
+        let all: u64 = pages.iter().sum();
+        for (pages, share) in pages.into_iter().zip([0.5, 0.3, 0.2]) {
+            assert!((pages as f64 / all as f64 - share).abs() < 0.01, "{pages} of {all}");
         }
     }
 

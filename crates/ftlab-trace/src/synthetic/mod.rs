@@ -22,6 +22,7 @@ pub mod lmcache;
 pub mod lsm;
 pub mod mix;
 pub mod oltp;
+mod part;
 pub mod parts;
 mod permutation;
 pub(crate) mod ranks;
@@ -205,14 +206,6 @@ fn sequences(parts: &Parts, space: &Space) -> Result<Vec<Sequence>, TraceError> 
             return Err(TraceError::Unsupported {
                 what: format!("{} as a part: it ends", part.spec),
                 remedy: "combine generators without an end, or run it by itself".into(),
-            });
-        }
-        if let End::Told(bounds) = generator(&part.spec)?.end
-            && bounds(&part.spec)?.may_fail
-        {
-            return Err(TraceError::Unsupported {
-                what: format!("{} as a part: it may fail as it goes on", part.spec),
-                remedy: "run it by itself".into(),
             });
         }
         sequence(&part.spec, &Space { seed, ..*space })

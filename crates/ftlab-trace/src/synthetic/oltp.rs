@@ -23,7 +23,7 @@
 //! Lim, Lee and Moon, "FASTer FTL for Enterprise-Class Flash Memory SSDs", SNAPI 2010, section III.A.
 
 use super::draw::draw_below;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::parts::shares_of_one;
 use super::permutation::Permutation;
 use super::space::Space;
@@ -191,7 +191,7 @@ struct Oltp {
     next: usize,
 }
 
-impl PageSequence for Oltp {
+impl Pages for Oltp {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
             *page = u64::from(self.pass[self.next]);

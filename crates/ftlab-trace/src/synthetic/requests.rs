@@ -1,8 +1,7 @@
 //! Generators whose requests come in groups: transactions, flushes, compactions.
 
 use super::generator::{ByTransaction, PageSequence};
-use crate::pages::SECTOR_BYTES;
-use crate::{Op, RequestBatch, TraceError};
+use crate::{RequestBatch, TraceError};
 
 /// What happens, one thing after the other, and the requests that come of it.
 pub(super) trait Steps: Send {
@@ -24,23 +23,13 @@ pub(super) trait Steps: Send {
 /// Steps as a sequence, cut where a batch is full.
 pub(super) struct Stepped<S> {
     steps: S,
-    page_sectors: u32,
     waiting: RequestBatch,
     used: usize,
-    /// Pages of the request at `used` that [`PageSequence::fill`] has taken.
-    pages_used: u64,
 }
 
 impl<S: Steps> Stepped<S> {
-    /// `page_bytes` is that of the drive.
-    pub(super) fn new(steps: S, page_bytes: u32) -> Self {
-        let page_sectors = page_bytes / SECTOR_BYTES as u32;
-        Self { steps, page_sectors, waiting: RequestBatch::new(), used: 0, pages_used: 0 }
-    }
-
-    /// What the requests come of.
-    pub(super) fn steps_mut(&mut self) -> &mut S {
-        &mut self.steps
+    pub(super) fn new(steps: S) -> Self {
+        Self { steps, waiting: RequestBatch::new(), used: 0 }
     }
 
     /// Makes sure that a request waits; false at the end.
@@ -54,35 +43,9 @@ impl<S: Steps> Stepped<S> {
         }
         Ok(true)
     }
-
-    /// The next page that is written; `None` at the end.
-    fn next_page(&mut self) -> Result<Option<u64>, TraceError> {
-        let page_sectors = u64::from(self.page_sectors);
-        while self.refill()? {
-            let (op, lba) = (self.waiting.op[self.used], self.waiting.lba[self.used]);
-            let end = lba + u64::from(self.waiting.sectors[self.used]);
-            let page = lba / page_sectors + self.pages_used;
-            if op == Op::Write && page * page_sectors < end {
-                self.pages_used += 1;
-                return Ok(Some(page));
-            }
-            self.used += 1;
-            self.pages_used = 0;
-        }
-        Ok(None)
-    }
 }
 
 impl<S: Steps> PageSequence for Stepped<S> {
-    fn fill(&mut self, pages: &mut [u64]) {
-        for page in pages {
-            *page = match self.next_page() {
-                Ok(page) => page.expect("what ends is not asked for pages without end"),
-                Err(error) => panic!("{error}"),
-            };
-        }
-    }
-
     fn next_requests(
         &mut self,
         batch: &mut RequestBatch,
@@ -115,6 +78,7 @@ impl<S: Steps> PageSequence for Stepped<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Op;
 
     /// Three steps, the middle one without requests.
     struct Three(u32);
@@ -137,7 +101,7 @@ mod tests {
 
     #[test]
     fn steps_are_cut_where_a_batch_is_full() {
-        let mut sequence = Stepped::new(Three(0), 4096);
+        let mut sequence = Stepped::new(Three(0));
         let mut batch = RequestBatch::with_limit(2);
         assert!(sequence.next_requests(&mut batch, 8).unwrap() && batch.len() == 2);
         batch.clear();
@@ -145,12 +109,5 @@ mod tests {
         assert_eq!(batch.iter().collect::<Vec<_>>(), [(Op::Flush, 0, 0), (Op::Write, 7, 2)]);
         batch.clear();
         assert!(!sequence.next_requests(&mut batch, 8).unwrap());
-    }
-
-    #[test]
-    fn pages_are_those_that_the_writes_touch() {
-        let mut sequence = Stepped::new(Three(0), 4096);
-        let pages: Vec<_> = std::iter::from_fn(|| sequence.next_page().unwrap()).collect();
-        assert_eq!(pages, [2, 3, 4, 0, 1]);
     }
 }

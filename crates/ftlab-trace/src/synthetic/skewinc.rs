@@ -19,7 +19,7 @@
 //! Lee and Kim, SYSTOR 2013, section 4.1, SKEWINC and SKEWDEC.
 
 use super::areas::{Area, hot_and_cold};
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::hotcold::HotCold;
 use super::skew::shares;
 use super::space::Space;
@@ -98,7 +98,7 @@ impl SkewChange {
     }
 }
 
-impl PageSequence for SkewChange {
+impl Pages for SkewChange {
     fn fill(&mut self, mut pages: &mut [u64]) {
         while !pages.is_empty() {
             while self.written >= self.step_end() {

@@ -20,7 +20,7 @@
 
 use super::areas::Area;
 use super::draw::draw_below;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::parts::{pick, shares_of_one, thresholds};
 use super::space::Space;
 use crate::TraceError;
@@ -227,7 +227,7 @@ struct Swap {
     written: u64,
 }
 
-impl PageSequence for Swap {
+impl Pages for Swap {
     fn fill(&mut self, mut pages: &mut [u64]) {
         while !pages.is_empty() {
             self.thresholds = thresholds(&self.groups.rates_at(self.written));

@@ -122,7 +122,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
             remedy: format!("give it {PAGES_MIN} at least"),
         });
     }
-    Ok(Box::new(Stepped::new(ThreeStreams::new(&parameters, space), space.page_bytes)))
+    Ok(Box::new(Stepped::new(ThreeStreams::new(&parameters, space))))
 }
 
 /// Refuses parameters that do not go together.

@@ -116,7 +116,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         Benchmark::new("tpcc", &sizes, &setup, space, |pages, layout, files, random| {
             Ok(Tpcc::new(&Scale::new(schema, pages, layout)?, skew, files, random))
         })?;
-    Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
+    Ok(Box::new(Stepped::new(benchmark)))
 }
 
 #[cfg(test)]

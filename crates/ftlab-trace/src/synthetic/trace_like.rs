@@ -93,7 +93,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         .into());
     }
     let survey = survey::of(Path::new(file.as_str()), space.page_bytes)?;
-    Ok(Box::new(Stepped::new(TraceLike::new(survey, space)?, space.page_bytes)))
+    Ok(Box::new(Stepped::new(TraceLike::new(survey, space)?)))
 }
 
 struct TraceLike {

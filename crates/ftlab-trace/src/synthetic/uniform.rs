@@ -7,7 +7,7 @@
 
 use super::areas::Area;
 use super::draw::draw_below;
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::permutation::{NUMBERS_MAX, Permutation};
 use super::space::Space;
 use crate::{Op, RequestBatch, TraceError};
@@ -21,7 +21,7 @@ ftlab_spec::parameters! {
         /// Whether each pass over the drive writes every page once, in a new random order; off
         /// draws every page afresh.
         map: bool = false, "map", from "the closed forms of uniform writes; fio's default is on";
-        /// Share of the requests that read a page instead, drawn afresh. As a part of another generator, it only writes.
+        /// Share of the requests that read a page instead, drawn afresh.
         reads: f64 = 0.0, "reads" in 0.0..=0.99, from "the closed forms of uniform writes";
     }
 }
@@ -76,10 +76,6 @@ struct WithReads {
 }
 
 impl PageSequence for WithReads {
-    fn fill(&mut self, pages: &mut [u64]) {
-        self.writes.fill(pages);
-    }
-
     fn next_requests(
         &mut self,
         batch: &mut RequestBatch,
@@ -105,7 +101,7 @@ struct Independent {
     pages: u64,
 }
 
-impl PageSequence for Independent {
+impl Pages for Independent {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
             *page = draw_below(&mut self.random, self.pages);
@@ -126,7 +122,7 @@ impl Passes {
     }
 }
 
-impl PageSequence for Passes {
+impl Pages for Passes {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
             *page = loop {

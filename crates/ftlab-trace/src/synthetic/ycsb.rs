@@ -120,7 +120,7 @@ fn build(spec: &Spec, space: &Space) -> Result<Box<dyn PageSequence>, TraceError
         Benchmark::new("ycsb", &sizes, setup, space, |pages, layout, files, random| {
             Ycsb::new(&parameters, pages, layout, files, random)
         })?;
-    Ok(Box::new(Stepped::new(benchmark, space.page_bytes)))
+    Ok(Box::new(Stepped::new(benchmark)))
 }
 
 /// Bytes of redo log for a changed record: the ten fields of an insertion, one of an update.

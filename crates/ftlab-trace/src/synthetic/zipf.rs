@@ -28,7 +28,7 @@
 //! # Reference
 //! J. Gray et al., Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994, section 3.2.
 
-use super::generator::{End, GeneratorInfo, Make, PageSequence};
+use super::generator::{End, GeneratorInfo, Make, PageSequence, Pages};
 use super::space::Space;
 use crate::TraceError;
 use crate::fio::seeds::{OFFSETS, of_randseed};
@@ -101,7 +101,7 @@ fn zipf(pages: u64, theta: f64, hash: RankHash, randseed: u64) -> Zipf {
     Zipf::new(pages, theta, None, hash.multiplier(), seed)
 }
 
-impl PageSequence for Zipf {
+impl Pages for Zipf {
     fn fill(&mut self, pages: &mut [u64]) {
         for page in pages {
             *page = self.draw();
