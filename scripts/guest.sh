@@ -90,7 +90,7 @@ run_guest() {
     timeout "${GUEST_SECONDS:-600}" qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 2G -nographic -no-reboot \
         -kernel "$directory/vmlinuz" -initrd "$work/all.cpio" \
         -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on mitigations=off" </dev/null |
-        tr -d '\r' | tee "$work/output"
+        sed -u 's/\r$//' | tee "$work/output"
     grep -q '^the guest ends with 0$' "$work/output"
 }
 

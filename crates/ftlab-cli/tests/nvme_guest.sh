@@ -1,5 +1,7 @@
 # Runs in the guest (scripts/guest.sh): the kernel's NVMe/TCP host, nvme-cli, mke2fs, fio and the kernel's nbd module
-# against `ftlab drive serve`. Every line is a step; the first that fails ends it.
+# against `ftlab drive serve`. Every line is a step, told with the seconds since the guest booted; the first that fails
+# ends it.
+PS4='$(read -r seconds idle < /proc/uptime; echo "$seconds") + '
 set -ex
 
 wait_for() { # FILE TEXT
