@@ -84,6 +84,8 @@ run_guest() {
     trap 'rm -rf "$work"' EXIT
     mkdir -p "$work/tree/bin"
     add "$work/tree" "$@"
+    # What only a debugger needs is most of a program of a test, and all of it would be copied at every boot.
+    strip --strip-debug "$work/tree/bin/"* 2>/dev/null || true
     cp "$script" "$work/tree/script"
     pack "$work/tree" > "$work/more.cpio"
     cat "$directory/base.cpio" "$work/more.cpio" > "$work/all.cpio"

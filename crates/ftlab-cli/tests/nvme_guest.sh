@@ -113,7 +113,7 @@ nvme flush /dev/nvme0n1
 /bin/mke2fs -q -t ext4 /dev/nvme0n1
 mkdir -p mnt
 mount -t ext4 -o discard /dev/nvme0n1 mnt
-fio --name=j --directory=mnt --size=24m --rw=randwrite --bs=4k --ioengine=psync --verify=crc32c --do_verify=1 \
+fio --name=j --directory=mnt --size=8m --rw=randwrite --bs=4k --ioengine=psync --verify=crc32c --do_verify=1 \
     --end_fsync=1 --minimal > /dev/null
 head -c 3000000 /dev/urandom > mnt/random
 cp mnt/random random
@@ -144,9 +144,9 @@ nvme sanitize-log /dev/nvme0 | grep -i 'sstat.*0x1'
 # With digests, deeper queues, and the passthrough that FDP programs use.
 nvme disconnect --nqn="$nqn"
 connect --hdr-digest --data-digest
-fio --name=j --filename=/dev/nvme0n1 --size=16m --rw=randwrite --bs=4k-256k --ioengine=libaio --iodepth=16 --direct=1 \
+fio --name=j --filename=/dev/nvme0n1 --size=8m --rw=randwrite --bs=4k-256k --ioengine=libaio --iodepth=16 --direct=1 \
     --verify=crc32c --do_verify=1 --minimal > /dev/null
-fio --name=p --filename=/dev/ng0n1 --size=16m --rw=randwrite --bs=4k --ioengine=io_uring_cmd --cmd_type=nvme \
+fio --name=p --filename=/dev/ng0n1 --size=4m --rw=randwrite --bs=4k --ioengine=io_uring_cmd --cmd_type=nvme \
     --iodepth=16 --verify=crc32c --do_verify=1 --minimal > /dev/null
 nvme disconnect --nqn="$nqn"
 

@@ -39,21 +39,27 @@ fn main() -> Result<(), Failure> {
     let (rounds, span) = (number(0, 5)?, Duration::from_secs(number(1, 4)?));
     println!("{:<6} {:<6} {:>10}    server CPU us per op", "", "", "IOPS");
     for is_write in [true, false] {
-        let mut results = [Vec::new(), Vec::new()];
+        let (mut results, mut ratios) = ([Vec::new(), Vec::new()], Vec::new());
         for _ in 0..rounds {
-            let (nbd, nvme) = measure_both(is_write, span)?;
-            results[0].push(nbd);
-            results[1].push(nvme);
+            let slices = measure_both(is_write, span)?;
+            ratios.extend(slices.iter().map(|[nbd, nvme]| nvme.cpu / nbd.cpu));
+            for (index, results) in results.iter_mut().enumerate() {
+                let of = |what: fn(&Cost) -> f64| {
+                    Spread::new(slices.iter().map(|costs| what(&costs[index])).collect()).median
+                };
+                results.push(Cost { iops: of(|cost| cost.iops), cpu: of(|cost| cost.cpu) });
+            }
         }
-        let of_rounds = results[0].iter().zip(&results[1]).map(|(nbd, nvme)| nvme.cpu / nbd.cpu);
-        let ratios = Spread::new(of_rounds.collect());
         for (protocol, results) in PROTOCOLS.into_iter().zip(&results) {
             let name = if is_write { "write" } else { "read" };
             let iops = Spread::new(results.iter().map(|cost| cost.iops).collect()).median;
             let cpu = Spread::new(results.iter().map(|cost| cost.cpu).collect());
             println!("{protocol:<6} {name:<6} {:>8.0} k    {cpu}", iops / 1e3);
         }
-        println!("nvme / nbd: {ratios}");
+        let of_rounds = results[0].iter().zip(&results[1]).map(|(nbd, nvme)| nvme.cpu / nbd.cpu);
+        let (of_rounds, pairs) = (Spread::new(of_rounds.collect()), ratios.len());
+        let median = Spread::new(ratios).median;
+        println!("nvme / nbd: {median:.3} of {pairs} pairs of slices; of rounds {of_rounds}");
     }
     Ok(())
 }
@@ -185,8 +191,8 @@ struct Cost {
     cpu: f64,
 }
 
-/// The medians of the slices of either server.
-fn measure_both(is_write: bool, span: Duration) -> Result<(Cost, Cost), Failure> {
+/// Slices of a server of NBD, each with the next one of a server of NVMe.
+fn measure_both(is_write: bool, span: Duration) -> Result<Vec<[Cost; 2]>, Failure> {
     let [nbd, nvme] = [Served::start("nbd")?, Served::start("nvme")?];
     let nbd_client = NbdClient::new(nbd.connect()?)?;
     let mut admin = Initiator::begin(nvme.connect()?, false)?;
@@ -199,16 +205,11 @@ fn measure_both(is_write: bool, span: Duration) -> Result<(Cost, Cost), Failure>
     // What is not yet in caches and page tables.
     nbd.slice(span / 8)?;
     nvme.slice(span / 8)?;
-    let (mut of_nbd, mut of_nvme, begin) = (Vec::new(), Vec::new(), Instant::now());
+    let (mut slices, begin) = (Vec::new(), Instant::now());
     while begin.elapsed() < span {
-        of_nbd.push(nbd.slice(SLICE)?);
-        of_nvme.push(nvme.slice(SLICE)?);
+        slices.push([nbd.slice(SLICE)?, nvme.slice(SLICE)?]);
     }
-    let medians = |of: &[Cost]| Cost {
-        iops: Spread::new(of.iter().map(|cost| cost.iops).collect()).median,
-        cpu: Spread::new(of.iter().map(|cost| cost.cpu).collect()).median,
-    };
-    Ok((medians(&of_nbd), medians(&of_nvme)))
+    Ok(slices)
 }
 
 /// A client at work.
