@@ -11,10 +11,10 @@ nvme connect -t tcp -a 127.0.0.1 -s 4421 -n ours --nr-io-queues=2
 until [ -b /dev/nvme0n1 ] && [ -b /dev/nvme1n1 ]; do sleep 0.1; done
 measure() { # NAME DEVICE RW FIELD
     iops=$(fio --name=j --filename="$2" --size=128m --rw="$3" --bs=4k --ioengine=libaio --iodepth=32 --direct=1 \
-        --time_based --ramp_time=1 --runtime=4 --output-format=terse --terse-version=3 | cut -d ';' -f "$4")
+        --time_based --ramp_time=1 --runtime=3 --output-format=terse --terse-version=3 | cut -d ';' -f "$4")
     echo "IOPS $1 $3 $iops"
 }
-for round in 1 2 3; do
+for round in 1 2 3 4 5; do
     for run in "randwrite 49" "randread 8"; do
         # shellcheck disable=SC2086 # the kind of request, and the field of its IOPS
         measure ftlab /dev/nvme0n1 $run
