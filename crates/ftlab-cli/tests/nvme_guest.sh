@@ -82,8 +82,8 @@ nvme read /dev/nvme0n1 --start-block=100 --block-count=1 --data-size=8192 --data
 cmp two back
 nvme compare /dev/nvme0n1 --start-block=100 --block-count=1 --data-size=8192 --data=two
 # A handle that does not exist is an event, once that is enabled.
-printf '\003' > kinds
-nvme set-feature /dev/nvme0n1 --feature-id=0x1e --value=0x10000 --cdw12=1 --data-len=1 --data=kinds
+nvme fdp set-events /dev/nvme0n1 --placement-handle=0 --enable --event-types=3
+nvme get-feature /dev/nvme0n1 --feature-id=0x1e --cdw11=0xff0000 --data-len=510 | grep '^0000: .*03 01'
 nvme write /dev/nvme0n1 --start-block=102 --block-count=1 --data-size=8192 --data=two --dir-type=2 --dir-spec=9
 nvme fdp events /dev/nvme0 --endgrp-id=1 --host-events | grep 'Invalid Placement Identifier'
 # A handle moves on to a whole unit, and leaves one that is not full.
