@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -139,6 +139,10 @@ bench-drive: build ## measures page writes to a drive, and serving it compared w
 	$(CARGO) run --release --locked --package ftlab-device --example front_ends
 	$(CARGO) build --release --locked --package ftlab-device --example nbd_ram
 	$(CARGO) run --release --locked --package ftlab-bench -- live-drive
+
+bench-guest: build ## compares NVMe with the kernel's own server, in the guest of `make setup-guest` (docs/drive.md)
+	scripts/guest.sh run target/guest crates/ftlab-device/examples/nvme_guest_speed.sh $(FTLAB) \
+		crates/ftlab-device/tests/nvmet.sh
 
 tail-latency: ## measures response times with whole and incremental collections (2R); draws docs/figures/tail-latency.svg
 	$(CARGO) run --release --locked --package ftlab-bench -- tail-latency docs/figures/tail-latency.svg

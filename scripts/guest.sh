@@ -84,13 +84,15 @@ run_guest() {
     trap 'rm -rf "$work"' EXIT
     mkdir -p "$work/tree/bin"
     add "$work/tree" "$@"
+    # What only a debugger needs is most of a program of a test, and all of it would be copied at every boot.
+    strip --strip-debug "$work/tree/bin/"* 2>/dev/null || true
     cp "$script" "$work/tree/script"
     pack "$work/tree" > "$work/more.cpio"
     cat "$directory/base.cpio" "$work/more.cpio" > "$work/all.cpio"
     timeout "${GUEST_SECONDS:-600}" qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 2G -nographic -no-reboot \
         -kernel "$directory/vmlinuz" -initrd "$work/all.cpio" \
         -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on mitigations=off" </dev/null |
-        tr -d '\r' | tee "$work/output"
+        sed -u 's/\r$//' | tee "$work/output"
     grep -q '^the guest ends with 0$' "$work/output"
 }
 

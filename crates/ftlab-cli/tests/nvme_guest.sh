@@ -1,5 +1,7 @@
 # Runs in the guest (scripts/guest.sh): the kernel's NVMe/TCP host, nvme-cli, mke2fs, fio and the kernel's nbd module
-# against `ftlab drive serve`. Every line is a step; the first that fails ends it.
+# against `ftlab drive serve`. Every line is a step, told with the seconds since the guest booted; the first that fails
+# ends it.
+PS4='$(read -r seconds idle < /proc/uptime; echo "$seconds") + '
 set -ex
 
 wait_for() { # FILE TEXT
@@ -80,8 +82,8 @@ nvme read /dev/nvme0n1 --start-block=100 --block-count=1 --data-size=8192 --data
 cmp two back
 nvme compare /dev/nvme0n1 --start-block=100 --block-count=1 --data-size=8192 --data=two
 # A handle that does not exist is an event, once that is enabled.
-printf '\003' > kinds
-nvme set-feature /dev/nvme0n1 --feature-id=0x1e --value=0x10000 --cdw12=1 --data-len=1 --data=kinds
+nvme fdp set-events /dev/nvme0n1 --placement-handle=0 --enable --event-types=3
+nvme get-feature /dev/nvme0n1 --feature-id=0x1e --cdw11=0xff0000 --data-len=510 | grep '^0000: .*03 01'
 nvme write /dev/nvme0n1 --start-block=102 --block-count=1 --data-size=8192 --data=two --dir-type=2 --dir-spec=9
 nvme fdp events /dev/nvme0 --endgrp-id=1 --host-events | grep 'Invalid Placement Identifier'
 # A handle moves on to a whole unit, and leaves one that is not full.
@@ -111,7 +113,7 @@ nvme flush /dev/nvme0n1
 /bin/mke2fs -q -t ext4 /dev/nvme0n1
 mkdir -p mnt
 mount -t ext4 -o discard /dev/nvme0n1 mnt
-fio --name=j --directory=mnt --size=24m --rw=randwrite --bs=4k --ioengine=psync --verify=crc32c --do_verify=1 \
+fio --name=j --directory=mnt --size=8m --rw=randwrite --bs=4k --ioengine=psync --verify=crc32c --do_verify=1 \
     --end_fsync=1 --minimal > /dev/null
 head -c 3000000 /dev/urandom > mnt/random
 cp mnt/random random
@@ -142,9 +144,9 @@ nvme sanitize-log /dev/nvme0 | grep -i 'sstat.*0x1'
 # With digests, deeper queues, and the passthrough that FDP programs use.
 nvme disconnect --nqn="$nqn"
 connect --hdr-digest --data-digest
-fio --name=j --filename=/dev/nvme0n1 --size=16m --rw=randwrite --bs=4k-256k --ioengine=libaio --iodepth=16 --direct=1 \
+fio --name=j --filename=/dev/nvme0n1 --size=8m --rw=randwrite --bs=4k-256k --ioengine=libaio --iodepth=16 --direct=1 \
     --verify=crc32c --do_verify=1 --minimal > /dev/null
-fio --name=p --filename=/dev/ng0n1 --size=16m --rw=randwrite --bs=4k --ioengine=io_uring_cmd --cmd_type=nvme \
+fio --name=p --filename=/dev/ng0n1 --size=4m --rw=randwrite --bs=4k --ioengine=io_uring_cmd --cmd_type=nvme \
     --iodepth=16 --verify=crc32c --do_verify=1 --minimal > /dev/null
 nvme disconnect --nqn="$nqn"
 

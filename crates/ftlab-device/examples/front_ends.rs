@@ -1,5 +1,6 @@
 //! Processor time of the servers per request of 4 KiB, over NBD and over NVMe, through small clients of our own: 32 requests
-//! at once over one TCP connection to a server of memory, rounds of both alternating.
+//! at once over one TCP connection to a server of memory. In each round there is a server of either protocol, and slices
+//! of a tenth of a second alternate between them, so that what else the machine does meets both alike.
 //!
 //!     front_ends [ROUNDS [SECONDS]]
 
@@ -21,6 +22,7 @@ type Failure = Box<dyn Error>;
 const DEPTH: usize = 32;
 const BLOCK: usize = 4096;
 const BYTES: u64 = 1 << 30;
+const SLICE: Duration = Duration::from_millis(100);
 const PROTOCOLS: [&str; 2] = ["nbd", "nvme"];
 const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:front-ends";
 
@@ -34,28 +36,30 @@ fn main() -> Result<(), Failure> {
     {
         return serve(protocol);
     }
-    let (rounds, span) = (number(0, 5)?, Duration::from_secs(number(1, 2)?));
+    let (rounds, span) = (number(0, 5)?, Duration::from_secs(number(1, 4)?));
     println!("{:<6} {:<6} {:>10}    server CPU us per op", "", "", "IOPS");
     for is_write in [true, false] {
-        let mut results = [Vec::new(), Vec::new()];
-        for round in 0..rounds {
-            for index in [round % 2, 1 - round % 2] {
-                let index = index as usize;
-                results[index].push(measure(PROTOCOLS[index], is_write, span)?);
+        let (mut results, mut ratios) = ([Vec::new(), Vec::new()], Vec::new());
+        for _ in 0..rounds {
+            let slices = measure_both(is_write, span)?;
+            ratios.extend(slices.iter().map(|[nbd, nvme]| nvme.cpu / nbd.cpu));
+            for (index, results) in results.iter_mut().enumerate() {
+                let of = |what: fn(&Cost) -> f64| {
+                    Spread::new(slices.iter().map(|costs| what(&costs[index])).collect()).median
+                };
+                results.push(Cost { iops: of(|cost| cost.iops), cpu: of(|cost| cost.cpu) });
             }
         }
-        let of_pairs = results[0].iter().zip(&results[1]).map(|(nbd, nvme)| nvme.1 / nbd.1);
-        let ratios = Spread::new(of_pairs.collect());
-        let mut cpu = Vec::new();
         for (protocol, results) in PROTOCOLS.into_iter().zip(&results) {
             let name = if is_write { "write" } else { "read" };
-            let iops = Spread::new(results.iter().map(|(iops, _)| *iops).collect()).median;
-            let of_rounds = Spread::new(results.iter().map(|(_, cpu)| *cpu).collect());
-            println!("{protocol:<6} {name:<6} {:>8.0} k    {of_rounds}", iops / 1e3);
-            cpu.push(of_rounds);
+            let iops = Spread::new(results.iter().map(|cost| cost.iops).collect()).median;
+            let cpu = Spread::new(results.iter().map(|cost| cost.cpu).collect());
+            println!("{protocol:<6} {name:<6} {:>8.0} k    {cpu}", iops / 1e3);
         }
-        let [medians, leasts] = [cpu[1].median / cpu[0].median, cpu[1].least / cpu[0].least];
-        println!("nvme / nbd: medians {medians:.3}, leasts {leasts:.3}, pairs {ratios}");
+        let of_rounds = results[0].iter().zip(&results[1]).map(|(nbd, nvme)| nvme.cpu / nbd.cpu);
+        let (of_rounds, pairs) = (Spread::new(of_rounds.collect()), ratios.len());
+        let median = Spread::new(ratios).median;
+        println!("nvme / nbd: {median:.3} of {pairs} pairs of slices; of rounds {of_rounds}");
     }
     Ok(())
 }
@@ -180,58 +184,77 @@ trait Client {
     fn has_more(&self) -> bool;
 }
 
-/// IOPS, and microseconds of processor time of the server per request.
-fn measure(protocol: &str, is_write: bool, span: Duration) -> Result<(f64, f64), Failure> {
-    let served = Served::start(protocol)?;
-    if protocol == "nbd" {
-        let mut client = NbdClient::new(served.connect()?)?;
-        return run(&served, &mut client, is_write, span);
-    }
-    let mut admin = Initiator::begin(served.connect()?, false)?;
-    let controller = admin.connect(0, 32, u16::MAX, &served.name, HOST)?;
-    admin.enable()?;
-    let mut queue = Initiator::begin(served.connect()?, false)?;
-    queue.connect(1, 128, controller, &served.name, HOST)?;
-    run(&served, &mut NvmeClient(queue), is_write, span)
+/// What a server of one protocol takes.
+struct Cost {
+    iops: f64,
+    /// Microseconds of processor time per request.
+    cpu: f64,
 }
 
-fn run(
-    served: &Served,
-    client: &mut impl Client,
+/// Slices of a server of NBD, each with the next one of a server of NVMe.
+fn measure_both(is_write: bool, span: Duration) -> Result<Vec<[Cost; 2]>, Failure> {
+    let [nbd, nvme] = [Served::start("nbd")?, Served::start("nvme")?];
+    let nbd_client = NbdClient::new(nbd.connect()?)?;
+    let mut admin = Initiator::begin(nvme.connect()?, false)?;
+    let controller = admin.connect(0, 32, u16::MAX, &nvme.name, HOST)?;
+    admin.enable()?;
+    let mut queue = Initiator::begin(nvme.connect()?, false)?;
+    queue.connect(1, 128, controller, &nvme.name, HOST)?;
+    let mut nbd = Load::begin(nbd, nbd_client, is_write)?;
+    let mut nvme = Load::begin(nvme, NvmeClient(queue), is_write)?;
+    // What is not yet in caches and page tables.
+    nbd.slice(span / 8)?;
+    nvme.slice(span / 8)?;
+    let (mut slices, begin) = (Vec::new(), Instant::now());
+    while begin.elapsed() < span {
+        slices.push([nbd.slice(SLICE)?, nvme.slice(SLICE)?]);
+    }
+    Ok(slices)
+}
+
+/// A client at work.
+struct Load<C> {
+    served: Served,
+    client: C,
     is_write: bool,
-    span: Duration,
-) -> Result<(f64, f64), Failure> {
-    let mut random = 1_u64;
-    let mut next = || {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (random >> 33) % (BYTES / BLOCK as u64)
-    };
-    for _ in 0..DEPTH {
-        client.submit(next(), is_write);
-    }
-    client.send()?;
-    let (mut begin, mut cpu, mut requests) = (Instant::now(), served.cpu()?, 0_u64);
-    let mut is_warm = false;
-    loop {
-        // As hosts do: takes all that is done, and sends as many requests at once.
-        loop {
-            client.wait()?;
-            client.submit(next(), is_write);
-            requests += 1;
-            if !client.has_more() {
-                break;
-            }
+    random: u64,
+}
+
+impl<C: Client> Load<C> {
+    /// Has as many requests under way as there will be.
+    fn begin(served: Served, client: C, is_write: bool) -> io::Result<Self> {
+        let mut load = Self { served, client, is_write, random: 1 };
+        for _ in 0..DEPTH {
+            load.submit();
         }
-        client.send()?;
-        if begin.elapsed() > span / if is_warm { 1 } else { 4 } {
-            if is_warm {
-                break;
-            }
-            (is_warm, begin, cpu, requests) = (true, Instant::now(), served.cpu()?, 0);
-        }
+        load.client.send()?;
+        Ok(load)
     }
-    let requests = requests as f64;
-    Ok((requests / begin.elapsed().as_secs_f64(), (served.cpu()? - cpu) * 1e6 / requests))
+
+    fn submit(&mut self) {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.client.submit((self.random >> 33) % (BYTES / BLOCK as u64), self.is_write);
+    }
+
+    /// Goes on for some time.
+    fn slice(&mut self, span: Duration) -> Result<Cost, Failure> {
+        let (begin, cpu, mut requests) = (Instant::now(), self.served.cpu()?, 0_u64);
+        while begin.elapsed() < span {
+            // As hosts do: takes all that is done, and sends as many requests at once.
+            loop {
+                self.client.wait()?;
+                self.submit();
+                requests += 1;
+                if !self.client.has_more() {
+                    break;
+                }
+            }
+            self.client.send()?;
+        }
+        let requests = requests as f64;
+        let iops = requests / begin.elapsed().as_secs_f64();
+        Ok(Cost { iops, cpu: (self.served.cpu()? - cpu) * 1e6 / requests })
+    }
 }
 
 struct NvmeClient(Initiator<Both>);
