@@ -203,6 +203,7 @@ fn time(timing: &TimingSummary, has_hosts: bool) -> String {
         ("write-buffer", "off"),
         ("page-types", "mean"),
         ("planes", "1"),
+        ("flash-page", "off"),
         ("read-retries", "off"),
         ("pe-cycles", "0"),
     ];
