@@ -157,7 +157,7 @@ setup-record: ## installs the programs for recording, its tests and its guide (d
 setup-drive: ## installs the programs for the tests of the live drive and `make programs`; as root
 	apt-get update && apt-get install --yes --no-install-recommends \
 		fio nbdkit libnbd-bin python3-libnbd qemu-utils qemu-system-common fuse3 e2fsprogs xfsprogs \
-		gnutls-bin postgresql mariadb-server mariadb-client sysbench rocksdb-tools
+		gnutls-bin postgresql mariadb-server mariadb-client sysbench rocksdb-tools dbench
 
 setup-guest: ## makes the guest in which the kernel's NVMe/TCP is tested: target/guest; as root
 	scripts/guest.sh make target/guest

@@ -30,6 +30,7 @@ PROGRAMS = {
     "mariadb": "MariaDB under TPC-C: integrity after a kill, write amplification",
     "tenants": "four MariaDB servers under TPC-C on one drive: write amplification",
     "rocksdb": "RocksDB under db_bench: integrity after a kill, write amplification",
+    "file-server": "files under dbench: integrity after a kill, write amplification",
     "2r-fig-12": "2R, figure 12: databases that grow until the drive is full, by FTL: throughput, WAF, p99",
     "2r-fig-13": "2R, figure 13: the same of four MariaDB servers on one drive",
 }

@@ -9,7 +9,7 @@ pub(super) const CLASSES: usize = 32;
 const STEPS_PER_CLASS_BITS: u32 = 2;
 
 /// Bits by which a fine step divides a step.
-const FINE_BITS: u32 = 9;
+const FINE_BITS: u32 = 8;
 
 /// Bits of a number's mantissa that are finer than a fine step.
 const FINE_SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - STEPS_PER_OCTAVE_BITS - FINE_BITS;
@@ -43,7 +43,7 @@ impl Scale {
         (steps(lifetime) - self.origin).clamp(0, STEPS.cast_signed() - 1) as u8
     }
 
-    /// The fine step of a lifetime in host writes: its step, and how far within that step it lies.
+    /// The fine step of a lifetime in host writes: its step, and how far within that step it lies; below 2^15.
     #[inline]
     pub(super) fn fine_step_of(self, lifetime: f32) -> u16 {
         let fine_steps =
@@ -64,12 +64,6 @@ impl Scale {
         let steps = (self.origin + i32::from(step)).cast_unsigned();
         f32::from_bits((2 * steps + 1) << (f32::MANTISSA_DIGITS - 2 - STEPS_PER_OCTAVE_BITS))
     }
-}
-
-/// The step of a fine step.
-#[inline]
-pub(super) fn step_of_fine(fine_step: u16) -> u8 {
-    (fine_step >> FINE_BITS) as u8
 }
 
 /// The class of a step.
@@ -101,7 +95,7 @@ mod tests {
         let scale = Scale::new(65_536);
         for lifetime in [1.0, 64.0, 777.7, 65_536.0, 131_071.0, 1e6, 1e12] {
             let fine = scale.fine_step_of(lifetime);
-            assert_eq!(step_of_fine(fine), scale.step_of(lifetime), "{lifetime}");
+            assert_eq!((fine >> FINE_BITS) as u8, scale.step_of(lifetime), "{lifetime}");
             assert_eq!(scale.fine_step_of(scale.lifetime_of_fine(fine)), fine, "{lifetime}");
         }
         assert!((scale.lifetime_of_fine(scale.fine_step_of(777.7)) / 777.7 - 1.0).abs() < 3e-4);

@@ -24,14 +24,15 @@
 //!
 //! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
 //! pages. Then T is kept for every page, in two bytes: a page that is moved at age a is expected to live for T + a,
-//! one that the host rewrites for (T + a) / 2. Victims are chosen as before. See `pages.rs`.
+//! one that the host rewrites for (T + a) / 2, and the two are brought to one scale, r, by how long pages of each kind
+//! lived. Victims are chosen as before. See `pages.rs`.
 //!
 //! ```text
 //! place_host(page):
 //!     `epoch` host writes since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
 //!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
-//!         pages are known: pages.rewritten, step_of((T + a) / 2) of the page's own T  (pages.rs)
+//!         pages are known: pages.rewritten, step_of(r (T + a) / 2) of the page's own T  (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
@@ -44,7 +45,7 @@
 //!
 //! place_relocation(page):
 //!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
-//!         pages are known: instead of it pages.moved, step_of(T + a) of each page's own T
+//!         pages are known: instead of it pages.moved, step_of((T + a) / r) of each page's own T
 //!     the stream is sharing.stream_of(destination)
 //!
 //! estimate(block):                                                               (evidence.rs)
@@ -63,19 +64,20 @@
 //!     k = `common` / (the spread of what blocks lost, less what chance explains) (spread.rs)
 //!     the newer snapshot becomes the older one, and the valid pages of all blocks the newer one
 //!     sharing.on_epoch: which lifetimes share a stream
+//!     pages are known: r = root of (how many times T written pages lived / how many moved pages did)
 //!     refresh all sealed blocks
 //! ```
 //!
 //! # Parameters
 //! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, 3 if pages are known, or two
 //! fewer than there are spare blocks; `epoch` is the share of the logical pages that is written between
-//! snapshots; `prior` is c per page of a block; `common` is k times the spread; `run` is how many pages of a run
-//! count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are known; `merge` is the weight
-//! of what open blocks cost when lifetimes are divided among streams, doubled if pages are known; `pages=on` keeps what is expected of every
-//! page, `off` does not, and `auto` does if there are fewer than 24 spare blocks. `estimates=fresh` scores all
-//! blocks for every victim, and estimates a block for every page of it that is rewritten. By default both are
-//! kept, and renewed when a block has lost a thirty-second of its pages, and at snapshots; the blocks whose kept
-//! scores are highest are then compared by their present ones.
+//! snapshots, a quarter of it if pages are known; `prior` is c per page of a block; `common` is k times the spread;
+//! `run` is how many pages of a run count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are
+//! known; `merge` is the weight of what open blocks cost when lifetimes are divided among streams, doubled if pages
+//! are known; `pages=on` keeps what is expected of every page, `off` does not, and `auto` does if there are fewer
+//! than 24 spare blocks. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
+//! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
+//! pages, and at snapshots; the blocks whose kept scores are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -112,6 +114,10 @@ const BLOCKS_THAT_TELL: u32 = 24;
 /// What is expected of single pages scatters more than what is expected of blocks, which is a mean: keeping lifetimes
 /// apart gains half of what it seems to.
 const SCATTER: f64 = 2.0;
+
+/// Where each page is known, what blocks lost lately decides about victims alone, and few blocks are soon scored again:
+/// epochs are shorter.
+const SHORTER: f64 = 0.25;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -194,19 +200,23 @@ impl PolicyEntry for Hazard {
         // Pages of a run that are farther apart share no block.
         let two_blocks = if knows_pages { 2 * shape.pages_per_block } else { 0 };
         let run = if parameters.run == 0 { two_blocks } else { parameters.run };
-        let merge = parameters.merge * if knows_pages { SCATTER } else { 1.0 };
-        let shared = HazardParameters { merge, ..parameters.clone() };
+        let (scatter, shorter) = if knows_pages { (SCATTER, SHORTER) } else { (1.0, 1.0) };
+        let adapted = HazardParameters {
+            merge: scatter * parameters.merge,
+            epoch: shorter * parameters.epoch,
+            ..parameters.clone()
+        };
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(parameters, rungs.most + 1, scale, shape),
+            evidence: Evidence::new(&adapted, rungs.most + 1, scale, shape),
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             runs: Runs::new(run),
-            sharing: Sharing::new(rungs, first_step, &shared, shape),
+            sharing: Sharing::new(rungs, first_step, &adapted, shape),
             destination: 0,
             victim: None,
             scale,
@@ -253,6 +263,9 @@ impl Hazard {
         self.evidence.take_snapshot(drive);
         let evidence = &self.evidence;
         self.sharing.on_epoch(|stream| evidence.open_block(stream, drive));
+        if let Some(pages) = &mut self.pages {
+            pages.on_epoch();
+        }
         for block in (0..drive.geometry().blocks()).map(BlockId) {
             self.refresh(block, drive);
         }
