@@ -9,6 +9,7 @@ use ftlab_flash::Geometry;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry::{self, Entry, Kind};
 use ftlab_spec::Domain;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 const PAGE_BYTES: usize = 512;
@@ -197,19 +198,19 @@ fn survive(backing: &Arc<PowerCut>, load: Load, writes: u32) -> Result<(), Strin
 fn survive_all(specs: &[String], share: usize, writes: u32) -> usize {
     let combinations = GEOMETRIES.iter().flat_map(|pages| LOADS.map(|load| (*pages, load)));
     let combinations: Vec<_> = combinations.collect();
-    let mut failures = Vec::new();
-    let mut run = 0;
-    for (index, spec) in specs.iter().enumerate() {
+    let survived = |(index, spec): (usize, &String)| {
         let some = combinations.iter().enumerate().filter(|(at, _)| (at + index) % share == 0);
-        for (_, &(pages_per_block, load)) in some {
-            let Some(backing) = created(spec, pages_per_block) else { continue };
-            run += 1;
-            if let Err(error) = survive(&backing, load, writes) {
-                failures
-                    .push(format!("{spec}, {pages_per_block} pages per block, {load:?}: {error}"));
-            }
-        }
-    }
+        let created =
+            some.filter_map(|(_, &(pages, load))| Some((pages, load, created(spec, pages)?)));
+        let told = created.map(|(pages, load, backing)| {
+            let result = survive(&backing, load, writes);
+            result.map_err(|error| format!("{spec}, {pages} pages per block, {load:?}: {error}"))
+        });
+        told.collect::<Vec<_>>()
+    };
+    let results: Vec<_> = specs.par_iter().enumerate().flat_map_iter(survived).collect();
+    let run = results.len();
+    let failures: Vec<_> = results.into_iter().filter_map(Result::err).collect();
     assert!(failures.is_empty(), "{} of {run}:\n{}", failures.len(), failures.join("\n"));
     run
 }

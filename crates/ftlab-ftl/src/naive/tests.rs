@@ -11,6 +11,7 @@ use crate::{Ftl, PageBatch};
 use ftlab_flash::{BlockId, Flash, Geometry, Lpn, Memory, NoPayload};
 use ftlab_spec::Spec;
 use proptest::prelude::*;
+use rayon::prelude::*;
 
 /// Further parameters of registered FTLs that change decisions.
 const VARIANTS: [&str; 74] = [
@@ -372,9 +373,9 @@ proptest! {
 
     #[test]
     fn every_registered_ftl_runs_as_on_the_naive_engine(scenario in scenarios()) {
-        for name in registered() {
-            against_twin(&name, &scenario, policy(&name, &scenario).1)?;
-        }
+        registered().par_iter().try_for_each(|name| {
+            against_twin(name, &scenario, policy(name, &scenario).1)
+        })?;
     }
 
     #[test]
