@@ -66,7 +66,7 @@ pub use caught::panic_becomes_error;
 pub use clients::Clients;
 pub use closed_loop::{ClosedLoop, Done, Issued, Turn};
 pub use error::TraceError;
-pub use hash::{RequestHasher, trace_hash};
+pub use hash::{RequestHasher, file_fingerprint, trace_hash};
 pub use input::{Compression, Input, files_beside};
 pub use memory::{available_bytes, check_memory};
 pub use open::{open, open_input};

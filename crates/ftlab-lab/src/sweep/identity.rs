@@ -4,15 +4,10 @@ use ftlab_flash::Timing;
 use ftlab_ftl::registry;
 use ftlab_sim::{DriveOptions, Experiment, SimError, Workload};
 use ftlab_spec::{Parameters, Spec, SpecError};
-use ftlab_trace::{TraceError, synthetic};
+use ftlab_trace::{TraceError, file_fingerprint, synthetic};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
-
-/// Bytes at both ends of a trace that tell it from others, beside its length.
-const END_BYTES: u64 = 1 << 20;
 
 /// Finds out what makes an experiment the one it is; looks at each trace once.
 #[derive(Default)]
@@ -55,8 +50,8 @@ impl Identity {
             return Ok(known.clone());
         }
         let name = path.display().to_string();
-        let of =
-            fingerprint(path).map_err(|source| SimError::Trace(TraceError::Io { name, source }))?;
+        let of = file_fingerprint(path)
+            .map_err(|source| SimError::Trace(TraceError::Io { name, source }))?;
         self.0.insert(path.into(), of.clone());
         Ok(of)
     }
@@ -68,16 +63,6 @@ fn resolved_drive(drive: &DriveOptions) -> Result<String, SimError> {
         Some(_) => drive.drive_config().map(|config| format!("{config:?}")),
         None => Ok(format!("{drive:?}")),
     }
-}
-
-fn fingerprint(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let mut ends = Vec::new();
-    (&mut file).take(END_BYTES).read_to_end(&mut ends)?;
-    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
-    file.take(END_BYTES).read_to_end(&mut ends)?;
-    Ok(format!("{length} {:032x}", XxHash3_128::oneshot(&ends)))
 }
 
 /// The hash of a run: 32 hexadecimal digits.

@@ -10,10 +10,7 @@ use super::plan::Plan;
 use crate::pages::SECTOR_BYTES;
 use crate::synthetic::Space;
 use crate::{Op, OpenOptions, RequestBatch, TraceError, TraceSource};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use twox_hash::XxHash3_128;
 
 /// Opens what `read_iolog` names, on a drive as large as the job's part.
 pub type OpenReplay = fn(&str, &Space) -> Result<Box<dyn TraceSource>, TraceError>;
@@ -31,22 +28,6 @@ pub(super) fn open_trace(name: &str, space: &Space) -> Result<Box<dyn TraceSourc
     }
     let options = OpenOptions { page_bytes: space.page_bytes, ..OpenOptions::default() };
     crate::open(path, &options)
-}
-
-/// What tells a file from another of the same name: its length, and a hash of both ends; nothing of what is no
-/// file.
-pub(super) fn content(path: &Path) -> String {
-    const END: u64 = 1 << 16;
-    let read = || {
-        let mut file = File::open(path)?;
-        let bytes = file.metadata()?.len();
-        let mut ends = Vec::new();
-        file.by_ref().take(END).read_to_end(&mut ends)?;
-        file.seek(SeekFrom::Start(bytes.saturating_sub(END)))?;
-        file.take(END).read_to_end(&mut ends)?;
-        Ok::<_, std::io::Error>(format!("{bytes} {:032x}", XxHash3_128::oneshot(&ends)))
-    };
-    read().unwrap_or_default()
 }
 
 /// What a job replays.
