@@ -199,7 +199,12 @@ impl NaivePolicy {
         let Rule::Scan { blk_util, scan_depth, fallback, next } = self.rule else { unreachable!() };
         let pages = f64::from(drive.pages_per_block());
         let limit = (scan_depth * list.len() as f64) as usize;
-        let start = list[..limit].iter().position(|&b| drive.allocated(b) >= next).unwrap_or(0);
+        let start = list[..limit].iter().position(|&b| drive.allocated(b) >= next);
+        let start = start.unwrap_or_else(|| {
+            let Rule::Scan { next, .. } = &mut self.rule else { unreachable!() };
+            *next = 0;
+            0
+        });
         let round: Vec<usize> = (start..limit).chain(0..start).collect();
         let under = |passes: &dyn Fn(f64) -> bool| -> Vec<BlockId> {
             let blocks = round.iter().map(|&place| list[place]);

@@ -100,7 +100,8 @@ fn sweep<R: Eq + Copy>(
     victims: &mut Victims,
 ) {
     let threshold = threshold.min(victims.valid_pages_max().saturating_add(1));
-    if list.cursor() >= limit {
+    // Where no block is left between the cursor and the limit, the scan has turned back.
+    if list.next_in_use(list.cursor()..limit).is_none() {
         list.set_cursor(0);
     }
     let start = list.cursor();
