@@ -112,7 +112,8 @@ pub trait State {
 }
 
 /// Implements [`State`] for a struct by naming every field: those that change, and after `constant`
-/// those that do not. Constants that the struct depends on come first, in brackets.
+/// those that do not; after `blank` one to be overwritten, where lists of them grow. Constants that the struct
+/// depends on come first, in brackets.
 macro_rules! state {
     ([$($generics:tt)+] $type:ty { $($field:ident),* $(,)? } $(constant $($constant:ident),+)?) => {
         impl<$($generics)+> $crate::State for $type {
@@ -126,7 +127,9 @@ macro_rules! state {
             }
         }
     };
-    ($type:ident { $($field:ident),* $(,)? } $(constant $($constant:ident),+)?) => {
+    (
+        $type:ident { $($field:ident),* $(,)? } $(constant $($constant:ident),+)? $(blank $blank:expr)?
+    ) => {
         impl $crate::State for $type {
             fn transfer(
                 &mut self,
@@ -136,6 +139,12 @@ macro_rules! state {
                 $($crate::State::transfer($field, _archive)?;)*
                 Ok(())
             }
+
+            $(
+                fn blank() -> Option<Self> {
+                    Some($blank)
+                }
+            )?
         }
     };
 }

@@ -109,6 +109,38 @@ fn moved_pages_of_initially_isolated_handles_mix_and_of_persistently_isolated_on
 }
 
 #[test]
+fn hazard_knows_the_open_blocks_of_each_handle_and_opens_no_more_than_pay() {
+    const PAGES: u32 = 8192;
+    // Three areas of other heat each, two of them with hot pages within, and few spare blocks for all.
+    let mut state = 11_u64;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as u32 % below
+    };
+    let mut batch = PageBatch::default();
+    for number in 0..20 * PAGES {
+        let area =
+            if number < PAGES { 0 } else { [0, 0, 0, 0, 0, 1, 1, 1, 2, 2][random(10) as usize] };
+        let (first, pages) =
+            [(0, PAGES / 8), (PAGES / 8, PAGES / 8), (PAGES / 4, 3 * PAGES / 4)][area];
+        let hot = area > 0 && random(10) < 8;
+        let page = first + random(if hot { pages / 10 } else { pages });
+        batch.writes.push(Lpn(if number < PAGES { number } else { page }));
+        batch.streams.push(area as u16);
+    }
+    let moved = |ftl: &str| {
+        let config = DriveConfig::new(Geometry::new(172, 64, 4096).unwrap(), PAGES, 4);
+        let mut ftl = registry::build_boxed(&ftl.parse().unwrap(), config, NoPayload, ()).unwrap();
+        ftl.apply(&batch).unwrap();
+        ftl.counters().relocations() as f64
+    };
+    let [handles, alone, both] =
+        ["nvme-fdp:handles=3", "hazard", "nvme-fdp:handles=3,inner=hazard"].map(moved);
+    assert!(both < 0.9 * handles, "{both} {handles}");
+    assert!(both < 1.1 * alone, "{both} {alone}");
+}
+
+#[test]
 fn a_handle_that_the_drive_does_not_have_is_refused_and_a_stream_without_one_goes_to_the_first() {
     let spec = "nvme-fdp:handles=3,persistent=1+3".parse().unwrap();
     let config = DriveConfig::new(Geometry::new(160, 16, 4096).unwrap(), LOGICAL_PAGES, 6);

@@ -28,7 +28,8 @@ pub(super) struct Evidence {
     shift: u32,
     /// The older snapshot, and the newer one.
     snapshots: [Snapshot; 2],
-    /// Stream -> the pages of its open block.
+    /// Stream of the drive -> the pages of its open block; as many as took pages so far. Within placement handles, each
+    /// stream of ours is one for every set of open blocks.
     open: Vec<OpenPages>,
     spread: Spread,
     epoch_writes: u64,
@@ -92,7 +93,7 @@ struct OpenPages {
     count: u32,
 }
 
-state!(OpenPages { clocks, steps, count });
+state!(OpenPages { clocks, steps, count } blank Self::default());
 
 impl BlockRecord {
     #[inline]
@@ -201,7 +202,7 @@ impl Evidence {
     #[inline]
     pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
         match drive.phase(block) {
-            Phase::Open => self.open[drive.stream_of(block).index()].age(drive),
+            Phase::Open => self.open_pages(block, drive).age(drive),
             _ => self.blocks[block.index()].age(drive),
         }
     }
@@ -237,7 +238,7 @@ impl Evidence {
 
     fn of_open(&self, block: BlockId, drive: &Drive) -> Observed {
         let record = self.blocks[block.index()];
-        let open = self.open[drive.stream_of(block).index()];
+        let open = self.open_pages(block, drive);
         let age = open.age(drive);
         let (before, writes) = if record.is_new {
             (drive.programmed_pages(block), age)
@@ -258,9 +259,9 @@ impl Evidence {
         (drive.write_clock() - self.snapshots[0].write_clock) as f32
     }
 
-    /// What `stream` has open.
+    /// What `stream` of the drive has open.
     pub(super) fn open_block(&self, stream: StreamId, drive: &Drive) -> Option<OpenBlock> {
-        let (step, room) = (self.open[stream.index()].mean_step(), drive.least_room(stream));
+        let (step, room) = (self.open.get(stream.index())?.mean_step(), drive.room(stream));
         (room > 0).then_some(OpenBlock { step, room })
     }
 
@@ -296,29 +297,46 @@ impl Evidence {
         record.rewrite_step = NOT_KEPT;
     }
 
-    /// A page of a lifetime of `step` is about to be programmed for `stream`.
+    /// A page of a lifetime of `step` is about to be programmed for `stream` of the drive.
     #[inline]
     pub(super) fn on_page(&mut self, stream: StreamId, step: u8, drive: &Drive) {
-        let open = &mut self.open[stream.index()];
+        let open = self.open_pages_mut(stream);
         open.steps += u32::from(step);
         open.clocks += drive.write_clock();
         open.count += 1;
     }
 
+    /// The pages of a block that is open, or being sealed.
+    #[inline]
+    fn open_pages(&self, block: BlockId, drive: &Drive) -> OpenPages {
+        self.open.get(drive.frontier_of(block).index()).copied().unwrap_or_default()
+    }
+
+    #[inline]
+    fn open_pages_mut(&mut self, stream: StreamId) -> &mut OpenPages {
+        if stream.index() >= self.open.len() {
+            self.add_streams(stream);
+        }
+        &mut self.open[stream.index()]
+    }
+
+    #[cold]
+    fn add_streams(&mut self, last: StreamId) {
+        self.open.resize(last.index() + 1, OpenPages::default());
+    }
+
     pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {
-        let open = &mut self.open[drive.stream_of(block).index()];
+        let open = std::mem::take(self.open_pages_mut(drive.frontier_of(block)));
         let step = open.mean_step();
         let record = &mut self.blocks[block.index()];
         record.step = step;
         record.stamp = (open.clocks / u64::from(open.count.max(1))) as u32;
         record.was_open = true;
         // The page of a host write that is still to come, if collections before it filled the block.
-        let is_pending = open.count > drive.pages_per_block();
-        *open = OpenPages {
-            clocks: if is_pending { drive.write_clock() } else { 0 },
-            steps: if is_pending { step.into() } else { 0 },
-            count: u32::from(is_pending),
-        };
+        if open.count > drive.pages_per_block() {
+            let pending = OpenPages { clocks: drive.write_clock(), steps: step.into(), count: 1 };
+            *self.open_pages_mut(drive.frontier_of(block)) = pending;
+        }
     }
 
     /// A stamp, two steps of lifetimes and two counts; whether the block was opened or sealed since the older

@@ -40,6 +40,9 @@ use ftlab_flash::{BlockId, Lpn};
 /// Rates are whole numbers of this part of a rewrite per host write, so that sums over pages stay exact.
 const RATE_UNIT: f64 = 1.0 / (1_u64 << 40) as f64;
 
+/// It asks for hints itself, so it is not within placement handles.
+const ONLY_SET: usize = 0;
+
 /// Knows the rate of every page.
 pub struct OracleRate {
     scale: Scale,
@@ -108,7 +111,7 @@ impl OracleRate {
     /// What a stream has open.
     fn open_block(&self, stream: StreamId, drive: &Drive) -> Option<OpenBlock> {
         let &(steps, count) = self.open.get(stream.index()).filter(|(_, count)| *count > 0)?;
-        let room = drive.least_room(stream);
+        let room = drive.room(stream);
         (room > 0).then_some(OpenBlock { step: (steps / count) as u8, room })
     }
 
@@ -124,7 +127,7 @@ impl OracleRate {
     fn divide(&mut self, drive: &Drive) {
         self.next_epoch = drive.write_clock() + self.epoch_writes;
         let open: Vec<_> = self.open_blocks(drive);
-        self.sharing.on_epoch(|stream| *open.get(stream.index())?);
+        self.sharing.on_epoch(|_, stream| *open.get(stream.index())?);
     }
 
     fn open_blocks(&self, drive: &Drive) -> Vec<Option<OpenBlock>> {
@@ -165,7 +168,7 @@ impl Policy for OracleRate {
         let lifetime = if known { write.hint.lifetime.mean } else { self.logical_pages };
         self.writing = Some((write.lpn, lifetime));
         let step = self.scale.step_of(lifetime as f32);
-        let stream = self.sharing.on_host_page(step);
+        let stream = self.sharing.on_host_page(ONLY_SET, step);
         self.count(stream, step);
         stream
     }
@@ -173,8 +176,8 @@ impl Policy for OracleRate {
     #[inline]
     fn place_relocation(&mut self, page: Relocation, _drive: &Drive) -> StreamId {
         let step = self.scale.step_of(self.lifetimes[page.lpn.index()] as f32);
-        self.sharing.on_moved_pages(step, 1);
-        let stream = self.sharing.stream_of(step);
+        self.sharing.on_moved_pages(ONLY_SET, step, 1);
+        let stream = self.sharing.stream_of(ONLY_SET, step);
         self.count(stream, step);
         stream
     }
@@ -209,7 +212,7 @@ impl Policy for OracleRate {
         self.rates[block.index()] = self.rate_of(block, drive);
         self.open[drive.stream_of(block).index()] = (0, 0);
         let open = self.open_blocks(drive);
-        self.sharing.on_sealed(|stream| *open.get(stream.index())?);
+        self.sharing.on_sealed(ONLY_SET, |stream| *open.get(stream.index())?);
     }
 
     #[inline]

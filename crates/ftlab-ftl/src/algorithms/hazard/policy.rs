@@ -98,7 +98,7 @@ use crate::page::entry::{DriveShape, PolicyEntry};
 use crate::page::policy::{HostWrite, Policy, Relocation, Victims};
 use crate::page::{Drive, Phase};
 use crate::state::state;
-use crate::stream::{Stream, StreamId};
+use crate::stream::{OpenSet, Stream, StreamId};
 use ftlab_flash::{BlockId, Lpn};
 
 /// Blocks with the highest kept score whose present scores are compared.
@@ -261,8 +261,10 @@ impl Hazard {
     #[cold]
     fn take_snapshot(&mut self, drive: &Drive) {
         self.evidence.take_snapshot(drive);
-        let evidence = &self.evidence;
-        self.sharing.on_epoch(|stream| evidence.open_block(stream, drive));
+        let (evidence, own) = (&self.evidence, self.streams_of_a_set());
+        self.sharing.on_epoch(|set, stream| {
+            evidence.open_block(StreamId((set * own) as u8 + stream.0), drive)
+        });
         if let Some(pages) = &mut self.pages {
             pages.on_epoch();
         }
@@ -271,14 +273,28 @@ impl Hazard {
         }
     }
 
-    /// The first valid page of `victim` is about to be moved.
+    /// The first valid page of `victim` is about to be moved, to a set of open blocks.
     #[cold]
-    fn begin_victim(&mut self, victim: BlockId, drive: &Drive) {
+    fn begin_victim(&mut self, victim: BlockId, set: usize, drive: &Drive) {
         self.victim = Some(victim);
         if self.pages.is_none() {
             self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
-            self.sharing.on_moved_pages(self.destination, drive.valid_pages(victim));
+            self.sharing.on_moved_pages(set, self.destination, drive.valid_pages(victim));
         }
+    }
+
+    /// Streams that have one open block each in every set.
+    fn streams_of_a_set(&self) -> usize {
+        self.rungs + 1
+    }
+
+    /// A set of open blocks, by number, and which stream of the drive is the first of ours there. Sets of the same
+    /// streams have the same number.
+    #[inline]
+    fn open_set(&self, set: OpenSet, drive: &Drive) -> (usize, StreamId) {
+        let first = drive.first_in(set);
+        let number = if set == OpenSet::ONLY { 0 } else { first.index() / self.streams_of_a_set() };
+        (number, first)
     }
 
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
@@ -357,12 +373,13 @@ impl Policy for Hazard {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
         }
+        let (set, first) = self.open_set(write.set, drive);
         let (stream, step) = match drive.flash_page(write.lpn) {
             None => {
                 if let Some(pages) = &mut self.pages {
                     pages.first_written(write.lpn);
                 }
-                (self.sharing.on_first_write(), self.first_step)
+                (self.sharing.on_first_write(set), self.first_step)
             }
             Some(page) => {
                 let block = drive.block_of(page);
@@ -371,25 +388,26 @@ impl Policy for Hazard {
                     None => self.rewrite_step(block, drive),
                 };
                 let step = self.runs.expected(write.lpn, alone);
-                (self.sharing.on_host_page(step), step)
+                (self.sharing.on_host_page(set, step), step)
             }
         };
-        self.evidence.on_page(stream, step, drive);
+        self.evidence.on_page(StreamId(first.0 + stream.0), step, drive);
         stream
     }
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
+        let (set, first) = self.open_set(page.set, drive);
         if self.victim != Some(page.victim) {
-            self.begin_victim(page.victim, drive);
+            self.begin_victim(page.victim, set, drive);
         }
         let step = self.pages.as_mut().map_or(self.destination, |pages| {
             let step = pages.moved(page.lpn, self.evidence.age(page.victim, drive));
-            self.sharing.on_moved_pages(step, 1);
+            self.sharing.on_moved_pages(set, step, 1);
             step
         });
-        let stream = self.sharing.stream_of(step);
-        self.evidence.on_page(stream, step, drive);
+        let stream = self.sharing.stream_of(set, step);
+        self.evidence.on_page(StreamId(first.0 + stream.0), step, drive);
         stream
     }
 
@@ -420,8 +438,11 @@ impl Policy for Hazard {
 
     fn on_block_sealed(&mut self, block: BlockId, drive: &Drive) {
         self.evidence.on_sealed(block, drive);
+        let set = drive.frontier_of(block).index() / self.streams_of_a_set();
+        let first = (set * self.streams_of_a_set()) as u8;
         let evidence = &self.evidence;
-        self.sharing.on_sealed(|stream| evidence.open_block(stream, drive));
+        self.sharing
+            .on_sealed(set, |stream| evidence.open_block(StreamId(first + stream.0), drive));
         self.refresh(block, drive);
     }
 

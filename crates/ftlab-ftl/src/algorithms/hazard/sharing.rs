@@ -40,20 +40,20 @@ pub(super) struct OpenBlock {
     pub(super) room: u32,
 }
 
-/// How many pages each class takes, and which classes share a stream.
+/// Which lifetimes share a stream, in every set of open blocks.
 pub(super) struct Sharing {
-    /// Class -> pages of such lifetimes, lately.
-    pages: [f32; CLASSES],
-    /// Pages written for the first time, lately.
-    first_writes: f32,
+    /// One for each set, of which there is one where the host names no placement handles.
+    divisions: Vec<Division>,
     /// Pages that were moved, lately.
     moved: f32,
-    /// Class -> the first class of those with which it goes.
-    leaders: [u8; CLASSES],
-    /// Class -> the stream that takes its pages.
-    streams: [StreamId; CLASSES],
-    /// The stream that takes first writes.
-    first_stream: StreamId,
+    plan: Plan,
+}
+
+state!(Sharing { divisions, moved } constant plan);
+
+/// What lifetimes are divided among.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
     /// Streams beside that of first writes, which comes after them.
     rungs: Rungs,
     /// The class of the lifetime that is expected of first writes.
@@ -62,10 +62,21 @@ pub(super) struct Sharing {
     block_cost: f32,
 }
 
-state!(
-    Sharing { pages, first_writes, moved, leaders, streams, first_stream }
-    constant rungs, first_class, block_cost
-);
+/// How many pages of a set each class takes, and which classes share a stream.
+struct Division {
+    /// Class -> pages of such lifetimes, lately.
+    pages: [f32; CLASSES],
+    /// Pages written for the first time, lately.
+    first_writes: f32,
+    /// Class -> the first class of those with which it goes.
+    leaders: [u8; CLASSES],
+    /// Class -> the stream that takes its pages.
+    streams: [StreamId; CLASSES],
+    /// The stream that takes first writes.
+    first_stream: StreamId,
+}
+
+state!(Division { pages, first_writes, leaders, streams, first_stream } blank Self::empty());
 
 impl Sharing {
     /// For `rungs` streams beside that of first writes, of which a lifetime of `first_step` is expected.
@@ -76,64 +87,106 @@ impl Sharing {
         shape: DriveShape,
     ) -> Self {
         let spare_blocks = f64::from(shape.spare_blocks().max(1));
-        let mut sharing = Self {
-            pages: [0.0; CLASSES],
-            first_writes: 0.0,
-            moved: 0.0,
-            leaders: [0; CLASSES],
-            streams: [StreamId(0); CLASSES],
-            first_stream: StreamId(rungs.most as u8),
+        let plan = Plan {
             rungs,
             first_class: class_of(first_step),
             block_cost: (parameters.merge / spare_blocks) as f32,
         };
-        sharing.on_epoch(|_| None);
-        sharing
+        Self { divisions: vec![Division::new(&plan)], moved: 0.0, plan }
     }
 
-    /// The host writes a page of a lifetime of `step`: the stream that takes it.
+    /// That of a set of open blocks.
     #[inline]
-    pub(super) fn on_host_page(&mut self, step: u8) -> StreamId {
-        self.pages[class_of(step)] += 1.0;
-        self.stream_of(step)
+    fn division(&mut self, set: usize) -> &mut Division {
+        if set >= self.divisions.len() {
+            self.add_divisions(set);
+        }
+        &mut self.divisions[set]
+    }
+
+    #[cold]
+    fn add_divisions(&mut self, last: usize) {
+        let Self { divisions, plan, .. } = self;
+        divisions.resize_with(last + 1, || Division::new(plan));
+    }
+
+    /// The host writes a page of a lifetime of `step` to a set: the stream that takes it.
+    #[inline]
+    pub(super) fn on_host_page(&mut self, set: usize, step: u8) -> StreamId {
+        let division = self.division(set);
+        division.pages[class_of(step)] += 1.0;
+        division.streams[class_of(step)]
     }
 
     /// The host writes a page for the first time: the stream that takes it.
     #[inline]
-    pub(super) fn on_first_write(&mut self) -> StreamId {
-        self.first_writes += 1.0;
-        self.first_stream
+    pub(super) fn on_first_write(&mut self, set: usize) -> StreamId {
+        let division = self.division(set);
+        division.first_writes += 1.0;
+        division.first_stream
     }
 
-    /// `pages` pages are moved, all of a lifetime of `step`.
-    pub(super) fn on_moved_pages(&mut self, step: u8, pages: u32) {
-        self.pages[class_of(step)] += pages as f32;
+    /// `pages` pages are moved to a set, all of a lifetime of `step`.
+    pub(super) fn on_moved_pages(&mut self, set: usize, step: u8, pages: u32) {
+        self.division(set).pages[class_of(step)] += pages as f32;
         self.moved += pages as f32;
     }
 
-    /// The stream that takes pages of a lifetime of `step`.
+    /// The stream of a set that takes pages of a lifetime of `step`.
     #[inline]
-    pub(super) fn stream_of(&self, step: u8) -> StreamId {
-        self.streams[class_of(step)]
+    pub(super) fn stream_of(&mut self, set: usize, step: u8) -> StreamId {
+        self.division(set).streams[class_of(step)]
     }
 
-    /// An epoch has passed: decides again which classes share a stream. `open` tells what a stream has open.
-    pub(super) fn on_epoch(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
-        self.divide();
-        self.direct(open);
-        self.pages.iter_mut().for_each(|pages| *pages *= DECAY);
-        self.first_writes *= DECAY;
+    /// An epoch has passed: decides again which classes share a stream. `open` tells what a stream of a set has
+    /// open.
+    pub(super) fn on_epoch(&mut self, open: impl Fn(usize, StreamId) -> Option<OpenBlock>) {
+        let stream_cost = self.plan.block_cost * self.moved;
+        for (set, division) in self.divisions.iter_mut().enumerate() {
+            division.divide(&self.plan, stream_cost);
+            division.direct(&self.plan, stream_cost, |stream| open(set, stream));
+            division.pages.iter_mut().for_each(|pages| *pages *= DECAY);
+            division.first_writes *= DECAY;
+        }
         self.moved *= DECAY;
     }
 
-    /// Divides the classes among streams: the best ways to divide the lowest classes among one stream,
-    /// two, and so on, each from those among one stream fewer.
-    fn divide(&mut self) {
+    /// A block of a set is full.
+    pub(super) fn on_sealed(&mut self, set: usize, open: impl Fn(StreamId) -> Option<OpenBlock>) {
+        let (plan, stream_cost) = (self.plan, self.plan.block_cost * self.moved);
+        self.division(set).direct(&plan, stream_cost, open);
+    }
+}
+
+impl Division {
+    /// Classes are divided evenly, as nothing is known yet.
+    fn new(plan: &Plan) -> Self {
+        let mut division = Self::empty();
+        division.divide(plan, 0.0);
+        division.direct(plan, 0.0, |_| None);
+        division
+    }
+
+    /// To be overwritten.
+    fn empty() -> Self {
+        Self {
+            pages: [0.0; CLASSES],
+            first_writes: 0.0,
+            leaders: [0; CLASSES],
+            streams: [StreamId(0); CLASSES],
+            first_stream: StreamId(0),
+        }
+    }
+
+    /// Divides the classes among streams, of which each costs `stream_cost`: the best ways to divide the lowest classes
+    /// among one stream, two, and so on, each from those among one stream fewer.
+    fn divide(&mut self, plan: &Plan, stream_cost: f32) {
+        let Rungs { most, fewest } = plan.rungs;
         let costs = self.costs();
         let mut least = [[f32::INFINITY; CLASSES + 1]; RUNGS_MAX];
         let mut begins = [[0_u8; CLASSES + 1]; RUNGS_MAX];
         least[0] = costs[0];
-        for rung in 1..self.rungs.most {
+        for rung in 1..most {
             for end in rung + 1..=CLASSES {
                 for begin in rung..end {
                     let cost = least[rung - 1][begin] + costs[begin][end];
@@ -143,10 +196,8 @@ impl Sharing {
                 }
             }
         }
-        let stream_cost = self.block_cost * self.moved;
         let price = |rung: &usize| least[*rung][CLASSES] + stream_cost * *rung as f32;
-        let possible = self.rungs.fewest - 1..self.rungs.most;
-        let last = possible.min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or(0);
+        let last = (fewest - 1..most).min_by(|a, b| price(a).total_cmp(&price(b))).unwrap_or(0);
         let mut end = CLASSES;
         for rung in (0..=last).rev() {
             let begin = begins[rung][end];
@@ -175,20 +226,21 @@ impl Sharing {
         costs
     }
 
-    /// A block is full.
-    pub(super) fn on_sealed(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
-        self.direct(open);
-    }
-
     /// Sends the pages of classes that go together to a block that is open for one of them, or else to a
     /// stream without one.
-    fn direct(&mut self, open: impl Fn(StreamId) -> Option<OpenBlock>) {
-        let first_writes = StreamId(self.rungs.most as u8);
-        let shares_first = self.first_writes < self.block_cost * self.moved;
+    fn direct(
+        &mut self,
+        plan: &Plan,
+        stream_cost: f32,
+        open: impl Fn(StreamId) -> Option<OpenBlock>,
+    ) {
+        let rungs = plan.rungs.most;
+        let first_writes = StreamId(rungs as u8);
+        let shares_first = self.first_writes < stream_cost;
         let mut is_free = [false; RUNGS_MAX];
         // Leader -> the stream whose open block is the fullest, and its room.
         let mut fullest: [Option<(StreamId, u32)>; CLASSES] = [None; CLASSES];
-        for stream in (0..self.rungs.most + usize::from(shares_first)).map(|s| StreamId(s as u8)) {
+        for stream in (0..rungs + usize::from(shares_first)).map(|s| StreamId(s as u8)) {
             if let Some(OpenBlock { step, room }) = open(stream) {
                 let best = &mut fullest[usize::from(self.leaders[class_of(step)])];
                 if best.is_none_or(|(_, least)| room < least) {
@@ -204,22 +256,22 @@ impl Sharing {
             if leader == class {
                 let taken = fullest[leader].map(|(stream, _)| stream);
                 // Where all have blocks open, the neighbour's is the nearest.
-                last = taken.or_else(|| self.take_free(class, &mut is_free)).or(last);
+                last = taken.or_else(|| take_free(class, &mut is_free[..rungs])).or(last);
             }
             self.streams[class] = last.unwrap_or(StreamId(0));
         }
         let share = shares_first && open(first_writes).is_none();
-        self.first_stream = if share { self.streams[self.first_class] } else { first_writes };
+        self.first_stream = if share { self.streams[plan.first_class] } else { first_writes };
     }
+}
 
-    /// Takes the free stream that lies among the streams as `class` does among the classes.
-    fn take_free(&self, class: usize, is_free: &mut [bool; RUNGS_MAX]) -> Option<StreamId> {
-        let wanted = class * self.rungs.most / CLASSES;
-        let free = (0..self.rungs.most).filter(|&stream| is_free[stream]);
-        let nearest = free.min_by_key(|stream| stream.abs_diff(wanted))?;
-        is_free[nearest] = false;
-        Some(StreamId(nearest as u8))
-    }
+/// Takes the free stream that lies among the streams as `class` does among the classes.
+fn take_free(class: usize, is_free: &mut [bool]) -> Option<StreamId> {
+    let wanted = class * is_free.len() / CLASSES;
+    let free = (0..is_free.len()).filter(|&stream| is_free[stream]);
+    let nearest = free.min_by_key(|stream| stream.abs_diff(wanted))?;
+    is_free[nearest] = false;
+    Some(StreamId(nearest as u8))
 }
 
 #[cfg(test)]
@@ -235,13 +287,13 @@ mod tests {
         let rungs = Rungs { most, fewest: most.min(3) };
         let mut sharing = Sharing::new(rungs, 0, &HazardParameters::default(), SHAPE);
         for &class in classes {
-            (0..host).for_each(|_| _ = sharing.on_host_page(4 * class));
+            (0..host).for_each(|_| _ = sharing.on_host_page(0, 4 * class));
         }
         if let Some(&class) = classes.last() {
-            sharing.on_moved_pages(4 * class, moved);
+            sharing.on_moved_pages(0, 4 * class, moved);
         }
-        sharing.on_epoch(|_| None);
-        let mut leaders = sharing.leaders.to_vec();
+        sharing.on_epoch(|_, _| None);
+        let mut leaders = sharing.divisions[0].leaders.to_vec();
         leaders.dedup();
         leaders
     }
@@ -267,27 +319,28 @@ mod tests {
     fn what_is_open_is_filled_first_and_first_writes_share_if_they_are_few() {
         let rungs = Rungs { most: 4, fewest: 3 };
         let mut sharing = Sharing::new(rungs, 4 * 16, &HazardParameters::default(), SHAPE);
-        let streams =
-            |sharing: &Sharing| [0, 10, 18, 31].map(|class: u8| sharing.stream_of(4 * class).0);
-        assert_eq!(streams(&sharing), [0, 1, 2, 3]);
-        assert_eq!(sharing.on_first_write(), StreamId(4));
+        let streams = |sharing: &mut Sharing| {
+            [0, 10, 18, 31].map(|class: u8| sharing.stream_of(0, 4 * class).0)
+        };
+        assert_eq!(streams(&mut sharing), [0, 1, 2, 3]);
+        assert_eq!(sharing.on_first_write(0), StreamId(4));
         // Streams 0 and 2 have blocks open for what is expected of the slowest.
         let two = |stream: StreamId| {
             [Some(9), None, Some(3), None, None][stream.index()]
                 .map(|room| OpenBlock { step: 4 * 28, room })
         };
-        sharing.on_sealed(two);
-        assert_eq!(streams(&sharing)[3], 2, "the fuller of both");
-        sharing.on_moved_pages(4 * 16, 1000);
-        sharing.on_epoch(|stream| {
+        sharing.on_sealed(0, two);
+        assert_eq!(streams(&mut sharing)[3], 2, "the fuller of both");
+        sharing.on_moved_pages(0, 4 * 16, 1000);
+        sharing.on_epoch(|_, stream| {
             (stream == StreamId(4)).then_some(OpenBlock { step: 4 * 16, room: 5 })
         });
         assert_eq!(
-            (sharing.on_first_write(), sharing.stream_of(4 * 16)),
+            (sharing.on_first_write(0), sharing.stream_of(0, 4 * 16)),
             (StreamId(4), StreamId(4))
         );
-        sharing.on_sealed(|_| None);
-        assert_eq!(sharing.on_first_write(), sharing.stream_of(4 * 16));
-        assert_ne!(sharing.stream_of(4 * 16), StreamId(4));
+        sharing.on_sealed(0, |_| None);
+        assert_eq!(sharing.on_first_write(0), sharing.stream_of(0, 4 * 16));
+        assert_ne!(sharing.stream_of(0, 4 * 16), StreamId(4));
     }
 }

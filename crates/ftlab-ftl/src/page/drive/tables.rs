@@ -208,6 +208,18 @@ impl Drive {
         (in_set != StreamId::NONE).then_some(in_set)
     }
 
+    /// The stream that the first stream of the policy is in a set of open blocks; the others follow in order where
+    /// each takes host writes and moved pages.
+    #[inline]
+    pub(crate) fn first_in(&self, set: OpenSet) -> StreamId {
+        if set == OpenSet::ONLY {
+            return StreamId(0);
+        }
+        let first = self.in_set(set, StreamId(0));
+        debug_assert!(first.is_some(), "the first stream takes no pages in {set:?}");
+        first.unwrap_or(StreamId(0))
+    }
+
     /// Whether the open block of `stream` in a set of open blocks takes pages, `stream` as the policy names it.
     pub(crate) fn has_room_in(&self, set: OpenSet, stream: StreamId) -> bool {
         self.in_set(set, stream).is_some_and(|stream| self.has_room(stream))
@@ -220,16 +232,6 @@ impl Drive {
         }
         let seen = (0..).map(StreamId).zip(&self.seen_as.streams);
         seen.into_iter().any(|(own, seen)| *seen == stream && self.has_room(own))
-    }
-
-    /// Pages that the fullest open block of `stream`, as the policy names it, still takes; 0 if none is open.
-    pub(crate) fn least_room(&self, stream: StreamId) -> u32 {
-        if !self.is_shown_otherwise() {
-            return self.room(stream);
-        }
-        let seen = (0..).map(StreamId).zip(&self.seen_as.streams);
-        let rooms = seen.filter(|(_, seen)| **seen == stream).map(|(own, _)| self.room(own));
-        rooms.filter(|&room| room > 0).min().unwrap_or(0)
     }
 
     /// How many blocks had been allocated before this one: orders blocks by allocation.
