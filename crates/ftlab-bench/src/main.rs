@@ -301,7 +301,7 @@ fn main() -> Result<(), Failure> {
         Some("ftls") => program_cost(&[Row { ftls: &arguments[1..], timed: &[], ..SMALL[0] }]),
         Some("timed") => program_cost(&SMALL.map(|row| Row { ftls: row.timed, ..row })),
         Some("large") => program_cost(&LARGE),
-        Some("requests") => request_cost::run(),
+        Some("requests") => request_cost::run(argument(1)),
         Some("tail-latency") => tail_latency::run(argument(1)),
         Some("hot-cold") => hot_cold::run(),
         Some("calibrate") => calibrate::run(argument(1), argument(2), argument(3)),

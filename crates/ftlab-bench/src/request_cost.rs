@@ -119,8 +119,8 @@ fn measure_rule() -> Result<f64, Failure> {
     Host::default().measure(&mut ftl, next, u64::from(REQUESTS) / BATCH_WRITES)
 }
 
-/// Prints a line for each timing.
-pub(crate) fn run() -> Result<(), Failure> {
+/// Prints a line for each timing, or for one of them.
+pub(crate) fn run(only: Option<&str>) -> Result<(), Failure> {
     println!(
         "1r-greedy, 8 GiB, half reads, 256 requests of a page under way; page operations are those and programs\n"
     );
@@ -130,7 +130,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let print = |name: &str, rate: f64| println!("{name:78} {rate:10.1} {:16.1}", without / rate);
     print("writes only, without time", without);
     print("a plain loop with the rule of FEMU on 64 LUNs", measure_rule()?);
-    for timing in TIMINGS {
+    for timing in TIMINGS.into_iter().filter(|timing| only.is_none_or(|only| only == *timing)) {
         let (counts, rate) = measure(Some(timing))?;
         print(timing, rate);
         assert!(

@@ -1,6 +1,6 @@
 //! What will be complete, and when.
 
-use crate::owner::Owner;
+use crate::owner::{NOBODY, Owner};
 use crate::timers::{NEVER, Timers};
 use crate::write_buffer::entry_of;
 use std::cmp::Reverse;
@@ -34,14 +34,10 @@ impl Finishing {
     #[inline]
     pub(super) fn push(&mut self, time: u64, owner: Owner) {
         match self {
-            Self::Sorted(all) => {
-                let new = (time, owner);
-                if all.back().is_none_or(|last| *last < new) {
-                    all.push_back(new);
-                } else {
-                    all.insert(all.partition_point(|other| *other < new), new);
-                }
+            Self::Sorted(all) if all.back().is_none_or(|last| *last < (time, owner)) => {
+                all.push_back((time, owner));
             }
+            Self::Sorted(all) => insert(all, (time, owner)),
             Self::Mixed { requests, .. } if entry_of(owner).is_none() => {
                 requests.set(owner as usize, time);
             }
@@ -67,22 +63,27 @@ impl Finishing {
         self.first() == NEVER
     }
 
-    /// Takes out the first, if there is one.
+    /// Takes out the first, of which there is one.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<(u64, Owner)> {
-        let first = self.first();
+    pub(super) fn take_first(&mut self) -> Owner {
         match self {
-            Self::Sorted(all) => all.pop_front(),
+            Self::Sorted(all) => all.pop_front().map_or(NOBODY, |(_, owner)| owner),
             Self::Mixed { requests, pages } => {
                 let (time, request) = requests.first();
-                if time < NEVER && time == first {
-                    requests.set(request, NEVER);
-                    return Some((time, request as Owner));
+                if pages.peek().is_some_and(|Reverse((of_page, _))| *of_page < time) {
+                    return pages.pop().map_or(NOBODY, |Reverse((_, owner))| owner);
                 }
-                pages.pop().map(|Reverse(page)| page)
+                requests.set(request, NEVER);
+                request as Owner
             }
         }
     }
+}
+
+/// Puts one where it belongs.
+#[cold]
+fn insert(all: &mut VecDeque<(u64, Owner)>, new: (u64, Owner)) {
+    all.insert(all.partition_point(|other| *other < new), new);
 }
 
 #[cfg(test)]
@@ -107,10 +108,10 @@ mod tests {
                 continue;
             }
             assert_eq!(sorted.first(), mixed.first());
-            let popped = mixed.pop();
-            assert_eq!(sorted.pop(), popped);
-            if let Some((time, owner)) = popped {
-                (present, count) = (time, count + 1);
+            if !sorted.is_empty() {
+                (present, count) = (sorted.first(), count + 1);
+                let owner = mixed.take_first();
+                assert_eq!(sorted.take_first(), owner);
                 free.push(entry_of(owner).unwrap_or(owner));
             }
             assert_eq!(sorted.is_empty(), mixed.is_empty());

@@ -179,9 +179,8 @@ impl Requests {
         of_trace: impl FnOnce(u64, u64) -> u64,
     ) -> bool {
         let until = self.arrival(*now, arrival, of_trace);
-        if let Some((time, owner)) = self.next_completion(until) {
+        if let Some(time) = self.complete_next(until) {
             *now = time.max(*now);
-            self.complete(owner, time);
             return false;
         }
         if until < NEVER {
@@ -191,26 +190,36 @@ impl Requests {
         true
     }
 
-    /// What is complete first, if that is not after `until`, and when.
+    /// Completes what is complete first, if that is not after `until`: when.
     #[inline]
-    fn next_completion(&mut self, until: u64) -> Option<(u64, Owner)> {
+    fn complete_next(&mut self, until: u64) -> Option<u64> {
         let known = self.finishing.first();
         if let Some(schedule) = &mut self.schedule
-            && let Some(complete) = schedule.advance(until.min(known))
+            && let Some((time, owner)) = schedule.advance(until.min(known))
         {
-            return Some(complete);
+            self.complete_page(owner, time);
+            return Some(time);
         }
-        if known <= until && known < NEVER { self.finishing.pop() } else { None }
+        if known > until || known == NEVER {
+            return None;
+        }
+        self.last_done = self.last_done.max(known);
+        let owner = self.finishing.take_first();
+        match entry_of(owner) {
+            Some(entry) => self.programmed(entry, known),
+            None => self.end_complete(owner),
+        }
+        Some(known)
     }
 
-    /// A page of a request is complete, or all of it, or a page of the buffer is in flash.
-    fn complete(&mut self, owner: Owner, time: u64) {
+    /// A page of a request is complete, or one of the buffer is in flash.
+    fn complete_page(&mut self, owner: Owner, time: u64) {
         self.last_done = self.last_done.max(time);
         if let Some(entry) = entry_of(owner) {
             return self.programmed(entry, time);
         }
         let open = &mut self.open[owner as usize];
-        open.waits = open.waits.saturating_sub(1);
+        open.waits -= 1;
         if time > open.done {
             open.done = time;
             if let (Some(watch), Some(ledger)) =
@@ -313,9 +322,8 @@ impl Requests {
     /// Passes time to the next completion, if that is not after `until`; `now` is what it was, and becomes what
     /// it is. False if there is none.
     pub(super) fn pass_one(&mut self, now: &mut u64, until: u64) -> bool {
-        let Some((time, owner)) = self.next_completion(until) else { return false };
+        let Some(time) = self.complete_next(until) else { return false };
         *now = time.max(*now);
-        self.complete(owner, time);
         true
     }
 
@@ -481,9 +489,7 @@ impl Requests {
     /// The same when everything is complete.
     pub(super) fn completed(&self) -> Self {
         let mut completed = self.clone();
-        while let Some((time, owner)) = completed.next_completion(NEVER) {
-            completed.complete(owner, time);
-        }
+        while completed.complete_next(NEVER).is_some() {}
         completed
     }
 
