@@ -83,9 +83,11 @@ impl PageSequence for Mix {
                 *beyond -= 1;
                 continue;
             }
-            let Some(request) = part.next(page_sectors)? else { break };
-            request.push(batch);
-            match request.written(page_sectors) {
+            if !part.advance(page_sectors)? {
+                break;
+            }
+            part.push(batch);
+            match part.written(page_sectors) {
                 0 => self.drawn = Some(number),
                 pages => *beyond = pages - 1,
             }
@@ -124,22 +126,20 @@ mod tests {
         let spec = format!("mix:of={}*0.5;{}*0.3;{}*0.2", parts[0], parts[1], parts[2]);
         let requests = |spec: &str, seed| {
             let spec: Spec = spec.replace('(', ":").replace(')', "").parse().unwrap();
-            let sequence = sequence(&spec, &Space { seed, ..space }).unwrap();
-            let mut requests = PartRequests::new(sequence);
-            move || requests.next(8).unwrap().unwrap()
+            PartRequests::new(sequence(&spec, &Space { seed, ..space }).unwrap())
         };
         let mut mix = PartRequests::new(sequence(&spec.parse().unwrap(), &space).unwrap());
         let mut alone =
             [0, 1, 2].map(|part| requests(parts[part], seed_of(space.seed, part as u64 + 1)));
-        let mut next = alone.each_mut().map(|part| part());
+        let mut next = alone.each_mut().map(PartRequests::next);
         let (mut reads, mut trims, mut pages) = (0, 0, [0_u64; 3]);
         for _ in 0..100_000 {
-            let request = mix.next(8).unwrap().unwrap();
-            let of = next.iter().position(|of| of.is_same(request)).expect("of one of them");
-            reads += u32::from(request.op() == Op::Read);
-            trims += u32::from(request.op() == Op::Trim);
-            pages[of] += request.written(8);
-            next[of] = alone[of]();
+            let request = mix.next();
+            let of = next.iter().position(|of| *of == request).expect("of one of them");
+            reads += u32::from(request.0 == Op::Read);
+            trims += u32::from(request.0 == Op::Trim);
+            pages[of] += mix.written(8);
+            next[of] = alone[of].next();
         }
         assert!(reads > 1000 && trims > 10, "{reads} {trims}");
         let all: u64 = pages.iter().sum();

@@ -6,95 +6,83 @@ use crate::{Op, RequestBatch, TraceError};
 /// Requests that are drawn at once.
 const AHEAD: usize = 1024;
 
-/// The requests of a sequence, one after the other.
+/// The requests of a sequence, one after the other: each stays where it was drawn, since most are of single pages
+/// and to move one costs more than to draw it.
 pub(super) struct PartRequests {
     sequence: Sequence,
     ahead: RequestBatch,
+    /// Which of `ahead` is the present one.
+    present: usize,
+    /// Those up to the present one.
     used: usize,
-}
-
-/// A request of a part.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PartRequest {
-    op: Op,
-    lba: u64,
-    sectors: u32,
-    /// The stream that it names, if it names one.
-    stream: Option<u16>,
 }
 
 impl PartRequests {
     pub(super) fn new(sequence: Sequence) -> Self {
-        Self { sequence, ahead: RequestBatch::with_limit(AHEAD), used: 0 }
+        Self { sequence, ahead: RequestBatch::with_limit(AHEAD), present: 0, used: 0 }
     }
 
-    /// The next request; `None` at the end.
+    /// Goes on to the next request; false at the end.
     #[inline]
-    pub(super) fn next(&mut self, page_sectors: u32) -> Result<Option<PartRequest>, TraceError> {
-        if self.used == self.ahead.len() {
-            self.ahead.clear();
-            self.used = 0;
-            if !self.sequence.next_requests(&mut self.ahead, page_sectors)? {
-                return Ok(None);
-            }
+    pub(super) fn advance(&mut self, page_sectors: u32) -> Result<bool, TraceError> {
+        if self.used == self.ahead.len() && !self.draw(page_sectors)? {
+            return Ok(false);
         }
-        let Self { ahead, used, .. } = self;
-        let request = PartRequest {
-            op: ahead.op[*used],
-            lba: ahead.lba[*used],
-            sectors: ahead.sectors[*used],
-            stream: ahead.stream.get(*used).copied(),
-        };
-        *used += 1;
-        Ok(Some(request))
+        self.present = self.used;
+        self.used += 1;
+        Ok(true)
     }
-}
 
-impl PartRequest {
-    /// Pages that it writes, in whole or in part.
+    #[cold]
+    fn draw(&mut self, page_sectors: u32) -> Result<bool, TraceError> {
+        self.ahead.clear();
+        self.used = 0;
+        self.sequence.next_requests(&mut self.ahead, page_sectors)
+    }
+
+    /// Pages that the present request writes, in whole or in part.
     #[inline]
-    pub(super) fn written(self, page_sectors: u32) -> u64 {
-        if self.op != Op::Write || self.sectors == 0 {
+    pub(super) fn written(&self, page_sectors: u32) -> u64 {
+        let (lba, sectors) = (self.ahead.lba[self.present], self.ahead.sectors[self.present]);
+        if self.ahead.op[self.present] != Op::Write || sectors == 0 {
             return 0;
         }
+        let page_sectors = u64::from(page_sectors);
         // So are most, and divisions take their time.
-        if self.sectors == page_sectors && self.lba.is_multiple_of(u64::from(page_sectors)) {
+        if u64::from(sectors) == page_sectors && lba.is_multiple_of(page_sectors) {
             return 1;
         }
-        let page_sectors = u64::from(page_sectors);
-        let last = self.lba + u64::from(self.sectors) - 1;
-        last / page_sectors - self.lba / page_sectors + 1
+        let last = lba + u64::from(sectors) - 1;
+        last / page_sectors - lba / page_sectors + 1
     }
 
-    /// What it writes to the first `pages` of its pages.
-    pub(super) fn up_to(self, pages: u64, page_sectors: u32) -> Self {
+    /// Leaves the first `pages` of the pages of the present request.
+    pub(super) fn shorten(&mut self, pages: u64, page_sectors: u32) {
+        let (lba, sectors) = (self.ahead.lba[self.present], &mut self.ahead.sectors[self.present]);
         let page_sectors = u64::from(page_sectors);
-        let sectors = (self.lba / page_sectors + pages) * page_sectors - self.lba;
-        Self { sectors: u64::from(self.sectors).min(sectors) as u32, ..self }
+        let left = (lba / page_sectors + pages) * page_sectors - lba;
+        *sectors = u64::from(*sectors).min(left) as u32;
     }
 
-    /// Adds it to a batch; where others name a stream, it is of stream 0 unless it names one.
+    /// Adds the present request to a batch; where others name a stream, it is of stream 0 unless it names one.
     #[inline]
-    pub(super) fn push(self, batch: &mut RequestBatch) {
-        if self.stream.is_some() {
+    pub(super) fn push(&self, batch: &mut RequestBatch) {
+        let Self { ahead, present, .. } = self;
+        if !ahead.stream.is_empty() || !batch.stream.is_empty() {
             batch.stream.resize(batch.len(), 0);
+            batch.stream.push(ahead.stream.get(*present).copied().unwrap_or(0));
         }
-        if self.stream.is_some() || !batch.stream.is_empty() {
-            batch.stream.push(self.stream.unwrap_or(0));
-        }
-        batch.push(self.op, self.lba, self.sectors);
+        batch.push(ahead.op[*present], ahead.lba[*present], ahead.sectors[*present]);
     }
 }
 
 #[cfg(test)]
-impl PartRequest {
-    pub(super) fn op(self) -> Op {
-        self.op
-    }
-
-    /// Whether it asks for the same, in the same stream if both name one.
-    pub(super) fn is_same(self, other: Self) -> bool {
-        let parts = |it: Self| (it.op, it.lba, it.sectors, it.stream.unwrap_or(0));
-        parts(self) == parts(other)
+impl PartRequests {
+    /// What the next request asks for, its first sector, its sectors and its stream, 0 if it names none.
+    pub(super) fn next(&mut self) -> (Op, u64, u32, u16) {
+        assert!(self.advance(8).unwrap(), "it ends");
+        let Self { ahead, present, .. } = self;
+        let stream = ahead.stream.get(*present).copied().unwrap_or(0);
+        (ahead.op[*present], ahead.lba[*present], ahead.sectors[*present], stream)
     }
 }
