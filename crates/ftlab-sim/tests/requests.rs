@@ -81,6 +81,10 @@ fn every_request_is_counted_and_littles_law_holds_in_every_run() {
         "femu:unit=request,arrivals=trace,write-buffer=256KiB:plp=off",
         "enterprise:unit=request,priority=read-first,write-buffer=64KiB:plp=off:ack=program,queue-depth=8",
         "tlc:luns=4,unit=request,queue-depth=8,priority=read-first,suspend=both,page-types=one-shot,planes=2",
+        "slc:unit=request,flash-page=16KiB",
+        "tlc:luns=4,unit=request,arrivals=trace,flash-page=16KiB,planes=2,page-types=one-shot",
+        "femu:unit=request,queue-depth=32,priority=femu,flash-page=32KiB,waits=on",
+        "enterprise:unit=request,queue-depth=32,priority=read-first,suspend=both,flash-page=16KiB,write-buffer=256KiB",
     ] {
         let result = experiment(&trace, timing, &ftls);
         for run in &result.runs {
@@ -117,6 +121,9 @@ fn what_requests_waited_for_adds_up_to_their_response_times_and_changes_nothing(
         "tlc:luns=2,unit=request,priority=read-first,write-buffer=64KiB:plp=off:ack=program,queue-depth=8",
         "mlc:luns=4,unit=request,queue-depth=8,page-types=each,planes=2,read-retries=3:1/9:2",
         "mlc:luns=4,unit=request,queue-depth=8,priority=read-first,suspend=both,page-types=one-shot,read-retries=3:1",
+        "mlc:luns=4,unit=request,queue-depth=8,flash-page=16KiB",
+        "femu:unit=request,queue-depth=32,priority=femu,flash-page=16KiB",
+        "enterprise:unit=request,queue-depth=32,priority=read-first,suspend=both,flash-page=16KiB",
     ] {
         let plain = experiment(&trace, timing, &ftls);
         let watched = experiment(&trace, &format!("{timing},waits=on"), &ftls);
