@@ -309,9 +309,14 @@ impl Hazard {
 
     /// Which open block takes the first page that is moved out of a victim, or one that is known by itself.
     #[inline(never)]
-    fn place_first_or_known(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let Relocation { lpn, victim, .. } = page;
-        let (set, first) = self.open_set(page.set, drive);
+    fn place_first_or_known(
+        &mut self,
+        lpn: Lpn,
+        victim: BlockId,
+        set: OpenSet,
+        drive: &Drive,
+    ) -> StreamId {
+        let (set, first) = self.open_set(set, drive);
         self.victim = Some(victim);
         let (step, pages) = if let Some(pages) = &mut self.pages {
             (pages.moved(lpn, self.evidence.age(victim, drive)), 1)
@@ -394,11 +399,11 @@ fn best_of(
 }
 
 /// True at those counts of valid pages at which a block is estimated again: every thirty-second of them
-/// at least.
+/// at least. Of such counts, all binary digits but the first six are zeros.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
-    let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);
-    pages & (step - 1) == 0
+    let zeros_at_end = pages.wrapping_sub(1) & !pages;
+    pages >> 6 <= zeros_at_end
 }
 
 impl Policy for Hazard {
@@ -453,7 +458,7 @@ impl Policy for Hazard {
                 self.evidence.on_page(all.on_drive(), all.step, drive);
                 all.stream
             }
-            _ => self.place_first_or_known(page, drive),
+            _ => self.place_first_or_known(page.lpn, page.victim, page.set, drive),
         }
     }
 
