@@ -130,6 +130,8 @@ pub struct Hazard {
     pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
+    /// Whether what is expected of pages that the host rewrites is kept for each sealed block.
+    keeps_steps: bool,
     runs: Runs,
     sharing: Sharing,
     victim: Option<BlockId>,
@@ -139,7 +141,7 @@ pub struct Hazard {
 
 state!(
     Hazard { evidence, pages, board, runs, sharing, victim, destination }
-    constant scale, first_step, rungs, estimates
+    constant scale, first_step, rungs, estimates, keeps_steps
 );
 
 /// Where all pages of a victim go.
@@ -246,6 +248,7 @@ impl PolicyEntry for Hazard {
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
+            keeps_steps: parameters.estimates == Estimates::Kept && !knows_pages,
             runs: Runs::new(run),
             sharing: Sharing::new(rungs, first_step, &adapted, shape),
             victim: None,
@@ -279,7 +282,7 @@ impl Hazard {
             return 0.0;
         }
         let estimate = self.estimate_sealed(block, drive);
-        if self.pages.is_none() {
+        if self.keeps_steps {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
         let score = estimate.score(drive);
@@ -353,12 +356,13 @@ impl Hazard {
         (number, first)
     }
 
-    /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
-    #[inline]
-    fn rewrite_step(&self, block: BlockId, drive: &Drive) -> u8 {
-        match self.evidence.rewrite_step(block) {
-            Some(step) if self.estimates == Estimates::Kept => step,
-            _ => self.scale.step_of(self.estimate(block, drive).rewritten()),
+    /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`, of which no such
+    /// step is kept.
+    #[inline(never)]
+    fn judge(&mut self, lpn: Lpn, block: BlockId, drive: &Drive) -> u8 {
+        match &mut self.pages {
+            Some(pages) => pages.rewritten(lpn, self.evidence.age(block, drive)),
+            None => self.scale.step_of(self.estimate(block, drive).rewritten()),
         }
     }
 
@@ -439,10 +443,8 @@ impl Policy for Hazard {
             }
             Some(page) => {
                 let block = drive.block_of(page);
-                let alone = match &mut self.pages {
-                    Some(pages) => pages.rewritten(write.lpn, self.evidence.age(block, drive)),
-                    None => self.rewrite_step(block, drive),
-                };
+                let kept = self.evidence.rewrite_step(block);
+                let alone = kept.unwrap_or_else(|| self.judge(write.lpn, block, drive));
                 let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(set, step), step)
             }
