@@ -97,8 +97,8 @@ state!(OpenPages { clocks, steps, count } blank Self::NONE);
 
 impl BlockRecord {
     #[inline]
-    fn age(&self, drive: &Drive) -> f32 {
-        (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1) as f32
+    fn age(&self, drive: &Drive) -> u32 {
+        (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1)
     }
 }
 
@@ -106,9 +106,9 @@ impl OpenPages {
     const NONE: Self = Self { clocks: 0, steps: 0, count: 0 };
 
     #[inline]
-    fn age(&self, drive: &Drive) -> f32 {
+    fn age(&self, drive: &Drive) -> u64 {
         let age = drive.write_clock() - self.clocks / u64::from(self.count.max(1));
-        float(age.max(1))
+        age.max(1)
     }
 
     #[inline]
@@ -204,8 +204,8 @@ impl Evidence {
     #[inline]
     pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
         match drive.phase(block) {
-            Phase::Open => self.open_pages(block, drive).age(drive),
-            _ => self.blocks[block.index()].age(drive),
+            Phase::Open => float(self.open_pages(block, drive).age(drive)),
+            _ => self.blocks[block.index()].age(drive) as f32,
         }
     }
 
@@ -229,13 +229,13 @@ impl Evidence {
         let has_grown = record.was_open && then < valid;
         let since_written = record.is_new | has_grown;
         let before = if since_written { drive.pages_per_block() } else { then };
-        let writes = if since_written { age } else { self.writes_since_older(drive) };
+        let writes = if since_written { age.into() } else { self.writes_since_older(drive) };
         Observed {
-            age,
+            age: age as f32,
             lifetime: self.scale.lifetime(record.step),
             valid: valid as f32,
             before: before as f32,
-            writes,
+            writes: float(writes),
         }
     }
 
@@ -250,17 +250,17 @@ impl Evidence {
             (u32::from(record.valid_then[0]) << self.shift, self.writes_since_older(drive))
         };
         Observed {
-            age,
+            age: float(age),
             lifetime: self.scale.lifetime(open.mean_step()),
             valid: (drive.valid_pages(block) - unprogrammed) as f32,
             before: before as f32,
-            writes,
+            writes: float(writes),
         }
     }
 
     #[inline]
-    fn writes_since_older(&self, drive: &Drive) -> f32 {
-        float(drive.write_clock() - self.snapshots[0].write_clock)
+    fn writes_since_older(&self, drive: &Drive) -> u64 {
+        drive.write_clock() - self.snapshots[0].write_clock
     }
 
     /// What `stream` of the drive has open.

@@ -286,11 +286,7 @@ impl Hazard {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
         let score = estimate.score(drive);
-        if score == 0.0 {
-            self.board.clear(block);
-        } else {
-            self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
-        }
+        self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
         score
     }
 

@@ -38,10 +38,11 @@ impl ScoreBoard {
         }
     }
 
-    /// `block`, which is not full, has this score.
+    /// `block` has this score; 0 is no candidate.
     #[inline]
     pub(super) fn set(&mut self, block: BlockId, score: f32) {
-        self.put(block.index(), self.byte(score));
+        let byte = if score == 0.0 { 0 } else { self.byte(score) };
+        self.put(block.index(), byte);
     }
 
     /// `block` is no candidate any more.
