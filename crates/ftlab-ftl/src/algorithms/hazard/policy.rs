@@ -417,11 +417,15 @@ impl Policy for Hazard {
     }
 
     #[inline]
-    fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
-        self.evidence.prefetch(block);
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
         if let Some(pages) = &self.pages {
             pages.prefetch(lpn);
         }
+    }
+
+    #[inline]
+    fn fetch_block_ahead(&self, block: BlockId) {
+        self.evidence.prefetch(block);
     }
 
     #[inline]
