@@ -190,10 +190,11 @@ impl Division {
             for begin in rung..CLASSES {
                 let before = least[rung - 1][begin];
                 let ends = least[rung].iter_mut().zip(&mut begins[rung]).zip(&costs[begin]);
-                for ((least, best), cost) in ends.skip(begin + 1) {
+                for ((least, best), cost) in ends {
                     let cost = before + cost;
-                    (*least, *best) =
-                        if cost < *least { (cost, begin as u32) } else { (*least, *best) };
+                    let is_less = cost < *least;
+                    *least = if is_less { cost } else { *least };
+                    *best = if is_less { begin as u32 } else { *best };
                 }
             }
         }
@@ -207,10 +208,11 @@ impl Division {
         }
     }
 
-    /// First class and end -> how many more pages are moved if these classes share a stream.
+    /// First class and end -> how many more pages are moved if these classes share a stream; infinitely many if there
+    /// are none.
     fn costs(&self) -> [[f32; CLASSES + 1]; CLASSES] {
         let even = EVEN_SHARE * self.pages.iter().sum::<f32>() / CLASSES as f32 + f32::MIN_POSITIVE;
-        let mut costs = [[0.0; CLASSES + 1]; CLASSES];
+        let mut costs = [[f32::INFINITY; CLASSES + 1]; CLASSES];
         // First class -> the classes from there on. Side by side, as none waits for another.
         let mut ranges = [ClassRange::default(); CLASSES];
         for (class, pages) in self.pages.iter().enumerate() {
