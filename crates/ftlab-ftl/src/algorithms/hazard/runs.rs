@@ -52,8 +52,13 @@ impl Runs {
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: u8) -> u8 {
         let alone = u32::from(alone) * ONE_STEP + ONE_STEP / 2;
-        let (slot, mean) = if self.nexts.contains(&lpn) {
-            let slot = self.take_run(lpn);
+        let latest = self.slot_at(0);
+        let continued = if self.nexts[latest] == lpn {
+            Some(latest)
+        } else {
+            self.nexts.contains(&lpn).then(|| self.take_run(lpn))
+        };
+        let (slot, mean) = if let Some(slot) = continued {
             let Mean { step, pages } = self.means[slot];
             let from_mean = alone.cast_signed() - step.cast_signed();
             let share = from_mean / (pages + 1).cast_signed();
