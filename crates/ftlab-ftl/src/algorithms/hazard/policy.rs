@@ -428,7 +428,8 @@ impl Policy for Hazard {
         self.evidence.prefetch(block);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
