@@ -79,6 +79,11 @@ impl Policy for Directed {
     }
 
     #[inline]
+    fn fetch_block_ahead(&self, block: BlockId) {
+        self.inner.fetch_block_ahead(block);
+    }
+
+    #[inline]
     fn on_written(&mut self, to: Ppn, stream: StreamId) {
         self.handles.on_written(to, stream);
         self.inner.on_written(to, self.handles.inner_of(stream));

@@ -209,6 +209,10 @@ boxable! {
         #[inline]
         fn fetch_ahead(&self, _lpn: Lpn, _block: BlockId) {}
 
+        /// The same of what `place_host` will ask about the block in which a page lies that the host writes soon.
+        #[inline]
+        fn fetch_block_ahead(&self, _block: BlockId) {}
+
         /// A page that the host writes is programmed at `to`, in the open block of `stream`.
         #[inline]
         fn on_written(&mut self, _to: Ppn, _stream: StreamId) {}

@@ -188,6 +188,11 @@ impl Policy for ReclaimGroups {
     }
 
     #[inline]
+    fn fetch_block_ahead(&self, block: BlockId) {
+        self.groups[self.group_of(block)].inner.fetch_block_ahead(block);
+    }
+
+    #[inline]
     fn on_written(&mut self, to: Ppn, stream: StreamId) {
         self.handles.on_written(to, stream);
         let inner = self.handles.inner_of(stream);

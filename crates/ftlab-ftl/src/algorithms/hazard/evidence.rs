@@ -70,7 +70,7 @@ pub(super) struct Observed {
     /// What was expected of their lifetimes when they were programmed there, in the geometric mean.
     pub(super) lifetime: f32,
     /// Pages that are valid now, of those programmed.
-    valid: f32,
+    pub(super) valid: f32,
     /// How many were valid in the past, and how many host writes ago that was.
     before: f32,
     writes: f32,
@@ -93,24 +93,26 @@ struct OpenPages {
     count: u32,
 }
 
-state!(OpenPages { clocks, steps, count } blank Self::default());
+state!(OpenPages { clocks, steps, count } blank Self::NONE);
 
 impl BlockRecord {
     #[inline]
-    fn age(&self, drive: &Drive) -> f32 {
-        (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1) as f32
+    fn age(&self, drive: &Drive) -> u32 {
+        (drive.write_clock() as u32).wrapping_sub(self.stamp).max(1)
     }
 }
 
 impl OpenPages {
+    const NONE: Self = Self { clocks: 0, steps: 0, count: 0 };
+
     #[inline]
-    fn age(self, drive: &Drive) -> f32 {
+    fn age(&self, drive: &Drive) -> u64 {
         let age = drive.write_clock() - self.clocks / u64::from(self.count.max(1));
-        age.max(1) as f32
+        age.max(1)
     }
 
     #[inline]
-    fn mean_step(self) -> u8 {
+    fn mean_step(&self) -> u8 {
         (self.steps / self.count.max(1)) as u8
     }
 }
@@ -155,7 +157,7 @@ impl Evidence {
     /// How much of an epoch has passed since the last snapshot.
     #[inline]
     pub(super) fn epoch_share(&self, drive: &Drive) -> f32 {
-        (drive.write_clock() - self.snapshots[1].write_clock) as f32 / self.epoch_writes as f32
+        float(drive.write_clock() - self.snapshots[1].write_clock) / float(self.epoch_writes)
     }
 
     /// Takes down the valid pages of all blocks.
@@ -202,8 +204,8 @@ impl Evidence {
     #[inline]
     pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
         match drive.phase(block) {
-            Phase::Open => self.open_pages(block, drive).age(drive),
-            _ => self.blocks[block.index()].age(drive),
+            Phase::Open => float(self.open_pages(block, drive).age(drive)),
+            _ => self.blocks[block.index()].age(drive) as f32,
         }
     }
 
@@ -217,46 +219,48 @@ impl Evidence {
         }
     }
 
+    /// The same of a block that is not open.
     #[inline]
-    fn of_sealed(&self, block: BlockId, drive: &Drive) -> Observed {
-        let record = self.blocks[block.index()];
+    pub(super) fn of_sealed(&self, block: BlockId, drive: &Drive) -> Observed {
+        let record = &self.blocks[block.index()];
         let age = record.age(drive);
         let (valid, then) =
             (drive.valid_pages(block), u32::from(record.valid_then[0]) << self.shift);
         let has_grown = record.was_open && then < valid;
         let since_written = record.is_new | has_grown;
         let before = if since_written { drive.pages_per_block() } else { then };
-        let writes = if since_written { age } else { self.writes_since_older(drive) };
+        let writes = if since_written { age.into() } else { self.writes_since_older(drive) };
         Observed {
-            age,
+            age: age as f32,
             lifetime: self.scale.lifetime(record.step),
             valid: valid as f32,
             before: before as f32,
-            writes,
+            writes: float(writes),
         }
     }
 
     fn of_open(&self, block: BlockId, drive: &Drive) -> Observed {
-        let record = self.blocks[block.index()];
+        let record = &self.blocks[block.index()];
         let open = self.open_pages(block, drive);
         let age = open.age(drive);
+        let unprogrammed = drive.room(drive.frontier_of(block));
         let (before, writes) = if record.is_new {
-            (drive.programmed_pages(block), age)
+            (drive.pages_per_block() - unprogrammed, age)
         } else {
             (u32::from(record.valid_then[0]) << self.shift, self.writes_since_older(drive))
         };
         Observed {
-            age,
+            age: float(age),
             lifetime: self.scale.lifetime(open.mean_step()),
-            valid: programmed_valid_pages(block, drive) as f32,
+            valid: (drive.valid_pages(block) - unprogrammed) as f32,
             before: before as f32,
-            writes,
+            writes: float(writes),
         }
     }
 
     #[inline]
-    fn writes_since_older(&self, drive: &Drive) -> f32 {
-        (drive.write_clock() - self.snapshots[0].write_clock) as f32
+    fn writes_since_older(&self, drive: &Drive) -> u64 {
+        drive.write_clock() - self.snapshots[0].write_clock
     }
 
     /// What `stream` of the drive has open.
@@ -300,7 +304,9 @@ impl Evidence {
     /// A page of a lifetime of `step` is about to be programmed for `stream` of the drive.
     #[inline]
     pub(super) fn on_page(&mut self, stream: StreamId, step: u8, drive: &Drive) {
-        let open = self.open_pages_mut(stream);
+        let Some(open) = self.open.get_mut(stream.index()) else {
+            return self.add_stream(stream, step, drive);
+        };
         open.steps += u32::from(step);
         open.clocks += drive.write_clock();
         open.count += 1;
@@ -308,21 +314,22 @@ impl Evidence {
 
     /// The pages of a block that is open, or being sealed.
     #[inline]
-    fn open_pages(&self, block: BlockId, drive: &Drive) -> OpenPages {
-        self.open.get(drive.frontier_of(block).index()).copied().unwrap_or_default()
+    fn open_pages(&self, block: BlockId, drive: &Drive) -> &OpenPages {
+        self.open.get(drive.frontier_of(block).index()).unwrap_or(&OpenPages::NONE)
     }
 
+    /// What `stream` of the drive, which has taken pages, has open.
     #[inline]
     fn open_pages_mut(&mut self, stream: StreamId) -> &mut OpenPages {
-        if stream.index() >= self.open.len() {
-            self.add_streams(stream);
-        }
         &mut self.open[stream.index()]
     }
 
+    /// The first page of `stream` of the drive.
     #[cold]
-    fn add_streams(&mut self, last: StreamId) {
-        self.open.resize(last.index() + 1, OpenPages::default());
+    #[inline(never)]
+    fn add_stream(&mut self, stream: StreamId, step: u8, drive: &Drive) {
+        self.open.resize(stream.index() + 1, OpenPages::NONE);
+        self.on_page(stream, step, drive);
     }
 
     pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {
@@ -354,6 +361,12 @@ impl Evidence {
 /// ages would count for nothing beside it.
 fn common_share(pages_per_block: u32) -> f64 {
     (f64::from(pages_per_block) / f64::from(COMMON_PAGES)).min(1.0)
+}
+
+/// A count of host writes, which is below 2^63: signed numbers convert faster.
+#[inline]
+fn float(writes: u64) -> f32 {
+    writes.cast_signed() as f32
 }
 
 /// Valid pages among those that have been programmed.

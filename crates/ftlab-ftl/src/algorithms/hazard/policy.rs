@@ -130,37 +130,70 @@ pub struct Hazard {
     pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
+    /// Whether what is expected of pages that the host rewrites is kept for each sealed block.
+    keeps_steps: bool,
     runs: Runs,
     sharing: Sharing,
-    /// The step of the lifetime that is expected of all pages of the present victim.
-    destination: u8,
     victim: Option<BlockId>,
+    /// Where its pages go, unless each page is known.
+    destination: Option<Destination>,
 }
 
 state!(
-    Hazard { evidence, pages, board, runs, sharing, destination, victim }
-    constant scale, first_step, rungs, estimates
+    Hazard { evidence, pages, board, runs, sharing, victim, destination }
+    constant scale, first_step, rungs, estimates, keeps_steps
 );
+
+/// Where all pages of a victim go.
+#[derive(Debug, Clone, Copy)]
+struct Destination {
+    victim: BlockId,
+    /// The step of the lifetime that is expected of them.
+    step: u8,
+    /// The stream that takes pages of such lifetimes at present.
+    stream: StreamId,
+    /// The set of open blocks, and its first stream.
+    set: usize,
+    first: StreamId,
+}
+
+state!(Destination { victim, step, stream, set, first } blank Self::NONE);
 
 /// What is known of a block's update rate.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
-    /// Mean age of its pages.
-    age: f32,
-    /// What was expected of them when they were programmed there.
-    lifetime: f32,
-    /// What is expected of those that have reached this age.
+    observed: Observed,
+    /// What is expected of pages that have reached their age.
     expected: f32,
     /// The posterior hazard rate, before the division.
     losses: Losses,
 }
 
-impl Estimate {
-    /// (1 - u)^2 / (u h_b); infinite for a block without valid pages, 0 for a full one.
+impl Destination {
+    /// To be overwritten.
+    const NONE: Self =
+        Self { victim: BlockId(0), step: 0, stream: StreamId(0), set: 0, first: StreamId(0) };
+
+    /// The stream, as the drive names it.
     #[inline]
-    fn score(&self, block: BlockId, drive: &Drive) -> f32 {
+    fn on_drive(self) -> StreamId {
+        StreamId(self.first.0 + self.stream.0)
+    }
+}
+
+impl Estimate {
+    /// That of a block of which this was observed.
+    #[inline]
+    fn new(observed: Observed, evidence: &Evidence) -> Self {
+        let expected = observed.lifetime + 2.0 * observed.age;
+        Self { observed, expected, losses: evidence.losses_of(&observed, expected) }
+    }
+
+    /// (1 - u)^2 / (u h_b) of a sealed block; infinite for one without valid pages, 0 for a full one.
+    #[inline]
+    fn score(&self, drive: &Drive) -> f32 {
         let pages = drive.pages_per_block() as f32;
-        let valid = drive.valid_pages(block) as f32;
+        let valid = self.observed.valid;
         let invalid = pages - valid;
         invalid * invalid * self.losses.exposure / (valid * pages * self.losses.pages)
     }
@@ -174,7 +207,7 @@ impl Estimate {
     /// How long a page will live that the host rewrites.
     #[inline]
     fn rewritten(&self) -> f32 {
-        0.5 * (self.factor() * self.lifetime + self.age)
+        0.5 * (self.factor() * self.observed.lifetime + self.observed.age)
     }
 
     /// How long a page will live that has survived into a collection.
@@ -215,10 +248,11 @@ impl PolicyEntry for Hazard {
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
+            keeps_steps: parameters.estimates == Estimates::Kept && !knows_pages,
             runs: Runs::new(run),
             sharing: Sharing::new(rungs, first_step, &adapted, shape),
-            destination: 0,
             victim: None,
+            destination: None,
             scale,
             first_step,
             rungs: rungs.most,
@@ -229,11 +263,13 @@ impl PolicyEntry for Hazard {
 impl Hazard {
     #[inline]
     fn estimate(&self, block: BlockId, drive: &Drive) -> Estimate {
-        let observed = self.evidence.of(block, drive);
-        let Observed { age, lifetime, .. } = observed;
-        let expected = lifetime + 2.0 * age;
-        let losses = self.evidence.losses_of(&observed, expected);
-        Estimate { age, lifetime, expected, losses }
+        Estimate::new(self.evidence.of(block, drive), &self.evidence)
+    }
+
+    /// The same of a block that is not open.
+    #[inline]
+    fn estimate_sealed(&self, block: BlockId, drive: &Drive) -> Estimate {
+        Estimate::new(self.evidence.of_sealed(block, drive), &self.evidence)
     }
 
     /// Scores `block` again, and returns its score now; 0 if it is no candidate.
@@ -245,16 +281,12 @@ impl Hazard {
         if drive.phase(block) != Phase::Sealed || self.victim == Some(block) {
             return 0.0;
         }
-        let estimate = self.estimate(block, drive);
-        if self.pages.is_none() {
+        let estimate = self.estimate_sealed(block, drive);
+        if self.keeps_steps {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
-        let score = estimate.score(block, drive);
-        if score == 0.0 {
-            self.board.clear(block);
-        } else {
-            self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
-        }
+        let score = estimate.score(drive);
+        self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
         score
     }
 
@@ -265,6 +297,7 @@ impl Hazard {
         self.sharing.on_epoch(|set, stream| {
             evidence.open_block(StreamId((set * own) as u8 + stream.0), drive)
         });
+        self.redirect();
         if let Some(pages) = &mut self.pages {
             pages.on_epoch();
         }
@@ -273,13 +306,35 @@ impl Hazard {
         }
     }
 
-    /// The first valid page of `victim` is about to be moved, to a set of open blocks.
-    #[cold]
-    fn begin_victim(&mut self, victim: BlockId, set: usize, drive: &Drive) {
+    /// Which open block takes the first page that is moved out of a victim, or one that is known by itself.
+    #[inline(never)]
+    fn place_first_or_known(
+        &mut self,
+        lpn: Lpn,
+        victim: BlockId,
+        set: OpenSet,
+        drive: &Drive,
+    ) -> StreamId {
+        let (set, first) = self.open_set(set, drive);
         self.victim = Some(victim);
-        if self.pages.is_none() {
-            self.destination = self.scale.step_of(self.estimate(victim, drive).surviving());
-            self.sharing.on_moved_pages(set, self.destination, drive.valid_pages(victim));
+        let (step, pages) = if let Some(pages) = &mut self.pages {
+            (pages.moved(lpn, self.evidence.age(victim, drive)), 1)
+        } else {
+            let lifetime = self.estimate_sealed(victim, drive).surviving();
+            (self.scale.step_of(lifetime), drive.valid_pages(victim))
+        };
+        self.sharing.on_moved_pages(set, step, pages);
+        let stream = self.sharing.stream_of(set, step);
+        let destination = Destination { victim, step, stream, set, first };
+        self.destination = self.pages.is_none().then_some(destination);
+        self.evidence.on_page(destination.on_drive(), step, drive);
+        stream
+    }
+
+    /// Other lifetimes may share a stream now.
+    fn redirect(&mut self) {
+        if let Some(Destination { step, stream, set, .. }) = &mut self.destination {
+            *stream = self.sharing.stream_of(*set, *step);
         }
     }
 
@@ -297,12 +352,13 @@ impl Hazard {
         (number, first)
     }
 
-    /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`.
-    #[inline]
-    fn rewrite_step(&self, block: BlockId, drive: &Drive) -> u8 {
-        match self.evidence.rewrite_step(block) {
-            Some(step) if self.estimates == Estimates::Kept => step,
-            _ => self.scale.step_of(self.estimate(block, drive).rewritten()),
+    /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`, of which no such
+    /// step is kept.
+    #[inline(never)]
+    fn judge(&mut self, lpn: Lpn, block: BlockId, drive: &Drive) -> u8 {
+        match &mut self.pages {
+            Some(pages) => pages.rewritten(lpn, self.evidence.age(block, drive)),
+            None => self.scale.step_of(self.estimate(block, drive).rewritten()),
         }
     }
 
@@ -343,11 +399,11 @@ fn best_of(
 }
 
 /// True at those counts of valid pages at which a block is estimated again: every thirty-second of them
-/// at least.
+/// at least. Of such counts, all binary digits but the first six are zeros.
 #[inline]
 fn refresh_is_due(pages: u32) -> bool {
-    let step = 1 << pages.checked_ilog2().unwrap_or(0).saturating_sub(5);
-    pages & (step - 1) == 0
+    let zeros_at_end = pages.wrapping_sub(1) & !pages;
+    pages >> 6 <= zeros_at_end
 }
 
 impl Policy for Hazard {
@@ -361,14 +417,19 @@ impl Policy for Hazard {
     }
 
     #[inline]
-    fn fetch_ahead(&self, lpn: Lpn, block: BlockId) {
-        self.evidence.prefetch(block);
+    fn fetch_ahead(&self, lpn: Lpn, _block: BlockId) {
         if let Some(pages) = &self.pages {
             pages.prefetch(lpn);
         }
     }
 
     #[inline]
+    fn fetch_block_ahead(&self, block: BlockId) {
+        self.evidence.prefetch(block);
+    }
+
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
         if self.evidence.snapshot_is_due(drive) {
             self.take_snapshot(drive);
@@ -383,10 +444,8 @@ impl Policy for Hazard {
             }
             Some(page) => {
                 let block = drive.block_of(page);
-                let alone = match &mut self.pages {
-                    Some(pages) => pages.rewritten(write.lpn, self.evidence.age(block, drive)),
-                    None => self.rewrite_step(block, drive),
-                };
+                let kept = self.evidence.rewrite_step(block);
+                let alone = kept.unwrap_or_else(|| self.judge(write.lpn, block, drive));
                 let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(set, step), step)
             }
@@ -397,22 +456,17 @@ impl Policy for Hazard {
 
     #[inline]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        let (set, first) = self.open_set(page.set, drive);
-        if self.victim != Some(page.victim) {
-            self.begin_victim(page.victim, set, drive);
+        match self.destination {
+            Some(all) if all.victim == page.victim => {
+                self.evidence.on_page(all.on_drive(), all.step, drive);
+                all.stream
+            }
+            _ => self.place_first_or_known(page.lpn, page.victim, page.set, drive),
         }
-        let step = self.pages.as_mut().map_or(self.destination, |pages| {
-            let step = pages.moved(page.lpn, self.evidence.age(page.victim, drive));
-            self.sharing.on_moved_pages(set, step, 1);
-            step
-        });
-        let stream = self.sharing.stream_of(set, step);
-        self.evidence.on_page(StreamId(first.0 + stream.0), step, drive);
-        stream
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {
-        self.victim = None;
+        (self.victim, self.destination) = (None, None);
         let most = victims.valid_pages_max().min(drive.pages_per_block() - 1);
         let kept = match self.estimates {
             Estimates::Kept => self.best_candidate(most, drive),
@@ -423,7 +477,7 @@ impl Policy for Hazard {
         let all = || {
             let blocks = (0..drive.geometry().blocks()).map(BlockId);
             let sealed = blocks.filter(|&block| drive.phase(block) == Phase::Sealed);
-            let score = |block| self.estimate(block, drive).score(block, drive);
+            let score = |block| self.estimate_sealed(block, drive).score(drive);
             best_of(sealed.map(|block| (score(block), block)), most, drive)
         };
         let best = kept.or_else(|| (is_urgent || self.estimates == Estimates::Fresh).then(all)?);
@@ -443,6 +497,7 @@ impl Policy for Hazard {
         let evidence = &self.evidence;
         self.sharing
             .on_sealed(set, |stream| evidence.open_block(StreamId(first + stream.0), drive));
+        self.redirect();
         self.refresh(block, drive);
     }
 

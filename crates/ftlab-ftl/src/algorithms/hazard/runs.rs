@@ -17,33 +17,34 @@ pub(super) struct Runs {
     /// The slots of runs, the one that went on last in the lowest bits. Runs stay where they are, because
     /// moving what was just written waits for it.
     order: u32,
-    slots: [Run; RUNS],
+    /// Slot -> the page with which its run would continue.
+    nexts: [Lpn; RUNS],
+    /// Slot -> what is expected of its run.
+    means: [Mean; RUNS],
     /// Pages of a run that count, at most.
     pages_max: u32,
 }
 
-state!(Runs { order, slots } constant pages_max);
+state!(Runs { order, nexts, means } constant pages_max);
 
-/// A run of host writes.
+/// What is expected of the pages of a run.
 #[derive(Debug, Clone, Copy)]
-struct Run {
-    /// The page with which it would continue.
-    next: Lpn,
+struct Mean {
     /// Mean step of the lifetimes expected of its pages, one by one, in parts of `ONE_STEP`.
-    mean: u32,
+    step: u32,
     /// Pages so far.
     pages: u32,
 }
 
-state!(Run { next, mean, pages });
+state!(Mean { step, pages });
 
 impl Runs {
     /// Of a run, at most `pages_max` pages count, the later ones more; 0 is no limit.
     pub(super) fn new(pages_max: u32) -> Self {
         let limit = i32::MAX.cast_unsigned();
         let pages_max = if pages_max == 0 { limit } else { pages_max.min(limit) };
-        let none = Run { next: Lpn(u32::MAX), mean: 0, pages: 0 };
-        Self { order: 0x7654_3210, slots: [none; RUNS], pages_max }
+        let none = Mean { step: 0, pages: 0 };
+        Self { order: 0x7654_3210, nexts: [Lpn(u32::MAX); RUNS], means: [none; RUNS], pages_max }
     }
 
     /// The step of what is expected of a page that is written, `alone` being that which its own past lets
@@ -51,24 +52,29 @@ impl Runs {
     #[inline]
     pub(super) fn expected(&mut self, lpn: Lpn, alone: u8) -> u8 {
         let alone = u32::from(alone) * ONE_STEP + ONE_STEP / 2;
-        let (slot, mean, pages) = if self.slots.iter().any(|run| run.next == lpn) {
-            let slot = self.take_run(lpn);
-            let Run { mean, pages, .. } = self.slots[slot];
-            let from_mean = alone.cast_signed() - mean.cast_signed();
-            let share = from_mean / (pages + 1).cast_signed();
-            (slot, mean.wrapping_add_signed(share), pages + 1)
+        let latest = self.slot_at(0);
+        let continued = if self.nexts[latest] == lpn {
+            Some(latest)
         } else {
-            (self.take_place(RUNS as u32 - 1), alone, 1)
+            self.nexts.contains(&lpn).then(|| self.take_run(lpn))
         };
-        let next = Lpn(lpn.0.wrapping_add(1));
-        self.slots[slot] = Run { next, mean, pages: pages.min(self.pages_max - 1) };
-        (mean / ONE_STEP) as u8
+        let (slot, mean) = if let Some(slot) = continued {
+            let Mean { step, pages } = self.means[slot];
+            let from_mean = alone.cast_signed() - step.cast_signed();
+            let share = from_mean / (pages + 1).cast_signed();
+            (slot, Mean { step: step.wrapping_add_signed(share), pages: pages + 1 })
+        } else {
+            (self.take_place(RUNS as u32 - 1), Mean { step: alone, pages: 1 })
+        };
+        self.nexts[slot] = Lpn(lpn.0.wrapping_add(1));
+        self.means[slot] = Mean { pages: mean.pages.min(self.pages_max - 1), ..mean };
+        (mean.step / ONE_STEP) as u8
     }
 
     /// The slot of the latest run that continues with `lpn`, of which there is one.
     fn take_run(&mut self, lpn: Lpn) -> usize {
         let mut place = 0;
-        while self.slots[self.slot_at(place)].next != lpn {
+        while self.nexts[self.slot_at(place)] != lpn {
             place += 1;
         }
         self.take_place(place)

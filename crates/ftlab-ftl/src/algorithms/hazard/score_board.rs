@@ -38,10 +38,11 @@ impl ScoreBoard {
         }
     }
 
-    /// `block`, which is not full, has this score.
+    /// `block` has this score; 0 is no candidate.
     #[inline]
     pub(super) fn set(&mut self, block: BlockId, score: f32) {
-        self.put(block.index(), self.byte(score));
+        let byte = if score == 0.0 { 0 } else { self.byte(score) };
+        self.put(block.index(), byte);
     }
 
     /// `block` is no candidate any more.
@@ -61,20 +62,23 @@ impl ScoreBoard {
         let groups = tops.flat_map(|top| top * GROUP..(top + 1) * GROUP);
         let groups = groups.filter(move |&group| self.groups[group] >= byte);
         let words = groups.flat_map(|group| group * GROUP / WORD..(group + 1) * GROUP / WORD);
-        let words = words.filter(move |&word| self.has_byte(word, byte));
-        let blocks = words.flat_map(|word| word * WORD..(word + 1) * WORD);
-        blocks.filter(move |&b| self.scores[b] == byte).map(|b| BlockId(b as u32))
+        words.flat_map(move |word| {
+            let equal = self.equal_in(word, byte);
+            let next = |&equal: &u64| Some(equal & (equal - 1)).filter(|&rest| rest != 0);
+            let ends = std::iter::successors((equal != 0).then_some(equal), next);
+            ends.map(move |equal| BlockId((word * WORD) as u32 + equal.trailing_zeros() / u8::BITS))
+        })
     }
 
-    /// Whether `byte` is among those of a word.
+    /// The highest bits of those bytes of a word that equal `byte`.
     #[inline]
-    fn has_byte(&self, word: usize, byte: u8) -> bool {
+    fn equal_in(&self, word: usize, byte: u8) -> u64 {
         let mut bytes = [0; WORD];
         bytes.copy_from_slice(&self.scores[word * WORD..(word + 1) * WORD]);
-        let differing = u64::from_ne_bytes(bytes) ^ u64::from_ne_bytes([byte; WORD]);
-        // A byte of zeroes borrows from its highest bit.
-        let ones = u64::from_ne_bytes([1; WORD]);
-        differing.wrapping_sub(ones) & !differing & ones << 7 != 0
+        let differing = u64::from_le_bytes(bytes) ^ u64::from_le_bytes([byte; WORD]);
+        // The highest bit of a byte is set by a carry from its lower ones, or is set anyhow, unless it is zero.
+        let lower = u64::from_le_bytes([0x7F; WORD]);
+        !(((differing & lower) + lower) | differing | lower)
     }
 
     #[inline]

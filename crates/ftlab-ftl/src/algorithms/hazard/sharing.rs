@@ -184,15 +184,17 @@ impl Division {
         let Rungs { most, fewest } = plan.rungs;
         let costs = self.costs();
         let mut least = [[f32::INFINITY; CLASSES + 1]; RUNGS_MAX];
-        let mut begins = [[0_u8; CLASSES + 1]; RUNGS_MAX];
+        let mut begins = [[0_u32; CLASSES + 1]; RUNGS_MAX];
         least[0] = costs[0];
         for rung in 1..most {
-            for end in rung + 1..=CLASSES {
-                for begin in rung..end {
-                    let cost = least[rung - 1][begin] + costs[begin][end];
-                    if cost < least[rung][end] {
-                        (least[rung][end], begins[rung][end]) = (cost, begin as u8);
-                    }
+            for begin in rung..CLASSES {
+                let before = least[rung - 1][begin];
+                let ends = least[rung].iter_mut().zip(&mut begins[rung]).zip(&costs[begin]);
+                for ((least, best), cost) in ends {
+                    let cost = before + cost;
+                    let is_less = cost < *least;
+                    *least = if is_less { cost } else { *least };
+                    *best = if is_less { begin as u32 } else { *best };
                 }
             }
         }
@@ -201,26 +203,22 @@ impl Division {
         let mut end = CLASSES;
         for rung in (0..=last).rev() {
             let begin = begins[rung][end];
-            self.leaders[usize::from(begin)..end].fill(begin);
-            end = usize::from(begin);
+            self.leaders[begin as usize..end].fill(begin as u8);
+            end = begin as usize;
         }
     }
 
-    /// First class and end -> how many more pages are moved if these classes share a stream.
+    /// First class and end -> how many more pages are moved if these classes share a stream; infinitely many if there
+    /// are none.
     fn costs(&self) -> [[f32; CLASSES + 1]; CLASSES] {
         let even = EVEN_SHARE * self.pages.iter().sum::<f32>() / CLASSES as f32 + f32::MIN_POSITIVE;
-        let mut costs = [[0.0; CLASSES + 1]; CLASSES];
-        for (begin, costs) in costs.iter_mut().enumerate() {
-            // Of the pages from `begin` on: how many, their mean class, and the sum of squares around it.
-            let (mut count, mut mean, mut squares) = (0.0_f32, 0.0_f32, 0.0_f32);
-            for class in begin..CLASSES {
-                let pages = self.pages[class] + even;
-                count += pages;
-                let from_mean = class as f32 - mean;
-                mean += from_mean * pages / count;
-                squares += pages * from_mean * (class as f32 - mean);
-                let spread = squares / count * OCTAVES_PER_CLASS * OCTAVES_PER_CLASS;
-                costs[class + 1] = count * spread / (spread + SPREAD_OF_ONE_RATE);
+        let mut costs = [[f32::INFINITY; CLASSES + 1]; CLASSES];
+        // First class -> the classes from there on. Side by side, as none waits for another.
+        let mut ranges = [ClassRange::default(); CLASSES];
+        for (class, pages) in self.pages.iter().enumerate() {
+            for (range, costs) in ranges[..=class].iter_mut().zip(&mut costs) {
+                range.add(class as f32, pages + even);
+                costs[class + 1] = range.cost();
             }
         }
         costs
@@ -262,6 +260,33 @@ impl Division {
         }
         let share = shares_first && open(first_writes).is_none();
         self.first_stream = if share { self.streams[plan.first_class] } else { first_writes };
+    }
+}
+
+/// The pages of consecutive classes.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClassRange {
+    pages: f32,
+    /// Their mean class, and the sum of squares around it.
+    mean: f32,
+    squares: f32,
+}
+
+impl ClassRange {
+    /// Adds those of a class.
+    #[inline]
+    fn add(&mut self, class: f32, pages: f32) {
+        self.pages += pages;
+        let from_mean = class - self.mean;
+        self.mean += from_mean * pages / self.pages;
+        self.squares += pages * from_mean * (class - self.mean);
+    }
+
+    /// How many more pages are moved if these share a stream.
+    #[inline]
+    fn cost(&self) -> f32 {
+        let spread = self.squares / self.pages * OCTAVES_PER_CLASS * OCTAVES_PER_CLASS;
+        self.pages * spread / (spread + SPREAD_OF_ONE_RATE)
     }
 }
 

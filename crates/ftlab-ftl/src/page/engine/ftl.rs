@@ -163,6 +163,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
     fn fetch_old_version(&self, lpn: Lpn) {
         if let Some(block) = self.drive.prefetch_valid_bit(lpn) {
             self.policy.fetch_ahead(lpn, block);
+            self.policy.fetch_block_ahead(block);
         }
     }
 }
