@@ -20,6 +20,9 @@ const NOT_KEPT: u8 = u8::MAX;
 /// Blocks of fewer pages give less weight to the rate that all blocks have in common.
 const COMMON_PAGES: u32 = 32;
 
+/// What is known beforehand weighs so many pages at least: the first one that a small block loses does not decide alone.
+const PRIOR_PAGES_MIN: f64 = 1.0 / 3.0;
+
 /// What is known of the pages of every block.
 pub(super) struct Evidence {
     blocks: Vec<BlockRecord>,
@@ -144,7 +147,8 @@ impl Evidence {
             common_lifetime: shape.logical_pages as f32,
             epoch_writes: (parameters.epoch * f64::from(shape.logical_pages)).round().max(1.0)
                 as u64,
-            prior_pages: (parameters.prior * f64::from(shape.pages_per_block)) as f32,
+            prior_pages: (parameters.prior * f64::from(shape.pages_per_block)).max(PRIOR_PAGES_MIN)
+                as f32,
         }
     }
 

@@ -15,7 +15,7 @@ ftlab_spec::choices! {
 ftlab_spec::choices! {
     /// Whether it keeps what is expected of every page.
     pub enum KnownPages {
-        /// If there are fewer than 24 spare blocks.
+        /// If there are fewer than 50 spare blocks.
         Auto = "auto",
         /// Yes.
         On = "on",
@@ -27,11 +27,11 @@ ftlab_spec::choices! {
 ftlab_spec::parameters! {
     /// Parameters of hazard.
     pub struct HazardParameters {
-        /// Streams beside that of first writes, at most; 0: 6, 3 if pages are known, or as many as the spare blocks allow.
+        /// Streams beside that of first writes, at most; 0: 6, fewer if pages are known, or as many as the spare blocks allow.
         rungs: u32 = 0, "rungs" in 0..=RUNGS_MAX as u32, from "ours";
         /// Host writes between two snapshots of the valid pages, per logical page; a quarter of them if pages are known.
         epoch: f64 = 0.031_25, "epoch" in 0.000_1..=1.0, from "ours";
-        /// Pages of prior evidence, per page of a block.
+        /// Pages of prior evidence, per page of a block; a quarter of them if pages are known.
         prior: f64 = 0.05, "prior" in 0.000_1..=10.0, from "ours";
         /// Pages of a sequential run that share what is expected of them, at most; 0: all, or two blocks if pages are known.
         run: u32 = 0, "run" in 0..=u32::MAX, from "ours";
@@ -41,7 +41,7 @@ ftlab_spec::parameters! {
         common: f64 = 1.0, "common" in 0.0..=1000.0, from "ours";
         /// When blocks are scored for the choice of victims.
         estimates: Estimates = Estimates::Kept, "estimates", from "ours";
-        /// Whether it keeps the lifetime expected of every page; auto: if there are fewer than 24 spare blocks.
+        /// Whether it keeps the lifetime expected of every page; auto: if there are fewer than 50 spare blocks.
         pages: KnownPages = KnownPages::Auto, "pages", from "ours";
     }
 }

@@ -25,7 +25,8 @@
 //! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
 //! pages. Then T is kept for every page, in two bytes: a page that is moved at age a is expected to live for T + a,
 //! one that the host rewrites for (T + a) / 2, and the two are brought to one scale, r, by how long pages of each kind
-//! lived. Victims are chosen as before. See `pages.rs`.
+//! lived. Victims are chosen as before, but epochs are a quarter as long, and so c, like what a block loses in an epoch,
+//! is a quarter. See `pages.rs`.
 //!
 //! ```text
 //! place_host(page):
@@ -69,13 +70,14 @@
 //! ```
 //!
 //! # Parameters
-//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, 3 if pages are known, or two
-//! fewer than there are spare blocks; `epoch` is the share of the logical pages that is written between
-//! snapshots, a quarter of it if pages are known; `prior` is c per page of a block; `common` is k times the spread;
+//! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or a quarter of the spare blocks
+//! if that is fewer and pages are known, though 4 at least, and always two fewer than there are spare blocks; `epoch` is
+//! the share of the logical pages that is written between snapshots, a quarter of it if pages are known; `prior` is c per
+//! page of a block, a quarter of it if pages are known, where c is a third of a page at least; `common` is k times the spread;
 //! `run` is how many pages of a run count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are
 //! known; `merge` is the weight of what open blocks cost when lifetimes are divided among streams, doubled if pages
 //! are known; `pages=on` keeps what is expected of every page, `off` does not, and `auto` does if there are fewer
-//! than 24 spare blocks. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
+//! than 50 spare blocks. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
 //! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
 //! pages, and at snapshots; the blocks whose kept scores are highest are then compared by their present ones.
 //!
@@ -109,14 +111,14 @@ const ROUNDS: usize = 8;
 
 /// Where there are fewer spare blocks, a block holds a mixture of which its losses tell little, and what is
 /// expected of each page is kept.
-const BLOCKS_THAT_TELL: u32 = 24;
+const BLOCKS_THAT_TELL: u32 = 50;
 
 /// What is expected of single pages scatters more than what is expected of blocks, which is a mean: keeping lifetimes
 /// apart gains half of what it seems to.
 const SCATTER: f64 = 2.0;
 
 /// Where each page is known, what blocks lost lately decides about victims alone, and few blocks are soon scored again:
-/// epochs are shorter.
+/// epochs are shorter. Blocks lose less in them, and what is known beforehand weighs as much less.
 const SHORTER: f64 = 0.25;
 
 /// Rungs, and what is known of every block.
@@ -237,6 +239,7 @@ impl PolicyEntry for Hazard {
         let adapted = HazardParameters {
             merge: scatter * parameters.merge,
             epoch: shorter * parameters.epoch,
+            prior: shorter * parameters.prior,
             ..parameters.clone()
         };
         let scale = Scale::new(shape.logical_pages);

@@ -6,6 +6,9 @@ use crate::stream::Stream;
 /// The most rungs that there can be.
 pub(super) const RUNGS_MAX: usize = 16;
 
+/// How many rungs are enough.
+const ENOUGH: u32 = 6;
+
 const NAMES: [&str; RUNGS_MAX] = [
     "rung 0", "rung 1", "rung 2", "rung 3", "rung 4", "rung 5", "rung 6", "rung 7", "rung 8",
     "rung 9", "rung 10", "rung 11", "rung 12", "rung 13", "rung 14", "rung 15",
@@ -22,10 +25,12 @@ impl Rungs {
     /// At most `rungs`; 0 asks for 6, or as many as the spare blocks allow with first writes and a block to
     /// collect into. Where only blocks tell pages apart, there are at least three if there can be: with one or two,
     /// what is expected of pages becomes alike in all blocks, and nothing would tell that they differ. Where each
-    /// page is known, two do, and three are enough: blocks are few then.
+    /// page is known, two do, and four, or as many as a quarter of the spare blocks, are enough.
     pub(super) fn new(rungs: u32, knows_pages: bool, shape: DriveShape) -> Self {
-        let (fewest, most) = if knows_pages { (2, 3) } else { (3, 6) };
-        let possible = shape.spare_blocks().saturating_sub(2).clamp(1, most);
+        let spare_blocks = shape.spare_blocks();
+        let (fewest, most) =
+            if knows_pages { (2, (spare_blocks / 4).clamp(4, ENOUGH)) } else { (3, ENOUGH) };
+        let possible = spare_blocks.saturating_sub(2).clamp(1, most);
         let most = if rungs == 0 { possible as usize } else { rungs as usize };
         Self { most, fewest: most.min(fewest) }
     }
@@ -64,8 +69,10 @@ mod tests {
         };
         assert_eq!(rungs(517), [(1, 1), (3, 3), (1, 1)]);
         assert_eq!(rungs(519), [(1, 1), (3, 3), (1, 1)]);
-        assert_eq!(rungs(522), [(3, 4), (3, 3), (2, 3)]);
-        assert_eq!(rungs(576), [(3, 6), (3, 3), (2, 3)]);
+        assert_eq!(rungs(521), [(3, 3), (3, 3), (2, 3)]);
+        assert_eq!(rungs(522), [(3, 4), (3, 3), (2, 4)]);
+        assert_eq!(rungs(536), [(3, 6), (3, 3), (2, 5)]);
+        assert_eq!(rungs(576), [(3, 6), (3, 3), (2, 6)]);
         let streams = streams_of(3);
         assert_eq!((streams.len(), streams[3].name), (4, "first writes"));
     }
