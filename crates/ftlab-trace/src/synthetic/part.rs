@@ -11,15 +11,13 @@ const AHEAD: usize = 1024;
 pub(super) struct PartRequests {
     sequence: Sequence,
     ahead: RequestBatch,
-    /// Which of `ahead` is the present one.
-    present: usize,
-    /// Those up to the present one.
+    /// Those of `ahead` up to the present one.
     used: usize,
 }
 
 impl PartRequests {
     pub(super) fn new(sequence: Sequence) -> Self {
-        Self { sequence, ahead: RequestBatch::with_limit(AHEAD), present: 0, used: 0 }
+        Self { sequence, ahead: RequestBatch::with_limit(AHEAD), used: 0 }
     }
 
     /// Goes on to the next request; false at the end.
@@ -28,9 +26,14 @@ impl PartRequests {
         if self.used == self.ahead.len() && !self.draw(page_sectors)? {
             return Ok(false);
         }
-        self.present = self.used;
         self.used += 1;
         Ok(true)
+    }
+
+    /// Which of those drawn is the present one.
+    #[inline]
+    fn present(&self) -> usize {
+        self.used - 1
     }
 
     #[cold]
@@ -43,8 +46,9 @@ impl PartRequests {
     /// Pages that the present request writes, in whole or in part.
     #[inline]
     pub(super) fn written(&self, page_sectors: u32) -> u64 {
-        let (lba, sectors) = (self.ahead.lba[self.present], self.ahead.sectors[self.present]);
-        if self.ahead.op[self.present] != Op::Write || sectors == 0 {
+        let (ahead, present) = (&self.ahead, self.present());
+        let (lba, sectors) = (ahead.lba[present], ahead.sectors[present]);
+        if ahead.op[present] != Op::Write || sectors == 0 {
             return 0;
         }
         let page_sectors = u64::from(page_sectors);
@@ -58,7 +62,8 @@ impl PartRequests {
 
     /// Leaves the first `pages` of the pages of the present request.
     pub(super) fn shorten(&mut self, pages: u64, page_sectors: u32) {
-        let (lba, sectors) = (self.ahead.lba[self.present], &mut self.ahead.sectors[self.present]);
+        let present = self.present();
+        let (lba, sectors) = (self.ahead.lba[present], &mut self.ahead.sectors[present]);
         let page_sectors = u64::from(page_sectors);
         let left = (lba / page_sectors + pages) * page_sectors - lba;
         *sectors = u64::from(*sectors).min(left) as u32;
@@ -67,12 +72,12 @@ impl PartRequests {
     /// Adds the present request to a batch; where others name a stream, it is of stream 0 unless it names one.
     #[inline]
     pub(super) fn push(&self, batch: &mut RequestBatch) {
-        let Self { ahead, present, .. } = self;
+        let (ahead, present) = (&self.ahead, self.present());
         if !ahead.stream.is_empty() || !batch.stream.is_empty() {
             batch.stream.resize(batch.len(), 0);
-            batch.stream.push(ahead.stream.get(*present).copied().unwrap_or(0));
+            batch.stream.push(ahead.stream.get(present).copied().unwrap_or(0));
         }
-        batch.push(ahead.op[*present], ahead.lba[*present], ahead.sectors[*present]);
+        batch.push(ahead.op[present], ahead.lba[present], ahead.sectors[present]);
     }
 }
 
@@ -81,8 +86,8 @@ impl PartRequests {
     /// What the next request asks for, its first sector, its sectors and its stream, 0 if it names none.
     pub(super) fn next(&mut self) -> (Op, u64, u32, u16) {
         assert!(self.advance(8).unwrap(), "it ends");
-        let Self { ahead, present, .. } = self;
-        let stream = ahead.stream.get(*present).copied().unwrap_or(0);
-        (ahead.op[*present], ahead.lba[*present], ahead.sectors[*present], stream)
+        let (ahead, present) = (&self.ahead, self.present());
+        let stream = ahead.stream.get(present).copied().unwrap_or(0);
+        (ahead.op[present], ahead.lba[present], ahead.sectors[present], stream)
     }
 }
