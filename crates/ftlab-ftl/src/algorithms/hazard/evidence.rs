@@ -209,8 +209,14 @@ impl Evidence {
     pub(super) fn age(&self, block: BlockId, drive: &Drive) -> f32 {
         match drive.phase(block) {
             Phase::Open => float(self.open_pages(block, drive).age(drive)),
-            _ => self.blocks[block.index()].age(drive) as f32,
+            _ => self.age_of_sealed(block, drive),
         }
+    }
+
+    /// The same of a block that is not open.
+    #[inline]
+    pub(super) fn age_of_sealed(&self, block: BlockId, drive: &Drive) -> f32 {
+        self.blocks[block.index()].age(drive) as f32
     }
 
     /// What is known of the pages of `block` now.

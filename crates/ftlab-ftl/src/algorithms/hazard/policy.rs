@@ -309,29 +309,15 @@ impl Hazard {
         }
     }
 
-    /// Which open block takes the first page that is moved out of a victim, or one that is known by itself.
+    /// Decides where all pages of a victim go, of which none is known by itself.
     #[inline(never)]
-    fn place_first_or_known(
-        &mut self,
-        lpn: Lpn,
-        victim: BlockId,
-        set: OpenSet,
-        drive: &Drive,
-    ) -> StreamId {
+    fn go_to(&mut self, victim: BlockId, set: OpenSet, drive: &Drive) -> Destination {
         let (set, first) = self.open_set(set, drive);
         self.victim = Some(victim);
-        let (step, pages) = if let Some(pages) = &mut self.pages {
-            (pages.moved(lpn, self.evidence.age(victim, drive)), 1)
-        } else {
-            let lifetime = self.estimate_sealed(victim, drive).surviving();
-            (self.scale.step_of(lifetime), drive.valid_pages(victim))
-        };
-        self.sharing.on_moved_pages(set, step, pages);
+        let step = self.scale.step_of(self.estimate_sealed(victim, drive).surviving());
+        self.sharing.on_moved_pages(set, step, drive.valid_pages(victim));
         let stream = self.sharing.stream_of(set, step);
-        let destination = Destination { victim, step, stream, set, first };
-        self.destination = self.pages.is_none().then_some(destination);
-        self.evidence.on_page(destination.on_drive(), step, drive);
-        stream
+        *self.destination.insert(Destination { victim, step, stream, set, first })
     }
 
     /// Other lifetimes may share a stream now.
@@ -457,15 +443,25 @@ impl Policy for Hazard {
         stream
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
     fn place_relocation(&mut self, page: Relocation, drive: &Drive) -> StreamId {
-        match self.destination {
-            Some(all) if all.victim == page.victim => {
-                self.evidence.on_page(all.on_drive(), all.step, drive);
-                all.stream
+        let (stream, on_drive, step) = match (self.destination, &mut self.pages) {
+            (Some(all), _) if all.victim == page.victim => (all.stream, all.on_drive(), all.step),
+            (_, Some(pages)) => {
+                self.victim = Some(page.victim);
+                let step = pages.moved(page.lpn, self.evidence.age_of_sealed(page.victim, drive));
+                let (set, first) = self.open_set(page.set, drive);
+                let stream = self.sharing.on_moved_page(set, step);
+                (stream, StreamId(first.0 + stream.0), step)
             }
-            _ => self.place_first_or_known(page.lpn, page.victim, page.set, drive),
-        }
+            (_, None) => {
+                let all = self.go_to(page.victim, page.set, drive);
+                (all.stream, all.on_drive(), all.step)
+            }
+        };
+        self.evidence.on_page(on_drive, step, drive);
+        stream
     }
 
     fn select_victims(&mut self, drive: &Drive, victims: &mut Victims) {

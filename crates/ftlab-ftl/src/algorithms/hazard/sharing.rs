@@ -132,6 +132,13 @@ impl Sharing {
         self.moved += pages as f32;
     }
 
+    /// A page is moved to a set: the stream that takes it.
+    #[inline]
+    pub(super) fn on_moved_page(&mut self, set: usize, step: u8) -> StreamId {
+        self.moved += 1.0;
+        self.on_host_page(set, step)
+    }
+
     /// The stream of a set that takes pages of a lifetime of `step`.
     #[inline]
     pub(super) fn stream_of(&mut self, set: usize, step: u8) -> StreamId {

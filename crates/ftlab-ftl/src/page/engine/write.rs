@@ -9,7 +9,8 @@ use ftlab_flash::{Flash, Lpn};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
     /// Writes one page; the write path.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page")]
+    #[inline(always)]
     pub(crate) fn write_page(
         &mut self,
         lpn: Lpn,
