@@ -17,6 +17,9 @@ const AGE_MAX: u32 = 1 << 31;
 /// In place of the step of a lifetime: that of pages in an open block is worked out for each.
 const NOT_KEPT: u8 = u8::MAX;
 
+/// What is worked out for an open block is kept until such a part of its age has passed.
+const KEPT_SHARE: u64 = 16;
+
 /// Blocks of fewer pages give less weight to the rate that all blocks have in common.
 const COMMON_PAGES: u32 = 32;
 
@@ -94,9 +97,12 @@ struct OpenPages {
     /// Sum of the steps of their lifetimes.
     steps: u32,
     count: u32,
+    /// Step of the lifetime expected of those that the host rewrites, and the write clock until which it is kept.
+    rewrite_step: u8,
+    kept_until: u64,
 }
 
-state!(OpenPages { clocks, steps, count } blank Self::NONE);
+state!(OpenPages { clocks, steps, count, rewrite_step, kept_until } blank Self::NONE);
 
 impl BlockRecord {
     #[inline]
@@ -106,7 +112,7 @@ impl BlockRecord {
 }
 
 impl OpenPages {
-    const NONE: Self = Self { clocks: 0, steps: 0, count: 0 };
+    const NONE: Self = Self { clocks: 0, steps: 0, count: 0, rewrite_step: 0, kept_until: 0 };
 
     #[inline]
     fn age(&self, drive: &Drive) -> u64 {
@@ -305,6 +311,21 @@ impl Evidence {
         self.blocks[block.index()].rewrite_step = step;
     }
 
+    /// The same of a block that is open, as of a short while ago.
+    #[inline]
+    pub(super) fn rewrite_step_of_open(&self, block: BlockId, drive: &Drive) -> Option<u8> {
+        let open = self.open_pages(block, drive);
+        (drive.write_clock() < open.kept_until).then_some(open.rewrite_step)
+    }
+
+    /// Keeps the step of a block that is open until a sixteenth of its `age` has passed.
+    pub(super) fn keep_for_open(&mut self, block: BlockId, step: u8, age: f32, drive: &Drive) {
+        if let Some(open) = self.open.get_mut(drive.frontier_of(block).index()) {
+            open.rewrite_step = step;
+            open.kept_until = drive.write_clock() + age as u64 / KEPT_SHARE;
+        }
+    }
+
     pub(super) fn on_opened(&mut self, block: BlockId) {
         let record = &mut self.blocks[block.index()];
         record.is_new = true;
@@ -351,7 +372,8 @@ impl Evidence {
         record.was_open = true;
         // The page of a host write that is still to come, if collections before it filled the block.
         if open.count > drive.pages_per_block() {
-            let pending = OpenPages { clocks: drive.write_clock(), steps: step.into(), count: 1 };
+            let clocks = drive.write_clock();
+            let pending = OpenPages { clocks, steps: step.into(), count: 1, ..OpenPages::NONE };
             *self.open_pages_mut(drive.frontier_of(block)) = pending;
         }
     }

@@ -347,7 +347,15 @@ impl Hazard {
     fn judge(&mut self, lpn: Lpn, block: BlockId, drive: &Drive) -> u8 {
         match &mut self.pages {
             Some(pages) => pages.rewritten(lpn, self.evidence.age(block, drive)),
-            None => self.scale.step_of(self.estimate(block, drive).rewritten()),
+            None if !self.keeps_steps => {
+                self.scale.step_of(self.estimate(block, drive).rewritten())
+            }
+            None => self.evidence.rewrite_step_of_open(block, drive).unwrap_or_else(|| {
+                let estimate = self.estimate(block, drive);
+                let step = self.scale.step_of(estimate.rewritten());
+                self.evidence.keep_for_open(block, step, estimate.observed.age, drive);
+                step
+            }),
         }
     }
 
