@@ -10,6 +10,7 @@ use crate::state::state;
 use crate::stream::StreamId;
 use crate::{Metadata, bits_for, hardware};
 use ftlab_flash::BlockId;
+use std::ops::Add;
 
 /// Ages beyond this many host writes count as this.
 const AGE_MAX: u32 = 1 << 31;
@@ -23,8 +24,9 @@ const KEPT_SHARE: u64 = 16;
 /// Blocks of fewer pages give less weight to the rate that all blocks have in common.
 const COMMON_PAGES: u32 = 32;
 
-/// What is known beforehand weighs so many pages at least: the first one that a small block loses does not decide alone.
-const PRIOR_PAGES_MIN: f64 = 1.0 / 3.0;
+/// What is known beforehand of what a block lost lately weighs so many pages at least: the first one that a small block
+/// loses does not decide alone.
+const LATELY_PRIOR_PAGES_MIN: f64 = 0.5;
 
 /// What is known of the pages of every block.
 pub(super) struct Evidence {
@@ -32,21 +34,30 @@ pub(super) struct Evidence {
     scale: Scale,
     /// By how many bits counts of valid pages are shifted to fit.
     shift: u32,
-    /// The older snapshot, and the newer one.
+    /// The older snapshot, and the newer one: the ends of epochs.
     snapshots: [Snapshot; 2],
+    /// The same of parts of epochs, if they have any.
+    lately: [Snapshot; 2],
+    /// Parts of an epoch, and how many of the present one are over.
+    parts: u32,
+    parts_over: u32,
+    /// When the present part began, and how many host writes it takes.
+    part_began: u64,
+    part_writes: u64,
     /// Stream of the drive -> the pages of its open block; as many as took pages so far. Within placement handles, each
     /// stream of ours is one for every set of open blocks.
     open: Vec<OpenPages>,
     spread: Spread,
-    epoch_writes: u64,
     prior_pages: f32,
+    /// The same, for what blocks lost lately.
+    lately_prior_pages: f32,
     /// Host writes per page lost, over the whole drive.
     common_lifetime: f32,
 }
 
 state!(
-    Evidence { blocks, snapshots, open, spread }
-    constant scale, shift, epoch_writes, prior_pages, common_lifetime
+    Evidence { blocks, snapshots, lately, parts_over, part_began, open, spread }
+    constant scale, shift, parts, part_writes, prior_pages, lately_prior_pages, common_lifetime
 );
 
 /// What is kept of a block, in one place, since a host write asks for all of it.
@@ -56,6 +67,8 @@ struct BlockRecord {
     stamp: u32,
     /// Valid pages at the older snapshot and at the newer one, shifted.
     valid_then: [u16; 2],
+    /// The same at those of parts of epochs.
+    valid_lately: [u16; 2],
     /// Mean step of the lifetimes expected of its pages.
     step: u8,
     /// Step of the lifetime expected of those that the host rewrites, or `NOT_KEPT`.
@@ -66,7 +79,7 @@ struct BlockRecord {
     was_open: bool,
 }
 
-state!(BlockRecord { stamp, valid_then, step, rewrite_step, is_new, was_open });
+state!(BlockRecord { stamp, valid_then, valid_lately, step, rewrite_step, is_new, was_open });
 
 /// What the pages of a block tell of their update rate.
 #[derive(Debug, Clone, Copy)]
@@ -80,9 +93,11 @@ pub(super) struct Observed {
     /// How many were valid in the past, and how many host writes ago that was.
     before: f32,
     writes: f32,
+    /// What it lost in the last parts of epochs; none if it was sealed since they began.
+    lately: Option<Losses>,
 }
 
-/// Evidence of a rate, what is known beforehand included: the rate is the first by the second.
+/// Evidence of a rate, which is the first by the second.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Losses {
     pub(super) pages: f32,
@@ -111,6 +126,36 @@ impl BlockRecord {
     }
 }
 
+impl Losses {
+    /// Of a block that had so many valid pages when that many host writes were still to come, and has so many now.
+    #[inline]
+    fn new(before: f32, valid: f32, writes: f32) -> Self {
+        let pages = (before - valid).max(0.0);
+        Self { pages, exposure: 0.5 * (before + valid) * (writes + 1.0) }
+    }
+
+    /// What is known beforehand, as if so many `pages` of that mean lifetime had been lost.
+    #[inline]
+    fn known(pages: f32, lifetime: f32) -> Self {
+        Self { pages, exposure: pages * lifetime }
+    }
+
+    /// The inverse of the rate.
+    #[inline]
+    pub(super) fn lifetime(self) -> f32 {
+        self.exposure / self.pages
+    }
+}
+
+impl Add for Losses {
+    type Output = Self;
+
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self { pages: self.pages + other.pages, exposure: self.exposure + other.exposure }
+    }
+}
+
 impl OpenPages {
     const NONE: Self = Self { clocks: 0, steps: 0, count: 0, rewrite_step: 0, kept_until: 0 };
 
@@ -136,46 +181,81 @@ struct Snapshot {
 
 state!(Snapshot { write_clock, allocations });
 
+impl Snapshot {
+    fn now(drive: &Drive) -> Self {
+        Self { write_clock: drive.write_clock(), allocations: drive.allocations() }
+    }
+}
+
 impl Evidence {
+    /// Each epoch has so many `parts`; if more than one, what blocks lost in the last parts counts for itself.
     pub(super) fn new(
         parameters: &HazardParameters,
+        parts: u32,
         streams: usize,
         scale: Scale,
         shape: DriveShape,
     ) -> Self {
+        let prior_pages = parameters.prior * f64::from(shape.pages_per_block);
+        let lately_prior_pages = (prior_pages / f64::from(parts)).max(LATELY_PRIOR_PAGES_MIN);
+        let part_writes = parameters.epoch * f64::from(shape.logical_pages) / f64::from(parts);
         Self {
             blocks: vec![BlockRecord::default(); shape.blocks as usize],
             scale,
             shift: bits_for(shape.pages_per_block + 1).saturating_sub(16),
             snapshots: [Snapshot::default(); 2],
+            lately: [Snapshot::default(); 2],
+            parts,
+            parts_over: 0,
+            part_began: 0,
+            part_writes: part_writes.round().max(1.0) as u64,
             open: vec![OpenPages::default(); streams],
             spread: Spread::new(parameters.common * common_share(shape.pages_per_block)),
             common_lifetime: shape.logical_pages as f32,
-            epoch_writes: (parameters.epoch * f64::from(shape.logical_pages)).round().max(1.0)
-                as u64,
-            prior_pages: (parameters.prior * f64::from(shape.pages_per_block)).max(PRIOR_PAGES_MIN)
-                as f32,
+            prior_pages: prior_pages as f32,
+            lately_prior_pages: lately_prior_pages as f32,
         }
     }
 
-    /// True if it is time for a snapshot.
+    /// Whether it is time for a snapshot.
     #[inline]
     pub(super) fn snapshot_is_due(&self, drive: &Drive) -> bool {
-        drive.write_clock() - self.snapshots[1].write_clock >= self.epoch_writes
+        drive.write_clock() - self.part_began >= self.part_writes
     }
 
-    /// How much of an epoch has passed since the last snapshot.
+    /// How much of the time between two snapshots has passed since the last one.
     #[inline]
-    pub(super) fn epoch_share(&self, drive: &Drive) -> f32 {
-        float(drive.write_clock() - self.snapshots[1].write_clock) / float(self.epoch_writes)
+    pub(super) fn part_share(&self, drive: &Drive) -> f32 {
+        float(drive.write_clock() - self.part_began) / float(self.part_writes)
     }
 
-    /// Takes down the valid pages of all blocks.
-    pub(super) fn take_snapshot(&mut self, drive: &Drive) {
+    /// Takes down the valid pages of all blocks; true at the end of an epoch.
+    pub(super) fn take_snapshot(&mut self, drive: &Drive) -> bool {
+        self.part_began = drive.write_clock();
+        self.parts_over += 1;
+        if self.parts > 1 {
+            self.end_part(drive);
+        }
+        let is_end = self.parts_over == self.parts;
+        if is_end {
+            self.parts_over = 0;
+            self.end_epoch(drive);
+        }
+        is_end
+    }
+
+    fn end_part(&mut self, drive: &Drive) {
+        self.lately = [self.lately[1], Snapshot::now(drive)];
+        for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
+            let valid = programmed_valid_pages(block, drive) >> self.shift;
+            record.valid_lately = [record.valid_lately[1], valid as u16];
+        }
+    }
+
+    fn end_epoch(&mut self, drive: &Drive) {
         let now = drive.write_clock();
         self.spread = self.spread.after_epoch(|| self.losses(drive));
-        let snapshot = Snapshot { write_clock: now, allocations: drive.allocations() };
-        self.snapshots = [self.snapshots[1], snapshot];
+        self.snapshots = [self.snapshots[1], Snapshot::now(drive)];
         let older = self.snapshots[0];
         for (record, block) in self.blocks.iter_mut().zip((0..).map(BlockId)) {
             let valid = programmed_valid_pages(block, drive) >> self.shift;
@@ -252,7 +332,19 @@ impl Evidence {
             valid: valid as f32,
             before: before as f32,
             writes: float(writes),
+            lately: if self.parts > 1 { self.lost_lately(block, drive) } else { None },
         }
+    }
+
+    /// What a block that is not open lost since the older snapshot of parts.
+    fn lost_lately(&self, block: BlockId, drive: &Drive) -> Option<Losses> {
+        let older = self.lately[0].write_clock;
+        if drive.sealed_at(block) > older {
+            return None;
+        }
+        let then = u32::from(self.blocks[block.index()].valid_lately[0]) << self.shift;
+        let (valid, writes) = (drive.valid_pages(block), drive.write_clock() - older);
+        Some(Losses::new(then as f32, valid as f32, float(writes)))
     }
 
     fn of_open(&self, block: BlockId, drive: &Drive) -> Observed {
@@ -271,6 +363,7 @@ impl Evidence {
             valid: (drive.valid_pages(block) - unprogrammed) as f32,
             before: before as f32,
             writes: float(writes),
+            lately: None,
         }
     }
 
@@ -286,17 +379,31 @@ impl Evidence {
     }
 
     /// Pages lost since the older snapshot, and the page-writes through which pages lived meanwhile, `expected`
-    /// being the inverse of the rate that the lifetime expected of them and their age let expect.
+    /// being the inverse of the rate that the lifetime expected of them and their age let expect. Where epochs have
+    /// parts, the rate that follows is in turn what is expected of what was lost lately; of blocks sealed since nothing
+    /// is lost yet, since the pages that go first say little of those that stay.
     #[inline]
     pub(super) fn losses_of(&self, observed: &Observed, expected: f32) -> Losses {
-        let Observed { valid, before, writes, .. } = *observed;
-        let lost = (before - valid).max(0.0);
-        let exposure = 0.5 * (before + valid) * (writes + 1.0);
-        let common_pages = self.spread.common_pages();
-        Losses {
-            pages: lost + self.prior_pages + common_pages,
-            exposure: exposure + self.prior_pages * expected + common_pages * self.common_lifetime,
+        let Observed { valid, before, writes, lately, .. } = *observed;
+        let long = || {
+            self.common_losses()
+                + Losses::new(before, valid, writes)
+                + Losses::known(self.prior_pages, expected)
+        };
+        if self.parts == 1 {
+            return long();
         }
+        let prior = self.lately_prior_pages;
+        match lately {
+            None => self.common_losses() + Losses::known(prior, expected),
+            Some(lost) => lost + Losses::known(prior, long().lifetime()),
+        }
+    }
+
+    /// What all blocks have in common.
+    #[inline]
+    fn common_losses(&self) -> Losses {
+        Losses::known(self.spread.common_pages(), self.common_lifetime)
     }
 
     /// The step of the lifetime that is expected of a page that the host rewrites, its present version lying
@@ -378,10 +485,11 @@ impl Evidence {
         }
     }
 
-    /// A stamp, two steps of lifetimes and two counts; whether the block was opened or sealed since the older
+    /// A stamp, two steps of lifetimes and two counts, or four; whether the block was opened or sealed since the older
     /// snapshot.
-    pub(super) fn metadata() -> Metadata {
-        Metadata::per_block(32 + 2 * 8 + 2 * 16 + 2)
+    pub(super) fn metadata(&self) -> Metadata {
+        let counts = if self.parts > 1 { 4 } else { 2 };
+        Metadata::per_block(32 + 2 * 8 + counts * 16 + 2)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -1,22 +1,26 @@
 //! What is expected of every page, where blocks are too few to tell.
 //!
-//! A page has the lifetime T that is expected of it in host writes: the mean of what it lived from rewrite to
-//! rewrite, the later counting more, plus the time that it has lived since the last one until it was moved.
-//! So (T + a) / 2 is the mean of what was expected of a page that is rewritten at age a and of what it lived, moves
-//! included, and one number does for both.
+//! A page has the lifetime T that is expected of it in host writes, and the number n of its lives from rewrite to rewrite
+//! that this rests on: one, two or three. M being their mean, the later counting more, and A the time since the last
+//! rewrite until the page was moved, T = M + A / n: the inverse of the mean rate of a gamma distribution of shape n. So
+//! (n T + a) / (n + 1) = (n M + A + a) / (n + 1) is the mean over one life more of a page that is rewritten at age a, moves
+//! included, and one number does for both M and A.
 //!
 //! Pages that the host wrote and pages that were moved may live longer or shorter than that. It is counted how long
 //! those of each kind did, by what was expected, and lifetimes of the two kinds are brought to one scale before they are
 //! placed.
 
-use crate::algorithms::hazard::lifetimes::Scale;
+use crate::algorithms::hazard::lifetimes::{FINE_STEP_BITS, Scale};
 use crate::page::entry::DriveShape;
 use crate::state::state;
 use crate::{Metadata, hardware};
 use ftlab_flash::Lpn;
 
-/// The bit of a page that was moved to where it is; the others are its fine step.
-const MOVED: u16 = 1 << 15;
+/// How many of its lives a page's lifetime rests on, at most.
+const LIVES_MAX: usize = 3;
+
+/// One by one, two, and so on.
+const ONE_BY: [f32; LIVES_MAX + 1] = [1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
 /// What is left of a count after an epoch.
 const DECAY: f32 = 0.9;
@@ -26,6 +30,17 @@ const PRIOR_PAGES: f32 = 10.0;
 
 /// A page counts as having lived so many times as long as was expected, at most.
 const TIMES_MAX: f32 = 8.0;
+
+/// What is known of a page.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// That of the lifetime that is expected of it.
+    fine_step: u16,
+    /// The lives from rewrite to rewrite that this rests on, one at least.
+    lives: usize,
+    /// Whether it was moved to where it is.
+    was_moved: bool,
+}
 
 /// How long pages of one kind lived, lately.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,16 +65,33 @@ impl Lives {
     }
 }
 
+impl Known {
+    const MOVED: u16 = 1 << 15;
+
+    #[inline]
+    fn pack(self) -> u16 {
+        let moved = if self.was_moved { Self::MOVED } else { 0 };
+        self.fine_step | (self.lives as u16 - 1) << FINE_STEP_BITS | moved
+    }
+
+    #[inline]
+    fn unpack(packed: u16) -> Self {
+        let lives = usize::from((packed & !Self::MOVED) >> FINE_STEP_BITS) + 1;
+        let fine_step = packed & ((1 << FINE_STEP_BITS) - 1);
+        Self { fine_step, lives, was_moved: packed & Self::MOVED != 0 }
+    }
+}
+
 /// The lifetime that is expected of every page.
 ///
 /// In fine steps: a page that is moved often has outlived a little more each time, which an eighth of an octave
 /// would not show.
 pub(super) struct Pages {
     scale: Scale,
-    /// Logical page -> the fine step of its lifetime, and whether it was moved.
-    steps: Vec<u16>,
-    /// That of a page of which nothing is known.
-    first_step: u16,
+    /// Logical page -> what is known of it, packed.
+    known: Vec<u16>,
+    /// A page of which nothing is known.
+    first_written: u16,
     /// Pages that the host wrote, and those that were moved.
     written: Lives,
     moved: Lives,
@@ -67,14 +99,15 @@ pub(super) struct Pages {
     factor: f32,
 }
 
-state!(Pages { steps, written, moved, factor } constant scale, first_step);
+state!(Pages { known, written, moved, factor } constant scale, first_written);
 
 impl Pages {
     pub(super) fn new(scale: Scale, shape: DriveShape) -> Self {
+        let fine_step = scale.fine_step_of(shape.logical_pages as f32);
         Self {
             scale,
-            steps: hardware::table(shape.logical_pages as usize, 0),
-            first_step: scale.fine_step_of(shape.logical_pages as f32),
+            known: hardware::table(shape.logical_pages as usize, 0),
+            first_written: Known { fine_step, lives: 1, was_moved: false }.pack(),
             written: Lives::default(),
             moved: Lives::default(),
             factor: 1.0,
@@ -83,43 +116,46 @@ impl Pages {
 
     #[inline]
     pub(super) fn prefetch(&self, lpn: Lpn) {
-        hardware::prefetch(&self.steps, lpn.index());
+        hardware::prefetch(&self.known, lpn.index());
     }
 
     /// The host writes a page that holds nothing.
     #[inline]
     pub(super) fn first_written(&mut self, lpn: Lpn) {
-        self.steps[lpn.index()] = self.first_step;
+        self.known[lpn.index()] = self.first_written;
     }
 
     /// The host rewrites a page that has lived for `age` where it was: the step of a place for it.
     #[inline]
     pub(super) fn rewritten(&mut self, lpn: Lpn, age: f32) -> u8 {
-        let (lifetime, lives) = self.end_stay(lpn, age);
-        lives.ended += 1.0;
-        let lifetime = 0.5 * (lifetime + age);
-        self.steps[lpn.index()] = self.scale.fine_step_of(lifetime);
+        let (lives, lifetime, kind) = self.end_stay(lpn, age);
+        kind.ended += 1.0;
+        let lifetime = (lives as f32 * lifetime + age) * ONE_BY[lives];
+        let lives = (lives + 1).min(LIVES_MAX);
+        let fine_step = self.scale.fine_step_of(lifetime);
+        self.known[lpn.index()] = Known { fine_step, lives, was_moved: false }.pack();
         self.scale.step_of(lifetime * self.factor)
     }
 
     /// A page is moved that has lived for `age` where it was: the step of a place for it.
     #[inline]
     pub(super) fn moved(&mut self, lpn: Lpn, age: f32) -> u8 {
-        let (lifetime, _) = self.end_stay(lpn, age);
-        let lifetime = lifetime + age;
-        self.steps[lpn.index()] = self.scale.fine_step_of(lifetime) | MOVED;
+        let (lives, lifetime, _) = self.end_stay(lpn, age);
+        let lifetime = lifetime + age * ONE_BY[lives - 1];
+        let fine_step = self.scale.fine_step_of(lifetime);
+        self.known[lpn.index()] = Known { fine_step, lives, was_moved: true }.pack();
         self.scale.step_of(lifetime / self.factor)
     }
 
-    /// A page leaves the place where it has lived for `age`: the lifetime that was expected of it there, and the lives
-    /// among which it counts.
+    /// A page leaves the place where it has lived for `age`: the lives that its lifetime rests on, the lifetime that was
+    /// expected of it there, and the kind of pages among which it counts.
     #[inline]
-    fn end_stay(&mut self, lpn: Lpn, age: f32) -> (f32, &mut Lives) {
-        let step = self.steps[lpn.index()];
-        let lifetime = self.scale.lifetime_of_fine(step & !MOVED);
-        let lives = if step & MOVED == 0 { &mut self.written } else { &mut self.moved };
-        lives.times += (age / lifetime).min(TIMES_MAX);
-        (lifetime, lives)
+    fn end_stay(&mut self, lpn: Lpn, age: f32) -> (usize, f32, &mut Lives) {
+        let Known { fine_step, lives, was_moved } = Known::unpack(self.known[lpn.index()]);
+        let lifetime = self.scale.lifetime_of_fine(fine_step);
+        let kind = if was_moved { &mut self.moved } else { &mut self.written };
+        kind.times += (age / lifetime).min(TIMES_MAX);
+        (lives, lifetime, kind)
     }
 
     /// An epoch has passed: brings both kinds to one scale.
@@ -129,13 +165,13 @@ impl Pages {
         self.moved.decay();
     }
 
-    /// A fine step for every page, and a bit.
+    /// A fine step, the number of lives and a bit for every page.
     pub(super) fn metadata() -> Metadata {
         Metadata::per_page(f64::from(u16::BITS))
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.steps[..])
+        size_of_val(&self.known[..])
     }
 }
 
@@ -144,19 +180,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rewrite_goes_half_the_way_to_what_a_page_lived_and_moves_add_to_it() {
+    fn a_page_is_expected_to_live_as_long_as_in_the_mean_of_its_lives_and_moves_add_to_it() {
         let shape =
             DriveShape { blocks: 20, pages_per_block: 64, logical_pages: 1024, reserve_blocks: 4 };
         let mut pages = Pages::new(Scale::new(1024), shape);
-        let lifetime = |pages: &Pages| pages.scale.lifetime_of_fine(pages.steps[3] & !MOVED);
+        let known = |pages: &Pages| Known::unpack(pages.known[3]);
+        let is_about = |pages: &Pages, expected: f32| {
+            let lifetime = pages.scale.lifetime_of_fine(known(pages).fine_step);
+            assert!((lifetime / expected - 1.0).abs() < 0.02, "{lifetime}, not {expected}");
+        };
         pages.first_written(Lpn(3));
-        assert!((lifetime(&pages) / 1024.0 - 1.0).abs() < 1e-3, "nothing is known");
+        is_about(&pages, 1024.0);
         (0..20).for_each(|_| _ = pages.moved(Lpn(3), 5.0));
-        assert!((lifetime(&pages) / 1124.0 - 1.0).abs() < 0.01, "also what is little each time");
-        let step = pages.rewritten(Lpn(3), 24.0);
-        assert!((lifetime(&pages) / 574.0 - 1.0).abs() < 0.01);
-        assert_eq!(step, pages.scale.step_of(574.0));
-        assert_eq!(pages.steps[2], 0, "the others are as they were");
+        is_about(&pages, 1124.0);
+        assert_eq!((known(&pages).lives, known(&pages).was_moved), (1, true));
+        let step = pages.rewritten(Lpn(3), 74.0);
+        is_about(&pages, 599.0);
+        assert_eq!(step, pages.scale.step_of(599.0));
+        assert_eq!((known(&pages).lives, known(&pages).was_moved), (2, false));
+        pages.moved(Lpn(3), 100.0);
+        is_about(&pages, 649.0);
+        pages.rewritten(Lpn(3), 24.0);
+        // The mean of 1,024, 174 and 124.
+        is_about(&pages, 440.7);
+        pages.rewritten(Lpn(3), 1640.7);
+        is_about(&pages, 740.7);
+        assert_eq!(known(&pages).lives, LIVES_MAX, "the later lives count more from now on");
+        assert_eq!(pages.known[2], 0, "the others are as they were");
     }
 
     #[test]

@@ -23,17 +23,20 @@
 //! what separation saves, less what open blocks cost, is greatest: see `sharing.rs`.
 //!
 //! Where there are few spare blocks (`pages`), a block holds a mixture, and its losses tell little of each of its
-//! pages. Then T is kept for every page, in two bytes: a page that is moved at age a is expected to live for T + a,
-//! one that the host rewrites for (T + a) / 2, and the two are brought to one scale, r, by how long pages of each kind
-//! lived. Victims are chosen as before, but epochs are a quarter as long, and so c, like what a block loses in an epoch,
-//! is a quarter. See `pages.rs`.
+//! pages. Then T is kept for every page, in two bytes, with the number n of lives that it rests on, 3 at most: a page
+//! that the host rewrites at age a is expected to live for (n T + a) / (n + 1), one that is moved for T + a / n, and
+//! the two are brought to one scale, r, by how long pages of each kind lived. See `pages.rs`. Victims are chosen by two
+//! scales of time. There are snapshots each eighth of an epoch too, and what a block lost since the older of two of
+//! these, l in an exposure of e, makes its rate (l + c') / (e + c' / h_b), c' being c / 8 and h_b what it lost since the
+//! older snapshot of an epoch, as above. That of a block sealed since is (c' + k) / (c' / h + k L): the pages that it
+//! loses first say little of those that stay.
 //!
 //! ```text
 //! place_host(page):
-//!     `epoch` host writes since the last snapshot: take_snapshot
+//!     `epoch` host writes, or an eighth of them, since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
 //!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
-//!         pages are known: pages.rewritten, step_of(r (T + a) / 2) of the page's own T  (pages.rs)
+//!         pages are known: pages.rewritten, step_of(r (n T + a) / (n + 1)) of the page's own T and n  (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
 //!
@@ -46,14 +49,15 @@
 //!
 //! place_relocation(page):
 //!     the first page of a victim: destination = step_of(f (T + 2 a)), for all its pages
-//!         pages are known: instead of it pages.moved, step_of((T + a) / r) of each page's own T
+//!         pages are known: instead of it pages.moved, step_of((T + a / n) / r) of each page's own T and n
 //!     the stream is sharing.stream_of(destination)
 //!
 //! estimate(block):                                                               (evidence.rs)
 //!     T = lifetime: the geometric mean of what was expected of its pages, in eighths of an octave
 //!     a = age: now - the mean time at which they were written there
 //!     h = 1 / (T + 2 a)
-//!     h_b = hazard_rate: (lost + c + k) / (exposure + c / h + k L)
+//!     h_b = (lost + c + k) / (exposure + c / h + k L), losses_of
+//!         pages are known: in turn the prior of what it lost lately
 //!     f = sqrt(h / h_b)
 //!
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
@@ -67,13 +71,14 @@
 //!     sharing.on_epoch: which lifetimes share a stream
 //!     pages are known: r = root of (how many times T written pages lived / how many moved pages did)
 //!     refresh all sealed blocks
+//!     pages are known, and it is not the end of an epoch: only the snapshots of parts, and refresh
 //! ```
 //!
 //! # Parameters
 //! `rungs` is how many streams there are beside that of first writes, at most: 0 is 6, or a quarter of the spare blocks
 //! if that is fewer and pages are known, though 4 at least, and always two fewer than there are spare blocks; `epoch` is
-//! the share of the logical pages that is written between snapshots, a quarter of it if pages are known; `prior` is c per
-//! page of a block, a quarter of it if pages are known, where c is a third of a page at least; `common` is k times the spread;
+//! the share of the logical pages that is written between snapshots, and an eighth of it between the others if pages are
+//! known; `prior` is c per page of a block, where c' is half a page at least; `common` is k times the spread;
 //! `run` is how many pages of a run count at most: 1 is every page for itself, 0 no limit, or two blocks if pages are
 //! known; `merge` is the weight of what open blocks cost when lifetimes are divided among streams, doubled if pages
 //! are known; `pages=on` keeps what is expected of every page, `off` does not, and `auto` does if there are fewer
@@ -117,9 +122,9 @@ const BLOCKS_THAT_TELL: u32 = 50;
 /// apart gains half of what it seems to.
 const SCATTER: f64 = 2.0;
 
-/// Where each page is known, what blocks lost lately decides about victims alone, and few blocks are soon scored again:
-/// epochs are shorter. Blocks lose less in them, and what is known beforehand weighs as much less.
-const SHORTER: f64 = 0.25;
+/// Parts of an epoch where each page is known: what blocks lose decides about victims alone, and few blocks are soon
+/// scored again.
+const PARTS: u32 = 8;
 
 /// Rungs, and what is known of every block.
 pub struct Hazard {
@@ -235,25 +240,20 @@ impl PolicyEntry for Hazard {
         // Pages of a run that are farther apart share no block.
         let two_blocks = if knows_pages { 2 * shape.pages_per_block } else { 0 };
         let run = if parameters.run == 0 { two_blocks } else { parameters.run };
-        let (scatter, shorter) = if knows_pages { (SCATTER, SHORTER) } else { (1.0, 1.0) };
-        let adapted = HazardParameters {
-            merge: scatter * parameters.merge,
-            epoch: shorter * parameters.epoch,
-            prior: shorter * parameters.prior,
-            ..parameters.clone()
-        };
+        let (scatter, parts) = if knows_pages { (SCATTER, PARTS) } else { (1.0, 1) };
+        let shared = HazardParameters { merge: scatter * parameters.merge, ..parameters.clone() };
         let scale = Scale::new(shape.logical_pages);
         let first_step = scale.step_of(shape.logical_pages as f32);
         // A score is (1 - u)^2 / u times a lifetime: from a block of 1% invalid pages on.
         let lowest = shape.logical_pages as f32 / 1_048_576.0;
         Self {
-            evidence: Evidence::new(&adapted, rungs.most + 1, scale, shape),
+            evidence: Evidence::new(parameters, parts, rungs.most + 1, scale, shape),
             pages: knows_pages.then(|| Pages::new(scale, shape)),
             board: ScoreBoard::new(shape.blocks, lowest),
             estimates: parameters.estimates,
             keeps_steps: parameters.estimates == Estimates::Kept && !knows_pages,
             runs: Runs::new(run),
-            sharing: Sharing::new(rungs, first_step, &adapted, shape),
+            sharing: Sharing::new(rungs, first_step, &shared, shape),
             victim: None,
             destination: None,
             scale,
@@ -289,13 +289,22 @@ impl Hazard {
             self.evidence.set_rewrite_step(block, self.scale.step_of(estimate.rewritten()));
         }
         let score = estimate.score(drive);
-        self.board.set(block, score / (1.0 + self.evidence.epoch_share(drive)));
+        self.board.set(block, score / (1.0 + self.evidence.part_share(drive)));
         score
     }
 
     #[cold]
     fn take_snapshot(&mut self, drive: &Drive) {
-        self.evidence.take_snapshot(drive);
+        if self.evidence.take_snapshot(drive) {
+            self.end_epoch(drive);
+        }
+        for block in (0..drive.geometry().blocks()).map(BlockId) {
+            self.refresh(block, drive);
+        }
+    }
+
+    /// Decides again which lifetimes share a stream.
+    fn end_epoch(&mut self, drive: &Drive) {
         let (evidence, own) = (&self.evidence, self.streams_of_a_set());
         self.sharing.on_epoch(|set, stream| {
             evidence.open_block(StreamId((set * own) as u8 + stream.0), drive)
@@ -303,9 +312,6 @@ impl Hazard {
         self.redirect();
         if let Some(pages) = &mut self.pages {
             pages.on_epoch();
-        }
-        for block in (0..drive.geometry().blocks()).map(BlockId) {
-            self.refresh(block, drive);
         }
     }
 
@@ -344,19 +350,16 @@ impl Hazard {
     /// The step of the lifetime of a page that the host rewrites, its present version lying in `block`, of which no such
     /// step is kept.
     #[inline(never)]
-    fn judge(&mut self, lpn: Lpn, block: BlockId, drive: &Drive) -> u8 {
-        match &mut self.pages {
-            Some(pages) => pages.rewritten(lpn, self.evidence.age(block, drive)),
-            None if !self.keeps_steps => {
-                self.scale.step_of(self.estimate(block, drive).rewritten())
-            }
-            None => self.evidence.rewrite_step_of_open(block, drive).unwrap_or_else(|| {
-                let estimate = self.estimate(block, drive);
-                let step = self.scale.step_of(estimate.rewritten());
-                self.evidence.keep_for_open(block, step, estimate.observed.age, drive);
-                step
-            }),
+    fn judge(&mut self, block: BlockId, drive: &Drive) -> u8 {
+        if let Some(kept) = self.evidence.rewrite_step_of_open(block, drive) {
+            return kept;
         }
+        let estimate = self.estimate(block, drive);
+        let step = self.scale.step_of(estimate.rewritten());
+        if self.keeps_steps {
+            self.evidence.keep_for_open(block, step, estimate.observed.age, drive);
+        }
+        step
     }
 
     /// The best by kept scores, those at the top being corrected.
@@ -441,8 +444,13 @@ impl Policy for Hazard {
             }
             Some(page) => {
                 let block = drive.block_of(page);
-                let kept = self.evidence.rewrite_step(block);
-                let alone = kept.unwrap_or_else(|| self.judge(write.lpn, block, drive));
+                let alone = match (self.evidence.rewrite_step(block), &mut self.pages) {
+                    (Some(kept), _) => kept,
+                    (None, Some(pages)) => {
+                        pages.rewritten(write.lpn, self.evidence.age(block, drive))
+                    }
+                    (None, None) => self.judge(block, drive),
+                };
                 let step = self.runs.expected(write.lpn, alone);
                 (self.sharing.on_host_page(set, step), step)
             }
@@ -521,7 +529,7 @@ impl Policy for Hazard {
 
     fn metadata(&self) -> Metadata {
         let pages = self.pages.as_ref().map_or(Metadata::NONE, |_| Pages::metadata());
-        Evidence::metadata() + Metadata::per_block(8) + pages
+        self.evidence.metadata() + Metadata::per_block(8) + pages
     }
 
     fn memory_bytes(&self) -> usize {
