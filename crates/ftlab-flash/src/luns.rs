@@ -28,8 +28,8 @@ pub(crate) struct Luns {
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
-    /// LUN -> erases of blocks whose first part is there.
-    erases: Vec<u64>,
+    /// No LUN is free before that, occupied or not: nothing is asked for before.
+    none_free_before: u64,
     /// LUN -> time that operations of the host waited until it began them, in sum.
     queued_ns: Vec<u64>,
     /// None where transfers take no time.
@@ -43,8 +43,8 @@ pub(crate) struct Luns {
 struct Lun {
     /// When it is free.
     free: u64,
-    /// Time for which it was occupied before that, but for erases.
-    busy_ns: u64,
+    /// Time for which it was not occupied before that.
+    idle_ns: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl Luns {
             reads_first: parameters.priority != Priority::Femu,
             striping,
             all: vec![Lun::default(); count as usize],
-            erases: vec![0; count as usize],
+            none_free_before: 0,
             queued_ns: vec![0; count as usize],
             shared: (transfer_ns > 0).then(|| Channels {
                 transfer_ns,
@@ -117,14 +117,8 @@ impl Luns {
     /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
     /// to that time.
     fn busy_ns(&self, until: u64) -> Vec<u64> {
-        let busy_ns = |(number, lun): (usize, &Lun)| {
-            // All blocks that have a part on several LUNs have one on the same LUNs.
-            let luns = self.luns_of(BlockId(number as u32));
-            let erases = if luns.contains(&number) { self.erases[luns.start] } else { 0 };
-            let idle_ns = lun.free - lun.busy_ns - erases * self.erase_ns;
-            lun.free.min(until).max(idle_ns) - idle_ns
-        };
-        self.all.iter().enumerate().map(busy_ns).collect()
+        let busy_ns = |lun: &Lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns;
+        self.all.iter().map(busy_ns).collect()
     }
 
     /// How occupied LUNs and channels were by then, and how long operations waited.
@@ -255,10 +249,10 @@ impl Luns {
         mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
         earliest: u64,
     ) -> Result<Copied, E> {
-        let mut copied = Copied::default();
-        // A LUN that is alone is quicker one page at a time.
         let is_alone = self.all.len() == 1;
-        if is_alone || self.shared.is_some() || self.cells.is_some() || self.accounts.is_some() {
+        let is_plain = self.cells.is_none() && self.accounts.is_none();
+        if !is_plain || (self.shared.is_some() && !is_alone) {
+            let mut copied = Copied::default();
             copies.try_for_each(|copy| {
                 let (from, to) = copy?;
                 self.sense(from, Reader::Ftl);
@@ -268,12 +262,30 @@ impl Luns {
             })?;
             return Ok(copied);
         }
+        if is_alone {
+            return self.copy_on_one(copies, earliest);
+        }
         match self.striping {
             Striping::Even { mask, .. } => {
                 self.copy_between(copies, earliest, |page| (page.0 & mask) as usize)
             }
             striping => self.copy_between(copies, earliest, |page| striping.lun(page)),
         }
+    }
+
+    /// Copies pages one after the other, where no page differs from others and there is one LUN.
+    #[inline]
+    fn copy_on_one<E>(
+        &mut self,
+        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
+        earliest: u64,
+    ) -> Result<Copied, E> {
+        let mut pages = 0;
+        let result = copies.try_for_each(|copy| copy.map(|_| pages += 1));
+        let lun_ns = pages * (self.read_ns + self.program_ns);
+        self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2 * pages);
+        let done = if pages > 0 { self.all[0].take(earliest, lun_ns) } else { 0 };
+        result.map(|()| Copied { lun_ns, done })
     }
 
     /// Copies pages one after the other, where no page differs from others and LUNs share no channels.
@@ -284,17 +296,32 @@ impl Luns {
         earliest: u64,
         lun_of: impl Fn(Ppn) -> usize,
     ) -> Result<Copied, E> {
+        let Some(first) = copies.next().transpose()? else { return Ok(Copied::default()) };
+        self.wait_until(earliest);
         // What does not change is in registers, not read again after each change of a LUN.
         let Self { read_ns, program_ns, reads_first, .. } = *self;
         let (luns, mut copied) = (&mut self.all[..], Copied::default());
-        copies.try_for_each(|copy| {
-            let (from, to) = copy?;
-            let is_read = luns[lun_of(from)].take(earliest, read_ns);
-            let earliest = if reads_first { is_read } else { earliest };
-            copied.add(read_ns + program_ns, luns[lun_of(to)].take(earliest, program_ns));
-            Ok(())
-        })?;
+        let mut copy = |(from, to)| {
+            let reader = &mut luns[lun_of(from)];
+            // It is not free before the earliest.
+            reader.free += read_ns;
+            let is_read = if reads_first { reader.free } else { earliest };
+            copied.add(read_ns + program_ns, luns[lun_of(to)].take(is_read, program_ns));
+        };
+        copy(first);
+        copies.try_for_each(|it| it.map(&mut copy))?;
         Ok(copied)
+    }
+
+    /// No LUN is asked for anything before this time: those that are free are idle up to it.
+    #[inline]
+    fn wait_until(&mut self, time: u64) {
+        if time > self.none_free_before {
+            self.none_free_before = time;
+            for lun in &mut self.all {
+                lun.take(time, 0);
+            }
+        }
     }
 
     /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
@@ -304,13 +331,8 @@ impl Luns {
             self.account_erase(block, now, moved);
         }
         let (earliest, erase_ns, luns) = (now.max(moved), self.erase_ns, self.luns_of(block));
-        self.erases[luns.start] += 1;
-        let mut done = earliest;
-        for lun in &mut self.all[luns] {
-            lun.free = lun.free.max(earliest) + erase_ns;
-            done = done.max(lun.free);
-        }
-        done
+        let luns = self.all[luns].iter_mut();
+        luns.map(|lun| lun.take(earliest, erase_ns)).max().unwrap_or(earliest)
     }
 }
 
@@ -404,7 +426,7 @@ impl Lun {
 
     #[inline]
     fn occupy(&mut self, start: u64, done: u64) -> u64 {
-        self.busy_ns += done - start;
+        self.idle_ns += start - self.free;
         self.free = done;
         done
     }
