@@ -163,9 +163,12 @@ impl NaiveFtl {
 
     /// Moves the pages of a full block.
     fn refresh(&mut self, block: BlockId) {
+        let sealed_at = self.blocks[block.index()].sealed_at;
         self.advance(u32::MAX);
         self.refill_reserve();
-        if self.sealed.contains(&block) && self.valid_pages(block) > 0 {
+        // It may have been collected meanwhile, and filled with other pages.
+        let is_same = self.sealed.contains(&block) && self.blocks[block.index()].sealed_at == sealed_at;
+        if is_same && self.valid_pages(block) > 0 {
             self.refreshed.blocks += 1;
             self.refreshed.pages += u64::from(self.valid_pages(block));
             self.reclaim(&[block]);
