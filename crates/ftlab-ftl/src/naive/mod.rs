@@ -167,7 +167,8 @@ impl NaiveFtl {
         self.advance(u32::MAX);
         self.refill_reserve();
         // It may have been collected meanwhile, and filled with other pages.
-        let is_same = self.sealed.contains(&block) && self.blocks[block.index()].sealed_at == sealed_at;
+        let is_same =
+            self.sealed.contains(&block) && self.blocks[block.index()].sealed_at == sealed_at;
         if is_same && self.valid_pages(block) > 0 {
             self.refreshed.blocks += 1;
             self.refreshed.pages += u64::from(self.valid_pages(block));
