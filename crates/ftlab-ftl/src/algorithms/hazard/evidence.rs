@@ -15,7 +15,7 @@ use std::ops::Add;
 /// Ages beyond this many host writes count as this.
 const AGE_MAX: u32 = 1 << 31;
 
-/// In place of the step of a lifetime: that of pages in an open block is worked out for each.
+/// In place of the step of a lifetime: it is worked out when it is asked for.
 const NOT_KEPT: u8 = u8::MAX;
 
 /// What is worked out for an open block is kept until such a part of its age has passed.
@@ -105,7 +105,7 @@ pub(super) struct Losses {
 }
 
 /// The pages that a stream has taken since its last block was sealed.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct OpenPages {
     /// Sum of their write clocks.
     clocks: u64,
@@ -209,7 +209,7 @@ impl Evidence {
             parts_over: 0,
             part_began: 0,
             part_writes: part_writes.round().max(1.0) as u64,
-            open: vec![OpenPages::default(); streams],
+            open: vec![OpenPages::NONE; streams],
             spread: Spread::new(parameters.common * common_share(shape.pages_per_block)),
             common_lifetime: shape.logical_pages as f32,
             prior_pages: prior_pages as f32,
@@ -471,7 +471,8 @@ impl Evidence {
     }
 
     pub(super) fn on_sealed(&mut self, block: BlockId, drive: &Drive) {
-        let open = std::mem::take(self.open_pages_mut(drive.frontier_of(block)));
+        let open =
+            std::mem::replace(self.open_pages_mut(drive.frontier_of(block)), OpenPages::NONE);
         let step = open.mean_step();
         let record = &mut self.blocks[block.index()];
         record.step = step;

@@ -1,8 +1,8 @@
 //! What is expected of every page, where blocks are too few to tell.
 //!
 //! A page has the lifetime T that is expected of it in host writes, and the number n of its lives from rewrite to rewrite
-//! that this rests on: one, two or three. M being their mean, the later counting more, and A the time since the last
-//! rewrite until the page was moved, T = M + A / n: the inverse of the mean rate of a gamma distribution of shape n. So
+//! that this rests on: one, two or three. M being their mean, the later counting more once there are more than three, L
+//! standing for the life before the first write, and A the time since the last rewrite until the page was moved, T = M + A / n: the inverse of the mean rate of a gamma distribution of shape n. So
 //! (n T + a) / (n + 1) = (n M + A + a) / (n + 1) is the mean over one life more of a page that is rewritten at age a, moves
 //! included, and one number does for both M and A.
 //!

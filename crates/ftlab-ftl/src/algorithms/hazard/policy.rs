@@ -35,7 +35,7 @@
 //! place_host(page):
 //!     `epoch` host writes, or an eighth of them, since the last snapshot: take_snapshot
 //!     the page holds no data yet: the stream of first writes
-//!     alone = step_of((f T + a) / 2) of the block that holds it; rewrite_step, if it is sealed
+//!     alone = rewrite_step of the block that holds it; if it is open, as it was up to a 16th of its age ago
 //!         pages are known: pages.rewritten, step_of(r (n T + a) / (n + 1)) of the page's own T and n  (pages.rs)
 //!     step = runs.expected(page, alone), the mean over the page's run            (runs.rs)
 //!     the stream is sharing.stream_of(step)                                      (sharing.rs)
@@ -63,7 +63,7 @@
 //! refresh(block), when it is sealed, and whenever 1/32 of its pages is lost:
 //!     rewrite_step = step_of((f T + a) / 2), unless pages are known
 //!     score = (1 - u)^2 / (u h_b)
-//!     kept score = score / (1 + the part of an epoch that has passed)            (score_board.rs)
+//!     kept score = score / (1 + the share of the time between two snapshots that has passed)  (score_board.rs)
 //!
 //! take_snapshot:
 //!     k = `common` / (the spread of what blocks lost, less what chance explains) (spread.rs)
@@ -84,7 +84,7 @@
 //! are known; `pages=on` keeps what is expected of every page, `off` does not, and `auto` does if there are fewer
 //! than 50 spare blocks. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
 //! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
-//! pages, and at snapshots; the blocks whose kept scores are highest are then compared by their present ones.
+//! pages, and at snapshots, or of an open block when a 16th of its age has passed; the blocks whose kept scores are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
@@ -137,7 +137,7 @@ pub struct Hazard {
     pages: Option<Pages>,
     board: ScoreBoard,
     estimates: Estimates,
-    /// Whether what is expected of pages that the host rewrites is kept for each sealed block.
+    /// Whether what is expected of pages that the host rewrites is kept for each block.
     keeps_steps: bool,
     runs: Runs,
     sharing: Sharing,
@@ -525,6 +525,9 @@ impl Policy for Hazard {
 
     fn on_block_erased(&mut self, block: BlockId, _drive: &Drive) {
         self.board.clear(block);
+        if self.victim == Some(block) {
+            (self.victim, self.destination) = (None, None);
+        }
     }
 
     fn metadata(&self) -> Metadata {
