@@ -31,6 +31,7 @@ mod interval_times;
 mod ledger;
 mod luns;
 mod memory;
+mod merge;
 mod no_payload;
 mod occupation;
 mod occupied;
@@ -54,6 +55,7 @@ pub use flash_page::FlashPage;
 pub use geometry::{BLOCKS_MAX, BlockId, BlockOf, Geometry, GeometryError, Lpn, PAGES_MAX, Ppn};
 pub use host_op::HostOp;
 pub use memory::{Memory, MemoryError};
+pub use merge::Merge;
 pub use no_payload::NoPayload;
 pub use occupied::Occupied;
 pub use page_times::PageTimes;
@@ -108,13 +110,10 @@ pub trait Flash {
         self.copyback(from, to, lpn)
     }
 
-    /// So many [`merge_copy`](Self::merge_copy), of pages from where to where, in order, up to the first that fails.
+    /// A [`merge_copy`](Self::merge_copy) of each of these pages, in order, up to the first that fails.
     #[inline]
-    fn merge_copies(
-        &mut self,
-        mut copies: impl Iterator<Item = (Ppn, Ppn, Lpn)>,
-    ) -> Result<(), Self::Error> {
-        copies.try_for_each(|(from, to, lpn)| self.merge_copy(from, to, lpn))
+    fn merge(&mut self, merge: Merge) -> Result<(), Self::Error> {
+        merge.copies().try_for_each(|(from, to, lpn)| self.merge_copy(from, to, lpn))
     }
 
     /// Erases all pages of `block`.

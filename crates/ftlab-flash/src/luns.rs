@@ -2,11 +2,12 @@
 
 use crate::cells::{Cells, Reader};
 use crate::ledger::Ledger;
+use crate::merge::{first_bits, ones};
 use crate::occupation::{Accounts, After, Booked};
 use crate::occupied::Occupied;
 use crate::striping::Striping;
 use crate::timing::{Priority, Timing, TimingParameters, nanoseconds};
-use crate::{BlockId, Geometry, Ppn};
+use crate::{BlockId, Geometry, Merge, Ppn};
 use std::ops::Range;
 
 /// The LUNs of a drive; LUN l is on channel l mod the number of channels.
@@ -28,8 +29,14 @@ pub(crate) struct Luns {
     reads_first: bool,
     striping: Striping,
     all: Vec<Lun>,
-    /// No LUN is free before that, occupied or not: nothing is asked for before.
+    /// No LUN is free before that, whatever it says itself.
     none_free_before: u64,
+    /// They say so themselves up to that.
+    all_know: u64,
+    /// Time for which all LUNs were occupied at once up to some such time, which they count as idle themselves.
+    all_occupied_ns: u64,
+    /// When the last operation is complete.
+    end: u64,
     /// LUN -> time that operations of the host waited until it began them, in sum.
     queued_ns: Vec<u64>,
     /// None where transfers take no time.
@@ -41,9 +48,9 @@ pub(crate) struct Luns {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Lun {
-    /// When it is free.
+    /// When it is free, unless no LUN is.
     free: u64,
-    /// Time for which it was not occupied before that.
+    /// Time for which it was not occupied by itself before that.
     idle_ns: u64,
 }
 
@@ -75,6 +82,9 @@ impl Luns {
             striping,
             all: vec![Lun::default(); count as usize],
             none_free_before: 0,
+            all_know: 0,
+            all_occupied_ns: 0,
+            end: 0,
             queued_ns: vec![0; count as usize],
             shared: (transfer_ns > 0).then(|| Channels {
                 transfer_ns,
@@ -111,14 +121,30 @@ impl Luns {
     /// When the last operation is complete.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
-        self.all.iter().map(|lun| lun.free).max().unwrap_or(0)
+        self.end
     }
 
     /// LUN -> time for which it was occupied by then, were it occupied without pause from its last operations
     /// to that time.
     fn busy_ns(&self, until: u64) -> Vec<u64> {
-        let busy_ns = |lun: &Lun| lun.free.min(until).max(lun.idle_ns) - lun.idle_ns;
-        self.all.iter().map(busy_ns).collect()
+        let busy_ns = |mut lun: Lun| {
+            let free = lun.take(self.none_free_before, 0);
+            (free.min(until) + self.all_occupied_ns).saturating_sub(lun.idle_ns)
+        };
+        self.all.iter().copied().map(busy_ns).collect()
+    }
+
+    /// When a LUN is free.
+    #[inline]
+    fn free(&self, lun: usize) -> u64 {
+        self.all[lun].free.max(self.none_free_before)
+    }
+
+    /// An operation of a LUN is complete.
+    #[inline]
+    fn ends(&mut self, done: u64) -> u64 {
+        self.end = self.end.max(done);
+        done
     }
 
     /// How occupied LUNs and channels were by then, and how long operations waited.
@@ -177,14 +203,14 @@ impl Luns {
         }
         let lun = self.lun_of(page);
         if is_host {
-            self.queued_ns[lun] += now.max(self.all[lun].free) - now;
+            self.queued_ns[lun] += now.max(self.free(lun)) - now;
         }
         self.read_from(lun, now, self.read_ns(page))
     }
 
     #[inline]
     fn read_from(&mut self, lun: usize, earliest: u64, read_ns: u64) -> u64 {
-        let start = earliest.max(self.all[lun].free);
+        let start = earliest.max(self.free(lun));
         let mut done = start + read_ns;
         if let Some(channels) = &mut self.shared {
             let channel = channels.of_lun[lun] as usize;
@@ -193,11 +219,13 @@ impl Luns {
             done = done.max(*channel_free + channels.transfer_ns);
             *channel_free = done;
         }
-        self.all[lun].occupy(start, done)
+        self.all[lun].occupy(start, done);
+        self.ends(done)
     }
 
     /// Transfers in, which takes LUN and channel, then programs.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is written")]
+    #[inline(always)]
     pub(crate) fn program(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
         if self.accounts.is_some() {
             return self.program_and_account(page, now, after, is_host);
@@ -211,9 +239,10 @@ impl Luns {
         done
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called for each page that is written")]
+    #[inline(always)]
     fn program_on(&mut self, lun: usize, earliest: u64, program_ns: u64) -> u64 {
-        let mut start = earliest.max(self.all[lun].free);
+        let mut start = earliest.max(self.free(lun));
         if let Some(channels) = &mut self.shared {
             let channel = channels.of_lun[lun] as usize;
             channels.passed[channel] += 1;
@@ -221,7 +250,8 @@ impl Luns {
             start = start.max(*channel_free);
             *channel_free = start + channels.transfer_ns;
         }
-        self.all[lun].occupy(start, start + program_ns)
+        self.all[lun].occupy(start, start + program_ns);
+        self.ends(start + program_ns)
     }
 
     /// Reads `from` and programs `to`.
@@ -233,95 +263,98 @@ impl Luns {
         }
         let (read_ns, program_ns) = (self.read_ns(from), self.program_ns(to));
         if let [lun] = &mut self.all[..] {
-            let start = earliest.max(lun.free);
             self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2);
-            return lun.occupy(start, start + read_ns + program_ns);
+            let done = lun.take(earliest.max(self.none_free_before), read_ns + program_ns);
+            return self.ends(done);
         }
         let (from, to) = (self.lun_of(from), self.lun_of(to));
         let is_read = self.read_from(from, earliest, read_ns);
         self.program_on(to, if self.reads_first { is_read } else { earliest }, program_ns)
     }
 
-    /// Copies pages one after the other, as [`copy`](Self::copy) does.
+    /// Whether copies can be added up: no page differs from others, nobody keeps accounts, and LUNs share no channels.
     #[inline]
-    pub(crate) fn copy_all<E>(
-        &mut self,
-        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
-        earliest: u64,
-    ) -> Result<Copied, E> {
+    pub(crate) fn add_up(&self) -> bool {
         let is_alone = self.all.len() == 1;
-        let is_plain = self.cells.is_none() && self.accounts.is_none();
-        if !is_plain || (self.shared.is_some() && !is_alone) {
-            let mut copied = Copied::default();
-            copies.try_for_each(|copy| {
-                let (from, to) = copy?;
-                self.sense(from, Reader::Ftl);
-                let lun_ns = self.read_ns(from) + self.program_ns(to);
-                copied.add(lun_ns, self.copy(from, to, earliest));
-                Ok(())
-            })?;
-            return Ok(copied);
-        }
-        if is_alone {
-            return self.copy_on_one(copies, earliest);
-        }
-        match self.striping {
-            Striping::Even { mask, .. } => {
-                self.copy_between(copies, earliest, |page| (page.0 & mask) as usize)
-            }
-            striping => self.copy_between(copies, earliest, |page| striping.lun(page)),
-        }
+        self.cells.is_none() && self.accounts.is_none() && (self.shared.is_none() || is_alone)
     }
 
-    /// Copies pages one after the other, where no page differs from others and there is one LUN.
+    /// Copies pages that [add up](Self::add_up), one after the other, as [`copy`](Self::copy) does.
     #[inline]
-    fn copy_on_one<E>(
-        &mut self,
-        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
-        earliest: u64,
-    ) -> Result<Copied, E> {
-        let mut pages = 0;
-        let result = copies.try_for_each(|copy| copy.map(|_| pages += 1));
+    pub(crate) fn merge(&mut self, merge: Merge, earliest: u64) -> Copied {
+        let luns = self.all.len() as u32;
+        let pages = u64::from(merge.pages());
         let lun_ns = pages * (self.read_ns + self.program_ns);
-        self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2 * pages);
-        let done = if pages > 0 { self.all[0].take(earliest, lun_ns) } else { 0 };
-        result.map(|()| Copied { lun_ns, done })
+        let mut done = 0;
+        if luns == 1 {
+            self.shared.iter_mut().for_each(|channels| channels.passed[0] += 2 * pages);
+            if pages > 0 {
+                done = self.all[0].take(earliest.max(self.none_free_before), lun_ns);
+                self.ends(done);
+            }
+        } else if let Striping::Even { mask, .. } = self.striping {
+            self.wait_until(earliest);
+            for part in merge.parts(luns) {
+                done = self.merge_part(part, mask).max(done);
+                self.ends(done);
+            }
+        } else {
+            for (from, to, _) in merge.copies() {
+                done = done.max(self.copy(from, to, earliest));
+            }
+        }
+        Copied { lun_ns, done }
     }
 
-    /// Copies pages one after the other, where no page differs from others and LUNs share no channels.
-    #[inline]
-    fn copy_between<E>(
-        &mut self,
-        mut copies: impl Iterator<Item = Result<(Ppn, Ppn), E>>,
-        earliest: u64,
-        lun_of: impl Fn(Ppn) -> usize,
-    ) -> Result<Copied, E> {
-        let Some(first) = copies.next().transpose()? else { return Ok(Copied::default()) };
-        self.wait_until(earliest);
-        // What does not change is in registers, not read again after each change of a LUN.
-        let Self { read_ns, program_ns, reads_first, .. } = *self;
-        let (luns, mut copied) = (&mut self.all[..], Copied::default());
-        let mut copy = |(from, to)| {
-            let reader = &mut luns[lun_of(from)];
-            // It is not free before the earliest.
+    /// Copies pages to successive LUNs, one to each, where all LUNs say when they are free: when all are complete.
+    ///
+    /// Those of the data block stay on their LUN, which is not idle in between: they are added up first. Those of the
+    /// log follow in order; what they read from a LUN before that copies a page of its own delays that page, not them.
+    fn merge_part(&mut self, part: Merge, mask: u32) -> u64 {
+        let Self { read_ns, program_ns, reads_first, none_free_before: earliest, .. } = *self;
+        debug_assert_eq!(part.data.0 & mask, part.to.0 & mask, "another place in the block");
+        let copy_ns = read_ns + program_ns;
+        let (first, count) = (part.to.0 & mask, part.log_pages.len() as u32);
+        let logged = part.logged();
+        let stay = part.live & !logged;
+        let are_alike = self.end <= earliest;
+        let luns = &mut self.all[first as usize..(first + count) as usize];
+        for lun in &mut *luns {
+            lun.free += copy_ns;
+        }
+        for step in ones(first_bits(count) & !stay) {
+            luns[step as usize].free -= copy_ns;
+        }
+        let mut stayed = ones(stay).map(|step| luns[step as usize].free);
+        let mut done = if are_alike { stayed.next() } else { stayed.max() }.unwrap_or(0);
+        for step in ones(logged) {
+            let reads_at = part.log_pages[step as usize] & mask;
+            let reader = &mut self.all[reads_at as usize];
             reader.free += read_ns;
-            let is_read = if reads_first { reader.free } else { earliest };
-            copied.add(read_ns + program_ns, luns[lun_of(to)].take(is_read, program_ns));
-        };
-        copy(first);
-        copies.try_for_each(|it| it.map(&mut copy))?;
-        Ok(copied)
+            done = done.max(reader.free);
+            let copies_at = reads_at.wrapping_sub(first);
+            let copies_later = copies_at > step && copies_at < count && stay >> copies_at & 1 == 1;
+            let is_read = reader.free - if copies_later { copy_ns } else { 0 };
+            let writer = &mut self.all[(first + step) as usize];
+            done = done.max(writer.take(if reads_first { is_read } else { earliest }, program_ns));
+        }
+        done
     }
 
-    /// No LUN is asked for anything before this time: those that are free are idle up to it.
+    /// No LUN is free before this time: those that are are idle up to it, and say so.
     #[inline]
     fn wait_until(&mut self, time: u64) {
-        if time > self.none_free_before {
-            self.none_free_before = time;
+        let time = time.max(self.none_free_before);
+        if self.end <= time {
+            for lun in &mut self.all {
+                lun.occupy(time, time);
+            }
+        } else if self.all_know < time {
             for lun in &mut self.all {
                 lun.take(time, 0);
             }
         }
+        (self.none_free_before, self.all_know) = (time, time);
     }
 
     /// Erases on every LUN of `block`, once the pages in it are moved; complete when the last is.
@@ -330,9 +363,16 @@ impl Luns {
         if self.accounts.is_some() {
             self.account_erase(block, now, moved);
         }
-        let (earliest, erase_ns, luns) = (now.max(moved), self.erase_ns, self.luns_of(block));
+        let earliest = now.max(moved).max(self.none_free_before);
+        let (erase_ns, luns) = (self.erase_ns, self.luns_of(block));
+        if luns.len() == self.all.len() && earliest >= self.end {
+            self.none_free_before = earliest + erase_ns;
+            self.all_occupied_ns += erase_ns;
+            return self.ends(self.none_free_before);
+        }
         let luns = self.all[luns].iter_mut();
-        luns.map(|lun| lun.take(earliest, erase_ns)).max().unwrap_or(earliest)
+        let done = luns.map(|lun| lun.take(earliest, erase_ns)).max().unwrap_or(earliest);
+        self.ends(done)
     }
 }
 
@@ -342,7 +382,7 @@ impl Luns {
     #[inline(never)]
     fn read_and_account(&mut self, page: Ppn, now: u64, is_host: bool) -> u64 {
         let (lun, own_ns) = (self.lun_of(page), self.read_ns(page));
-        let free = self.all[lun].free;
+        let free = self.free(lun);
         let done = self.read_from(lun, now, own_ns);
         self.queued_ns[lun] += if is_host { now.max(free) - now } else { 0 };
         let booked = Booked { free, start: now.max(free), own_ns, ..self.booked(page, now, done) };
@@ -354,7 +394,7 @@ impl Luns {
     #[inline(never)]
     fn program_and_account(&mut self, page: Ppn, now: u64, after: After, is_host: bool) -> u64 {
         let (lun, own_ns) = (self.lun_of(page), self.program_ns(page));
-        let free = self.all[lun].free;
+        let free = self.free(lun);
         let done = self.program_on(lun, now.max(after.both()), own_ns);
         self.queued_ns[lun] += if is_host { done - own_ns - now } else { 0 };
         let booked = Booked { free, start: done - own_ns, own_ns, ..self.booked(page, now, done) };
@@ -374,7 +414,7 @@ impl Luns {
     #[inline(never)]
     fn account_erase(&mut self, block: BlockId, now: u64, moved: u64) {
         for lun in self.luns_of(block) {
-            let start = now.max(moved).max(self.all[lun].free);
+            let start = now.max(moved).max(self.free(lun));
             let booked = Booked::erase(lun, block, [now, start, start + self.erase_ns]);
             self.accounts.iter_mut().for_each(|accounts| accounts.erase(booked, moved));
         }
@@ -408,26 +448,18 @@ pub(crate) struct Copied {
     pub(crate) done: u64,
 }
 
-impl Copied {
-    #[inline]
-    fn add(&mut self, lun_ns: u64, done: u64) {
-        self.lun_ns += lun_ns;
-        self.done = self.done.max(done);
-    }
-}
-
 impl Lun {
     /// Is occupied for so long as soon as it is free, but not before `earliest`.
     #[inline]
     fn take(&mut self, earliest: u64, time_ns: u64) -> u64 {
         let start = earliest.max(self.free);
-        self.occupy(start, start + time_ns)
+        self.occupy(start, start + time_ns);
+        self.free
     }
 
     #[inline]
-    fn occupy(&mut self, start: u64, done: u64) -> u64 {
+    fn occupy(&mut self, start: u64, done: u64) {
         self.idle_ns += start - self.free;
         self.free = done;
-        done
     }
 }

@@ -1,5 +1,7 @@
 //! Tables of one bit per page, in words of 64.
 
+use crate::hardware;
+
 /// The bits of word `word` that stand for pages in `first..end`.
 #[inline]
 pub(crate) fn word_mask(word: u32, first: u32, end: u32) -> u64 {
@@ -39,6 +41,23 @@ impl Bits {
         self.0[page as usize / 64] &= !(1 << (page % 64));
     }
 
+    /// The bits of `first..end`, 64 at most, the first one lowest.
+    #[inline]
+    pub(crate) fn bits(&self, first: u32, end: u32) -> u64 {
+        let (word, shift) = (first as usize / 64, first % 64);
+        let mut bits = self.0[word] >> shift;
+        if shift + (end - first) > 64 {
+            bits |= self.0[word + 1] << (64 - shift);
+        }
+        bits & u64::MAX >> (64 - (end - first))
+    }
+
+    /// Fetches the bit of `page`.
+    #[inline]
+    pub(crate) fn prefetch(&self, page: u32) {
+        hardware::prefetch(&self.0, page as usize / 64);
+    }
+
     /// Copies the bits of `first..end`, one page or more.
     #[inline]
     pub(crate) fn copy(&mut self, from: &Self, first: u32, end: u32) {
@@ -68,6 +87,18 @@ mod tests {
                     .fold(0, |mask, bit| mask | 1_u64 << bit);
                 assert_eq!(word_mask(word, first, end), expected, "{first}..{end} word {word}");
             }
+        }
+    }
+
+    #[test]
+    fn bits_are_those_of_the_range() {
+        let mut bits = Bits::new(300);
+        let set = |page: u32| page % 7 < 3 || page == 299;
+        (0..300).filter(|page| set(*page)).for_each(|page| bits.set(page));
+        for (first, end) in [(0, 64), (0, 1), (63, 65), (70, 75), (64, 128), (250, 300), (299, 300)]
+        {
+            let expected = (first..end).map(|page| u64::from(set(page)) << (page - first)).sum();
+            assert_eq!(bits.bits(first, end), expected, "{first}..{end}");
         }
     }
 

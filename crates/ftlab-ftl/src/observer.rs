@@ -3,7 +3,7 @@
 use crate::page::Drive;
 use crate::page::policy::{Policy, Victims};
 use crate::stream::StreamId;
-use ftlab_flash::{BlockId, Lpn, Ppn};
+use ftlab_flash::{BlockId, Lpn, Merge, Ppn};
 
 /// Is told what an FTL does, as it happens. The default methods do nothing and compile away; `()` is
 /// the observer that sees nothing.
@@ -52,9 +52,9 @@ pub trait Observer: Send {
     #[inline]
     fn erase(&mut self, _block: BlockId) {}
 
-    /// A merge of a hybrid-mapped FTL copied `lpn`.
+    /// A merge of a hybrid-mapped FTL copied these pages.
     #[inline]
-    fn merge_copy(&mut self, _lpn: Lpn) {}
+    fn merge(&mut self, _merge: Merge) {}
 
     /// The host trimmed `lpn`, which held data.
     #[inline]

@@ -1,6 +1,6 @@
 //! Which pages are moved: those that the host soon overwrites, or those that it never does.
 
-use ftlab_flash::{Lpn, Ppn};
+use ftlab_flash::{Lpn, Merge, Ppn};
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
 
@@ -154,8 +154,10 @@ impl Observer for PageAges {
     }
 
     #[inline]
-    fn merge_copy(&mut self, lpn: Lpn) {
-        self.versions[lpn.index()].moves += 1;
+    fn merge(&mut self, merge: Merge) {
+        for (_, _, lpn) in merge.copies() {
+            self.versions[lpn.index()].moves += 1;
+        }
     }
 
     fn trim(&mut self, lpn: Lpn) {

@@ -2,7 +2,7 @@
 //! long pages last.
 
 use crate::page_ages::PageAges;
-use ftlab_flash::{BlockId, Lpn, Ppn};
+use ftlab_flash::{BlockId, Lpn, Merge, Ppn};
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::StreamId;
 use std::time::{Duration, Instant};
@@ -173,9 +173,9 @@ impl Observer for PageWatch {
     }
 
     #[inline]
-    fn merge_copy(&mut self, lpn: Lpn) {
+    fn merge(&mut self, merge: Merge) {
         if let Some(ages) = &mut self.ages {
-            ages.merge_copy(lpn);
+            ages.merge(merge);
         }
     }
 

@@ -72,7 +72,7 @@ use crate::schedule::Schedule;
 use crate::timing::{Priority, Timing};
 use crate::waits::Waits;
 use crate::write_buffer::{Buffer, BufferedWrite};
-use crate::{BlockId, Flash, Geometry, Lpn, Ppn};
+use crate::{BlockId, Flash, Geometry, Lpn, Merge, Ppn};
 use host::Host;
 use requests::Requests;
 use responses::Responses;
@@ -598,19 +598,13 @@ impl<F: Flash> Flash for Timed<F> {
     }
 
     #[inline]
-    fn merge_copies(
-        &mut self,
-        mut copies: impl Iterator<Item = (Ppn, Ppn, Lpn)>,
-    ) -> Result<(), F::Error> {
-        if self.schedule().is_some() {
+    fn merge(&mut self, merge: Merge) -> Result<(), F::Error> {
+        if self.schedule().is_some() || !self.luns.add_up() {
+            let mut copies = merge.copies();
             return copies.try_for_each(|(from, to, lpn)| self.merge_copy(from, to, lpn));
         }
-        let (now, flash) = (self.now(), &mut self.flash);
-        let copies = copies.map(|(from, to, lpn)| {
-            flash.merge_copy(from, to, lpn)?;
-            Ok((from, to))
-        });
-        let copied = self.luns.copy_all(copies, now)?;
+        self.flash.merge(merge)?;
+        let copied = self.luns.merge(merge, self.now());
         self.measured.merges_ns += copied.lun_ns;
         self.moved_until(copied.done);
         Ok(())

@@ -4,12 +4,12 @@ use crate::bits::Bits;
 use crate::page::DriveConfig;
 use crate::stream::{Stream, StreamId};
 use crate::{Counters, FtlError, Observer, hardware};
-use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, Ppn};
+use ftlab_flash::{BlockId, BlockOf, Flash, Geometry, Lpn, Merge, Ppn};
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// "Not in the log".
-const NONE: u32 = u32::MAX;
+const NONE: u32 = Merge::NOT_IN_LOG;
 
 /// Entries of the map of the log that memory hands out at once.
 const ENTRIES_PER_LINE: usize = 64 / size_of::<u32>();
@@ -252,10 +252,35 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     /// Copies the newest versions of all pages of `logical`, in order, to a fresh block, which
     /// becomes its data block.
     pub fn full_merge(&mut self, logical: LogicalBlock) -> Outcome<(), F> {
+        self.prefetch_maps(logical);
         let to = self.open(DATA)?;
         self.gather(logical, 0, to)?;
         self.counters.merges.full += 1;
         self.replace_data_block(logical, to)
+    }
+
+    /// Merges the logical blocks of all valid ones among these pages of the log, in order, and does `then` after each.
+    ///
+    /// While one is merged, the maps of the next are fetched.
+    #[inline]
+    pub fn merge_all(
+        &mut self,
+        pages: Range<u32>,
+        mut then: impl FnMut(&mut Self, LogicalBlock) -> Outcome<(), F>,
+    ) -> Outcome<(), F> {
+        let mut pages = pages.map(Ppn);
+        let owner = |drive: &Self, page| Some(drive.logical_block(drive.valid(page)?));
+        let mut next = pages.find_map(|page| owner(self, page));
+        while let Some(logical) = next {
+            // By then no page of this one is valid in the log.
+            next = pages.find_map(|page| owner(self, page).filter(|&other| other != logical));
+            if let Some(next) = next {
+                self.prefetch_maps(next);
+            }
+            self.full_merge(logical)?;
+            then(self, logical)?;
+        }
+        Ok(())
     }
 
     /// Makes `block`, which holds the first pages of `logical` in order and valid, its data block;
@@ -272,22 +297,23 @@ impl<F: Flash, O: Observer> Drive<F, O> {
     /// Copies the newest versions of the pages of `logical` from `offset` on to their places in `to`.
     fn gather(&mut self, logical: LogicalBlock, offset: u32, to: BlockId) -> Outcome<u32, F> {
         let pages = self.pages_in(logical);
-        let from_first = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
-        let to_first = self.geometry.first_page(to).0;
-        let Self { flash, observer, live, log_page_of, counters, .. } = self;
-        for lpn in (pages.start + offset..pages.end).step_by(ENTRIES_PER_LINE) {
-            hardware::prefetch(log_page_of, lpn as usize);
-        }
+        let data = self.geometry.first_page(self.data_blocks[logical.0 as usize]).0;
+        let to = self.geometry.first_page(to).0;
         let mut copies = 0;
-        let all = (pages.start + offset..pages.end).filter(|lpn| live.get(*lpn)).map(|lpn| {
-            copies += 1;
-            observer.merge_copy(Lpn(lpn));
-            let (place, log_page) = (lpn - pages.start, log_page_of[lpn as usize]);
-            let from = if log_page == NONE { from_first + place } else { log_page };
-            (Ppn(from), Ppn(to_first + place), Lpn(lpn))
-        });
-        flash.merge_copies(all).map_err(FtlError::Flash)?;
-        counters.merges.copies += u64::from(copies);
+        for first in (pages.start + offset..pages.end).step_by(Merge::PAGES_MAX as usize) {
+            let (place, end) = (first - pages.start, pages.end.min(first + Merge::PAGES_MAX));
+            let merge = Merge {
+                lpn: Lpn(first),
+                data: Ppn(data + place),
+                to: Ppn(to + place),
+                live: self.live.bits(first, end),
+                log_pages: &self.log_page_of[first as usize..end as usize],
+            };
+            self.flash.merge(merge).map_err(FtlError::Flash)?;
+            self.observer.merge(merge);
+            copies += merge.pages();
+        }
+        self.counters.merges.copies += u64::from(copies);
         Ok(copies)
     }
 
@@ -320,9 +346,22 @@ impl<F: Flash, O: Observer> Drive<F, O> {
             + self.free.capacity() * size_of::<BlockId>()
     }
 
-    /// Fetches the entry of `lpn` in the map of the log.
+    /// Fetches what is known of the pages of `logical`.
+    #[inline]
+    fn prefetch_maps(&self, logical: LogicalBlock) {
+        let pages = self.pages_in(logical);
+        hardware::prefetch(&self.data_blocks, logical.0 as usize);
+        self.live.prefetch(pages.start);
+        for lpn in pages.step_by(ENTRIES_PER_LINE) {
+            hardware::prefetch(&self.log_page_of, lpn as usize);
+        }
+    }
+
+    /// Fetches what is known of `lpn`.
     #[inline]
     pub(crate) fn prefetch_mapping(&self, lpn: Lpn) {
         hardware::prefetch(&self.log_page_of, lpn.index());
+        self.live.prefetch(lpn.0);
+        self.programmed.prefetch(lpn.0);
     }
 }

@@ -33,7 +33,7 @@ use crate::Observer;
 use crate::hybrid::sequential::{SEQUENTIAL, SequentialBlock};
 use crate::hybrid::{Drive, LogSize, LogSpace, Outcome};
 use crate::stream::{Stream, StreamId};
-use ftlab_flash::{BlockId, Flash, Lpn, Ppn};
+use ftlab_flash::{BlockId, Flash, Lpn};
 use std::collections::VecDeque;
 
 ftlab_spec::parameters! {
@@ -77,15 +77,10 @@ impl Fast {
         victim: BlockId,
     ) -> Outcome<(), F> {
         drive.count_reclaim(victim);
-        for page in drive.pages_of(victim).map(Ppn) {
-            if let Some(lpn) = drive.valid(page) {
-                let logical = drive.logical_block(lpn);
-                drive.full_merge(logical)?;
-                if let Some(sequential) = &mut self.sequential {
-                    sequential.on_full_merge(drive, logical)?;
-                }
-            }
-        }
+        drive.merge_all(drive.pages_of(victim), |drive, logical| match &mut self.sequential {
+            Some(sequential) => sequential.on_full_merge(drive, logical),
+            None => Ok(()),
+        })?;
         drive.erase(victim)
     }
 }

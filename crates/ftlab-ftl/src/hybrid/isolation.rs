@@ -52,7 +52,7 @@ impl Isolation {
         victim: BlockId,
     ) -> Outcome<(), F> {
         match self.kind {
-            IsolationKind::Off => merge_all(drive, drive.pages_of(victim))?,
+            IsolationKind::Off => drive.merge_all(drive.pages_of(victim), |_, _| Ok(()))?,
             IsolationKind::Copy => self.copy(drive, victim)?,
             IsolationKind::InPlace if drive.valid_pages(victim) > 0 => {
                 self.make_room(drive)?;
@@ -163,17 +163,4 @@ impl Isolation {
             None => Ok(()),
         }
     }
-}
-
-/// Merges the logical blocks of all valid ones among these pages.
-fn merge_all<F: Flash, O: Observer>(
-    drive: &mut Drive<F, O>,
-    pages: std::ops::Range<u32>,
-) -> Outcome<(), F> {
-    for page in pages.map(Ppn) {
-        if let Some(lpn) = drive.valid(page) {
-            drive.full_merge(drive.logical_block(lpn))?;
-        }
-    }
-    Ok(())
 }
