@@ -19,7 +19,7 @@ pub struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// Of more pages there are several.
+    /// More pages take several of these.
     pub const PAGES_MAX: u32 = u64::BITS;
 
     /// In place of a page of the log.
