@@ -84,7 +84,8 @@
 //! are known; `pages=on` keeps what is expected of every page, `off` does not, and `auto` does if there are fewer
 //! than 50 spare blocks. `estimates=fresh` scores all blocks for every victim, and estimates a block for every page
 //! of it that is rewritten. By default both are kept, and renewed when a block has lost a thirty-second of its
-//! pages, and at snapshots, or of an open block when a 16th of its age has passed; the blocks whose kept scores are highest are then compared by their present ones.
+//! pages, and at snapshots, or of an open block when a 16th of its age has passed; the blocks whose kept scores
+//! are highest are then compared by their present ones.
 //!
 //! # Where the paper is silent
 //! It is our own. A hazard rate is per page and host write; a is at least 1.
