@@ -236,7 +236,7 @@ impl PageBatch {
 }
 
 /// Counts since the FTL was made; differences of two give those of a span.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Pages that the host wrote.
     pub host_writes: u64,

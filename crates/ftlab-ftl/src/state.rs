@@ -33,6 +33,18 @@ use thiserror::Error;
 pub trait Archive {
     /// Saves `bytes`, or overwrites them with what was saved in their place.
     fn bytes(&mut self, bytes: &mut [u8]) -> io::Result<()>;
+
+    /// Saves the name of the field that comes next, or refuses state that has another one here. An archive that does
+    /// not outlive the program keeps no names.
+    fn name(&mut self, _name: &'static str) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    /// A list begins, whose elements are alike: the names of their fields are not kept.
+    fn list_begins(&mut self) {}
+
+    /// The list ends.
+    fn list_ends(&mut self) {}
 }
 
 /// Saves into memory.
@@ -82,6 +94,14 @@ pub enum StateError {
         /// Entries there are.
         expected: u64,
     },
+    /// A field of another name than this version has here: the state of another one.
+    #[error("the field {found:?} was saved where this version has {expected:?}")]
+    Name {
+        /// The name saved.
+        found: String,
+        /// The name there is.
+        expected: &'static str,
+    },
     /// A value that nothing stands for.
     #[error("{0} is not a valid value in the saved state")]
     Value(u64),
@@ -99,7 +119,10 @@ pub trait State {
     where
         Self: Sized,
     {
-        slice.iter_mut().try_for_each(|one| one.transfer(archive))
+        archive.list_begins();
+        let transferred = slice.iter_mut().try_for_each(|one| one.transfer(archive));
+        archive.list_ends();
+        transferred
     }
 
     /// One to be overwritten, where lists of them grow.
@@ -122,7 +145,10 @@ macro_rules! state {
                 _archive: &mut dyn $crate::Archive,
             ) -> Result<(), $crate::StateError> {
                 let Self { $($field,)* $($($constant: _,)+)? } = self;
-                $($crate::State::transfer($field, _archive)?;)*
+                $(
+                    _archive.name(stringify!($field))?;
+                    $crate::State::transfer($field, _archive)?;
+                )*
                 Ok(())
             }
         }
@@ -136,7 +162,10 @@ macro_rules! state {
                 _archive: &mut dyn $crate::Archive,
             ) -> Result<(), $crate::StateError> {
                 let Self { $($field,)* $($($constant: _,)+)? } = self;
-                $($crate::State::transfer($field, _archive)?;)*
+                $(
+                    _archive.name(stringify!($field))?;
+                    $crate::State::transfer($field, _archive)?;
+                )*
                 Ok(())
             }
 

@@ -10,7 +10,12 @@
 //! ```
 
 use crate::drive::core::{Core, read_only};
-use crate::media::{BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES};
+use crate::drive::counted::Counted;
+use crate::media::{
+    BodyReader, BodyWriter, Capture, Checkpoint, HEADER_BYTES, SLICE_PAGES, Section,
+};
+use ftlab_flash::BlockId;
+use ftlab_ftl::Archive as _;
 use std::io;
 use std::sync::Arc;
 
@@ -46,7 +51,16 @@ impl Core {
     fn begin_checkpoint(&mut self, body: &mut BodyWriter) -> io::Result<Checkpoint> {
         self.drain()?;
         self.ftl.transfer(body).map_err(io::Error::other)?;
+        body.end_section(Section::Ftl);
         self.media().slots().save(body)?;
+        body.end_section(Section::Slots);
+        let mut counted = serde_json::to_vec(&Counted::from(&self.ftl.counters()))?;
+        body.bytes(&mut counted)?;
+        body.end_section(Section::Counters);
+        let drive = self.ftl.drive();
+        let blocks = (0..drive.geometry().blocks()).map(BlockId);
+        body.numbers(&blocks.map(|block| drive.erases(block)).collect::<Vec<_>>())?;
+        body.end_section(Section::Wear);
         *self.media().capture_mut() = Some(Capture::default());
         let media = self.ftl.flash_mut();
         debug_assert_eq!(media.journal().head().operations, media.operations());
@@ -57,6 +71,8 @@ impl Core {
             totals: media.totals(),
             body_bytes: 0,
             body_checksum: 0,
+            decider: self.superblock.decider(),
+            sections: Vec::new(),
         })
     }
 
@@ -73,10 +89,10 @@ impl Core {
 
     /// Registers a checkpoint that has become durable.
     fn end_checkpoint(&mut self, checkpoint: Checkpoint, slot: u8) {
+        let bytes = HEADER_BYTES as u64 + checkpoint.body_bytes;
         let before = std::mem::replace(&mut self.newest, checkpoint);
         self.slot = slot;
         self.is_broken_off = false;
-        let bytes = HEADER_BYTES as u64 + checkpoint.body_bytes;
         let media = self.ftl.flash_mut();
         media.totals_mut().metadata_bytes += bytes;
         media.journal_mut().release(before.head.position);
@@ -115,7 +131,8 @@ fn write(access: &mut impl Access) -> io::Result<()> {
         body.numbers(flash_pages)?;
         body.numbers(checksums)?;
     }
-    (checkpoint.body_bytes, checkpoint.body_checksum) = body.finish()?;
+    body.end_section(Section::Map);
+    body.finish(&mut checkpoint)?;
     let syncer = access.with(|core| Arc::clone(core.media().syncer()));
     // Pages that wait until their block may be overwritten are in their places by the second sync.
     loop {
@@ -126,8 +143,7 @@ fn write(access: &mut impl Access) -> io::Result<()> {
         }
     }
     // The other checkpoint is given up for this one: a write that went elsewhere must not cost both.
-    if !BodyReader::new(&*backing, &layout, slot, checkpoint.body_bytes)
-        .verify(checkpoint.body_checksum)
+    if !BodyReader::new(&*backing, &layout, slot, &checkpoint).verify(checkpoint.body_checksum)
     {
         return Err(differs());
     }

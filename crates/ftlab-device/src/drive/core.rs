@@ -79,6 +79,8 @@ impl Core {
             totals: Totals::default(),
             body_bytes: 0,
             body_checksum: 0,
+            decider: None,
+            sections: Vec::new(),
         };
         Ok(Self::new(ftl, superblock, none, 1))
     }

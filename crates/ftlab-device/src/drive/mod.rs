@@ -29,6 +29,8 @@ mod check;
 mod checkpointing;
 mod copy;
 mod copying;
+mod counted;
+mod locate;
 mod core;
 mod options;
 mod placement;

@@ -114,7 +114,7 @@ impl CreateOptions {
                 .next_multiple_of(HEADER_BYTES as u64),
         };
         let uuid = Uuid::new_v4();
-        Ok(Superblock { uuid, ftl, config: self.config, checkpoint_every, layout })
+        Ok(Superblock::new(uuid, ftl, self.config, checkpoint_every, layout))
     }
 }
 

@@ -1,14 +1,18 @@
 //! Opening a drive: its state is that of a checkpoint, plus the journal after it.
 //!
-//! The FTL is a function of the host's operations. So nothing is searched for on the medium and
-//! nothing is guessed: the checkpoint is loaded, and the FTL replays the journal. What the last
-//! operations wrote and moved may not have reached the medium; see [`Tracker`].
+//! The FTL is a function of the host's operations. So, as a rule, nothing is searched for on the medium: the
+//! checkpoint is loaded, and the FTL replays the journal. What the last operations wrote and moved may not have reached
+//! the medium; see [`Tracker`].
+//!
+//! That takes the FTL that decided, in the version that did. Where it is another one, or what it replays is not what is
+//! on the medium, pages are searched for: [`locate`](crate::drive::locate).
 
 use crate::drive::core::{Core, renew, write};
+use crate::drive::locate;
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
-    Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, new_session,
-    sequence,
+    Misplaced, Pages, Record, Replacement, Section, Source, Superblock, Tracker, VERSION,
+    new_session, sequence,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -36,6 +40,12 @@ pub struct Recovery {
     pub damaged_pages: u64,
     /// Damaged structures that were not needed.
     pub damage: Vec<String>,
+    /// Why the FTL could not repeat what it had decided: every page was searched for instead, and is where it was
+    /// found; the FTL learns from the beginning.
+    pub by_map: Option<String>,
+    /// The format on the medium, if it is older than that which this program writes: it is written now, unless the
+    /// drive is opened for reading only.
+    pub older_format: Option<u32>,
 }
 
 /// The content of the journal.
@@ -64,7 +74,7 @@ pub(crate) struct Loaded {
 pub(crate) struct Headers([Result<Checkpoint, MediaError>; 2]);
 
 impl Headers {
-    fn read(backing: &dyn Backing, superblock: &Superblock) -> Self {
+    pub(crate) fn read(backing: &dyn Backing, superblock: &Superblock) -> Self {
         let read = |slot| Checkpoint::read(backing, &superblock.layout, superblock.uuid, slot);
         Self([read(0), read(1)])
     }
@@ -76,7 +86,15 @@ impl Headers {
 
     /// That of `slot`, or why there is none.
     pub(crate) fn of(&self, slot: u8) -> Result<Checkpoint, String> {
-        self.0[usize::from(slot)].as_ref().copied().map_err(ToString::to_string)
+        self.0[usize::from(slot)].as_ref().cloned().map_err(ToString::to_string)
+    }
+
+    /// The slots, that of the newest one first.
+    pub(crate) fn newest_first(&self) -> [u8; 2] {
+        let number = |slot: &u8| self.of(*slot).ok().map(|checkpoint| checkpoint.number);
+        let mut slots = [0, 1];
+        slots.sort_by_key(|slot| std::cmp::Reverse(number(slot)));
+        slots
     }
 }
 
@@ -87,13 +105,19 @@ pub(crate) fn load_newest(
     headers: &Headers,
     damage: &mut Vec<String>,
 ) -> Result<Loaded, MediaError> {
-    let number = |slot: &u8| headers.of(*slot).ok().map(|checkpoint| checkpoint.number);
-    let mut slots = [0, 1];
-    slots.sort_by_key(|slot| std::cmp::Reverse(number(slot)));
+    first_intact(headers, damage, |slot, checkpoint| load(backing, superblock, slot, checkpoint))
+}
+
+/// What `load` makes of the newest checkpoint of which it makes anything.
+pub(crate) fn first_intact<T>(
+    headers: &Headers,
+    damage: &mut Vec<String>,
+    mut load: impl FnMut(u8, Checkpoint) -> Result<T, MediaError>,
+) -> Result<T, MediaError> {
     let mut reasons = Vec::new();
-    for slot in slots {
+    for slot in headers.newest_first() {
         let loaded = headers.of(slot).and_then(|checkpoint| {
-            load(backing, superblock, slot, checkpoint).map_err(|error| error.to_string())
+            load(slot, checkpoint).map_err(|error| error.to_string())
         });
         match loaded {
             Ok(loaded) => {
@@ -118,8 +142,8 @@ pub(crate) fn load(
     let media = Media::new(Arc::clone(backing), superblock, 0, checkpoint.head);
     let mut ftl = registry::build_page_mapped(&superblock.ftl, superblock.config, media, ())?;
     let layout = &superblock.layout;
-    let mut body = BodyReader::new(&**backing, layout, slot, checkpoint.body_bytes);
-    let restored = restore(&mut ftl, &mut body, superblock.config.logical_pages);
+    let mut body = BodyReader::new(&**backing, layout, slot, &checkpoint);
+    let restored = restore(&mut ftl, &mut body, &checkpoint, superblock.config.logical_pages);
     if !body.finish(checkpoint.body_checksum).map_err(failed)? {
         return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
     }
@@ -131,24 +155,41 @@ pub(crate) fn load(
 fn restore(
     ftl: &mut DynPageMapped<Media, ()>,
     body: &mut BodyReader,
+    checkpoint: &Checkpoint,
     logical_pages: u32,
 ) -> Result<(), MediaError> {
     let failed = |error| MediaError::io("read a checkpoint", error);
-    ftl.transfer(body)?;
-    ftl.flash_mut().slots_mut().load(body).map_err(failed)?;
-    let mut flash_pages = vec![0; SLICE_PAGES.min(logical_pages) as usize];
-    for first in (0..logical_pages).step_by(SLICE_PAGES as usize) {
-        let pages = SLICE_PAGES.min(logical_pages - first) as usize;
-        body.numbers(&mut flash_pages[..pages]).map_err(failed)?;
-        ftl.set_mapping(Lpn(first), &flash_pages[..pages])?;
-        let checksums = &mut ftl.flash_mut().checksums_mut()[first as usize..][..pages];
-        body.numbers(checksums).map_err(failed)?;
+    // Format 2 did not say.
+    let all = [(Section::Ftl, 0), (Section::Slots, 0), (Section::Map, 0)];
+    let sections = if checkpoint.sections.is_empty() { &all } else { &checkpoint.sections[..] };
+    for (section, bytes) in sections {
+        match section {
+            Section::Ftl => ftl.transfer(body)?,
+            Section::Slots => ftl.flash_mut().slots_mut().load(body).map_err(failed)?,
+            Section::Map => restore_map(ftl, body, logical_pages)?,
+            Section::Counters | Section::Wear | Section::Other => {
+                body.take(*bytes).map_err(failed)?;
+            }
+        }
     }
     Ok(())
 }
 
+fn restore_map(
+    ftl: &mut DynPageMapped<Media, ()>,
+    body: &mut BodyReader,
+    logical_pages: u32,
+) -> Result<(), MediaError> {
+    body.slices(logical_pages, |first, flash_pages, checksums| {
+        ftl.set_mapping(first, flash_pages)?;
+        let all = ftl.flash_mut().checksums_mut();
+        all[first.index()..][..checksums.len()].copy_from_slice(checksums);
+        Ok(())
+    })
+}
+
 /// Finds the end of the journal after `checkpoint`.
-fn measure(
+pub(crate) fn measure(
     backing: &dyn Backing,
     superblock: &Superblock,
     checkpoint: &Checkpoint,
@@ -271,13 +312,17 @@ fn repeat_record(
     Ok(Ok(()))
 }
 
-/// A drive whose journal was replayed as far as possible, and that has not been changed yet.
+/// A drive as of the last operation that can be recovered, which has not been changed yet.
 pub(crate) struct Repeated {
     pub(crate) loaded: Loaded,
     pub(crate) headers: Headers,
-    extent: Extent,
+    pub(crate) extent: Extent,
     /// The last operation.
-    last: u64,
+    pub(crate) last: u64,
+    /// Pages that are known to be nowhere.
+    pub(crate) lost: u64,
+    /// Why nothing may be written.
+    pub(crate) unwritable: Option<String>,
 }
 
 /// What may be lost for the sake of the rest.
@@ -297,9 +342,73 @@ pub(crate) fn repeat_all(
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
     let headers = Headers::read(&**backing, superblock);
-    let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
-    let damage = &mut recovery.damage;
-    let mut extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage);
+    let why = match other_decider(&headers, superblock) {
+        Some(why) => why,
+        None => {
+            *recovery = Recovery::default();
+            match replay(backing, superblock, may_lose, headers, recovery) {
+                Ok(repeated) if repeated.lost == 0 => return Ok(repeated),
+                Ok(repeated) => return Ok(search_lost(backing, superblock, may_lose, repeated, recovery)),
+                Err(error) if error.is_of_replay() => error.to_string(),
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    *recovery = Recovery { by_map: Some(why), ..Recovery::default() };
+    locate::locate_all(backing, superblock, may_lose, recovery)
+}
+
+/// Pages are not where a replay has them: either they are damaged, or the FTL that placed them decided otherwise. In
+/// that case they are elsewhere.
+fn search_lost(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    may_lose: MayLose,
+    replayed: Repeated,
+    recovery: &mut Recovery,
+) -> Repeated {
+    let lost = replayed.lost;
+    let why = format!("{lost} pages are not where {} would have placed them", superblock.ftl);
+    let mut located = Recovery { by_map: Some(why), ..Recovery::default() };
+    match locate::locate_all(backing, superblock, may_lose, &mut located) {
+        Ok(found) if found.lost < lost => {
+            *recovery = located;
+            found
+        }
+        _ => replayed,
+    }
+}
+
+/// Why this program cannot repeat what was decided since the newest checkpoint.
+fn other_decider(headers: &Headers, superblock: &Superblock) -> Option<String> {
+    let newest = headers.newest_first().into_iter().find_map(|slot| headers.of(slot).ok())?;
+    let Some(own) = superblock.decider() else {
+        return Some(format!("this program has no FTL {}", superblock.ftl));
+    };
+    match newest.decider {
+        Some(decider) if decider == own => None,
+        Some(decider) => Some(format!("its pages were placed by {decider}, and this program has {own}")),
+        None if is_first(superblock) => None,
+        None => Some(format!(
+            "its pages were placed by an early version of {}, and this program has {own}",
+            superblock.ftl
+        )),
+    }
+}
+
+/// Whether this program has the first version of an FTL's decisions: that of format 2, which did not say.
+fn is_first(superblock: &Superblock) -> bool {
+    registry::decisions(&superblock.ftl).is_ok_and(|decisions| {
+        decisions.split(", ").all(|piece| piece.ends_with(" 1"))
+    })
+}
+
+/// Cuts off what is damaged of the journal, if that may be lost.
+pub(crate) fn bound(
+    extent: &mut Extent,
+    may_lose: MayLose,
+    recovery: &mut Recovery,
+) -> Result<(), MediaError> {
     let (end, flushed) = (extent.end.operations, extent.flushed);
     if flushed > end {
         if may_lose == MayLose::Nothing {
@@ -308,6 +417,21 @@ pub(crate) fn repeat_all(
         recovery.lost = flushed - end;
         extent.flushed = end;
     }
+    Ok(())
+}
+
+/// The same by replaying the journal.
+fn replay(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    may_lose: MayLose,
+    headers: Headers,
+    recovery: &mut Recovery,
+) -> Result<Repeated, MediaError> {
+    let mut loaded = load_newest(backing, superblock, &headers, &mut recovery.damage)?;
+    let damage = &mut recovery.damage;
+    let mut extent = measure(&**backing, superblock, &loaded.checkpoint, &headers, damage);
+    bound(&mut extent, may_lose, recovery)?;
     let journaled = extent.end.operations;
     recovery.failed = repeat(&mut loaded, &**backing, superblock, &extent, journaled)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
@@ -326,7 +450,8 @@ pub(crate) fn repeat_all(
     }
     recovery.repeated = last - loaded.checkpoint.head.operations;
     recovery.dropped = journaled - last;
-    Ok(Repeated { loaded, headers, extent, last })
+    let lost = if recovery.repeated > 0 { locate::strangers(&mut loaded, pages) } else { 0 };
+    Ok(Repeated { loaded, headers, extent, last, lost, unwritable: None })
 }
 
 /// The drive as it was when it was closed, or after the last operation that can be recovered.
@@ -337,11 +462,18 @@ pub(crate) fn recover(
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
     let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
+    if let Some(reason) = &repeated.unwritable {
+        return view(backing, superblock, may_lose, reason);
+    }
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let written = put_in_place(&mut repeated, superblock, pages, &mut recovery)
-        .and_then(|()| go_live(repeated, superblock, &recovery));
+        .and_then(|()| go_live(repeated, superblock, &recovery))
+        .and_then(|mut core| renew_superblock(&mut core).map(|()| core));
     match written {
-        Ok(core) => Ok((core, recovery)),
+        Ok(core) => {
+            recovery.older_format = Some(superblock.format).filter(|format| *format < VERSION);
+            Ok((core, recovery))
+        }
         // Whatever was written, the same can still be read.
         Err(error) => view(backing, superblock, may_lose, &error.to_string()),
     }
@@ -459,6 +591,7 @@ fn go_live(
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let mut head = Head { operations: last, ..extent.end };
     let is_cut_off = recovery.dropped > 0 || recovery.lost > 0;
+    let is_another = recovery.by_map.is_some() || superblock.format < VERSION;
     if is_cut_off {
         // Nothing on the medium continues from here.
         head.previous = new_session();
@@ -469,8 +602,9 @@ fn go_live(
         totals.metadata_bytes = totals.metadata_bytes.max(bytes);
     }
     let mut core = Core::new(ftl, superblock, checkpoint, slot);
-    // Both checkpoints must belong to this history, so that neither leads to discarded operations.
-    core.is_broken_off = is_cut_off;
+    // Both checkpoints must belong to this history, so that neither leads to discarded operations, or to what another
+    // FTL would decide.
+    core.is_broken_off = is_cut_off || is_another;
     while core.is_broken_off || core.newest.is_break {
         core.checkpoint_now().map_err(|error| MediaError::io("write a checkpoint", error))?;
     }
@@ -478,6 +612,20 @@ fn go_live(
         forget_lost(&mut core).map_err(|error| MediaError::io("clear the journal", error))?;
     }
     Ok(core)
+}
+
+/// Says in the superblock which program decides now, if it was another one.
+fn renew_superblock(core: &mut Core) -> Result<(), MediaError> {
+    let renewed = core.superblock.renewed();
+    let is_same = renewed.decisions == core.superblock.decisions;
+    if is_same && renewed.format == core.superblock.format {
+        return Ok(());
+    }
+    let backing = Arc::clone(core.media().backing());
+    renewed.write(&*backing)?;
+    backing.sync().map_err(|error| MediaError::io("make the superblocks durable", error))?;
+    core.superblock = renewed;
+    Ok(())
 }
 
 /// Clears what says that more operations were flushed.

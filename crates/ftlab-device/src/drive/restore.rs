@@ -2,14 +2,11 @@
 
 use crate::drive::check::open_shared;
 use crate::drive::{CreateOptions, Drive, OpenOptions};
-use crate::media::{Backing, Layout, MediaError, OWNER_BYTES, Owner, Superblock, checksum};
+use crate::media::{Backing, MediaError, Owner, Superblock, checksum, for_each_owner};
 use crate::store::Store;
 use ftlab_flash::{Lpn, Ppn};
 use std::cmp::Reverse;
 use std::path::Path;
-
-/// Owners read at once.
-const OWNERS_AT_ONCE: usize = 1 << 16;
 
 /// What was saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,21 +61,11 @@ pub fn restore(from: &Path, to: &Path) -> Result<Restored, MediaError> {
 
 /// The owners of all flash pages, and their places. What cannot be read is passed over.
 fn read_owners(backing: &dyn Backing, superblock: &Superblock) -> Vec<(Owner, Ppn)> {
-    let layout: &Layout = &superblock.layout;
     let mut owners = Vec::new();
-    let mut bytes = vec![0; OWNERS_AT_ONCE * OWNER_BYTES];
-    for first in (0..layout.places()).step_by(OWNERS_AT_ONCE) {
-        let count = OWNERS_AT_ONCE.min((layout.places() - first) as usize);
-        let bytes = &mut bytes[..count * OWNER_BYTES];
-        let sectors = bytes.chunks_mut(512);
-        for (sector, offset) in sectors.zip((layout.owner(Ppn(first))..).step_by(512)) {
-            if backing.read_medium_at(sector, offset).is_err() {
-                sector.fill(0);
-            }
+    for_each_owner(backing, &superblock.layout, |place, owner| {
+        if owner.lpn.0 < superblock.config.logical_pages {
+            owners.push((owner, place));
         }
-        let found = bytes.chunks_exact(OWNER_BYTES).zip((first..).map(Ppn));
-        let found = found.filter_map(|(bytes, place)| Some((Owner::decode(bytes)?, place)));
-        owners.extend(found.filter(|(owner, _)| owner.lpn.0 < superblock.config.logical_pages));
-    }
+    });
     owners
 }

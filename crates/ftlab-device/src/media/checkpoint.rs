@@ -1,22 +1,21 @@
 //! Checkpoints: the whole state of a drive as of one operation, in two alternating slots.
 //!
-//! A slot consists of a header and a body: the FTL's state, then for each slice of the logical
-//! pages their locations and their checksums. The header is written when the body and everything
-//! that it refers to is durable.
+//! A slot consists of a header and a body, which has [sections](Section). The last one is the map: for each slice of
+//! the logical pages their locations and their checksums. The header is written when the body and everything that it
+//! refers to is durable.
 
 use crate::media::batch::Seed;
-use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::journal::Head;
 use crate::media::layout::{HEADER_BYTES, Layout};
-use crate::media::{Backing, MediaError};
-use ftlab_ftl::Archive;
+use crate::media::named::{self, CHECKSUM_AT};
+use crate::media::{Backing, MediaError, format2};
+use ftlab_flash::Lpn;
+use ftlab_ftl::{Archive, StateError};
+use serde::{Deserialize, Serialize};
 use std::io;
 use uuid::Uuid;
 
-const MAGIC: &[u8; 8] = b"ftlabchk";
-
-/// Offset of the checksum of a header.
-const CHECKSUM_AT: usize = HEADER_BYTES - 4;
+const MAGIC: &[u8; 8] = b"ftlabckp";
 
 /// Bytes of a body written or read at once.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -25,7 +24,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub(crate) const SLICE_PAGES: u32 = 64 << 10;
 
 /// The header of a checkpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     /// Counts checkpoints; the higher one is newer.
     pub(crate) number: u64,
@@ -36,10 +35,34 @@ pub(crate) struct Checkpoint {
     pub(crate) totals: Totals,
     pub(crate) body_bytes: u64,
     pub(crate) body_checksum: u32,
+    /// [What decided](crate::media::Superblock::decider) where pages went before it, and decides after it; none if the
+    /// program did not say.
+    pub(crate) decider: Option<String>,
+    /// The sections of its body, in order; none if the program did not say.
+    pub(crate) sections: Vec<(Section, u64)>,
+}
+
+/// A part of a body, which has so many bytes. What a version does not know, it passes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Section {
+    /// The state of the FTL: it takes the same FTL in the same version to read it.
+    Ftl,
+    /// Which slots took the place of others, and what could not be read.
+    Slots,
+    /// What has been counted, as JSON.
+    Counters,
+    /// The erases of each block, 4 bytes each.
+    Wear,
+    /// Where logical pages are, and their checksums.
+    Map,
+    /// Of a later version.
+    #[serde(other)]
+    Other,
 }
 
 /// Counters over the life of a drive, in addition to those of the FTL.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Bytes of superblocks, journal and checkpoints written.
     pub metadata_bytes: u64,
@@ -50,47 +73,26 @@ pub struct Totals {
 }
 
 impl Checkpoint {
-    fn encode(&self, seed: Seed) -> Vec<u8> {
-        let mut bytes = vec![0; HEADER_BYTES];
-        let mut fields = FieldWriter::new(&mut bytes[..CHECKSUM_AT]);
-        fields.put(MAGIC).u64(self.number);
-        fields.u64(self.head.position).u64(self.head.number).u64(self.head.previous);
-        fields.u64(self.head.operations).u64(self.body_bytes).u32(self.body_checksum);
-        fields.u32(self.is_break.into());
-        fields.u64(self.totals.metadata_bytes).u64(self.totals.media_errors);
-        fields.u64(self.totals.recoveries);
+    /// `None` if what decides takes too much room.
+    fn encode(&self, seed: Seed) -> Option<Vec<u8>> {
+        let mut bytes = named::encode(*MAGIC, self)?;
         let checksum = seed.checksum(&bytes[..CHECKSUM_AT]);
         bytes[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
-        bytes
+        Some(bytes)
     }
 
     /// From a header block; `None` if it does not belong to this drive.
     fn decode(bytes: &[u8], seed: Seed) -> Option<Self> {
         let sum = seed.checksum(bytes.get(..CHECKSUM_AT)?).to_le_bytes();
-        if !bytes.starts_with(MAGIC) || sum != bytes[CHECKSUM_AT..] {
-            return None;
-        }
-        Self::fields(bytes)
+        if sum == bytes[CHECKSUM_AT..] { Self::fields(bytes) } else { None }
     }
 
     /// From a header block with a correct checksum.
     fn fields(bytes: &[u8]) -> Option<Self> {
-        let mut fields = FieldReader::new(bytes.get(MAGIC.len()..CHECKSUM_AT)?);
-        let number = fields.u64()?;
-        let head = Head {
-            position: fields.u64()?,
-            number: fields.u64()?,
-            previous: fields.u64()?,
-            operations: fields.u64()?,
-        };
-        let (body_bytes, body_checksum) = (fields.u64()?, fields.u32()?);
-        let is_break = fields.u32()? != 0;
-        let totals = Totals {
-            metadata_bytes: fields.u64()?,
-            media_errors: fields.u64()?,
-            recoveries: fields.u64()?,
-        };
-        Some(Self { number, head, is_break, totals, body_bytes, body_checksum })
+        if bytes.starts_with(format2::CHECKPOINT) {
+            return format2::checkpoint(bytes.get(..CHECKSUM_AT)?);
+        }
+        named::decode(*MAGIC, bytes)
     }
 
     /// The header in `slot`; an error if there is no intact one.
@@ -119,7 +121,9 @@ impl Checkpoint {
         uuid: Uuid,
         slot: u8,
     ) -> io::Result<()> {
-        backing.write_at(&self.encode(Seed::new(uuid)), layout.checkpoint(slot))
+        let header = self.encode(Seed::new(uuid));
+        let header = header.ok_or_else(|| io::Error::other("its header is too long"))?;
+        backing.write_at(&header, layout.checkpoint(slot))
     }
 }
 
@@ -129,8 +133,14 @@ pub(crate) struct BodyWriter<'a> {
     offset: u64,
     end: u64,
     chunk: Vec<u8>,
-    pub(crate) bytes: u64,
-    pub(crate) checksum: u32,
+    /// Bytes and checksum of what has been written.
+    bytes: u64,
+    checksum: u32,
+    /// Where the section began that is being written, and those before it.
+    section_start: u64,
+    sections: Vec<(Section, u64)>,
+    /// Lists within lists.
+    lists: u32,
 }
 
 impl<'a> BodyWriter<'a> {
@@ -140,7 +150,15 @@ impl<'a> BodyWriter<'a> {
         let offset = start + HEADER_BYTES as u64;
         let end = start + layout.checkpoint_bytes;
         let chunk = Vec::with_capacity(CHUNK_BYTES);
-        Self { backing, offset, end, chunk, bytes: 0, checksum: 0 }
+        let (sections, section_start) = (Vec::new(), 0);
+        Self { backing, offset, end, chunk, bytes: 0, checksum: 0, section_start, sections, lists: 0 }
+    }
+
+    /// Ends a section: everything since the last one.
+    pub(crate) fn end_section(&mut self, section: Section) {
+        let end = self.bytes + self.chunk.len() as u64;
+        self.sections.push((section, end - self.section_start));
+        self.section_start = end;
     }
 
     /// Appends numbers.
@@ -168,10 +186,13 @@ impl<'a> BodyWriter<'a> {
         Ok(())
     }
 
-    /// Writes the rest, and returns the length and the checksum of the body.
-    pub(crate) fn finish(mut self) -> io::Result<(u64, u32)> {
+    /// Writes the rest, and tells `checkpoint` what the body is.
+    pub(crate) fn finish(mut self, checkpoint: &mut Checkpoint) -> io::Result<()> {
         self.write()?;
-        Ok((self.bytes, self.checksum))
+        checkpoint.body_bytes = self.bytes;
+        checkpoint.body_checksum = self.checksum;
+        checkpoint.sections = self.sections;
+        Ok(())
     }
 }
 
@@ -179,6 +200,23 @@ impl Archive for BodyWriter<'_> {
     fn bytes(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         self.chunk.extend_from_slice(bytes);
         self.write_full()
+    }
+
+    /// A byte of length, and the name.
+    fn name(&mut self, name: &'static str) -> Result<(), StateError> {
+        if self.lists == 0 {
+            self.chunk.push(name.len() as u8);
+            self.chunk.extend_from_slice(name.as_bytes());
+        }
+        Ok(())
+    }
+
+    fn list_begins(&mut self) {
+        self.lists += 1;
+    }
+
+    fn list_ends(&mut self) {
+        self.lists -= 1;
     }
 }
 
@@ -192,13 +230,52 @@ pub(crate) struct BodyReader<'a> {
     /// Number of bytes of the chunk already consumed.
     taken: usize,
     checksum: u32,
+    has_names: bool,
+    /// Lists within lists.
+    lists: u32,
 }
 
 impl<'a> BodyReader<'a> {
-    /// From `slot`, which holds a body of this length.
-    pub(crate) fn new(backing: &'a dyn Backing, layout: &Layout, slot: u8, bytes: u64) -> Self {
+    /// The body of `checkpoint`, which is in `slot`.
+    pub(crate) fn new(
+        backing: &'a dyn Backing,
+        layout: &Layout,
+        slot: u8,
+        checkpoint: &Checkpoint,
+    ) -> Self {
         let offset = layout.checkpoint(slot) + HEADER_BYTES as u64;
-        Self { backing, offset, left: bytes, chunk: Vec::new(), taken: 0, checksum: 0 }
+        let (left, chunk) = (checkpoint.body_bytes, Vec::new());
+        let has_names = !checkpoint.sections.is_empty();
+        Self { backing, offset, left, chunk, taken: 0, checksum: 0, has_names, lists: 0 }
+    }
+
+    /// Reads a map of so many logical pages, and hands on each slice: its first page, places and checksums.
+    pub(crate) fn slices(
+        &mut self,
+        logical_pages: u32,
+        mut take: impl FnMut(Lpn, &[u32], &[u32]) -> Result<(), MediaError>,
+    ) -> Result<(), MediaError> {
+        let failed = |error| MediaError::io("read a checkpoint", error);
+        let most = SLICE_PAGES.min(logical_pages) as usize;
+        let (mut flash_pages, mut checksums) = (vec![0; most], vec![0; most]);
+        for first in (0..logical_pages).step_by(SLICE_PAGES as usize) {
+            let pages = SLICE_PAGES.min(logical_pages - first) as usize;
+            self.numbers(&mut flash_pages[..pages]).map_err(failed)?;
+            self.numbers(&mut checksums[..pages]).map_err(failed)?;
+            take(Lpn(first), &flash_pages[..pages], &checksums[..pages])?;
+        }
+        Ok(())
+    }
+
+    /// The next bytes, of which there are at most so many as the body has.
+    pub(crate) fn take(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
+        let mut taken = Vec::new();
+        while (taken.len() as u64) < bytes {
+            let start = taken.len();
+            taken.resize(bytes.min((start + CHUNK_BYTES) as u64) as usize, 0);
+            self.bytes(&mut taken[start..])?;
+        }
+        Ok(taken)
     }
 
     /// Reads numbers.
@@ -263,12 +340,35 @@ impl Archive for BodyReader<'_> {
         }
         Ok(())
     }
+
+    fn name(&mut self, expected: &'static str) -> Result<(), StateError> {
+        if !self.has_names || self.lists > 0 {
+            return Ok(());
+        }
+        let mut length = [0];
+        self.bytes(&mut length)?;
+        let found = self.take(length[0].into())?;
+        if found == expected.as_bytes() {
+            return Ok(());
+        }
+        Err(StateError::Name { found: String::from_utf8_lossy(&found).into_owned(), expected })
+    }
+
+    fn list_begins(&mut self) {
+        self.lists += 1;
+    }
+
+    fn list_ends(&mut self) {
+        self.lists -= 1;
+    }
 }
 
 /// Reads a header with a correct checksum, and writes it back unchanged.
 pub(crate) fn fuzz(bytes: &[u8]) {
     let seed = Seed::new(Uuid::nil());
-    if let Some(checkpoint) = Checkpoint::fields(bytes) {
-        assert_eq!(Checkpoint::decode(&checkpoint.encode(seed), seed), Some(checkpoint));
+    if let Some(checkpoint) = Checkpoint::fields(bytes)
+        && let Some(encoded) = checkpoint.encode(seed)
+    {
+        assert_eq!(Checkpoint::decode(&encoded, seed), Some(checkpoint));
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of drives.
 
-use crate::media::superblock::VERSION;
+use crate::media::{OLDEST, VERSION};
 use ftlab_ftl::registry::BuildError;
 use ftlab_ftl::{Broken, StateError};
 use std::io;
@@ -40,7 +40,10 @@ pub enum MediaError {
     #[error("both superblocks are damaged: the drive cannot be identified")]
     Superblocks,
     /// A format of another version of this program.
-    #[error("this drive has format version {version}, but this program reads version {VERSION}")]
+    #[error(
+        "this drive has format version {version}, but this program reads versions {OLDEST} to {VERSION}; open it with the \
+         version of ftlab that wrote it, or a later one"
+    )]
     Version {
         /// Its version.
         version: u32,
@@ -152,6 +155,14 @@ impl MediaError {
                 | Self::Size { .. }
                 | Self::LongParameters
                 | Self::Exists(_)
+        )
+    }
+
+    /// Whether the FTL could not repeat what was decided, although what that takes can be read.
+    pub(crate) fn is_of_replay(&self) -> bool {
+        matches!(
+            self,
+            Self::Replay(_) | Self::State(_) | Self::Broken(_) | Self::Build(_) | Self::NoCheckpoint { .. }
         )
     }
 

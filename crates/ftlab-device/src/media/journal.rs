@@ -8,6 +8,7 @@ use crate::media::batch::{
 };
 use crate::media::layout::{COPIES, Layout};
 use crate::media::slots::Replacement;
+use serde::{Deserialize, Serialize};
 use std::io;
 use uuid::Uuid;
 
@@ -21,7 +22,7 @@ const BATCH_BYTES: usize = 32 << 10;
 const SCAN_BYTES: usize = 4 << 20;
 
 /// A position in the journal: where a batch goes, and what identifies it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     /// Bytes since the drive was created; the offset in the ring is this modulo its size.
     pub(crate) position: u64,

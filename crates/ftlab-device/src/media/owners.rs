@@ -1,10 +1,12 @@
 //! Beside the data: the logical page that each flash page holds, and when it came there.
 //!
-//! Nothing needs this as long as there is a checkpoint. If both are lost, the pages that can be found by
-//! reading all of it are what can be saved ([`restore`](crate::drive::restore)).
+//! As long as the FTL can repeat what it decided, nothing needs this. If it cannot, every page is found by reading all of
+//! it ([`locate`](crate::drive::locate)); if both checkpoints are lost as well, what is found is what can be saved
+//! ([`restore`](crate::drive::restore)).
 
 use crate::media::fields::{FieldReader, FieldWriter};
-use ftlab_flash::Lpn;
+use crate::media::{Backing, Layout};
+use ftlab_flash::{Lpn, Ppn};
 
 /// Bytes of an owner on the medium.
 pub(crate) const OWNER_BYTES: usize = 16;
@@ -37,5 +39,30 @@ impl Owner {
         let mut fields = FieldReader::new(bytes);
         let lpn = Lpn(fields.u32()?.checked_sub(1)?);
         Some(Self { lpn, checksum: fields.u32()?, sequence: fields.u64()? })
+    }
+}
+
+/// Owners read at once.
+const OWNERS_AT_ONCE: usize = 1 << 16;
+
+/// Calls `see` for every place that has an owner, in order. What cannot be read is passed over.
+pub(crate) fn for_each_owner(backing: &dyn Backing, layout: &Layout, mut see: impl FnMut(Ppn, Owner)) {
+    let mut bytes = vec![0; OWNERS_AT_ONCE * OWNER_BYTES];
+    for first in (0..layout.places()).step_by(OWNERS_AT_ONCE) {
+        let count = OWNERS_AT_ONCE.min((layout.places() - first) as usize);
+        let bytes = &mut bytes[..count * OWNER_BYTES];
+        if backing.read_medium_at(bytes, layout.owner(Ppn(first))).is_err() {
+            let sectors = bytes.chunks_mut(512);
+            for (sector, offset) in sectors.zip((layout.owner(Ppn(first))..).step_by(512)) {
+                if backing.read_medium_at(sector, offset).is_err() {
+                    sector.fill(0);
+                }
+            }
+        }
+        for (bytes, place) in bytes.chunks_exact(OWNER_BYTES).zip((first..).map(Ppn)) {
+            if let Some(owner) = Owner::decode(bytes) {
+                see(place, owner);
+            }
+        }
     }
 }

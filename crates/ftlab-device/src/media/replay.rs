@@ -82,6 +82,20 @@ impl Pages<'_> {
     }
 }
 
+/// The last operation, `end` or before, after which no version is current that is missing: each from an operation to
+/// another.
+pub(crate) fn last_without(mut missing: Vec<(u64, u64)>, end: u64) -> u64 {
+    // Backwards from the end: each missing version limits the drive to before it was written.
+    missing.sort_unstable_by_key(|&(_, last)| std::cmp::Reverse(last));
+    let mut whole = end;
+    while let Some(&(first, _)) =
+        missing.iter().find(|&&(first, last)| (first..=last).contains(&whole))
+    {
+        whole = first - 1;
+    }
+    whole
+}
+
 impl Tracker {
     /// Tracks operations after `in_place`.
     pub(crate) fn new(in_place: u64) -> Self {
@@ -150,15 +164,25 @@ impl Tracker {
                 missing.push((first, last));
             }
         }
-        // Backwards from the end: each missing version limits the drive to before it was written.
-        missing.sort_unstable_by_key(|&(_, last)| std::cmp::Reverse(last));
-        let mut whole = *operations.end();
-        while let Some(&(first, _)) =
-            missing.iter().find(|&&(first, last)| (first..=last).contains(&whole))
-        {
-            whole = first - 1;
-        }
-        Ok(whole)
+        Ok(last_without(missing, *operations.end()))
+    }
+
+    /// Of a drive whose pages were searched for: versions that are to be put elsewhere, and where they were found; pages
+    /// whose data is in the journal.
+    pub(crate) fn of_found(
+        found: impl IntoIterator<Item = (Lpn, u32, Option<Ppn>)>,
+        journaled: HashMap<(Lpn, u32), Box<[u8]>>,
+    ) -> Self {
+        let current = found.into_iter().map(|(lpn, checksum, place)| {
+            let places = place.into_iter().collect();
+            (lpn, Version { operation: None, checksum, places })
+        });
+        Self { current: current.collect(), journaled, ..Self::default() }
+    }
+
+    /// Whether it knows where the current version of `lpn` may be.
+    pub(crate) fn knows(&self, lpn: Lpn) -> bool {
+        self.current.contains_key(&lpn)
     }
 
     /// The last place that holds a version, whose data is then in `data`.

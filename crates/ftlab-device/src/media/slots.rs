@@ -139,6 +139,23 @@ impl Slots {
         }
     }
 
+    /// A slot took the place of another, whatever the erase was.
+    pub(crate) fn replace(&mut self, known: Replacement) {
+        if known.block.0 < self.blocks && (self.blocks..self.end).contains(&known.slot) {
+            self.replaced.insert(known.block, known.slot);
+            self.erases = self.erases.max(known.erase);
+        }
+    }
+
+    /// By slot the block that is there, if there is one.
+    pub(crate) fn blocks(&self) -> Vec<Option<BlockId>> {
+        let mut blocks = vec![None; self.end as usize];
+        for block in (0..self.blocks).map(BlockId) {
+            blocks[self.slot(block) as usize] = Some(block);
+        }
+        blocks
+    }
+
     /// Writes it into a checkpoint.
     pub(crate) fn save(&self, body: &mut impl Archive) -> io::Result<()> {
         let (low, high) = (self.erases as u32, (self.erases >> 32) as u32);

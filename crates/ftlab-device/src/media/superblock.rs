@@ -1,21 +1,17 @@
-//! The identity of a drive: written once, when it is created, at both ends of the backing file.
+//! The identity of a drive: written when it is created or upgraded, at both ends of the backing file.
 
-use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::layout::{HEADER_BYTES, Layout};
-use crate::media::{Backing, MediaError};
+use crate::media::named::{self, CHECKSUM_AT, OLDEST, VERSION};
+use crate::media::{Backing, MediaError, format2};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, WearLeveling};
+use ftlab_ftl::registry;
 use ftlab_spec::{Spec, Value};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use uuid::Uuid;
 
-const MAGIC: &[u8; 8] = b"ftlabdrv";
-
-/// The version of the format that this code reads and writes.
-pub(crate) const VERSION: u32 = 2;
-
-/// Offset of the checksum of a superblock.
-const CHECKSUM_AT: usize = HEADER_BYTES - 4;
+pub(super) const MAGIC: &[u8; 8] = b"ftlabdrv";
 
 /// The identity and configuration of a drive.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,12 +22,100 @@ pub struct Superblock {
     pub ftl: Spec,
     /// Flash, logical pages and schedule of collection.
     pub config: DriveConfig,
+    /// The version of the format on the medium.
+    pub format: u32,
+    /// The program that wrote it, with its version.
+    pub program: String,
+    /// Which version of the FTL's decisions that program had; none if it did not say.
+    pub decisions: Option<String>,
     /// Operations from one checkpoint to the next.
     pub(crate) checkpoint_every: u64,
     pub(crate) layout: Layout,
 }
 
+/// As it is on the medium.
+#[derive(Serialize, Deserialize)]
+struct Fields {
+    uuid: Uuid,
+    program: String,
+    decisions: Option<String>,
+    ftl: String,
+    blocks: u32,
+    pages_per_block: u32,
+    page_bytes: u32,
+    logical_pages: u32,
+    checkpoint_bytes: u64,
+    journal_bytes: u64,
+    checkpoint_every: u64,
+    #[serde(flatten)]
+    collection: Collection,
+}
+
+/// When a drive collects and how it levels wear.
+#[derive(Serialize, Deserialize)]
+struct Collection {
+    reserve_blocks: u32,
+    gc: String,
+    gc_start_blocks: u32,
+    early_valid_pages_max: u32,
+    free_block: String,
+    wear_threshold: u32,
+}
+
+impl Collection {
+    fn of(config: &DriveConfig) -> Self {
+        Self {
+            reserve_blocks: config.reserve_blocks,
+            gc: config.gc.to_string(),
+            gc_start_blocks: config.gc_start_blocks,
+            early_valid_pages_max: config.early_valid_pages_max,
+            free_block: config.wear.free_block.to_string(),
+            wear_threshold: config.wear.threshold,
+        }
+    }
+
+    /// What this version does not know is left out: then a drive collects when it has to, which the FTL begins to do
+    /// with the map alone.
+    fn apply(&self, config: &mut DriveConfig) {
+        config.gc = self.gc.parse().unwrap_or(config.gc);
+        config.gc_start_blocks = self.gc_start_blocks;
+        config.early_valid_pages_max = self.early_valid_pages_max;
+        let free_block = FreeBlock::parse(&self.free_block).unwrap_or(config.wear.free_block);
+        config.wear = WearLeveling { threshold: self.wear_threshold, free_block };
+    }
+}
+
+/// The name and version of this program.
+pub(crate) const PROGRAM: &str = concat!("ftlab ", env!("CARGO_PKG_VERSION"));
+
 impl Superblock {
+    /// Of a drive that this program makes.
+    pub(crate) fn new(
+        uuid: Uuid,
+        ftl: Spec,
+        config: DriveConfig,
+        checkpoint_every: u64,
+        layout: Layout,
+    ) -> Self {
+        let decisions = registry::decisions(&ftl).ok();
+        let program = PROGRAM.to_owned();
+        Self { uuid, ftl, config, format: VERSION, program, decisions, checkpoint_every, layout }
+    }
+
+    /// As this program would write it.
+    pub(crate) fn renewed(&self) -> Self {
+        let Self { uuid, ftl, config, checkpoint_every, layout, .. } = self.clone();
+        Self::new(uuid, ftl, config, checkpoint_every, layout)
+    }
+
+    /// What decides where pages go: the FTL, its schedule, and which version of them this program has. None if this
+    /// program does not have the FTL.
+    pub(crate) fn decider(&self) -> Option<String> {
+        let decisions = registry::decisions(&self.ftl).ok()?;
+        let collection = serde_json::to_string(&Collection::of(&self.config)).ok()?;
+        Some(format!("{} ({decisions}) {collection}", self.ftl))
+    }
+
     /// Operations from one checkpoint to the next.
     pub fn checkpoint_every(&self) -> u64 {
         self.checkpoint_every
@@ -44,20 +128,22 @@ impl Superblock {
 
     /// As bytes; `None` if the parameters of the FTL do not fit.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; HEADER_BYTES];
-        let DriveConfig { geometry, wear, .. } = self.config;
-        let mut fields = FieldWriter::new(&mut bytes[..CHECKSUM_AT]);
-        fields.put(MAGIC).u32(VERSION).u32(0).put(self.uuid.as_bytes());
-        fields.u32(geometry.blocks()).u32(geometry.pages_per_block()).u32(geometry.page_bytes());
-        fields.u32(self.config.logical_pages).u32(self.config.reserve_blocks);
-        fields.u32(self.config.gc_start_blocks).u32(self.config.early_valid_pages_max);
-        fields.u32(wear.threshold);
-        fields.u64(self.layout.checkpoint_bytes).u64(self.layout.journal_bytes);
-        fields.u64(self.checkpoint_every);
-        let texts = [self.ftl.to_string(), self.config.gc.to_string(), wear.free_block.to_string()];
-        if !texts.iter().all(|text| fields.text(text)) {
-            return None;
-        }
+        let geometry = self.config.geometry;
+        let fields = Fields {
+            uuid: self.uuid,
+            program: self.program.clone(),
+            decisions: self.decisions.clone(),
+            ftl: self.ftl.to_string(),
+            blocks: geometry.blocks(),
+            pages_per_block: geometry.pages_per_block(),
+            page_bytes: geometry.page_bytes(),
+            logical_pages: self.config.logical_pages,
+            checkpoint_bytes: self.layout.checkpoint_bytes,
+            journal_bytes: self.layout.journal_bytes,
+            checkpoint_every: self.checkpoint_every,
+            collection: Collection::of(&self.config),
+        };
+        let mut bytes = named::encode(*MAGIC, &fields)?;
         let checksum = crc32c::crc32c(&bytes[..CHECKSUM_AT]);
         bytes[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
         Some(bytes)
@@ -65,26 +151,38 @@ impl Superblock {
 
     /// From bytes with a correct checksum; `None` if they are inconsistent.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut fields = FieldReader::new(bytes.get(16..CHECKSUM_AT)?);
-        let uuid = Uuid::from_slice(fields.take(16)?).ok()?;
-        let geometry = Geometry::new(fields.u32()?, fields.u32()?, fields.u32()?).ok()?;
-        let mut config = DriveConfig::new(geometry, fields.u32()?, fields.u32()?);
-        config.gc_start_blocks = fields.u32()?;
-        config.early_valid_pages_max = fields.u32()?;
-        let threshold = fields.u32()?;
-        let (checkpoint_bytes, journal_bytes) = (fields.u64()?, fields.u64()?);
-        let checkpoint_every = fields.u64()?;
-        let ftl = fields.text()?.parse().ok()?;
-        config.gc = fields.text()?.parse().ok()?;
-        config.wear = WearLeveling { threshold, free_block: FreeBlock::parse(fields.text()?)? };
+        let decoded = match named::version(bytes)? {
+            VERSION => Self::from_fields(named::decode(*MAGIC, bytes)?)?,
+            format2::VERSION => format2::superblock(bytes.get(..CHECKSUM_AT)?)?,
+            _ => return None,
+        };
         // Nothing overflows: only 2^32 pages of 2^32 bytes would.
         let sane = HEADER_BYTES as u64..1 << 60;
-        let is_sane = sane.contains(&checkpoint_bytes)
-            && sane.contains(&journal_bytes)
+        let geometry = decoded.config.geometry;
+        let is_sane = sane.contains(&decoded.layout.checkpoint_bytes)
+            && sane.contains(&decoded.layout.journal_bytes)
             && geometry.page_bytes() < 1 << 24
-            && config.logical_pages < geometry.pages();
-        let layout = Layout { checkpoint_bytes, journal_bytes, geometry };
-        is_sane.then_some(Self { uuid, ftl, config, checkpoint_every, layout })
+            && decoded.config.logical_pages < geometry.pages();
+        is_sane.then_some(decoded)
+    }
+
+    fn from_fields(fields: Fields) -> Option<Self> {
+        let geometry =
+            Geometry::new(fields.blocks, fields.pages_per_block, fields.page_bytes).ok()?;
+        let reserve_blocks = fields.collection.reserve_blocks;
+        let mut config = DriveConfig::new(geometry, fields.logical_pages, reserve_blocks);
+        fields.collection.apply(&mut config);
+        let (checkpoint_bytes, journal_bytes) = (fields.checkpoint_bytes, fields.journal_bytes);
+        Some(Self {
+            uuid: fields.uuid,
+            ftl: fields.ftl.parse().ok()?,
+            config,
+            format: VERSION,
+            program: fields.program,
+            decisions: fields.decisions,
+            checkpoint_every: fields.checkpoint_every,
+            layout: Layout { checkpoint_bytes, journal_bytes, geometry },
+        })
     }
 
     /// Writes both copies to a new backing.
@@ -98,11 +196,11 @@ impl Superblock {
         Ok(())
     }
 
-    /// Reads the first intact copy, and reports whether the other is damaged.
+    /// Reads the first intact copy, and reports whether the other is damaged. The format is the older one of both.
     pub(crate) fn read(backing: &dyn Backing) -> Result<(Self, Option<MediaError>), MediaError> {
         let bytes = backing.bytes().map_err(|error| MediaError::io("look at the file", error))?;
         let first = Self::read_copy(backing, 0);
-        let superblock = match &first {
+        let mut superblock = match &first {
             Ok(superblock) => superblock.clone(),
             // The second one is at the very end.
             Err(MediaError::Version { .. }) => return Err(first.unwrap_err()),
@@ -126,6 +224,9 @@ impl Superblock {
             let (first, second) = (superblock.uuid, second.uuid);
             return Err(MediaError::TwoDrives { first, second });
         }
+        if let Ok(second) = &second {
+            superblock.format = superblock.format.min(second.format);
+        }
         let damaged = first.err().or(second.err());
         Ok((superblock, damaged))
     }
@@ -145,8 +246,8 @@ impl Superblock {
         if crc32c::crc32c(&bytes[..CHECKSUM_AT]).to_le_bytes() != bytes[CHECKSUM_AT..] {
             return Err(damaged);
         }
-        match FieldReader::new(&bytes[MAGIC.len()..]).u32() {
-            Some(VERSION) => Self::decode(bytes).ok_or(damaged),
+        match named::version(bytes) {
+            Some(OLDEST..=VERSION) => Self::decode(bytes).ok_or(damaged),
             version => Err(MediaError::Version { version: version.unwrap_or(0) }),
         }
     }

@@ -134,6 +134,10 @@ impl Policy for Directed {
         self.inner.on_invalidate(block, drive);
     }
 
+    fn on_adopted(&mut self, block: BlockId, drive: &Drive) {
+        self.inner.on_adopted(block, drive);
+    }
+
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
         self.inner.on_pages_lost(block, pages, drive);
     }

@@ -221,6 +221,10 @@ boxable! {
         #[inline]
         fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
 
+        /// One more page is in the open `block`, which another FTL has placed there: `place_host` was asked about the
+        /// first one only.
+        fn on_adopted(&mut self, _block: BlockId, _drive: &Drive) {}
+
         /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
         ///
         /// If that limit is a whole block, the choice must contain at least one invalid page wherever

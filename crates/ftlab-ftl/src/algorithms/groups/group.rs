@@ -345,6 +345,12 @@ impl Groups {
     }
 
     /// These pages held nothing: the size of the group stays.
+    /// A page has joined `block` that was not placed by `place_host`.
+    pub(crate) fn on_adopted(&mut self, block: BlockId) {
+        let group = self.group_of(block);
+        self.get_mut(group).size += 1;
+    }
+
     pub(crate) fn on_pages_lost(&mut self, block: BlockId, pages: u32) {
         let group = self.group_of(block);
         (0..pages).for_each(|_| self.get_mut(group).blocks.invalidate(block));

@@ -126,6 +126,10 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.on_invalidate(block);
     }
 
+    fn on_adopted(&mut self, block: BlockId, _drive: &Drive) {
+        self.groups.on_adopted(block);
+    }
+
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, _drive: &Drive) {
         self.groups.on_pages_lost(block, pages);
     }

@@ -3,7 +3,7 @@
 use crate::bits::word_mask;
 use crate::page::drive::block::{Frontier, Phase};
 use crate::page::drive::tables::Drive;
-use crate::page::drive::wear::FreeBlock;
+use crate::page::drive::wear::{FreeBlock, Wear};
 use crate::stream::StreamId;
 use ftlab_flash::{BlockId, Ppn};
 
@@ -126,6 +126,26 @@ impl Drive {
         self.valid_pages[block.index()] -= end - next;
         debug_assert!(self.valid_pages(block) <= next - self.geometry.first_page(block).0);
         (block, end - next)
+    }
+
+    /// Passes over the next page of `stream`'s open block: it holds nothing, and counts as invalid.
+    pub(crate) fn leave_out(&mut self, stream: StreamId) {
+        debug_assert!(self.has_room(stream), "{stream:?} has no page to leave out");
+        let frontier = &mut self.frontiers[stream.index()];
+        let page = frontier.next;
+        frontier.next += 1;
+        self.valid_bits[page as usize / 64] &= !(1 << (page % 64));
+        let block = self.block_of(Ppn(page));
+        self.valid_pages[block.index()] -= 1;
+        debug_assert!(!self.is_valid(Ppn(page)));
+    }
+
+    /// Continues the write clock and the erases of blocks of a drive on which nothing has been written yet.
+    pub(crate) fn continue_counts(&mut self, write_clock: u64, erases: &[u32]) {
+        debug_assert_eq!((self.allocations, self.retired_blocks), (0, 0));
+        self.write_clock = write_clock;
+        self.wear = Wear::of(erases.to_vec());
+        debug_assert_eq!(erases.len() as u32, self.geometry.blocks());
     }
 
     /// Whether `block` is full and may be emptied: sealed, or a victim of a collection in steps.

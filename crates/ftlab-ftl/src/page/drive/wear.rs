@@ -62,7 +62,6 @@ impl Wear {
     }
 
     /// That of blocks in use which have been erased so often.
-    #[cfg(test)]
     pub(super) fn of(erases: Vec<u32>) -> Self {
         let fewest = erases.iter().copied().min().unwrap_or(0);
         let with_fewest = erases.iter().filter(|&&number| number == fewest).count() as u32;

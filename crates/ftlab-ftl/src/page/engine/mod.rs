@@ -1,5 +1,6 @@
 //! The engine: it carries out what a policy decides.
 
+mod adopt;
 mod background;
 mod ftl;
 mod handles;

@@ -3,8 +3,8 @@
 use crate::page::Drive;
 use crate::page::engine::page_mapped::PageMapped;
 use crate::page::entry::Hinted;
-use crate::{Archive, Ftl, Observer, State, StateError};
-use ftlab_flash::{Flash, Lpn};
+use crate::{Archive, Counters, Ftl, Observer, State, StateError};
+use ftlab_flash::{BlockId, Flash, Lpn};
 
 /// A page-mapped FTL of any policy, which can be looked into, saved and restored.
 ///
@@ -19,6 +19,14 @@ pub trait Resume: Ftl {
 
     /// Restores the mapping from page `first` on, as [`Drive::mapping`] gives it.
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError>;
+
+    /// Before pages are [adopted](Self::adopt), of which there will be `mapped`: continues the counts of the
+    /// drive, whose blocks were erased so often.
+    fn continue_counts(&mut self, mapped: u32, counters: &Counters, erases: &[u32]);
+
+    /// Takes over a block of a drive whose pages another FTL has placed; nothing has been written to this one. By
+    /// its places in the block what each page holds, or [`u32::MAX`].
+    fn adopt(&mut self, block: BlockId, owners: &[u32]);
 }
 
 impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
@@ -45,21 +53,35 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
             reserve_min: _,
             has_groups: _,
         } = self;
-        policy.transfer(archive)?;
-        drive.transfer(archive)?;
-        counters.transfer(archive)?;
-        victims.transfer(archive)?;
-        requester.transfer(archive)?;
-        progress.transfer(archive)?;
-        background_below.transfer(archive)?;
-        failing.transfer(archive)?;
-        is_read_only.transfer(archive)?;
-        is_worn_unevenly.transfer(archive)?;
+        let mut fields: [(&'static str, &mut dyn State); 10] = [
+            ("policy", policy),
+            ("drive", drive),
+            ("counters", counters),
+            ("victims", victims),
+            ("requester", requester),
+            ("progress", progress),
+            ("background_below", background_below),
+            ("failing", failing),
+            ("is_read_only", is_read_only),
+            ("is_worn_unevenly", is_worn_unevenly),
+        ];
+        for (name, field) in &mut fields {
+            archive.name(name)?;
+            field.transfer(archive)?;
+        }
         // Nothing is saved of what is off.
         refreshing.iter_mut().try_for_each(|refreshing| refreshing.transfer(archive))
     }
 
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError> {
         self.drive.set_mapping(first, flash_pages)
+    }
+
+    fn continue_counts(&mut self, mapped: u32, counters: &Counters, erases: &[u32]) {
+        self.begin_adoption(mapped, counters, erases);
+    }
+
+    fn adopt(&mut self, block: BlockId, owners: &[u32]) {
+        self.adopt_block(block, owners);
     }
 }

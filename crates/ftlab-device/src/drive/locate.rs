@@ -1,0 +1,524 @@
+//! Where every page is, from what the medium says and not from what an FTL would decide.
+//!
+//! Beside each flash page stands what it holds: the logical page, its checksum, and a sequence
+//! ([`Owner`](crate::media::Owner)). Checkpoint and journal say which version of each logical page is current after
+//! which operation, whatever FTL it was:
+//!
+//! ```text
+//! the map of the newest checkpoint, changed by the journal: page -> checksum, after every operation
+//! all owners: where each of these versions may be; what has moved or changed since the checkpoint is read
+//! the last operation after which every version is there
+//! what is in no block of the FTL (in the journal, or in a slot out of use) goes to a free one
+//! a new FTL adopts the blocks, the oldest first, and learns from the beginning
+//! ```
+//!
+//! This changes nothing on the medium. What has to be copied is told to the tracker, and copied as after any crash.
+
+use crate::drive::counted::Counted;
+use crate::drive::recovery::{
+    self, Extent, Headers, Loaded, MayLose, Recovery, Repeated, first_intact,
+};
+use crate::media::{
+    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Record,
+    Section, Slots, Superblock, Tracker, for_each_owner, last_without, slots_at,
+};
+use ftlab_flash::{BlockId, Lpn, NoPayload, Ppn};
+use ftlab_ftl::Restored;
+use ftlab_ftl::registry::{self, DynPageMapped};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// No page.
+const NONE: u32 = u32::MAX;
+
+/// The FTL that shows the pages of a drive whose own one this program does not have.
+const SHOWS: &str = "1r-greedy";
+
+/// What a checkpoint says whatever the FTL.
+struct Map {
+    slot: u8,
+    checkpoint: Checkpoint,
+    /// By logical pages.
+    flash_pages: Vec<u32>,
+    checksums: Vec<u32>,
+    slots: Slots,
+    counted: Counted,
+    /// Of each block.
+    erases: Vec<u32>,
+}
+
+impl Map {
+    fn load(
+        backing: &dyn Backing,
+        superblock: &Superblock,
+        slot: u8,
+        checkpoint: Checkpoint,
+    ) -> Result<Self, MediaError> {
+        let failed = |error| MediaError::io("read a checkpoint", error);
+        let config = superblock.config;
+        let mut map = Self {
+            slot,
+            flash_pages: Vec::with_capacity(config.logical_pages as usize),
+            checksums: Vec::with_capacity(config.logical_pages as usize),
+            slots: Slots::new(&config.geometry),
+            counted: Counted::default(),
+            erases: vec![0; config.geometry.blocks() as usize],
+            checkpoint,
+        };
+        let mut body = BodyReader::new(backing, &superblock.layout, slot, &map.checkpoint);
+        let map_bytes = 8 * u64::from(config.logical_pages);
+        // Format 2 did not say where the slots are.
+        let before = map.checkpoint.body_bytes.saturating_sub(map_bytes);
+        let all = [(Section::Other, before), (Section::Map, map_bytes)];
+        let is_named = !map.checkpoint.sections.is_empty();
+        let sections = if is_named { map.checkpoint.sections.clone() } else { all.to_vec() };
+        for (section, bytes) in sections {
+            match section {
+                Section::Slots => map.slots.load(&mut body).map_err(failed)?,
+                Section::Counters => {
+                    let text = body.take(bytes).map_err(failed)?;
+                    map.counted = serde_json::from_slice(&text).unwrap_or_default();
+                }
+                Section::Wear => body.numbers(&mut map.erases).map_err(failed)?,
+                Section::Map => body.slices(config.logical_pages, |_, flash_pages, checksums| {
+                    map.flash_pages.extend_from_slice(flash_pages);
+                    map.checksums.extend_from_slice(checksums);
+                    Ok(())
+                })?,
+                Section::Ftl | Section::Other => {
+                    let bytes = body.take(bytes).map_err(failed)?;
+                    if !is_named {
+                        map.find_slots(&bytes, superblock);
+                    }
+                }
+            }
+        }
+        if !body.finish(map.checkpoint.body_checksum).map_err(failed)? {
+            return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
+        }
+        Ok(map)
+    }
+
+    /// Finds the slots before the map of a checkpoint of format 2.
+    fn find_slots(&mut self, before_map: &[u8], superblock: &Superblock) {
+        let load = |bytes: &[u8]| {
+            let mut slots = Slots::new(&superblock.config.geometry);
+            slots.load(&mut Restored::new(bytes)).ok().map(|()| slots)
+        };
+        let start = slots_at(before_map, |bytes| load(bytes).is_some());
+        let slots = start.and_then(|start| load(&before_map[start..]));
+        self.slots = slots.unwrap_or_else(|| Slots::new(&superblock.config.geometry));
+    }
+
+    /// Where `lpn` was, and its checksum, if it held anything.
+    fn home(&self, lpn: Lpn) -> Option<(Ppn, u32)> {
+        let page = self.flash_pages[lpn.index()];
+        (page != NONE).then(|| (self.slots.place(Ppn(page)), self.checksums[lpn.index()]))
+    }
+}
+
+/// What an operation left of a page: a version with this checksum, or nothing.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    operation: u64,
+    checksum: Option<u32>,
+}
+
+/// What the journal says whatever the FTL.
+#[derive(Default)]
+struct Changes {
+    /// In the order of operations.
+    of: HashMap<Lpn, Vec<Change>>,
+    /// Pages whose data is in the journal.
+    pages: HashMap<(Lpn, u32), Box<[u8]>>,
+}
+
+impl Changes {
+    /// Reads the journal after the checkpoint of `map` up to operation `last`, and lets the slots follow.
+    fn read(
+        backing: &dyn Backing,
+        superblock: &Superblock,
+        map: &mut Map,
+        last: u64,
+    ) -> Result<Self, MediaError> {
+        let (layout, head) = (&superblock.layout, map.checkpoint.head);
+        let logical_pages = superblock.config.logical_pages;
+        let beyond = |lpn| MediaError::Replay(format!("page {lpn} is beyond the drive"));
+        let mut reader = JournalReader::new(backing, superblock.uuid, layout, head);
+        let (mut changes, mut operation) = (Self::default(), head.operations);
+        while let Some(header) = reader.next() {
+            for record in reader.records(&header).flatten() {
+                if record.is_operation() {
+                    operation += 1;
+                    if operation > last {
+                        return Ok(changes);
+                    }
+                }
+                match record {
+                    Record::Write { lpn, checksum, .. } if lpn.0 < logical_pages => {
+                        changes.note(lpn, operation, Some(checksum));
+                        map.slots.forget(lpn);
+                    }
+                    Record::Trim { first, pages }
+                        if u64::from(first.0) + u64::from(pages) <= logical_pages.into() =>
+                    {
+                        for lpn in (first.0..first.0 + pages).map(Lpn) {
+                            // What holds nothing stays that way.
+                            if map.home(lpn).is_some() || changes.of.contains_key(&lpn) {
+                                changes.note(lpn, operation, None);
+                            }
+                            map.slots.forget(lpn);
+                        }
+                    }
+                    Record::Page { lpn, checksum, data } => {
+                        changes.pages.insert((lpn, checksum), data.into());
+                    }
+                    Record::Unreadable { lpn, place } => {
+                        map.slots.remember(lpn, place);
+                    }
+                    Record::Replacement(replacement) => map.slots.replace(replacement),
+                    Record::Renewal { .. } => {}
+                    Record::Write { lpn, .. } | Record::Trim { first: lpn, .. } => {
+                        return Err(beyond(lpn));
+                    }
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    fn note(&mut self, lpn: Lpn, operation: u64, checksum: Option<u32>) {
+        self.of.entry(lpn).or_default().push(Change { operation, checksum });
+    }
+
+    /// Versions of pages, each with the first and the last operation after which it is current.
+    fn versions(&self) -> impl Iterator<Item = (Lpn, u32, u64, u64)> {
+        self.of.iter().flat_map(|(lpn, changes)| {
+            let ends = changes[1..].iter().map(|next| next.operation - 1);
+            let spans = changes.iter().zip(ends.chain([u64::MAX]));
+            spans.filter_map(|(change, end)| {
+                change.checksum.map(|checksum| (*lpn, checksum, change.operation, end))
+            })
+        })
+    }
+
+    /// The checksum of the version of `lpn` that is current in the end, if it holds anything.
+    fn current(&self, map: &Map, lpn: Lpn) -> Option<u32> {
+        match self.of.get(&lpn).and_then(|changes| changes.last()) {
+            Some(change) => change.checksum,
+            None => map.home(lpn).map(|(_, checksum)| checksum),
+        }
+    }
+
+    /// Whether it is a version of `lpn` that was current at any time since the checkpoint.
+    fn is_known(&self, map: &Map, lpn: Lpn, checksum: u32) -> bool {
+        map.home(lpn).is_some_and(|(_, home)| home == checksum)
+            || self.of.get(&lpn).is_some_and(|changes| {
+                changes.iter().any(|change| change.checksum == Some(checksum))
+            })
+    }
+}
+
+/// Where versions were found.
+#[derive(Default)]
+struct Found {
+    /// A bit for each logical page: its version of the checkpoint is where it was.
+    at_home: Vec<u64>,
+    /// Others, each in the place to which it came last.
+    elsewhere: HashMap<(Lpn, u32), Ppn>,
+    /// By slots the highest sequence.
+    newest: Vec<u64>,
+}
+
+impl Found {
+    fn search(pages: Pages, map: &Map, changes: &Changes) -> Self {
+        let pages_per_block = pages.layout.geometry.pages_per_block();
+        let mut found = Self {
+            at_home: vec![0; map.flash_pages.len().div_ceil(64)],
+            elsewhere: HashMap::new(),
+            newest: vec![0; (pages.layout.places() / pages_per_block) as usize],
+        };
+        let mut candidates: Vec<(Ppn, Owner)> = Vec::new();
+        for_each_owner(pages.backing, pages.layout, |place, owner| {
+            let lpn = owner.lpn;
+            if lpn.index() >= map.flash_pages.len() || !changes.is_known(map, lpn, owner.checksum) {
+                return;
+            }
+            let newest = &mut found.newest[(place.0 / pages_per_block) as usize];
+            *newest = owner.sequence.max(*newest);
+            if map.home(lpn) == Some((place, owner.checksum)) {
+                found.at_home[lpn.index() / 64] |= 1 << (lpn.0 % 64);
+            } else {
+                candidates.push((place, owner));
+            }
+        });
+        found.read(pages, map, candidates);
+        found
+    }
+
+    /// Reads what is not where it was, and the places where it was.
+    fn read(&mut self, pages: Pages, map: &Map, candidates: Vec<(Ppn, Owner)>) {
+        let moved = candidates.iter().map(|(_, owner)| owner.lpn).filter(|lpn| self.is_at_home(*lpn));
+        let moved: HashSet<Lpn> = moved.collect();
+        let homes = moved.into_iter().filter_map(|lpn| {
+            let (place, checksum) = map.home(lpn)?;
+            Some((place, Owner { lpn, checksum, sequence: 0 }))
+        });
+        let mut all: Vec<_> = homes.chain(candidates).collect();
+        all.sort_unstable_by_key(|(place, _)| *place);
+        let expected: Vec<_> =
+            all.iter().map(|(place, owner)| (*place, owner.lpn, owner.checksum)).collect();
+        let missing = pages.without_those_there(&expected);
+        let missing: HashSet<Ppn> = missing.into_iter().map(|(place, ..)| place).collect();
+        all.retain(|(place, _)| !missing.contains(place));
+        all.sort_unstable_by_key(|(_, owner)| owner.sequence);
+        let places = all.into_iter().map(|(place, owner)| ((owner.lpn, owner.checksum), place));
+        self.elsewhere.extend(places);
+    }
+
+    fn is_at_home(&self, lpn: Lpn) -> bool {
+        self.at_home[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1
+    }
+
+    fn place(&self, map: &Map, lpn: Lpn, checksum: u32) -> Option<Ppn> {
+        let home = map.home(lpn).filter(|(_, home)| *home == checksum && self.is_at_home(lpn));
+        self.elsewhere.get(&(lpn, checksum)).copied().or(home.map(|(place, _)| place))
+    }
+}
+
+/// Which flash page every logical page has.
+struct Assigned {
+    /// By flash pages.
+    owners: Vec<u32>,
+    /// By logical pages.
+    checksums: Vec<u32>,
+    mapped: u32,
+    /// Pages that are to be copied to theirs, their checksums, and where they are.
+    loose: Vec<(Lpn, u32, Option<Ppn>)>,
+}
+
+impl Assigned {
+    fn new(superblock: &Superblock, map: &Map, changes: &Changes, found: &Found) -> Self {
+        let config = superblock.config;
+        let pages_per_block = config.geometry.pages_per_block();
+        let blocks = map.slots.blocks();
+        let mut assigned = Self {
+            owners: vec![NONE; config.geometry.pages() as usize],
+            checksums: vec![0; config.logical_pages as usize],
+            mapped: 0,
+            loose: Vec::new(),
+        };
+        for lpn in (0..config.logical_pages).map(Lpn) {
+            let Some(checksum) = changes.current(map, lpn) else { continue };
+            assigned.checksums[lpn.index()] = checksum;
+            assigned.mapped += 1;
+            let place = found.place(map, lpn, checksum);
+            let block = place.and_then(|place| blocks[(place.0 / pages_per_block) as usize]);
+            match (place, block) {
+                (Some(place), Some(block)) => {
+                    let page = config.geometry.first_page(block).0 + place.0 % pages_per_block;
+                    assigned.owners[page as usize] = lpn.0;
+                }
+                _ => assigned.loose.push((lpn, checksum, place)),
+            }
+        }
+        assigned
+    }
+
+    /// Gives flash pages of free blocks to what has none, and empties blocks until as many are free as the FTL has to
+    /// keep; of these at most `most` pages.
+    fn place_loose(&mut self, superblock: &Superblock, slots: &Slots, most: u64) -> Result<(), MediaError> {
+        let geometry = superblock.config.geometry;
+        let pages_per_block = geometry.pages_per_block() as usize;
+        let mut free = Vec::new();
+        let mut held: Vec<(usize, usize)> = Vec::new();
+        for (block, owners) in self.owners.chunks_exact(pages_per_block).enumerate() {
+            match owners.iter().filter(|owner| **owner != NONE).count() {
+                0 => free.push(block),
+                pages => held.push((pages, block)),
+            }
+        }
+        held.sort_unstable();
+        let mut emptied = 0;
+        for (pages, block) in held {
+            let left = free.len().saturating_sub(self.loose.len().div_ceil(pages_per_block));
+            let is_enough = left >= superblock.config.reserve_blocks as usize;
+            if is_enough || pages == pages_per_block || (emptied + pages) as u64 > most {
+                break;
+            }
+            emptied += pages;
+            let first = geometry.first_page(BlockId(block as u32)).0;
+            for page in first..first + pages_per_block as u32 {
+                let lpn = std::mem::replace(&mut self.owners[page as usize], NONE);
+                if lpn != NONE {
+                    let place = slots.place(Ppn(page));
+                    self.loose.push((Lpn(lpn), self.checksums[lpn as usize], Some(place)));
+                }
+            }
+            free.push(block);
+        }
+        let pages = free.iter().flat_map(|block| {
+            let first = block * pages_per_block;
+            first..first + pages_per_block
+        });
+        let mut placed = 0;
+        for (page, (lpn, ..)) in pages.zip(&self.loose) {
+            self.owners[page] = lpn.0;
+            placed += 1;
+        }
+        if placed < self.loose.len() {
+            let left = self.loose.len() - placed;
+            return Err(MediaError::Replay(format!("there is no free block for {left} pages")));
+        }
+        Ok(())
+    }
+}
+
+/// The state of a drive after the last operation of which every page can be found; changes nothing on the medium.
+pub(crate) fn locate_all(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    may_lose: MayLose,
+    recovery: &mut Recovery,
+) -> Result<Repeated, MediaError> {
+    let headers = Headers::read(&**backing, superblock);
+    let load = |slot, checkpoint| Map::load(&**backing, superblock, slot, checkpoint);
+    let mut map = first_intact(&headers, &mut recovery.damage, load)?;
+    let damage = &mut recovery.damage;
+    let mut extent = recovery::measure(&**backing, superblock, &map.checkpoint, &headers, damage);
+    recovery::bound(&mut extent, may_lose, recovery)?;
+    let journaled = extent.end.operations;
+    let slots = map.slots.clone();
+    let mut changes = Changes::read(&**backing, superblock, &mut map, journaled)?;
+    let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    let found = Found::search(pages, &map, &changes);
+    let last = last_whole(&extent, &map, &changes, &found);
+    if last < journaled {
+        map.slots = slots;
+        let pages = std::mem::take(&mut changes.pages);
+        changes = Changes::read(&**backing, superblock, &mut map, last)?;
+        changes.pages = pages;
+    }
+    recovery.repeated = last - map.checkpoint.head.operations;
+    recovery.dropped = journaled - last;
+    let mut assigned = Assigned::new(superblock, &map, &changes, &found);
+    let page_bytes = u64::from(superblock.config.geometry.page_bytes());
+    let room = superblock.layout.journal_bytes - (extent.end.position - tail(&headers, &map));
+    assigned.place_loose(superblock, &map.slots, room / 2 / (page_bytes + 16))?;
+    let head = Head { operations: last, ..extent.end };
+    let media = Media::new(Arc::clone(backing), superblock, 0, head);
+    let (mut ftl, unwritable) = build(superblock, media)?;
+    adopt(&mut ftl, &map, &changes, &found, &assigned);
+    let media = ftl.flash_mut();
+    *media.totals_mut() = map.checkpoint.totals;
+    *media.slots_mut() = map.slots;
+    *media.checksums_vec() = assigned.checksums;
+    let is_lost = |(lpn, checksum, place): &&(Lpn, u32, Option<Ppn>)| {
+        place.is_none() && !changes.pages.contains_key(&(*lpn, *checksum))
+    };
+    let lost = assigned.loose.iter().filter(is_lost).count() as u64;
+    if let Some(tracker) = media.replay_mut() {
+        *tracker = Tracker::of_found(assigned.loose, changes.pages);
+    }
+    ftl.check()?;
+    let loaded = Loaded { ftl, slot: map.slot, checkpoint: map.checkpoint };
+    Ok(Repeated { loaded, headers, extent, last, lost, unwritable })
+}
+
+/// The position from which checkpoints need the journal.
+fn tail(headers: &Headers, map: &Map) -> u64 {
+    let others = [0, 1].into_iter().filter_map(|slot| headers.of(slot).ok());
+    let older = others.filter(|other| other.number <= map.checkpoint.number);
+    older.map(|other| other.head.position).min().unwrap_or(map.checkpoint.head.position)
+}
+
+/// The last operation after which every version is there.
+fn last_whole(extent: &Extent, map: &Map, changes: &Changes, found: &Found) -> u64 {
+    let is_there = |lpn, checksum| {
+        changes.pages.contains_key(&(lpn, checksum)) || found.place(map, lpn, checksum).is_some()
+    };
+    // Versions that were durable and are not there have rotted: no reason to go back.
+    let missing = changes.versions().filter(|&(lpn, checksum, first, _)| {
+        first > extent.flushed && !is_there(lpn, checksum)
+    });
+    let missing = missing.map(|(_, _, first, last)| (first, last)).collect();
+    last_without(missing, extent.end.operations)
+}
+
+/// The drive's FTL; or, if this program does not have it, one that shows its pages, and why it must not write.
+fn build(
+    superblock: &Superblock,
+    media: Media,
+) -> Result<(DynPageMapped<Media, ()>, Option<String>), MediaError> {
+    let (ftl, config) = (&superblock.ftl, superblock.config);
+    let Err(error) = registry::build_page_mapped_boxed(ftl, config, NoPayload, ()) else {
+        return Ok((registry::build_page_mapped(ftl, config, media, ())?, None));
+    };
+    let shows = SHOWS.parse().map_err(registry::BuildError::from)?;
+    let shown = registry::build_page_mapped(&shows, config, media, ())?;
+    let reason = format!("{error}; choose another FTL with `ftlab drive upgrade --ftl`");
+    Ok((shown, Some(reason)))
+}
+
+/// Lets the FTL adopt the blocks, the oldest first.
+fn adopt(
+    ftl: &mut DynPageMapped<Media, ()>,
+    map: &Map,
+    changes: &Changes,
+    found: &Found,
+    assigned: &Assigned,
+) {
+    let all = || changes.of.values().flatten();
+    let writes = all().filter(|change| change.checksum.is_some()).count() as u64;
+    let trims = all().count() as u64 - writes;
+    ftl.continue_counts(assigned.mapped, &map.counted.after(writes, trims), &map.erases);
+    let geometry = *ftl.drive().geometry();
+    let pages_per_block = geometry.pages_per_block() as usize;
+    let owners = |block: BlockId| &assigned.owners[block.index() * pages_per_block..][..pages_per_block];
+    let blocks = (0..geometry.blocks()).map(BlockId);
+    let mut by_age: Vec<BlockId> = blocks.collect();
+    let slot = |block: BlockId| map.slots.place(geometry.first_page(block)).0 as usize / pages_per_block;
+    by_age.sort_by_key(|block| found.newest[slot(*block)]);
+    for block in by_age {
+        ftl.adopt(block, owners(block));
+    }
+}
+
+/// How many pages are not where a replay has them, among those whose places it takes for granted.
+pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> u64 {
+    let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+    let slots = loaded.ftl.flash_mut().slots().clone();
+    let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
+    let blocks = slots.blocks();
+    let geometry = pages.layout.geometry;
+    let drive = loaded.ftl.drive();
+    let mut strange = Vec::new();
+    let mut seen = vec![0_u64; checksums.len().div_ceil(64)];
+    for_each_owner(pages.backing, pages.layout, |place, owner| {
+        let (slot, lpn) = (place.0 / geometry.pages_per_block(), owner.lpn);
+        let Some(block) = blocks[slot as usize] else { return };
+        let page = Ppn(geometry.first_page(block).0 + place.0 % geometry.pages_per_block());
+        let is_current = lpn.index() < checksums.len() && drive.flash_page(lpn) == Some(page);
+        if is_current && checksums[lpn.index()] == owner.checksum {
+            seen[lpn.index() / 64] |= 1 << (lpn.0 % 64);
+        }
+    });
+    for lpn in (0..checksums.len() as u32).map(Lpn) {
+        let is_seen = seen[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1;
+        if let Some(page) = drive.flash_page(lpn)
+            && !is_seen
+            && !tracker.knows(lpn)
+            && slots.unreadable_at(lpn).is_none()
+        {
+            strange.push((slots.place(page), lpn, checksums[lpn.index()]));
+        }
+    }
+    strange.sort_unstable();
+    let missing = pages.without_those_there(&strange).len();
+    let media = loaded.ftl.flash_mut();
+    *media.checksums_vec() = checksums;
+    if let Some(kept) = media.replay_mut() {
+        *kept = tracker;
+    }
+    missing as u64
+}

@@ -1,0 +1,80 @@
+//! Taking over a drive whose pages somebody else has placed: another FTL, or another version of this one.
+//!
+//! Where pages are is kept as it is, and nothing else is known of them. So the policy learns of them as of host
+//! writes, block by block, in the order in which the blocks were written; a block is of the stream to which the policy
+//! would write its first page. What is left of a block counts as lost, as that of a block which fails does
+//! ([`retire.rs`](super::retire)).
+
+use crate::page::engine::page_mapped::PageMapped;
+use crate::page::policy::{Hint, HostWrite, Policy};
+use crate::stream::StreamId;
+use crate::{Counters, Observer, StreamCounters};
+use ftlab_flash::{BlockId, Flash, Lpn};
+
+impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Continues the counts of a drive that holds `mapped` pages, none of which has been adopted yet. Counts of
+    /// streams are added up where there were others.
+    pub(super) fn begin_adoption(&mut self, mapped: u32, counters: &Counters, erases: &[u32]) {
+        debug_assert_eq!(self.drive.mapped_pages(), 0, "pages are adopted after this");
+        let streams = self.counters.streams.len();
+        self.counters = counters.clone();
+        if counters.streams.len() != streams {
+            let all = StreamCounters { relocations: counters.relocations(), erases: counters.erases() };
+            self.counters.streams = vec![StreamCounters::default(); streams];
+            self.counters.streams[0] = all;
+        }
+        let write_clock = counters.host_writes.saturating_sub(mapped.into());
+        self.drive.continue_counts(write_clock, erases);
+        if let Some(handles) = self.policy.handles_mut() {
+            handles.on_adopted(None, write_clock);
+        }
+    }
+
+    /// Takes over a free block that holds pages: by their places in the block what they hold, or [`u32::MAX`].
+    pub(super) fn adopt_block(&mut self, block: BlockId, owners: &[u32]) {
+        debug_assert_eq!(owners.len() as u32, self.drive.pages_per_block());
+        let mut stream = None;
+        for &lpn in owners {
+            if lpn == u32::MAX {
+                continue;
+            }
+            let lpn = Lpn(lpn);
+            self.drive.tick();
+            let stream = match stream {
+                Some(stream) => {
+                    self.policy.on_adopted(block, &self.drive);
+                    if let Some(handles) = self.policy.handles_mut() {
+                        handles.on_adopted(Some(stream), 1);
+                    }
+                    stream
+                }
+                None => *stream.insert(self.open_adopted(block, lpn)),
+            };
+            while owners[self.drive.programmed_pages(block) as usize] != lpn.0 {
+                self.drive.leave_out(stream);
+            }
+            let to = self.drive.next_page(stream);
+            self.drive.count_mapped(lpn);
+            self.drive.append(stream, lpn);
+            self.policy.on_written(to, stream);
+        }
+        let Some(stream) = stream else { return };
+        while self.drive.has_room(stream) {
+            self.drive.leave_out(stream);
+        }
+        let lost = self.drive.pages_per_block() - self.drive.valid_pages(block);
+        if lost > 0 {
+            self.policy.on_pages_lost(block, lost, &self.drive);
+        }
+        self.seal(stream);
+    }
+
+    /// Opens `block` for the stream to which the policy would write its first page.
+    fn open_adopted(&mut self, block: BlockId, first: Lpn) -> StreamId {
+        let stream = self.policy.place_host(HostWrite::new(first, Hint::NONE), &self.drive);
+        let opened = self.drive.open(stream, Some(block));
+        debug_assert_eq!(opened, Some(block), "it is free, and so the one that is opened");
+        self.policy.on_block_opened(block, &self.drive);
+        stream
+    }
+}
