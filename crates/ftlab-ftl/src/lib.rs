@@ -27,6 +27,7 @@ pub mod algorithms;
 mod bits;
 mod boxable;
 pub mod colours;
+mod engine;
 mod ensure;
 mod ftl;
 mod handles;
@@ -44,6 +45,7 @@ mod stream;
 
 pub use ftlab_hardware as hardware;
 
+pub use engine::Engine;
 pub use ftl::{
     BlockUse, Broken, Counters, DynFtl, ErrorOf, Ftl, FtlError, MemoryBytes, Merges, PageBatch,
     StreamCounters, StreamUse, Trim,

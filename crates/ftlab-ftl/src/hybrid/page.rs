@@ -23,6 +23,7 @@
 
 use crate::algorithms::placement::Single;
 use crate::algorithms::victim::Greedy;
+use crate::engine::Engine;
 use crate::hybrid::entry::FtlEntry;
 use crate::page::entry::{DriveShape, PlacementEntry, VictimEntry};
 use crate::page::{Composed, ConfigError, DriveConfig, PageMapped};
@@ -39,6 +40,10 @@ impl FtlEntry for Page {
     const SUMMARY: &'static str =
         "page mapping as hybrid mapping's rival (= single/greedy with --reserve 1)";
     const SOURCE: &'static str = "FASTer (SNAPI 2010), section V";
+    const ENGINE: Engine = Engine::PageMapped;
+    // It has none of its own.
+    const DECISIONS: u32 =
+        <Single as PlacementEntry>::DECISIONS + <Greedy as VictimEntry>::DECISIONS - 1;
 
     fn build<F: Flash + Send + 'static, O: Observer + 'static>(
         parameters: &NoParameters,

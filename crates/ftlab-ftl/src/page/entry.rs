@@ -16,6 +16,9 @@ macro_rules! entry_traits {
             const SUMMARY: &'static str;
             /// Paper and section.
             const SOURCE: &'static str;
+            /// The version of its decisions, from 1: raised when it decides otherwise than before. A test of
+            /// `ftlab-sim` over golden counters asks for it.
+            const DECISIONS: u32 = 1;
             $($further)*
 
             /// Works out the parameters that are `auto`, and refuses what does not go together.

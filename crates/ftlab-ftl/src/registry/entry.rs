@@ -3,7 +3,7 @@
 use ftlab_spec::Parameter;
 
 /// What a registered name stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A whole FTL.
     Ftl,

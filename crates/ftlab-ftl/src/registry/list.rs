@@ -1,6 +1,7 @@
 //! Every FTL: a new one is a line here.
 
 use crate::algorithms::{dogi, fk, groups, hazard, midas, nodap, placement, two_r, victim};
+use crate::engine::Engine;
 use crate::ftl::DynFtl;
 use crate::hybrid::{self, FtlEntry};
 use crate::observer::Observer;

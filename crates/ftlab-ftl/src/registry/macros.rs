@@ -36,6 +36,8 @@ macro_rules! registry {
             name: <$hybrid as FtlEntry>::NAME,
             summary: <$hybrid as FtlEntry>::SUMMARY,
             source: <$hybrid as FtlEntry>::SOURCE,
+            decisions: <$hybrid as FtlEntry>::DECISIONS,
+            engine: <$hybrid as FtlEntry>::ENGINE,
             hints: Hints::None,
             describe: <$hybrid as FtlEntry>::Parameters::describe,
             values: |spec, _| <$hybrid as FtlEntry>::Parameters::resolve(spec),
@@ -103,6 +105,8 @@ macro_rules! row {
             name: <$type as $trait>::NAME,
             summary: <$type as $trait>::SUMMARY,
             source: <$type as $trait>::SOURCE,
+            decisions: <$type as $trait>::DECISIONS,
+            engine: Engine::PageMapped,
             hints: $hints,
             describe: <$type as $trait>::Parameters::describe,
             values: |spec, context| {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod build;
+mod decisions;
 mod entry;
 mod error;
 mod list;
@@ -21,8 +22,9 @@ pub use build::{
     DynPageMapped, boxed_policy, build, build_boxed, build_over, build_page_mapped,
     build_page_mapped_boxed, with_policy,
 };
+pub use decisions::{Decisions, Piece};
 pub use entry::{Entry, Kind};
 pub use error::BuildError;
 pub use list::{PolicyVisitor, covering_names, ftl_names, known_ftls, policy_names};
-pub use names::{entries, fit, hints, resolve};
+pub use names::{decisions, entries, fit, hints, resolve};
 pub use units::in_units;

@@ -1,8 +1,10 @@
 //! What a name stands for: its parameters, its hints, and the list of all names.
 
+use crate::engine::Engine;
 use crate::page::entry::{DriveShape, FitContext, OracleGroup};
 use crate::page::policy::Hints;
 use crate::registry::arguments::{preset_parameters, split, with_preset};
+use crate::registry::decisions::{Decisions, Piece};
 use crate::registry::entry::{Entry, Kind};
 use crate::registry::list::{
     HYBRIDS, Inner, PLACEMENTS, POLICIES, PRESETS, Pair, Preset, VICTIMS, inner, pair,
@@ -66,6 +68,35 @@ impl Named {
             }
         }
     }
+}
+
+/// The versions of everything that decides in the FTL that `spec` names. Two programs in which their text is
+/// equal do the same with the same writes, if the parameters are equal too.
+///
+/// ```
+/// use ftlab_ftl::registry::decisions;
+/// assert_eq!(decisions(&"2r++".parse()?)?.to_string(), "engine 1, 2r++ 1");
+/// assert_eq!(decisions(&"sep-gc/greedy".parse()?)?.to_string(), "engine 1, sep-gc 1, greedy 1");
+/// # Ok::<(), ftlab_spec::SpecError>(())
+/// ```
+pub fn decisions(spec: &Spec) -> Result<Decisions, SpecError> {
+    Ok(match Named::new(&spec.name)? {
+        Named::Whole(row) => Decisions::new(row.engine, vec![Piece::of(row, Kind::Ftl)]),
+        Named::Pair(pair) => Decisions::new(Engine::PageMapped, pieces_of_pair(spec, &pair)?),
+    })
+}
+
+/// Those of a placement and a victim rule, or of what takes the place of the latter.
+fn pieces_of_pair(spec: &Spec, pair: &Pair) -> Result<Vec<Piece>, SpecError> {
+    let mut pieces = vec![Piece::of(pair.placement, Kind::Placement)];
+    match inner(spec)? {
+        Some(inner) => {
+            let within = decisions(&inner.policy)?;
+            pieces.extend(within.pieces().iter().filter(|piece| piece.kind.is_some()));
+        }
+        None => pieces.push(Piece::of(pair.victim, Kind::Victim)),
+    }
+    Ok(pieces)
 }
 
 /// Every parameter of the FTL that `spec` names with the value that it will have, as given or by

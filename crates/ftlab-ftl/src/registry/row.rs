@@ -1,5 +1,6 @@
 //! What is to be known of a registered type without making one.
 
+use crate::engine::Engine;
 use crate::page::entry::FitContext;
 use crate::page::policy::Hints;
 use crate::registry::entry::{Entry, Kind};
@@ -13,6 +14,10 @@ pub(super) struct Row<M = ()> {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) source: &'static str,
+    /// The version of its decisions.
+    pub(super) decisions: u32,
+    /// What carries them out.
+    pub(super) engine: Engine,
     /// What it asks for beside a page's address.
     pub(super) hints: Hints,
     /// Its parameters.
