@@ -1,9 +1,9 @@
 //! Drives whose pages one FTL has placed, taken over by another: it keeps every page where it is, and works on.
 
 use ftlab_flash::{BlockId, Geometry, Lpn, NoPayload, Ppn};
+use ftlab_ftl::Ftl;
 use ftlab_ftl::page::{DriveConfig, GcSchedule, Phase, Resume};
 use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
-use ftlab_ftl::Ftl;
 
 const PAGES_PER_BLOCK: u32 = 16;
 const LOGICAL_PAGES: u32 = 48 * PAGES_PER_BLOCK;

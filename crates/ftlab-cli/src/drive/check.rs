@@ -22,6 +22,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), CliError> {
         "drive {}, {}: {} pages hold data\n",
         checked.superblock.uuid, checked.superblock.ftl, checked.pages
     );
+    if let Some(why) = &recovery.by_map {
+        let _ = writeln!(text, "the next start searches for its pages: {why}");
+    }
     if recovery.repeated > 0 || recovery.dropped > 0 {
         let _ = writeln!(
             text,

@@ -14,6 +14,7 @@ mod serving;
 mod smart;
 mod stats;
 mod token;
+mod upgrade;
 
 use crate::error::CliError;
 use clap::{Args, Subcommand};
@@ -36,6 +37,7 @@ const EXAMPLES: &str = "Examples:
   ftlab drive check my.drive
   ftlab drive repair my.drive
   ftlab drive copy my.drive backup.drive
+  ftlab drive upgrade my.drive --ftl hazard
   ftlab drive stats my.drive";
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +49,7 @@ enum DriveCommand {
     Copy(copy::CopyArgs),
     Scrub(scrub::ScrubArgs),
     Repair(repair::RepairArgs),
+    Upgrade(upgrade::UpgradeArgs),
     Stats(stats::StatsArgs),
     Smart(smart::SmartArgs),
 }
@@ -60,6 +63,7 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<(), CliError> {
         DriveCommand::Copy(args) => copy::copy(args),
         DriveCommand::Scrub(args) => scrub::scrub(args),
         DriveCommand::Repair(args) => repair::repair(args),
+        DriveCommand::Upgrade(args) => upgrade::upgrade(args),
         DriveCommand::Stats(args) => stats::stats(args),
         DriveCommand::Smart(args) => smart::smart(args),
     }

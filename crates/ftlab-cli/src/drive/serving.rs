@@ -8,7 +8,7 @@ use clap::Args;
 use ftlab_device::http::{Copies, Dashboard, DashboardOptions};
 use ftlab_device::{
     AllowList, CompanionOptions, Companions, Drive, FuseMount, Monitor, Notice, Observed,
-    OpenOptions, Paced, ServeError, Store, Timing, Watched, check_openable,
+    OpenOptions, Paced, Recovery, ServeError, Store, Timing, Watched, check_openable,
 };
 use ftlab_sim::format::grouped;
 use ftlab_spec::{ByteSize, Spec};
@@ -158,7 +158,7 @@ impl Serving {
             ..OpenOptions::default()
         };
         let drive = Drive::open(file, options)?;
-        say_recovery(file, &drive);
+        say(&recovered(file, drive.recovery()));
         if let Some(reason) = drive.read_only() {
             say(&format!("the drive is served for reading only: {reason}\n"));
         }
@@ -238,26 +238,40 @@ impl Serving {
     }
 }
 
-fn say_recovery(file: &Path, drive: &Drive) {
-    let recovery = drive.recovery();
+/// What opening a drive has found and done, a line each.
+pub(super) fn recovered(file: &Path, recovery: &Recovery) -> String {
+    let mut lines = Vec::new();
+    if let Some(format) = recovery.older_format {
+        let file = file.display();
+        lines.push(format!(
+            "{file}: upgraded from format {format}; earlier versions cannot open it"
+        ));
+    }
+    if let Some(why) = &recovery.by_map {
+        lines
+            .push(format!("pages were searched for, and the FTL learns from the beginning: {why}"));
+    }
     if recovery.repeated > 0 {
+        let how = if recovery.by_map.is_some() { "found in the journal" } else { "replayed" };
         let repeated = grouped(recovery.repeated);
-        say(&format!("{}: had not been closed; {repeated} operations replayed\n", file.display()));
+        let file = file.display();
+        lines.push(format!("{file}: had not been closed; {repeated} operations {how}"));
     }
     if recovery.dropped > 0 {
         let dropped = grouped(recovery.dropped);
-        say(&format!("{dropped} operations are discarded: their data had not reached the drive\n"));
+        lines.push(format!(
+            "{dropped} operations are discarded: their data had not reached the drive"
+        ));
     }
     if let Some(reason) = &recovery.failed {
-        say(&format!("the FTL could not execute the last one, and may fail again: {reason}\n"));
+        lines.push(format!("the FTL could not execute the last one, and may fail again: {reason}"));
     }
     if recovery.damaged_pages > 0 {
         let pages = grouped(recovery.damaged_pages);
-        say(&format!("warning: {pages} pages are damaged; reading them is an error\n"));
+        lines.push(format!("warning: {pages} pages are damaged; reading them is an error"));
     }
-    for damage in &recovery.damage {
-        say(&format!("warning: {damage}\n"));
-    }
+    lines.extend(recovery.damage.iter().map(|damage| format!("warning: {damage}")));
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn http_address(text: &str) -> Result<SocketAddr, CliError> {

@@ -1,7 +1,7 @@
 //! Checking a drive without changing it.
 
 use crate::drive::core::Core;
-use crate::drive::recovery::{self, Headers, Loaded, MayLose, Recovery};
+use crate::drive::recovery::{self, Headers, How, Loaded, Recovery};
 use crate::drive::{Drive, Snapshot, lock};
 use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock};
 use ftlab_flash::{Lpn, Ppn};
@@ -33,7 +33,7 @@ pub fn inspect(path: &Path) -> Result<Snapshot, MediaError> {
     let backing = open_shared(path)?;
     let (superblock, _) = Superblock::read(&*backing)?;
     let repeated =
-        recovery::repeat_all(&backing, &superblock, MayLose::Nothing, &mut Recovery::default())?;
+        recovery::repeat_all(&backing, &superblock, How::AS_IT_IS, &mut Recovery::default())?;
     let Loaded { ftl, slot, checkpoint } = repeated.loaded;
     Ok(Core::new(ftl, &superblock, checkpoint, slot).snapshot(true))
 }
@@ -55,17 +55,14 @@ pub fn check(path: &Path) -> Result<Checked, MediaError> {
 impl Drive {
     /// The same for any backing.
     pub fn check_on(backing: &Arc<dyn Backing>) -> Result<Checked, MediaError> {
-        Self::check_with(backing, MayLose::Nothing)
+        Self::check_with(backing, How::AS_IT_IS)
     }
 
-    pub(super) fn check_with(
-        backing: &Arc<dyn Backing>,
-        may_lose: MayLose,
-    ) -> Result<Checked, MediaError> {
+    pub(super) fn check_with(backing: &Arc<dyn Backing>, how: How) -> Result<Checked, MediaError> {
         let (superblock, damaged) = Superblock::read(&**backing)?;
         let mut recovery = Recovery::default();
         let mut damage: Vec<String> = damaged.iter().map(ToString::to_string).collect();
-        let repeated = recovery::repeat_all(backing, &superblock, may_lose, &mut recovery)?;
+        let repeated = recovery::repeat_all(backing, &superblock, how, &mut recovery)?;
         let mut loaded = repeated.loaded;
         let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
         let was_closed = recovery.repeated == 0 && recovery.dropped == 0;

@@ -143,8 +143,7 @@ fn write(access: &mut impl Access) -> io::Result<()> {
         }
     }
     // The other checkpoint is given up for this one: a write that went elsewhere must not cost both.
-    if !BodyReader::new(&*backing, &layout, slot, &checkpoint).verify(checkpoint.body_checksum)
-    {
+    if !BodyReader::new(&*backing, &layout, slot, &checkpoint).verify(checkpoint.body_checksum) {
         return Err(differs());
     }
     checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;

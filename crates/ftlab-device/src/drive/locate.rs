@@ -80,11 +80,13 @@ impl Map {
                     map.counted = serde_json::from_slice(&text).unwrap_or_default();
                 }
                 Section::Wear => body.numbers(&mut map.erases).map_err(failed)?,
-                Section::Map => body.slices(config.logical_pages, |_, flash_pages, checksums| {
-                    map.flash_pages.extend_from_slice(flash_pages);
-                    map.checksums.extend_from_slice(checksums);
-                    Ok(())
-                })?,
+                Section::Map => {
+                    body.slices(config.logical_pages, |_, flash_pages, checksums| {
+                        map.flash_pages.extend_from_slice(flash_pages);
+                        map.checksums.extend_from_slice(checksums);
+                        Ok(())
+                    })?
+                }
                 Section::Ftl | Section::Other => {
                     let bytes = body.take(bytes).map_err(failed)?;
                     if !is_named {
@@ -163,8 +165,7 @@ impl Changes {
                         if u64::from(first.0) + u64::from(pages) <= logical_pages.into() =>
                     {
                         for lpn in (first.0..first.0 + pages).map(Lpn) {
-                            // What holds nothing stays that way.
-                            if map.home(lpn).is_some() || changes.of.contains_key(&lpn) {
+                            if changes.current(map, lpn).is_some() {
                                 changes.note(lpn, operation, None);
                             }
                             map.slots.forget(lpn);
@@ -258,7 +259,8 @@ impl Found {
 
     /// Reads what is not where it was, and the places where it was.
     fn read(&mut self, pages: Pages, map: &Map, candidates: Vec<(Ppn, Owner)>) {
-        let moved = candidates.iter().map(|(_, owner)| owner.lpn).filter(|lpn| self.is_at_home(*lpn));
+        let moved =
+            candidates.iter().map(|(_, owner)| owner.lpn).filter(|lpn| self.is_at_home(*lpn));
         let moved: HashSet<Lpn> = moved.collect();
         let homes = moved.into_iter().filter_map(|lpn| {
             let (place, checksum) = map.home(lpn)?;
@@ -327,7 +329,12 @@ impl Assigned {
 
     /// Gives flash pages of free blocks to what has none, and empties blocks until as many are free as the FTL has to
     /// keep; of these at most `most` pages.
-    fn place_loose(&mut self, superblock: &Superblock, slots: &Slots, most: u64) -> Result<(), MediaError> {
+    fn place_loose(
+        &mut self,
+        superblock: &Superblock,
+        slots: &Slots,
+        most: u64,
+    ) -> Result<(), MediaError> {
         let geometry = superblock.config.geometry;
         let pages_per_block = geometry.pages_per_block() as usize;
         let mut free = Vec::new();
@@ -438,9 +445,9 @@ fn last_whole(extent: &Extent, map: &Map, changes: &Changes, found: &Found) -> u
         changes.pages.contains_key(&(lpn, checksum)) || found.place(map, lpn, checksum).is_some()
     };
     // Versions that were durable and are not there have rotted: no reason to go back.
-    let missing = changes.versions().filter(|&(lpn, checksum, first, _)| {
-        first > extent.flushed && !is_there(lpn, checksum)
-    });
+    let missing = changes
+        .versions()
+        .filter(|&(lpn, checksum, first, _)| first > extent.flushed && !is_there(lpn, checksum));
     let missing = missing.map(|(_, _, first, last)| (first, last)).collect();
     last_without(missing, extent.end.operations)
 }
@@ -474,10 +481,12 @@ fn adopt(
     ftl.continue_counts(assigned.mapped, &map.counted.after(writes, trims), &map.erases);
     let geometry = *ftl.drive().geometry();
     let pages_per_block = geometry.pages_per_block() as usize;
-    let owners = |block: BlockId| &assigned.owners[block.index() * pages_per_block..][..pages_per_block];
+    let owners =
+        |block: BlockId| &assigned.owners[block.index() * pages_per_block..][..pages_per_block];
     let blocks = (0..geometry.blocks()).map(BlockId);
     let mut by_age: Vec<BlockId> = blocks.collect();
-    let slot = |block: BlockId| map.slots.place(geometry.first_page(block)).0 as usize / pages_per_block;
+    let slot =
+        |block: BlockId| map.slots.place(geometry.first_page(block)).0 as usize / pages_per_block;
     by_age.sort_by_key(|block| found.newest[slot(*block)]);
     for block in by_age {
         ftl.adopt(block, owners(block));

@@ -29,9 +29,9 @@ mod check;
 mod checkpointing;
 mod copy;
 mod copying;
+mod core;
 mod counted;
 mod locate;
-mod core;
 mod options;
 mod placement;
 mod recovery;
@@ -56,7 +56,7 @@ pub use snapshot::{BlockSnapshot, Snapshot};
 use crate::drive::core::Core;
 use crate::latency::Clock;
 use crate::media::{Backing, BackingFile, MediaError, Superblock};
-use recovery::MayLose;
+use recovery::{How, MayLose};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
@@ -169,10 +169,15 @@ impl Drive {
             return Err(MediaError::WrongDrive { expected, found: superblock.uuid });
         }
         let may_lose = if options.salvage { MayLose::Operations } else { MayLose::Nothing };
+        let how = How { may_lose, is_taken_over: options.ftl.is_some() };
+        let superblock = match options.ftl {
+            Some(ftl) => superblock.taken_over(ftl)?,
+            None => superblock,
+        };
         let (mut core, mut recovery) = if options.read_only {
-            recovery::view(&backing, &superblock, may_lose, "it was opened for reading only")?
+            recovery::view(&backing, &superblock, how, "it was opened for reading only")?
         } else {
-            recovery::recover(&backing, &superblock, may_lose)?
+            recovery::recover(&backing, &superblock, how)?
         };
         let is_view = core.read_only.is_some();
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));

@@ -41,6 +41,9 @@ pub struct OpenOptions {
     pub timing: Option<Timing>,
     /// Program/erase cycles that a block endures, for the share of its life that the drive has used.
     pub endurance_cycles: Option<NonZeroU32>,
+    /// Takes the drive over: its pages stay where they are, and this FTL learns from the beginning. It may be that of
+    /// before.
+    pub ftl: Option<Spec>,
 }
 
 /// Is notified of the host's operations, in the order in which they take effect.
@@ -62,9 +65,38 @@ const PAGE_BYTES_MAX: u32 = 1 << 20;
 /// The most logical pages: the journal has other uses for the numbers above.
 const PAGES_MAX: u32 = u32::MAX - 16;
 
+impl Superblock {
+    /// The same drive with another FTL, or why there is no room for that.
+    pub(crate) fn taken_over(&self, ftl: Spec) -> Result<Self, MediaError> {
+        let (config, checkpoint_every) = (self.config, Some(self.checkpoint_every));
+        let other = CreateOptions { ftl, config, checkpoint_every };
+        let (planned, state, streams) = other.plan_with()?;
+        let taken_over = Self { ftl: planned.ftl, ..self.clone() };
+        // A new drive has room for twice the state and for long lists.
+        let checkpoint = planned.layout.checkpoint_bytes - state - lists_bytes(&config) * 3 / 4;
+        // As much as between the beginnings of three checkpoints: two are kept.
+        let journal = 3 * room_needed(streams, &config);
+        for (what, has, needs) in [
+            ("of a checkpoint", self.layout.checkpoint_bytes, checkpoint),
+            ("of the journal", self.layout.journal_bytes, journal),
+        ] {
+            if has < needs {
+                let ftl = taken_over.ftl.to_string();
+                return Err(MediaError::NoRoomFor { ftl, what, has, needs });
+            }
+        }
+        Ok(taken_over)
+    }
+}
+
 impl CreateOptions {
     /// The superblock of such a drive.
     pub(crate) fn plan(&self) -> Result<Superblock, MediaError> {
+        self.plan_with().map(|(superblock, ..)| superblock)
+    }
+
+    /// The same with the bytes of the FTL's state, and its streams.
+    fn plan_with(&self) -> Result<(Superblock, u64, u64), MediaError> {
         let geometry = self.config.geometry;
         let page_bytes = geometry.page_bytes();
         if !page_bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&page_bytes)
@@ -114,11 +146,12 @@ impl CreateOptions {
                 .next_multiple_of(HEADER_BYTES as u64),
         };
         let uuid = Uuid::new_v4();
-        Ok(Superblock::new(uuid, ftl, self.config, checkpoint_every, layout))
+        let superblock = Superblock::new(uuid, ftl, self.config, checkpoint_every, layout);
+        Ok((superblock, state.0, streams))
     }
 }
 
-/// Counts the bytes of a state.
+/// Counts the bytes of a state, without names: these take no room that grows.
 struct Count(u64);
 
 impl Archive for Count {
@@ -132,8 +165,13 @@ impl Archive for Count {
 /// of a new drive, and unused space takes no room in a sparse file.
 fn checkpoint_bytes(state: u64, config: &DriveConfig) -> u64 {
     let mapping = 8 * u64::from(config.logical_pages);
-    let lists = 64 * u64::from(config.geometry.blocks()) + (64 << 10);
-    (HEADER_BYTES as u64 + mapping + 2 * state + lists).next_multiple_of(HEADER_BYTES as u64)
+    let bytes = HEADER_BYTES as u64 + mapping + 2 * state + lists_bytes(config);
+    bytes.next_multiple_of(HEADER_BYTES as u64)
+}
+
+/// Room in a checkpoint for lists that grow, in bytes.
+fn lists_bytes(config: &DriveConfig) -> u64 {
+    64 * u64::from(config.geometry.blocks()) + (64 << 10)
 }
 
 /// Maximum journal space of one operation in bytes, however many blocks it collects: the buffers of all

@@ -116,9 +116,9 @@ pub(crate) fn first_intact<T>(
 ) -> Result<T, MediaError> {
     let mut reasons = Vec::new();
     for slot in headers.newest_first() {
-        let loaded = headers.of(slot).and_then(|checkpoint| {
-            load(slot, checkpoint).map_err(|error| error.to_string())
-        });
+        let loaded = headers
+            .of(slot)
+            .and_then(|checkpoint| load(slot, checkpoint).map_err(|error| error.to_string()));
         match loaded {
             Ok(loaded) => {
                 damage.extend(reasons);
@@ -325,6 +325,19 @@ pub(crate) struct Repeated {
     pub(crate) unwritable: Option<String>,
 }
 
+/// How a drive is opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) may_lose: MayLose,
+    /// Whatever the FTL could repeat, it takes the drive over as that of another.
+    pub(crate) is_taken_over: bool,
+}
+
+impl How {
+    /// As a rule.
+    pub(crate) const AS_IT_IS: Self = Self { may_lose: MayLose::Nothing, is_taken_over: false };
+}
+
 /// What may be lost for the sake of the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MayLose {
@@ -338,17 +351,21 @@ pub(crate) enum MayLose {
 pub(crate) fn repeat_all(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
-    may_lose: MayLose,
+    how: How,
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
     let headers = Headers::read(&**backing, superblock);
-    let why = match other_decider(&headers, superblock) {
+    let may_lose = how.may_lose;
+    let taken_over = how.is_taken_over.then(|| format!("{} takes the drive over", superblock.ftl));
+    let why = match taken_over.or_else(|| other_decider(&headers, superblock)) {
         Some(why) => why,
         None => {
             *recovery = Recovery::default();
             match replay(backing, superblock, may_lose, headers, recovery) {
                 Ok(repeated) if repeated.lost == 0 => return Ok(repeated),
-                Ok(repeated) => return Ok(search_lost(backing, superblock, may_lose, repeated, recovery)),
+                Ok(repeated) => {
+                    return Ok(search_lost(backing, superblock, may_lose, repeated, recovery));
+                }
                 Err(error) if error.is_of_replay() => error.to_string(),
                 Err(error) => return Err(error),
             }
@@ -387,7 +404,9 @@ fn other_decider(headers: &Headers, superblock: &Superblock) -> Option<String> {
     };
     match newest.decider {
         Some(decider) if decider == own => None,
-        Some(decider) => Some(format!("its pages were placed by {decider}, and this program has {own}")),
+        Some(decider) => {
+            Some(format!("its pages were placed by {decider}, and this program has {own}"))
+        }
         None if is_first(superblock) => None,
         None => Some(format!(
             "its pages were placed by an early version of {}, and this program has {own}",
@@ -398,9 +417,8 @@ fn other_decider(headers: &Headers, superblock: &Superblock) -> Option<String> {
 
 /// Whether this program has the first version of an FTL's decisions: that of format 2, which did not say.
 fn is_first(superblock: &Superblock) -> bool {
-    registry::decisions(&superblock.ftl).is_ok_and(|decisions| {
-        decisions.split(", ").all(|piece| piece.ends_with(" 1"))
-    })
+    registry::decisions(&superblock.ftl)
+        .is_ok_and(|decisions| decisions.pieces().iter().all(|piece| piece.version == 1))
 }
 
 /// Cuts off what is damaged of the journal, if that may be lost.
@@ -458,24 +476,24 @@ fn replay(
 pub(crate) fn recover(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
-    may_lose: MayLose,
+    how: How,
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
-    let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
+    let mut repeated = repeat_all(backing, superblock, how, &mut recovery)?;
     if let Some(reason) = &repeated.unwritable {
-        return view(backing, superblock, may_lose, reason);
+        return view(backing, superblock, how, reason);
     }
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let written = put_in_place(&mut repeated, superblock, pages, &mut recovery)
         .and_then(|()| go_live(repeated, superblock, &recovery))
-        .and_then(|mut core| renew_superblock(&mut core).map(|()| core));
+        .and_then(|mut core| renew_superblock(&mut core, how).map(|()| core));
     match written {
         Ok(core) => {
             recovery.older_format = Some(superblock.format).filter(|format| *format < VERSION);
             Ok((core, recovery))
         }
         // Whatever was written, the same can still be read.
-        Err(error) => view(backing, superblock, may_lose, &error.to_string()),
+        Err(error) => view(backing, superblock, how, &error.to_string()),
     }
 }
 
@@ -483,11 +501,11 @@ pub(crate) fn recover(
 pub(crate) fn view(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
-    may_lose: MayLose,
+    how: How,
     reason: &str,
 ) -> Result<(Core, Recovery), MediaError> {
     let mut recovery = Recovery::default();
-    let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
+    let mut repeated = repeat_all(backing, superblock, how, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
     let mut overlay = HashMap::new();
@@ -615,9 +633,9 @@ fn go_live(
 }
 
 /// Says in the superblock which program decides now, if it was another one.
-fn renew_superblock(core: &mut Core) -> Result<(), MediaError> {
+fn renew_superblock(core: &mut Core, how: How) -> Result<(), MediaError> {
     let renewed = core.superblock.renewed();
-    let is_same = renewed.decisions == core.superblock.decisions;
+    let is_same = renewed.decisions == core.superblock.decisions && !how.is_taken_over;
     if is_same && renewed.format == core.superblock.format {
         return Ok(());
     }

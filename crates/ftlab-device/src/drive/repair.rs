@@ -1,7 +1,7 @@
 //! Repairing a drive in its file.
 
 use crate::drive::check::Checked;
-use crate::drive::recovery::MayLose;
+use crate::drive::recovery::{How, MayLose};
 use crate::drive::{Drive, OpenOptions, Recovery};
 use crate::media::MediaError;
 use std::path::Path;
@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// The same as [`check`](crate::drive::check), of a drive as [`repair`] would leave it: what can no longer be
 /// read of the journal is cut off.
 pub fn check_repaired(path: &Path) -> Result<Checked, MediaError> {
-    Drive::check_with(&super::check::open_shared(path)?, MayLose::Operations)
+    let how = How { may_lose: MayLose::Operations, ..How::AS_IT_IS };
+    Drive::check_with(&super::check::open_shared(path)?, how)
 }
 
 /// Opens a drive with what can be read of its journal, and writes superblocks, checkpoints and journal anew.

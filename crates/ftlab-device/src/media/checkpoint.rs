@@ -151,7 +151,17 @@ impl<'a> BodyWriter<'a> {
         let end = start + layout.checkpoint_bytes;
         let chunk = Vec::with_capacity(CHUNK_BYTES);
         let (sections, section_start) = (Vec::new(), 0);
-        Self { backing, offset, end, chunk, bytes: 0, checksum: 0, section_start, sections, lists: 0 }
+        Self {
+            backing,
+            offset,
+            end,
+            chunk,
+            bytes: 0,
+            checksum: 0,
+            section_start,
+            sections,
+            lists: 0,
+        }
     }
 
     /// Ends a section: everything since the last one.

@@ -99,6 +99,20 @@ pub enum MediaError {
         "the drive can be read, but not written: {0}; copy it to a new one with `ftlab drive repair --to`"
     )]
     Unwritable(String),
+    /// The regions of a drive are too small for another FTL.
+    #[error(
+        "{ftl} needs {needs} bytes {what}, and this drive has {has}; make a new drive of it with `ftlab drive copy --ftl {ftl}`"
+    )]
+    NoRoomFor {
+        /// The FTL.
+        ftl: String,
+        /// The region.
+        what: &'static str,
+        /// Its size.
+        has: u64,
+        /// The size that it needs.
+        needs: u64,
+    },
     /// Another copy of it is being made.
     #[error("a copy of this drive is being made already; wait until it is finished")]
     Copying,
@@ -154,6 +168,7 @@ impl MediaError {
                 | Self::ReclaimGroups(_)
                 | Self::Size { .. }
                 | Self::LongParameters
+                | Self::NoRoomFor { .. }
                 | Self::Exists(_)
         )
     }
@@ -162,7 +177,11 @@ impl MediaError {
     pub(crate) fn is_of_replay(&self) -> bool {
         matches!(
             self,
-            Self::Replay(_) | Self::State(_) | Self::Broken(_) | Self::Build(_) | Self::NoCheckpoint { .. }
+            Self::Replay(_)
+                | Self::State(_)
+                | Self::Broken(_)
+                | Self::Build(_)
+                | Self::NoCheckpoint { .. }
         )
     }
 

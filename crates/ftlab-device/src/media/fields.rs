@@ -23,18 +23,6 @@ impl<'a> FieldWriter<'a> {
     pub(crate) fn u64(&mut self, number: u64) -> &mut Self {
         self.put(&number.to_le_bytes())
     }
-
-    /// The length as 16 bits, then the text; false if it does not fit.
-    pub(crate) fn text(&mut self, text: &str) -> bool {
-        let fits = text.len() + 2 <= self.0.len();
-        if let Ok(len) = u16::try_from(text.len())
-            && fits
-        {
-            self.put(&len.to_le_bytes()).put(text.as_bytes());
-            return true;
-        }
-        false
-    }
 }
 
 /// Reads fields in order; `None` beyond the end.

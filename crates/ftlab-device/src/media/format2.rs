@@ -61,7 +61,16 @@ pub(super) fn checkpoint(bytes: &[u8]) -> Option<Checkpoint> {
         recoveries: fields.u64()?,
     };
     let (decider, sections) = (None, Vec::new());
-    Some(Checkpoint { number, head, is_break, totals, body_bytes, body_checksum, decider, sections })
+    Some(Checkpoint {
+        number,
+        head,
+        is_break,
+        totals,
+        body_bytes,
+        body_checksum,
+        decider,
+        sections,
+    })
 }
 
 /// Where in the bytes before the map the slots begin, of which `is_valid` tells whether they are; their length is
@@ -73,7 +82,8 @@ pub(crate) fn slots_at(before_map: &[u8], is_valid: impl Fn(&[u8]) -> bool) -> O
     (0..=last / PAIR).map(|pairs| last - pairs * PAIR).find(|&start| {
         let mut fields = FieldReader::new(&before_map[start + 8..]);
         let counts = fields.u32().zip(fields.u32());
-        let pairs = counts.map(|(replaced, unreadable)| u64::from(replaced) + u64::from(unreadable));
+        let pairs =
+            counts.map(|(replaced, unreadable)| u64::from(replaced) + u64::from(unreadable));
         pairs == Some(((last - start) / PAIR) as u64) && is_valid(&before_map[start..])
     })
 }

@@ -46,7 +46,11 @@ impl Owner {
 const OWNERS_AT_ONCE: usize = 1 << 16;
 
 /// Calls `see` for every place that has an owner, in order. What cannot be read is passed over.
-pub(crate) fn for_each_owner(backing: &dyn Backing, layout: &Layout, mut see: impl FnMut(Ppn, Owner)) {
+pub(crate) fn for_each_owner(
+    backing: &dyn Backing,
+    layout: &Layout,
+    mut see: impl FnMut(Ppn, Owner),
+) {
     let mut bytes = vec![0; OWNERS_AT_ONCE * OWNER_BYTES];
     for first in (0..layout.places()).step_by(OWNERS_AT_ONCE) {
         let count = OWNERS_AT_ONCE.min((layout.places() - first) as usize);

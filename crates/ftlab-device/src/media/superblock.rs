@@ -97,7 +97,7 @@ impl Superblock {
         checkpoint_every: u64,
         layout: Layout,
     ) -> Self {
-        let decisions = registry::decisions(&ftl).ok();
+        let decisions = registry::decisions(&ftl).ok().map(|decisions| decisions.to_string());
         let program = PROGRAM.to_owned();
         Self { uuid, ftl, config, format: VERSION, program, decisions, checkpoint_every, layout }
     }

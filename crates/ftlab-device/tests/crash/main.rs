@@ -78,6 +78,48 @@ fn so_do_ftls_within_placement_handles() {
     }
 }
 
+/// Subjects drives to this many power cuts, and lets another FTL take over after each; false if there is no room for it.
+fn be_taken_over(ftl: &str, by: &str, gc: &str, cuts: u64, seed: u64) -> bool {
+    let mut model = Model::new(ftl, gc);
+    let mut random = Random::new(seed);
+    for life in 0..cuts {
+        let context = || format!("{ftl}, {by}, {gc}, seed {seed}, life {life}");
+        model.live(&mut random, Ends::AtPowerCut);
+        let taken_over = model.take_over(by, &mut random);
+        if !taken_over.unwrap_or_else(|error| panic!("{}: {error}", context())) {
+            return false;
+        }
+        let drive = model.open().unwrap_or_else(|error| panic!("{}: {error}", context()));
+        model.verify(&drive).unwrap_or_else(|error| panic!("{}: {error}", context()));
+    }
+    true
+}
+
+#[test]
+fn every_page_is_found_whichever_ftl_placed_it() {
+    let families = families();
+    let others = families.iter().cycle().skip(1);
+    let mut refused = 0;
+    for (seed, (name, other)) in (4000..).zip(families.iter().zip(others)) {
+        assert!(be_taken_over(name, name, "foreground", 10, seed), "{name} has room for itself");
+        refused += usize::from(!be_taken_over(name, other, "foreground", 10, seed));
+    }
+    assert!(refused < families.len() / 3, "{refused} of {} are too large", families.len());
+    for (seed, gc) in (4500..).zip(["incremental", "background", "gradual:from=0.3"]) {
+        assert!(be_taken_over("hazard", "2r++", gc, 20, seed));
+        assert!(be_taken_over("wolf", "wolf", gc, 20, seed));
+    }
+}
+
+#[test]
+#[ignore = "long: `make crash-tests`"]
+fn every_page_is_found_a_thousand_times() {
+    for (seed, name) in (40_000..).zip(ftls()) {
+        assert!(be_taken_over(&name, &name, "foreground", 300, seed));
+        println!("{name}: taken over 300 times");
+    }
+}
+
 /// Subjects drives to this many syncs that fail; the page cache is dropped after each recovery.
 fn survive_failed_syncs(ftl: &str, failures: u64, seed: u64) {
     let mut model = Model::new(ftl, "foreground");

@@ -125,6 +125,66 @@ impl Model {
         self.verify_contents(drive)
     }
 
+    /// Lets another FTL take over a copy of what is left of it, and verifies that it finds all that a replay does, also
+    /// if the power is cut meanwhile, and works on.
+    /// False if the drive has no room for its state.
+    pub(crate) fn take_over(&mut self, ftl: &str, random: &mut Random) -> Result<bool, String> {
+        let ftl = common::options(&ftl.parse().unwrap(), self.config, 200).unwrap().ftl;
+        let options = || OpenOptions { ftl: Some(ftl.clone()), ..OpenOptions::default() };
+        let replayed = self.open().map_err(|error| error.to_string())?.snapshot();
+        let backing = Arc::new(self.medium.restarted());
+        let taken_over = Drive::open_alone(Arc::new(self.medium.restarted()), options());
+        if let Err(MediaError::NoRoomFor { .. }) = taken_over {
+            return Ok(false);
+        }
+        let cut = Arc::new(self.medium.restarted());
+        cut.cut_after(random.below(40).into());
+        if let Ok(drive) = Drive::open_alone(Arc::clone(&cut) as _, options()) {
+            drive.abandon();
+        }
+        let cut = Arc::new(PowerCut::new(cut.survivor(|end| random.below(end))));
+        for (backing, options) in [(cut, OpenOptions::default()), (Arc::clone(&backing), options())]
+        {
+            let is_taken_over = options.ftl.is_some();
+            let drive = Drive::open_alone(Arc::clone(&backing) as _, options)
+                .map_err(|error| error.to_string())?;
+            if is_taken_over && drive.recovery().by_map.is_none() {
+                return Err("it was not taken over".to_owned());
+            }
+            if let Some(reason) = drive.read_only() {
+                return Err(reason);
+            }
+            let found = drive.snapshot();
+            // A page may have got to its place, and what is kept beside it may not.
+            if !(self.flushed..=replayed.operations).contains(&found.operations) {
+                let (found, replayed) = (found.operations, replayed.operations);
+                return Err(format!("{found} operations were found, and {replayed} replayed"));
+            }
+            let (counted, counters) = (found.counters, &replayed.counters);
+            if found.operations == replayed.operations
+                && (counted.host_writes, counted.trims) != (counters.host_writes, counters.trims)
+            {
+                return Err(format!("counters: {counted:?}, not {counters:?}"));
+            }
+            let all = self.operations.clone();
+            self.operations.truncate(found.operations as usize);
+            self.verify_contents(&drive)?;
+            let (before, flushed) = (self.operations.len(), self.flushed);
+            while self.operations.len() < before + 300 {
+                if !self.request(&drive, random, 40) {
+                    return Err("a request failed".to_owned());
+                }
+            }
+            self.verify_contents(&drive)?;
+            drive.flush().map_err(|error| error.to_string())?;
+            drive.abandon();
+            let drive = Drive::open_alone(backing, OpenOptions::default());
+            self.verify_contents(&drive.map_err(|error| error.to_string())?)?;
+            (self.operations, self.flushed) = (all, flushed);
+        }
+        Ok(true)
+    }
+
     fn verify_contents(&self, drive: &Drive) -> Result<(), String> {
         let mut versions = [0; LOGICAL_PAGES as usize];
         for (number, operation) in (1..).zip(&self.operations) {
@@ -210,7 +270,7 @@ impl Model {
             self.flushed = if flushed { issued } else { self.flushed };
             return flushed;
         }
-        let has_handles = self.ftl.starts_with("nvme-fdp");
+        let has_handles = drive.placement().is_some();
         if has_handles && random.below(20) == 0 {
             let handle = random.below(2) as u16;
             self.operations.push(Operation::Renew(handle));

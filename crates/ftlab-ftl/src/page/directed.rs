@@ -134,8 +134,8 @@ impl Policy for Directed {
         self.inner.on_invalidate(block, drive);
     }
 
-    fn on_adopted(&mut self, block: BlockId, drive: &Drive) {
-        self.inner.on_adopted(block, drive);
+    fn on_adopted(&mut self, wanted: StreamId, block: BlockId, drive: &Drive) {
+        self.inner.on_adopted(self.handles.inner_of(wanted), block, drive);
     }
 
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {

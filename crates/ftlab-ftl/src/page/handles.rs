@@ -311,10 +311,9 @@ impl Handles {
         stream
     }
 
-    /// Takes note of so many host writes of which nothing is known, or of one to `stream`.
-    pub(crate) fn on_adopted(&mut self, stream: Option<StreamId>, writes: u64) {
-        let handle = stream.map_or(0, |stream| self.handle_of[stream.index()]);
-        self.counters[usize::from(handle) % HANDLES_MAX].host_writes += writes;
+    /// Takes note of so many host writes of which nothing is known.
+    pub(crate) fn on_adopted(&mut self, writes: u64) {
+        self.counters[0].host_writes += writes;
     }
 
     /// A page that the host writes is at `to`, in a block of `stream`.

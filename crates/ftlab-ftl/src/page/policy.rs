@@ -221,9 +221,9 @@ boxable! {
         #[inline]
         fn on_moved(&mut self, _from: Ppn, _to: Ppn) {}
 
-        /// One more page is in the open `block`, which another FTL has placed there: `place_host` was asked about the
-        /// first one only.
-        fn on_adopted(&mut self, _block: BlockId, _drive: &Drive) {}
+        /// The page that `place_host` wanted to be in `wanted` is in the open `block` of another stream, where another
+        /// FTL has placed it.
+        fn on_adopted(&mut self, _wanted: StreamId, _block: BlockId, _drive: &Drive) {}
 
         /// Chooses sealed blocks to collect, each with at most [`Victims::valid_pages_max`] valid pages.
         ///
@@ -268,8 +268,8 @@ boxable! {
         #[inline]
         fn on_invalidate(&mut self, _block: BlockId, _drive: &Drive) {}
 
-        /// The last `pages` pages of the open `block` will never be programmed, and count as invalid from
-        /// now on: the flash failed.
+        /// So many pages of the open `block` will never be programmed, and count as invalid from now on: the flash
+        /// failed, or another FTL left them.
         fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
             (0..pages).for_each(|_| self.on_invalidate(block, drive));
         }

@@ -246,10 +246,6 @@ impl Policy for ReclaimGroups {
         group.inner.on_invalidate(block, drive);
     }
 
-    fn on_adopted(&mut self, block: BlockId, drive: &Drive) {
-        self.group_mut(block).inner.on_adopted(block, drive);
-    }
-
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, drive: &Drive) {
         self.group_mut(block).inner.on_pages_lost(block, pages, drive);
     }

@@ -344,13 +344,14 @@ impl Groups {
         group.blocks.invalidate(block);
     }
 
-    /// These pages held nothing: the size of the group stays.
-    /// A page has joined `block` that was not placed by `place_host`.
-    pub(crate) fn on_adopted(&mut self, block: BlockId) {
-        let group = self.group_of(block);
-        self.get_mut(group).size += 1;
+    /// A page that `place_host` placed in `wanted` is in `block`.
+    pub(crate) fn on_adopted(&mut self, wanted: StreamId, block: BlockId) {
+        let (left, joined) = (self.owner(wanted), self.group_of(block));
+        self.get_mut(left).size -= 1;
+        self.get_mut(joined).size += 1;
     }
 
+    /// These pages held nothing: the size of the group stays.
     pub(crate) fn on_pages_lost(&mut self, block: BlockId, pages: u32) {
         let group = self.group_of(block);
         (0..pages).for_each(|_| self.get_mut(group).blocks.invalidate(block));

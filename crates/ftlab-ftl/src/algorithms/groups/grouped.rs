@@ -126,8 +126,8 @@ impl<R: GroupRule> Policy for Grouped<R> {
         self.groups.on_invalidate(block);
     }
 
-    fn on_adopted(&mut self, block: BlockId, _drive: &Drive) {
-        self.groups.on_adopted(block);
+    fn on_adopted(&mut self, wanted: StreamId, block: BlockId, _drive: &Drive) {
+        self.groups.on_adopted(wanted, block);
     }
 
     fn on_pages_lost(&mut self, block: BlockId, pages: u32, _drive: &Drive) {

@@ -19,14 +19,15 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         let streams = self.counters.streams.len();
         self.counters = counters.clone();
         if counters.streams.len() != streams {
-            let all = StreamCounters { relocations: counters.relocations(), erases: counters.erases() };
+            let all =
+                StreamCounters { relocations: counters.relocations(), erases: counters.erases() };
             self.counters.streams = vec![StreamCounters::default(); streams];
             self.counters.streams[0] = all;
         }
         let write_clock = counters.host_writes.saturating_sub(mapped.into());
         self.drive.continue_counts(write_clock, erases);
         if let Some(handles) = self.policy.handles_mut() {
-            handles.on_adopted(None, write_clock);
+            handles.on_adopted(write_clock);
         }
     }
 
@@ -40,18 +41,13 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
             }
             let lpn = Lpn(lpn);
             self.drive.tick();
-            let stream = match stream {
-                Some(stream) => {
-                    self.policy.on_adopted(block, &self.drive);
-                    if let Some(handles) = self.policy.handles_mut() {
-                        handles.on_adopted(Some(stream), 1);
-                    }
-                    stream
-                }
-                None => *stream.insert(self.open_adopted(block, lpn)),
-            };
+            let wanted = self.policy.place_host(HostWrite::new(lpn, Hint::NONE), &self.drive);
+            let stream = *stream.get_or_insert_with(|| self.open_adopted(block, wanted));
+            if wanted != stream {
+                self.policy.on_adopted(wanted, block, &self.drive);
+            }
             while owners[self.drive.programmed_pages(block) as usize] != lpn.0 {
-                self.drive.leave_out(stream);
+                self.leave_out(stream, block);
             }
             let to = self.drive.next_page(stream);
             self.drive.count_mapped(lpn);
@@ -60,18 +56,17 @@ impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
         }
         let Some(stream) = stream else { return };
         while self.drive.has_room(stream) {
-            self.drive.leave_out(stream);
-        }
-        let lost = self.drive.pages_per_block() - self.drive.valid_pages(block);
-        if lost > 0 {
-            self.policy.on_pages_lost(block, lost, &self.drive);
+            self.leave_out(stream, block);
         }
         self.seal(stream);
     }
 
-    /// Opens `block` for the stream to which the policy would write its first page.
-    fn open_adopted(&mut self, block: BlockId, first: Lpn) -> StreamId {
-        let stream = self.policy.place_host(HostWrite::new(first, Hint::NONE), &self.drive);
+    fn leave_out(&mut self, stream: StreamId, block: BlockId) {
+        self.drive.leave_out(stream);
+        self.policy.on_pages_lost(block, 1, &self.drive);
+    }
+
+    fn open_adopted(&mut self, block: BlockId, stream: StreamId) -> StreamId {
         let opened = self.drive.open(stream, Some(block));
         debug_assert_eq!(opened, Some(block), "it is free, and so the one that is opened");
         self.policy.on_block_opened(block, &self.drive);

@@ -1,0 +1,41 @@
+//! `ftlab drive upgrade`.
+
+use super::serving::{notice, recovered};
+use crate::error::CliError;
+use crate::output::print;
+use clap::Args;
+use ftlab_device::{Drive, OpenOptions, Spec, check_openable};
+use std::path::PathBuf;
+
+/// Converts a drive that an earlier version wrote to the format of this one, or gives it another FTL. Its pages
+/// stay where they are.
+///
+/// Whatever opens a drive for writing does the first by itself; earlier versions cannot open it from then on. An FTL
+/// that takes a drive over, and one whose decisions have changed since, learns from the beginning.
+#[derive(Debug, Args)]
+pub(crate) struct UpgradeArgs {
+    /// The drive.
+    file: PathBuf,
+    /// Gives it this FTL, with parameters.
+    #[arg(long, value_name = "FTL")]
+    ftl: Option<Spec>,
+}
+
+pub(crate) fn upgrade(args: &UpgradeArgs) -> Result<(), CliError> {
+    check_openable(&args.file)?;
+    let options =
+        OpenOptions { ftl: args.ftl.clone(), notice: Some(notice()), ..OpenOptions::default() };
+    let drive = Drive::open(&args.file, options)?;
+    if let Some(reason) = drive.read_only() {
+        return Err(CliError::failure(format!("{}: {reason}", args.file.display())));
+    }
+    let recovery = drive.recovery().clone();
+    let superblock = drive.snapshot().superblock;
+    drive.close().map_err(|error| CliError::failure(error.to_string()))?;
+    let mut text = recovered(&args.file, &recovery);
+    if recovery.older_format.is_none() && recovery.by_map.is_none() {
+        text.push_str("nothing to upgrade\n");
+    }
+    let (format, decisions) = (superblock.format, superblock.decisions.unwrap_or_default());
+    print(&format!("{text}format {format}, {} ({decisions})\n", superblock.ftl))
+}
