@@ -409,6 +409,13 @@ pub(crate) fn locate_all(
     recovery.repeated = last - map.checkpoint.head.operations;
     recovery.dropped = journaled - last;
     let mut assigned = Assigned::new(superblock, &map, &changes, &found);
+    if std::env::var("ZZ").is_ok() {
+        eprintln!("ZZ loose {:?}", assigned.loose);
+        for lpn in [Lpn(1)] {
+            eprintln!("ZZ home {:?} at {} changes {:?} current {:?} place {:?} flushed {} end {} last {last} inplace {}", map.home(lpn), found.is_at_home(lpn), changes.of.get(&lpn), changes.current(&map, lpn), changes.current(&map, lpn).and_then(|c| found.place(&map, lpn, c)), extent.flushed, extent.end.operations, extent.in_place);
+            for_each_owner(pages.backing, pages.layout, |place, owner| if owner.lpn == lpn { let mut d = vec![0; 512]; pages.backing.read_medium_at(&mut d, pages.layout.page(place)).unwrap(); eprintln!("ZZ owner {place} {owner:?} data {:?}", crate::media::checksum(lpn, &d)) });
+        }
+    }
     let page_bytes = u64::from(superblock.config.geometry.page_bytes());
     let room = superblock.layout.journal_bytes - (extent.end.position - tail(&headers, &map));
     assigned.place_loose(superblock, &map.slots, room / 2 / (page_bytes + 16))?;

@@ -96,6 +96,11 @@ fn be_taken_over(ftl: &str, by: &str, gc: &str, cuts: u64, seed: u64) -> bool {
 }
 
 #[test]
+fn zz_debug() {
+    assert!(be_taken_over("mbf/greedy", "mbf/greedy", "foreground", 10, 4021));
+}
+
+#[test]
 fn every_page_is_found_whichever_ftl_placed_it() {
     let families = families();
     let others = families.iter().cycle().skip(1);

@@ -168,18 +168,21 @@ impl Model {
             }
             let all = self.operations.clone();
             self.operations.truncate(found.operations as usize);
-            self.verify_contents(&drive)?;
+            eprintln!("ZZ {is_taken_over} {:?} flushed {} replayed {} found {}", drive.recovery(), self.flushed, replayed.operations, found.operations);
+            let at = |step: &str, error| format!("{step}, taken over: {is_taken_over}: {error}");
+            self.verify_contents(&drive).map_err(|error| at("when opened", error))?;
             let (before, flushed) = (self.operations.len(), self.flushed);
             while self.operations.len() < before + 300 {
                 if !self.request(&drive, random, 40) {
                     return Err("a request failed".to_owned());
                 }
             }
-            self.verify_contents(&drive)?;
+            self.verify_contents(&drive).map_err(|error| at("after work", error))?;
             drive.flush().map_err(|error| error.to_string())?;
             drive.abandon();
             let drive = Drive::open_alone(backing, OpenOptions::default());
-            self.verify_contents(&drive.map_err(|error| error.to_string())?)?;
+            let drive = drive.map_err(|error| error.to_string())?;
+            self.verify_contents(&drive).map_err(|error| at("when opened again", error))?;
             (self.operations, self.flushed) = (all, flushed);
         }
         Ok(true)
