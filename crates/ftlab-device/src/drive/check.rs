@@ -3,7 +3,7 @@
 use crate::drive::core::Core;
 use crate::drive::recovery::{self, Headers, Loaded, MayLose, Recovery};
 use crate::drive::{Drive, Snapshot, lock};
-use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock};
+use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock, retry_all};
 use ftlab_flash::{Lpn, Ppn};
 use rustix::fs::FlockOperation;
 use std::fs::File;
@@ -86,12 +86,11 @@ impl Drive {
         let read = current.len() as u32;
         // In the order of the medium.
         current.sort_unstable();
-        let mut bad = Vec::new();
-        for (place, lpn, sum) in pages.without_those_there(&current) {
-            if !tracker.is_there(pages, lpn, place, sum)? {
-                bad.push(lpn);
-            }
-        }
+        let missing = pages.without_those_there(&current);
+        let missing = retry_all(pages.backing, missing, |(place, lpn, sum)| {
+            tracker.is_there(pages, *lpn, *place, *sum)
+        })?;
+        let mut bad: Vec<Lpn> = missing.into_iter().map(|(_, lpn, _)| lpn).collect();
         bad.sort_unstable();
         let named = bad.iter().take(NAMED_MAX);
         damage.extend(named.map(|lpn| format!("page {lpn}: its data has the wrong checksum")));

@@ -30,6 +30,7 @@ mod checkpointing;
 mod copy;
 mod copying;
 mod core;
+mod healing;
 mod options;
 mod placement;
 mod recovery;
@@ -173,6 +174,9 @@ impl Drive {
             recovery::recover(&backing, &superblock, may_lose)?
         };
         let is_view = core.read_only.is_some();
+        if damaged.is_some() && !is_view {
+            core.heal_superblocks(&mut recovery.healed);
+        }
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));
         core.observer = options.observer;
         if let Some(timing) = options.timing {
@@ -186,7 +190,21 @@ impl Drive {
         let shared = Arc::new(Shared::new(core, backing, has_worker));
         let worker = (has_worker && !is_view).then(|| Worker::start(&shared));
         let endurance_cycles = options.endurance_cycles;
-        Ok(Self { shared, worker, recovery, is_view, is_closed: false, endurance_cycles })
+        let mut drive =
+            Self { shared, worker, recovery, is_view, is_closed: false, endurance_cycles };
+        if !is_view {
+            drive.heal_pages();
+        }
+        Ok(drive)
+    }
+
+    fn heal_pages(&mut self) {
+        // An error has made the drive read-only, which the next write reports.
+        let healed = self.refresh_kept().unwrap_or(0);
+        if healed > 0 {
+            let text = format!("{healed} pages that could not be read before were written again");
+            self.recovery.healed.push(text);
+        }
     }
 
     /// How it was opened.

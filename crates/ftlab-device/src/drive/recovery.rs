@@ -5,10 +5,11 @@
 //! operations wrote and moved may not have reached the medium; see [`Tracker`].
 
 use crate::drive::core::{Core, renew, write};
+use crate::drive::healing::Wounds;
 use crate::media::{
-    Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
-    Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, new_session,
-    sequence,
+    Backing, BodyReader, Checkpoint, Half, Head, Journal, JournalReader, Mark, Media, MediaError,
+    Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, Unplaced, Unread, new_session,
+    sequence, with_retries,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -36,6 +37,8 @@ pub struct Recovery {
     pub damaged_pages: u64,
     /// Damaged structures that were not needed.
     pub damage: Vec<String>,
+    /// What was damaged and has been written again.
+    pub healed: Vec<String>,
 }
 
 /// The content of the journal.
@@ -51,6 +54,10 @@ pub(crate) struct Extent {
     pub(crate) replacements: Vec<Replacement>,
     /// Bytes of metadata written up to its end, if there is a batch.
     pub(crate) metadata_bytes: Option<u64>,
+    /// Batches that are damaged in one copy.
+    halves: Vec<Half>,
+    /// Copies of the flush mark that are damaged.
+    marks_damaged: u64,
 }
 
 /// A loaded checkpoint.
@@ -107,8 +114,26 @@ pub(crate) fn load_newest(
     Err(MediaError::NoCheckpoint { first, second })
 }
 
-/// Loads the checkpoint in `slot`.
+/// Loads the checkpoint in `slot`; if it is not whole, what was read may have been wrong.
 pub(crate) fn load(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    slot: u8,
+    checkpoint: Checkpoint,
+) -> Result<Loaded, MediaError> {
+    let mut failure = None;
+    let loaded = with_retries(&**backing, |_| {
+        load_once(backing, superblock, slot, checkpoint).map_err(|error| {
+            failure = Some(error);
+            Unread::Differs
+        })
+    });
+    loaded.map_err(|differs| {
+        failure.unwrap_or_else(|| MediaError::Checkpoint(differs.to_string()))
+    })
+}
+
+fn load_once(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
     slot: u8,
@@ -159,7 +184,6 @@ fn measure(
         JournalReader::new(backing, superblock.uuid, &superblock.layout, checkpoint.head);
     let mut in_place = checkpoint.head.operations;
     let mut metadata_bytes = None;
-    let mut halves = Vec::new();
     let mut replacements = Vec::new();
     while let Some(header) = reader.next() {
         in_place = in_place.max(header.in_place);
@@ -168,20 +192,18 @@ fn measure(
             Record::Replacement(replacement) => Some(replacement),
             _ => None,
         }));
-        if !reader.is_whole() {
-            halves.push(reader.head().operations);
-        }
     }
     let end = reader.head();
     let checkpointed = headers.intact().map(|header| header.head.operations).max();
-    let marked = Mark::new(superblock.uuid, superblock.layout).read(backing);
+    let (marked, marks_damaged) = Mark::new(superblock.uuid, superblock.layout).read(backing);
     let flushed = reader.flushed_anywhere().max(checkpointed.unwrap_or(0)).max(marked);
+    let halves = reader.halves();
     // After these, a crash may have torn one copy.
-    let damaged = halves.iter().filter(|&&operations| operations <= flushed).count();
+    let damaged = halves.iter().filter(|half| half.operations <= flushed).count();
     if damaged > 0 {
         damage.push(format!("journal: {damaged} batches are damaged in one of its two copies"));
     }
-    Extent { end, in_place, flushed, replacements, metadata_bytes }
+    Extent { end, in_place, flushed, replacements, metadata_bytes, halves, marks_damaged }
 }
 
 /// Lets the FTL replay the journal up to operation `last`. If the FTL cannot execute that
@@ -201,7 +223,11 @@ pub(crate) fn repeat(
     }
     loaded.ftl.flash_mut().slots_mut().begin_replay(&extent.replacements);
     let mut failed = None;
-    while let Some(header) = reader.next() {
+    while reader.head() != extent.end {
+        let header = reader.next().ok_or_else(|| MediaError::Journal {
+            end: reader.head().operations,
+            durable: extent.end.operations,
+        })?;
         for record in reader.records(&header).flatten() {
             let operations = loaded.ftl.flash_mut().operations();
             // After the last operation there may still be pages from before it.
@@ -338,10 +364,15 @@ pub(crate) fn recover(
     let mut recovery = Recovery::default();
     let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    let wounds = repeated.wounds(&mut recovery);
+    wounds.mend_journal(pages.backing, superblock, &mut recovery.healed);
     let written = put_in_place(&mut repeated, superblock, pages, &mut recovery)
         .and_then(|()| go_live(repeated, superblock, &recovery));
     match written {
-        Ok(core) => Ok((core, recovery)),
+        Ok(mut core) => {
+            wounds.heal(&mut core, &mut recovery.healed);
+            Ok((core, recovery))
+        }
         // Whatever was written, the same can still be read.
         Err(error) => view(backing, superblock, may_lose, &error.to_string()),
     }
@@ -359,10 +390,10 @@ pub(crate) fn view(
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
     let mut overlay = HashMap::new();
-    for page in &misplaced {
-        overlay.extend(page.data(pages)?.map(|data| (page.place(), Box::from(&*data))));
+    for found in &misplaced {
+        overlay.extend(found.data(pages).map(|data| (found.page.place, Box::from(&*data))));
     }
-    recovery.damaged_pages = damaged;
+    recovery.damaged_pages = damaged + (misplaced.len() - overlay.len()) as u64;
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let head = Head { operations: last, ..extent.end };
     let media = ftl.flash_mut();
@@ -426,9 +457,10 @@ fn write_endangered(
     let mut journal = Journal::new(superblock.uuid, layout, new_session(), head, repeated.tail());
     let Extent { in_place, flushed, metadata_bytes, .. } = repeated.extent;
     let bytes = metadata_bytes.unwrap_or(0);
-    for Misplaced { lpn, checksum, source, .. } in misplaced {
+    for Misplaced { page, source } in misplaced {
         if let Source::Endangered(data) = source {
-            journal.append(Record::Page { lpn: *lpn, checksum: *checksum, data });
+            let Unplaced { lpn, checksum, .. } = *page;
+            journal.append(Record::Page { lpn, checksum, data });
             if journal.is_full() {
                 journal.write(pages.backing, in_place, flushed, bytes).map_err(failed)?;
             }
@@ -440,6 +472,26 @@ fn write_endangered(
 }
 
 impl Repeated {
+    /// What is known to be damaged in one copy.
+    fn wounds(&self, recovery: &mut Recovery) -> Wounds {
+        let Self { loaded, headers, extent, .. } = self;
+        let slot = 1 - loaded.slot;
+        let is_damaged = match headers.of(slot) {
+            Ok(other) => other.number > loaded.checkpoint.number,
+            Err(error) => {
+                recovery.damage.push(format!("checkpoint {slot}: {error}"));
+                true
+            }
+        };
+        Wounds {
+            halves: extent.halves.clone(),
+            checkpoint: is_damaged.then_some(slot),
+            // What is lost is not what was flushed any more, which is written later.
+            marks: if recovery.lost > 0 { 0 } else { extent.marks_damaged },
+            flushed: extent.flushed,
+        }
+    }
+
     /// The position from which checkpoints need the journal.
     fn tail(&self) -> u64 {
         let used = &self.loaded.checkpoint;

@@ -7,7 +7,9 @@ use crate::media::batch::{
     Seed, TRIM, UNREADABLE, operations, verify,
 };
 use crate::media::layout::{COPIES, Layout};
+use crate::media::reading::{Unread, retry_all, with_retries};
 use crate::media::slots::Replacement;
+use std::convert::Infallible;
 use std::io;
 use uuid::Uuid;
 
@@ -235,14 +237,30 @@ impl Window {
     fn get(&mut self, ring: Ring, position: u64, len: usize, copy: u64) -> &[u8] {
         let end = position + len as u64;
         if position < self.start || end > self.start + self.bytes.len() as u64 {
-            let bytes = (SCAN_BYTES as u64).min(ring.layout.journal_bytes) as usize;
-            self.bytes.resize(bytes.max(len), 0);
-            self.start = position;
-            ring.read_readable(&mut self.bytes, position, copy);
+            self.fetch(ring, position, SCAN_BYTES.max(len), copy);
         }
         let from = (position - self.start) as usize;
         &self.bytes[from..from + len]
     }
+
+    /// Reads as many bytes from `position` on, in any case.
+    fn fetch(&mut self, ring: Ring, position: u64, bytes: usize, copy: u64) {
+        let bytes = (bytes as u64).min(ring.layout.journal_bytes) as usize;
+        self.bytes.resize(bytes, 0);
+        self.start = position;
+        ring.read_readable(&mut self.bytes, position, copy);
+    }
+}
+
+/// A batch of which only one copy can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Half {
+    /// Where it is.
+    pub(crate) head: Head,
+    /// The copy that is missing.
+    copy: u64,
+    /// Operations up to its end.
+    pub(crate) operations: u64,
 }
 
 /// Reads batches in order.
@@ -255,8 +273,8 @@ pub(crate) struct JournalReader<'a> {
     batch: Vec<u8>,
     /// Of each copy.
     windows: [Window; COPIES as usize],
-    /// Both copies of the last batch found can be used.
-    is_whole: bool,
+    /// Batches that were found in one copy only.
+    halves: Vec<Half>,
 }
 
 impl<'a> JournalReader<'a> {
@@ -275,7 +293,7 @@ impl<'a> JournalReader<'a> {
             start: head.position,
             batch: Vec::new(),
             windows: Default::default(),
-            is_whole: true,
+            halves: Vec::new(),
         }
     }
 
@@ -284,35 +302,73 @@ impl<'a> JournalReader<'a> {
         self.head
     }
 
-    /// Whether both copies of the batch that [`next`](Self::next) found can be used.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
     /// The next batch, if a copy is complete and continues the previous one; otherwise the journal ends
     /// there.
     pub(crate) fn next(&mut self) -> Option<Header> {
-        let other = self.read_next(1);
-        let found = self.read_next(0);
-        self.is_whole = found.is_some() && other.is_some();
-        let (header, next) = found.or_else(|| self.read_next(1))?;
+        let mut is_again = false;
+        let found = with_retries(self.ring.backing, |_| {
+            if std::mem::replace(&mut is_again, true) {
+                (0..COPIES).for_each(|copy| self.fetch_again(self.head, copy));
+            }
+            self.find().ok_or(Unread::Differs)
+        });
+        let (header, next) = found.ok()?;
         self.head = next;
         Some(header)
     }
 
-    /// Reads a copy of the next batch; returns it with the position after it.
-    fn read_next(&mut self, copy: u64) -> Option<(Header, Head)> {
-        let header = self.read(self.head.position, copy)?;
-        let follows = header.number == self.head.number
-            && header.previous == self.head.previous
-            && header.operations == self.head.operations;
+    /// The batch that follows, and the position after it.
+    fn find(&mut self) -> Option<(Header, Head)> {
+        let (head, copies) = (self.head, [self.read_copy(self.head, 1), self.read_copy(self.head, 0)]);
+        let (found, missing) = match copies {
+            [Some(_), Some(found)] => return Some(found),
+            [None, found] => (found?, 1),
+            [found, None] => (found?, 0),
+        };
+        self.halves.push(Half { head, copy: missing, operations: found.1.operations });
+        // The records are to be those of the copy that was found.
+        self.read_copy(head, 1 - missing)
+    }
+
+    fn fetch_again(&mut self, head: Head, copy: u64) {
+        let bytes = batch_bytes_max(self.ring.layout.geometry.page_bytes()) as usize;
+        self.windows[copy as usize].fetch(self.ring, head.position, bytes, copy);
+    }
+
+    /// The batches, of those that [`next`](Self::next) found, that one copy does not have however often it is read.
+    pub(crate) fn halves(&mut self) -> Vec<Half> {
+        let halves = std::mem::take(&mut self.halves);
+        let Ok(halves) = retry_all(self.ring.backing, halves, |half| {
+            self.fetch_again(half.head, half.copy);
+            Ok::<_, Infallible>(self.read_copy(half.head, half.copy).is_some())
+        });
+        halves
+    }
+
+    /// Writes the copy of a batch that is missing; whether it is there then.
+    pub(crate) fn mend(&mut self, half: Half) -> io::Result<bool> {
+        let Half { head, copy, .. } = half;
+        if self.read_copy(head, 1 - copy).is_none() {
+            return Ok(false);
+        }
+        self.ring.write(&self.batch, head.position, copy)?;
+        self.fetch_again(head, copy);
+        Ok(self.read_copy(head, copy).is_some())
+    }
+
+    /// Reads a copy of the batch at `head`; returns it with the position after it.
+    fn read_copy(&mut self, head: Head, copy: u64) -> Option<(Header, Head)> {
+        let header = self.read(head.position, copy)?;
+        let follows = header.number == head.number
+            && header.previous == head.previous
+            && header.operations == head.operations;
         if !follows {
             return None;
         }
         let operations = operations(&self.batch, &header, self.page_bytes())?;
         let bytes = u64::from(header.bytes).next_multiple_of(SECTOR_BYTES);
         let next = Head {
-            position: self.head.position + bytes,
+            position: head.position + bytes,
             number: header.number + 1,
             previous: header.session,
             operations: header.operations + operations,

@@ -5,14 +5,15 @@
 //! it. The drive can be recovered to any operation after which all current versions are there;
 //! [`last_whole`](Tracker::last_whole) finds the last one.
 
-use crate::media::backing::{is_media_error, with_retries};
 use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
 use crate::media::owners::Owner;
+use crate::media::reading::{Unread, is_media_error, read_medium, retry_all};
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
 use std::ops::RangeInclusive;
 
 /// A version of a page, and the places where it has been.
@@ -52,7 +53,7 @@ const PAGES_AT_ONCE: usize = 256;
 
 impl Pages<'_> {
     /// Of these places in order, with the page and the checksum that each should hold, those that do not or
-    /// cannot be read.
+    /// cannot be read: once, so that they are to be read again.
     pub(crate) fn without_those_there(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
         let page_bytes = self.layout.geometry.page_bytes() as usize;
         let mut data = vec![0; PAGES_AT_ONCE * page_bytes];
@@ -70,10 +71,10 @@ impl Pages<'_> {
         missing
     }
 
-    /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
+    /// Reads the page at `place` into `data`, once; false if it is not this version of `lpn`.
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
         let offset = self.layout.page(place);
-        match with_retries(|| self.backing.read_medium_at(data, offset)) {
+        match self.backing.read_medium_at(data, offset) {
             Ok(()) => Ok(checksum(lpn, data) == sum),
             // Equivalent to rot, and no reason to discard all others.
             Err(error) if is_media_error(&error) => Ok(false),
@@ -136,20 +137,18 @@ impl Tracker {
         operations: RangeInclusive<u64>,
     ) -> Result<u64, MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let mut missing = Vec::new();
         let current = self.current.iter().map(|(lpn, version)| (lpn, version, u64::MAX));
         let past = self.past.iter().map(|(lpn, version, last)| (lpn, version, *last));
-        for (&lpn, version, last) in past.chain(current) {
-            // An older version was durable; whether it is still there matters only while it is
-            // current.
-            if let Some(first) = version.operation
-                && first > *operations.start()
-                && !self.journaled.contains_key(&(lpn, version.checksum))
-                && Self::find(lpn, version, pages, &mut data)?.is_none()
-            {
-                missing.push((first, last));
-            }
-        }
+        // An older version was durable; whether it is still there matters only while it is current.
+        let recent = past.chain(current).filter_map(|(lpn, version, last)| {
+            let first = version.operation.filter(|first| first > operations.start())?;
+            let is_journaled = self.journaled.contains_key(&(*lpn, version.checksum));
+            (!is_journaled).then_some((*lpn, version, first, last))
+        });
+        let missing = retry_all(pages.backing, recent.collect(), |(lpn, version, ..)| {
+            Self::find(*lpn, version, pages, &mut data).map(|place| place.is_some())
+        })?;
+        let mut missing: Vec<_> = missing.iter().map(|(.., first, last)| (*first, *last)).collect();
         // Backwards from the end: each missing version limits the drive to before it was written.
         missing.sort_unstable_by_key(|&(_, last)| std::cmp::Reverse(last));
         let mut whole = *operations.end();
@@ -222,45 +221,46 @@ impl Tracker {
         place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
     ) -> Result<(Vec<Misplaced>, u64), MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let mut misplaced = Vec::new();
         let journaled = self.journaled.keys().map(|&(lpn, _)| lpn);
         let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(journaled).collect();
-        for lpn in lpns {
-            if let Some((place, checksum)) = place_of(lpn)
-                && !pages.read(place, lpn, checksum, &mut data)?
-            {
-                misplaced.push(Misplaced { lpn, checksum, place, source: Source::None });
-            }
-        }
-        let targets: HashSet<Ppn> = misplaced.iter().map(|page| page.place).collect();
-        for page in &mut misplaced {
-            page.source = self.source(page, &targets, pages, &mut data)?;
-        }
-        let all = misplaced.len();
-        misplaced.retain(|page| !matches!(page.source, Source::None));
-        let lost = (all - misplaced.len()) as u64;
-        Ok((misplaced, lost))
+        let expected = lpns.into_iter().filter_map(|lpn| {
+            place_of(lpn).map(|(place, checksum)| Unplaced { lpn, checksum, place })
+        });
+        let unplaced = retry_all(pages.backing, expected.collect(), |page| {
+            pages.read(page.place, page.lpn, page.checksum, &mut data)
+        })?;
+        let targets: HashSet<Ppn> = unplaced.iter().map(|page| page.place).collect();
+        let mut misplaced = Vec::new();
+        let lost = retry_all(pages.backing, unplaced, |page| {
+            let source = self.source(page, &targets, pages, &mut data)?;
+            let found = source.map(|source| Misplaced { page: *page, source });
+            let is_found = found.is_some();
+            misplaced.extend(found);
+            Ok::<_, MediaError>(is_found)
+        })?;
+        misplaced.sort_unstable_by_key(|found| found.page.lpn);
+        Ok((misplaced, lost.len() as u64))
     }
 
     /// The location of a misplaced version; preferably a place to which no other one is to be
     /// copied.
     fn source(
         &mut self,
-        page: &Misplaced,
+        page: &Unplaced,
         targets: &HashSet<Ppn>,
         pages: Pages,
         data: &mut [u8],
-    ) -> Result<Source, MediaError> {
+    ) -> Result<Option<Source>, MediaError> {
         if let Some(data) = self.journaled.remove(&(page.lpn, page.checksum)) {
-            return Ok(Source::Journal(data));
+            return Ok(Some(Source::Journal(data)));
         }
-        let mut source = Source::None;
+        let mut source = None;
         for place in self.places(page.lpn, page.checksum) {
             if pages.read(place, page.lpn, page.checksum, data)? {
                 if !targets.contains(&place) {
-                    return Ok(Source::Place(place));
+                    return Ok(Some(Source::Place(place)));
                 }
-                source = Source::Endangered(data.into());
+                source = Some(Source::Endangered(data.into()));
             }
         }
         Ok(source)
@@ -268,19 +268,24 @@ impl Tracker {
 }
 
 /// A current version that is not in its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Misplaced {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unplaced {
     pub(crate) lpn: Lpn,
     pub(crate) checksum: u32,
-    place: Ppn,
+    /// Where it belongs.
+    pub(crate) place: Ppn,
+}
+
+/// The same, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Misplaced {
+    pub(crate) page: Unplaced,
     pub(crate) source: Source,
 }
 
 /// The location of a misplaced version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Lost: it had been durable, so the cause is a rotten page and not a power cut.
-    None,
     /// In another place.
     Place(Ppn),
     /// In the journal.
@@ -290,32 +295,37 @@ pub(crate) enum Source {
 }
 
 impl Misplaced {
-    /// Where it belongs.
-    pub(crate) fn place(&self) -> Ppn {
-        self.place
-    }
-
-    /// Its data, unless it is lost.
-    pub(crate) fn data(&self, pages: Pages) -> Result<Option<Cow<'_, [u8]>>, MediaError> {
-        Ok(match &self.source {
-            Source::None => None,
-            Source::Journal(data) | Source::Endangered(data) => Some(Cow::Borrowed(data)),
-            Source::Place(place) => {
-                let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
-                pages.read(*place, self.lpn, self.checksum, &mut page)?;
-                Some(Cow::Owned(page))
+    /// Its data; an error if it was read before, and cannot be any more.
+    pub(crate) fn data(&self, pages: Pages) -> Result<Cow<'_, [u8]>, MediaError> {
+        let place = match &self.source {
+            Source::Journal(data) | Source::Endangered(data) => return Ok(Cow::Borrowed(data)),
+            Source::Place(place) => *place,
+        };
+        let Unplaced { lpn, checksum: sum, .. } = self.page;
+        let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
+        let is_right = |page: &[u8]| (checksum(lpn, page) == sum).then_some(());
+        let offset = pages.layout.page(place);
+        match read_medium(pages.backing, &mut page, offset, is_right) {
+            Ok(()) => Ok(Cow::Owned(page)),
+            Err(unread) => {
+                let error = match unread {
+                    Unread::Failed(error) => error,
+                    differs @ Unread::Differs => io::Error::other(differs.to_string()),
+                };
+                Err(MediaError::io(format!("copy page {lpn} to its place"), error))
             }
-        })
+        }
     }
 
     /// Copies it to its place; `sequence` is that of the newest version.
     pub(crate) fn put_in_place(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
-        let Some(data) = self.data(pages)? else { return Ok(()) };
-        let owner = Owner { lpn: self.lpn, checksum: self.checksum, sequence };
+        let data = self.data(pages)?;
+        let Unplaced { lpn, checksum, place } = self.page;
+        let owner = Owner { lpn, checksum, sequence };
         let Pages { backing, layout } = pages;
         backing
-            .write_at(&owner.encode(), layout.owner(self.place))
-            .and_then(|()| backing.write_at(&data, layout.page(self.place)))
+            .write_at(&owner.encode(), layout.owner(place))
+            .and_then(|()| backing.write_at(&data, layout.page(place)))
             .map_err(|error| MediaError::io("write a flash page", error))
     }
 }
