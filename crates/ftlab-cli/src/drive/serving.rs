@@ -238,7 +238,8 @@ impl Serving {
     }
 }
 
-fn say_recovery(file: &Path, drive: &Drive) {
+/// Says how a drive was opened.
+pub(crate) fn say_recovery(file: &Path, drive: &Drive) {
     let recovery = drive.recovery();
     if recovery.repeated > 0 {
         let repeated = grouped(recovery.repeated);
@@ -257,6 +258,9 @@ fn say_recovery(file: &Path, drive: &Drive) {
     }
     for damage in &recovery.damage {
         say(&format!("warning: {damage}\n"));
+    }
+    for healed in &recovery.healed {
+        say(&format!("healed: {healed}\n"));
     }
 }
 

@@ -33,7 +33,8 @@ impl Wounds {
         };
         let mended = self.halves.iter().filter(mend).count();
         if mended > 0 {
-            healed.push(format!("journal: {mended} batches were written again from the other copy"));
+            healed
+                .push(format!("journal: {mended} batches were written again from the other copy"));
         }
     }
 

@@ -8,8 +8,8 @@ use crate::drive::core::{Core, renew, write};
 use crate::drive::healing::Wounds;
 use crate::media::{
     Backing, BodyReader, Checkpoint, Half, Head, Journal, JournalReader, Mark, Media, MediaError,
-    Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, Unplaced, Unread, new_session,
-    sequence, with_retries,
+    Misplaced, Pages, Record, Replacement, SLICE_PAGES, Source, Superblock, Tracker, Unplaced,
+    Unread, new_session, sequence, with_retries,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -128,9 +128,7 @@ pub(crate) fn load(
             Unread::Differs
         })
     });
-    loaded.map_err(|differs| {
-        failure.unwrap_or_else(|| MediaError::Checkpoint(differs.to_string()))
-    })
+    loaded.map_err(|differs| failure.unwrap_or_else(|| MediaError::Checkpoint(differs.to_string())))
 }
 
 fn load_once(

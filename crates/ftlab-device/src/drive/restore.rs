@@ -2,7 +2,9 @@
 
 use crate::drive::check::open_shared;
 use crate::drive::{CreateOptions, Drive, OpenOptions};
-use crate::media::{Backing, Layout, MediaError, OWNER_BYTES, Owner, Superblock, checksum, read_alike, read_medium};
+use crate::media::{
+    Backing, Layout, MediaError, OWNER_BYTES, Owner, Superblock, checksum, read_alike, read_medium,
+};
 use crate::store::Store;
 use ftlab_flash::{Lpn, Ppn};
 use std::cmp::Reverse;

@@ -420,8 +420,7 @@ impl Media {
 
     /// Reads the flash page of `lpn`. What is wrong is read again.
     pub(crate) fn read_page(&mut self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> Result<(), Unread> {
-        let read =
-            with_retries(&*self.backing, |origin| self.read_once(origin, from, lpn, data));
+        let read = with_retries(&*self.backing, |origin| self.read_once(origin, from, lpn, data));
         self.totals.media_errors += u64::from(read.is_err());
         read
     }

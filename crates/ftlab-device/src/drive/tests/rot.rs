@@ -70,7 +70,12 @@ fn one_superblock_suffices_and_none_does_not() {
         assert_eq!(damage(&backing).len(), 1, "{offset}");
         let drive = open(&backing).unwrap();
         assert_eq!(drive.recovery().damage.len(), 1, "{offset}");
+        let which = if offset < second { 0 } else { second };
+        let healed = format!("the superblock at offset {which} was written again");
+        assert_eq!(drive.recovery().healed, [healed]);
         assert_eq!(unreadable_after_fill(&drive, 1), [0_u32; 0]);
+        drop(drive);
+        assert_eq!(damage(&backing), [""; 0]);
     }
     let mut both = bytes;
     both[100] ^= 1;
@@ -96,6 +101,13 @@ fn the_older_checkpoint_and_the_journal_come_to_the_same() {
             assert_eq!(drive.snapshot().counters, counters);
             assert_eq!(drive.mapping(), mapping);
             assert_eq!(unreadable_after_fill(&drive, 9), [0_u32; 0]);
+            // Opening does not read the body of the checkpoint that it does not need.
+            if !drive.recovery().damage.is_empty() {
+                let healed = format!("checkpoint {slot} was written again");
+                assert_eq!(drive.recovery().healed, [healed]);
+                drive.abandon();
+                assert_eq!(damage(&backing), [""; 0]);
+            }
         }
     }
     assert!(repeated > 0);
@@ -142,8 +154,45 @@ fn one_copy_of_the_journal_suffices() {
             let mut page = [0; PAGE];
             drive.read(batch * PAGE as u64, &mut page).unwrap();
             assert_eq!(page, content(batch as u32, 1));
+            let healed = "journal: 1 batches were written again from the other copy";
+            assert_eq!(drive.recovery().healed, [healed]);
+            drive.abandon();
+            assert_eq!(damage(&backing), [""; 0]);
         }
     }
+}
+
+#[test]
+fn one_flush_mark_suffices_and_is_written_again() {
+    use crate::media::Mark;
+    let (backing, superblock) = created();
+    let drive = open(&backing).unwrap();
+    write(&drive, 1, 1).unwrap();
+    drive.flush().unwrap();
+    drive.abandon();
+    let bytes = backing.survivor(|_| 1);
+    for copy in [0, 1] {
+        let backing = flipped(&bytes, superblock.layout.mark(copy) + 9);
+        let mark = Mark::new(superblock.uuid, superblock.layout);
+        assert_eq!(mark.read(&*backing), (1, 1));
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.recovery().healed, ["flush mark: both copies were written again"]);
+        drive.abandon();
+        assert_eq!(mark.read(&*backing), (1, 0));
+    }
+}
+
+#[test]
+fn what_cannot_be_healed_stays_damaged_and_the_drive_works() {
+    let (bytes, superblock) = filled(5);
+    let second = superblock.layout.second_superblock();
+    let backing = flipped(&bytes, second + 40);
+    backing.fill_up_beyond(second);
+    let drive = open(&backing).unwrap();
+    assert_eq!((drive.recovery().damage.len(), drive.recovery().healed.len()), (1, 0));
+    write(&drive, 1, 9).unwrap();
+    drive.close().unwrap();
+    assert_eq!(damage(&backing).len(), 1);
 }
 
 #[test]
