@@ -550,11 +550,14 @@ impl Flash for Media {
         }
         self.preserve(lpn, Some(from));
         let mut page = std::mem::take(&mut self.page);
-        // Its checksum stays what it was, so that reading something else is an error.
-        if let Err(unread) = self.read_page(from, lpn, &mut page)
-            && (self.keep(lpn, from, &unread) || matches!(unread, Unread::Failed(_)))
-        {
-            page.fill(0);
+        match self.read_page(from, lpn, &mut page) {
+            Ok(()) => self.slots.has_moved(lpn),
+            // Its checksum stays what it was, so that reading something else is an error.
+            Err(unread) => {
+                if self.keep(lpn, from, &unread) || matches!(unread, Unread::Failed(_)) {
+                    page.fill(0);
+                }
+            }
         }
         self.page = page;
         self.append(to, self.gathered_page(lpn, checksum, false));

@@ -84,8 +84,9 @@ impl Slots {
     }
 
     /// Where a version of `lpn` is that could not be read.
+    #[inline]
     pub(crate) fn unreadable_at(&self, lpn: Lpn) -> Option<Ppn> {
-        self.unreadable.get(&lpn).copied()
+        if self.unreadable.is_empty() { None } else { self.unreadable.get(&lpn).copied() }
     }
 
     /// The version of `lpn` at `place`, which cannot be read, is to stay there when its block is erased; or why
@@ -109,6 +110,16 @@ impl Slots {
     pub(crate) fn remember(&mut self, lpn: Lpn, place: Ppn) {
         if self.unreadable.len() < UNREADABLE_MAX {
             self.unreadable.entry(lpn).or_insert(place);
+        }
+    }
+
+    /// `lpn` could be read, and is moved: where it is now is as good as where it was, which nothing overwrites.
+    #[inline]
+    pub(crate) fn has_moved(&mut self, lpn: Lpn) {
+        if let Some(place) = self.unreadable_at(lpn)
+            && !self.is_in_use(self.slot_of(place))
+        {
+            self.forget(lpn);
         }
     }
 
@@ -250,10 +261,13 @@ mod tests {
         slots.keep(Lpn(9), Ppn(1)).unwrap();
         // Two blocks will take the two spare slots, and others none.
         assert_eq!(slots.keep(Lpn(1), Ppn(20)), Err("no spare block is left".to_owned()));
+        // Until its block has another slot, a page is not given up.
+        slots.has_moved(Lpn(7));
+        assert_eq!(slots.unreadable_at(Lpn(7)), Some(Ppn(13)));
         assert!(slots.erase(BlockId(0)).unwrap().is_some());
         assert_eq!(slots.keep(Lpn(1), Ppn(20)), Err("no spare block is left".to_owned()));
         assert!(slots.erase(BlockId(3)).unwrap().is_some());
-        slots.forget(Lpn(7));
+        slots.has_moved(Lpn(7));
         assert!(slots.keep(Lpn(1), Ppn(20)).is_err());
         assert_eq!(slots.erase(BlockId(5)), Ok(None));
         assert_eq!(slots.unreadable().collect::<Vec<_>>(), [Lpn(8), Lpn(9)]);

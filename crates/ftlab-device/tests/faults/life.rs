@@ -5,6 +5,7 @@ use crate::medium::{Fault, Medium};
 use ftlab_device::{Drive, Lpn, OpenOptions, ScrubbedPage, Store};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::DriveConfig;
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -204,7 +205,7 @@ impl Used {
         self.live(&medium, false).map(|lived| lived.unreadable)
     }
 
-    /// Opens it, reads everything, works, scrubs, copies it if it is to be copied, and opens it again. An error if
+    /// Opens it, reads everything, writes, also in part, scrubs, copies it if it is to be copied, and opens it again. An error if
     /// anything is not what was written.
     pub(crate) fn live(&self, medium: &Arc<Medium>, copies: bool) -> Result<Lived, String> {
         let mut life = Life::open(medium, self.versions.clone(), self.next)?;
@@ -218,10 +219,13 @@ impl Used {
         medium.enter("reading");
         let then = life.unreadable()?;
         if is_whole {
-            medium.enter("scrubbing");
-            let scrubbed = life.scrub();
-            is_whole = scrubbed.is_ok();
-            lived.unreadable = scrubbed.unwrap_or(0);
+            medium.enter("writing in part");
+            let unreadable = life.write_parts().and_then(|unreadable| {
+                medium.enter("scrubbing");
+                life.scrub().map(|scrubbed| unreadable.max(scrubbed))
+            });
+            is_whole = unreadable.is_ok();
+            lived.unreadable = unreadable.unwrap_or(0);
         }
         if copies {
             medium.enter("copying");
@@ -239,8 +243,24 @@ impl Used {
 }
 
 impl Life {
+    /// Writes parts of pages that hold the same already; returns how many cannot be, because what is around them
+    /// cannot be read. An error if the drive has become read-only.
+    fn write_parts(&self) -> io::Result<usize> {
+        let mut unreadable = 0;
+        for lpn in (1..LOGICAL_PAGES).step_by(8) {
+            let part = &content(lpn, self.versions[lpn as usize])[100..300];
+            match self.drive.write(u64::from(lpn) * PAGE as u64 + 100, part) {
+                Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                    return Err(error);
+                }
+                written => unreadable += usize::from(written.is_err()),
+            }
+        }
+        Ok(unreadable)
+    }
+
     /// Scrubs all pages; returns how many cannot be read.
-    fn scrub(&self) -> std::io::Result<usize> {
+    fn scrub(&self) -> io::Result<usize> {
         let scrubbed = (0..LOGICAL_PAGES).map(|lpn| self.drive.scrub(Lpn(lpn)));
         let scrubbed = scrubbed.collect::<Result<Vec<_>, _>>()?;
         Ok(scrubbed.iter().filter(|page| **page == ScrubbedPage::Unreadable).count())

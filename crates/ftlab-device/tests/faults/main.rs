@@ -189,20 +189,26 @@ fn one_read_at_a_time() {
 
 #[test]
 #[ignore = "long: `make fault-tests`"]
+fn one_read_at_a_time_under_every_ftl() {
+    let mut tally = Tally::default();
+    for (seed, ftl) in (10..).zip(&ftls()) {
+        sites::campaign(ftl, if seed == 10 { 60 } else { 4 }, seed, &mut tally);
+    }
+    tally.finish();
+}
+
+/// With `FTLAB_FAULTS=10` a tenth of it.
+#[test]
+#[ignore = "long: `make fault-tests`"]
 fn one_fault_at_every_place_under_every_ftl() {
+    let part = std::env::var("FTLAB_FAULTS").map_or(1, |part| part.parse().unwrap());
     let mut tally = Tally::default();
     for (number, ftl) in ftls().iter().enumerate() {
         println!("{ftl}");
-        let is_thorough = number == 0;
-        campaign_at_rest(
-            ftl,
-            if is_thorough { 1 } else { 13 },
-            if is_thorough { 10_000 } else { 300 },
-            &mut tally,
-        );
-        campaign_in_use(ftl, if is_thorough { 1 } else { 7 }, &mut tally);
-        sites::campaign_of_writes(ftl, if is_thorough { 1 } else { 7 }, &mut tally);
-        sites::campaign(ftl, if is_thorough { 200 } else { 12 }, number as u64, &mut tally);
+        let (rest, places, writes) = if number == 0 { (1, 10_000, 1) } else { (13, 300, 7) };
+        campaign_at_rest(ftl, rest * part, places / part as u64, &mut tally);
+        campaign_in_use(ftl, writes * part, &mut tally);
+        sites::campaign_of_writes(ftl, writes * part, &mut tally);
     }
     tally.finish();
 }

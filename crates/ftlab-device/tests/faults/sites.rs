@@ -21,6 +21,7 @@ fn site(read: &Read, used: &Used, mark: u64) -> &'static str {
         ("opening", false) if read.len == HEADER => "the header of a checkpoint",
         ("opening", false) => "a checkpoint",
         ("reading", _) => "a host's read",
+        ("writing in part", true) => "a write of a part of a page",
         ("scrubbing", _) => "scrubbing",
         ("copying", _) => "a copy",
         (_, true) => "a collection",
