@@ -75,9 +75,11 @@ impl Drive {
         damage.append(&mut recovery.damage);
         loaded.ftl.check()?;
         let pages = Pages { backing: &**backing, layout: &superblock.layout };
-        let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+        let mut tracker =
+            loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
         let slots = loaded.ftl.flash_mut().slots().clone();
+        tracker.take_kept(&slots, &sums);
         let mapping = (0..).map(Lpn).zip(loaded.ftl.drive().mapping()).zip(&sums);
         let mapped = mapping.filter(|((_, flash_page), _)| **flash_page != u32::MAX);
         let current =

@@ -190,21 +190,7 @@ impl Drive {
         let shared = Arc::new(Shared::new(core, backing, has_worker));
         let worker = (has_worker && !is_view).then(|| Worker::start(&shared));
         let endurance_cycles = options.endurance_cycles;
-        let mut drive =
-            Self { shared, worker, recovery, is_view, is_closed: false, endurance_cycles };
-        if !is_view {
-            drive.heal_pages();
-        }
-        Ok(drive)
-    }
-
-    fn heal_pages(&mut self) {
-        // An error has made the drive read-only, which the next write reports.
-        let healed = self.refresh_kept().unwrap_or(0);
-        if healed > 0 {
-            let text = format!("{healed} pages that could not be read before were written again");
-            self.recovery.healed.push(text);
-        }
+        Ok(Self { shared, worker, recovery, is_view, is_closed: false, endurance_cycles })
     }
 
     /// How it was opened.

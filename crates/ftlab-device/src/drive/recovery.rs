@@ -386,12 +386,12 @@ pub(crate) fn view(
     let mut recovery = Recovery::default();
     let mut repeated = repeat_all(backing, superblock, may_lose, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
-    let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
+    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
     let mut overlay = HashMap::new();
     for found in &misplaced {
         overlay.extend(found.data(pages).map(|data| (found.page.place, Box::from(&*data))));
     }
-    recovery.damaged_pages = damaged + (misplaced.len() - overlay.len()) as u64;
+    recovery.damaged_pages = (lost.len() + misplaced.len() - overlay.len()) as u64;
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let head = Head { operations: last, ..extent.end };
     let media = ftl.flash_mut();
@@ -412,7 +412,7 @@ fn put_in_place(
     recovery: &mut Recovery,
 ) -> Result<(), MediaError> {
     let sync = |what| pages.backing.sync().map_err(|error| MediaError::io(what, error));
-    let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
+    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
     write_endangered(repeated, superblock, pages, &misplaced)?;
     sync("make durable what was recovered")?;
     let recoveries = repeated.loaded.ftl.flash_mut().totals().recoveries;
@@ -421,18 +421,23 @@ fn put_in_place(
     if !misplaced.is_empty() {
         sync("make recovered pages durable")?;
     }
-    (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, damaged);
+    (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, lost.len() as u64);
+    let refound = repeated.loaded.ftl.flash_mut().slots_mut().forget_all_except(&lost);
+    if refound > 0 {
+        recovery.healed.push(format!("{refound} pages that could not be read before are in place"));
+    }
     if recovery.repeated > 0 || recovery.dropped > 0 {
         repeated.loaded.ftl.flash_mut().totals_mut().recoveries += 1;
     }
     Ok(())
 }
 
-/// The pages that are not in their places, and the number of those that are lost.
-fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, u64), MediaError> {
-    let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+/// The pages that are not in their places, and those that are lost.
+fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
+    let mut tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
     let slots = loaded.ftl.flash_mut().slots().clone();
+    tracker.take_kept(&slots, &checksums);
     let drive = loaded.ftl.drive();
     let place_of = |lpn: Lpn| {
         let sum = checksums.get(lpn.index())?;

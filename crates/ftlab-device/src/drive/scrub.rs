@@ -2,7 +2,7 @@
 
 use crate::drive::Drive;
 use crate::drive::core::Core;
-use crate::media::{checksum, retry_all};
+use crate::media::checksum;
 use ftlab_flash::Lpn;
 use std::io;
 
@@ -37,25 +37,6 @@ impl Drive {
         refreshed.map(|()| found)
     }
 
-    /// Writes again the pages that could not be read when they were to be moved and can be now; returns how many.
-    pub(super) fn refresh_kept(&self) -> io::Result<u32> {
-        let mut page = vec![0; self.shared.page_bytes as usize];
-        let kept: Vec<Lpn> = self.shared.lock().media().slots().unreadable().collect();
-        let count = kept.len();
-        let left = retry_all(&*self.shared.backing, kept, |lpn| {
-            let mut core = self.shared.lock_to_write()?;
-            let is_readable = core.is_readable(*lpn, &mut page);
-            let written = if is_readable {
-                core.write_page(*lpn, checksum(*lpn, &page), &page, 0)
-            } else {
-                Ok(())
-            };
-            self.shared.unlock(core)?;
-            written.map(|()| is_readable)
-        })?;
-        Ok((count - left.len()) as u32)
-    }
-
     /// Logical pages of the drive.
     pub fn logical_pages(&self) -> u32 {
         (self.shared.bytes / u64::from(self.shared.page_bytes)) as u32
@@ -63,11 +44,6 @@ impl Drive {
 }
 
 impl Core {
-    fn is_readable(&mut self, lpn: Lpn, data: &mut [u8]) -> bool {
-        let page = self.ftl.drive().flash_page(lpn);
-        page.is_some_and(|page| self.media().is_readable(page, lpn, data))
-    }
-
     /// The state of `lpn`: [`ScrubbedPage::Refreshed`] if it should be, and then its data.
     fn look_at(&mut self, lpn: Lpn, data: &mut [u8]) -> ScrubbedPage {
         let Some(page) = self.ftl.drive().flash_page(lpn) else { return ScrubbedPage::Empty };

@@ -465,11 +465,6 @@ impl Media {
         is_right(data).then_some(()).ok_or(Unread::Differs)
     }
 
-    /// Reads the page of `lpn` at `from` once more, if it may be readable by now.
-    pub(crate) fn is_readable(&self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> bool {
-        self.read_once(Origin::Medium, from, lpn, data).is_ok()
-    }
-
     /// Whether the medium holds the current version of `lpn` at `from`, or it waits in a buffer.
     pub(crate) fn is_on_medium(&mut self, from: Ppn, lpn: Lpn) -> bool {
         if self.gathered(from).is_some() {

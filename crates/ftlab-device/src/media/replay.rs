@@ -9,6 +9,7 @@ use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
 use crate::media::owners::Owner;
 use crate::media::reading::{Unread, is_media_error, read_medium, retry_all};
+use crate::media::slots::Slots;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
 use std::borrow::Cow;
@@ -37,8 +38,8 @@ pub(crate) struct Tracker {
     past: Vec<(Lpn, Version, u64)>,
     /// Pages whose data is in the journal.
     journaled: HashMap<(Lpn, u32), Box<[u8]>>,
-    /// The places of versions after the operation at which this run ends.
-    later_places: HashMap<(Lpn, u32), Vec<Ppn>>,
+    /// Other places of versions: after the operation at which this run ends, or where one could not be moved from.
+    other_places: HashMap<(Lpn, u32), Vec<Ppn>>,
 }
 
 /// Read access to the medium.
@@ -125,7 +126,16 @@ impl Tracker {
     pub(crate) fn take_later_places(&mut self, longer: Self) {
         let past = longer.past.into_iter().map(|(lpn, version, _)| (lpn, version));
         for (lpn, version) in past.chain(longer.current) {
-            self.later_places.entry((lpn, version.checksum)).or_default().extend(version.places);
+            self.other_places.entry((lpn, version.checksum)).or_default().extend(version.places);
+        }
+    }
+
+    /// Takes over where pages are that could not be moved.
+    pub(crate) fn take_kept(&mut self, slots: &Slots, checksums: &[u32]) {
+        for lpn in slots.unreadable() {
+            if let Some((place, sum)) = slots.unreadable_at(lpn).zip(checksums.get(lpn.index())) {
+                self.other_places.entry((lpn, *sum)).or_default().push(place);
+            }
         }
     }
 
@@ -192,7 +202,7 @@ impl Tracker {
     /// All places where the current version of `lpn` may be.
     fn places(&self, lpn: Lpn, sum: u32) -> impl Iterator<Item = Ppn> {
         let version = self.current.get(&lpn).filter(|version| version.checksum == sum);
-        let later = self.later_places.get(&(lpn, sum));
+        let later = self.other_places.get(&(lpn, sum));
         let places = version.map(|version| &version.places).into_iter().chain(later);
         places.flatten().copied()
     }
@@ -213,16 +223,16 @@ impl Tracker {
         Ok(false)
     }
 
-    /// The current versions that are not in their places, and the number of lost ones. `place_of`
+    /// The current versions that are not in their places, and the lost ones. `place_of`
     /// returns where the current version of a page should be, and its checksum.
     pub(crate) fn misplaced(
         mut self,
         pages: Pages,
         place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
-    ) -> Result<(Vec<Misplaced>, u64), MediaError> {
+    ) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let journaled = self.journaled.keys().map(|&(lpn, _)| lpn);
-        let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(journaled).collect();
+        let others = self.journaled.keys().chain(self.other_places.keys()).map(|&(lpn, _)| lpn);
+        let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(others).collect();
         let expected = lpns.into_iter().filter_map(|lpn| {
             place_of(lpn).map(|(place, checksum)| Unplaced { lpn, checksum, place })
         });
@@ -239,7 +249,7 @@ impl Tracker {
             Ok::<_, MediaError>(is_found)
         })?;
         misplaced.sort_unstable_by_key(|found| found.page.lpn);
-        Ok((misplaced, lost.len() as u64))
+        Ok((misplaced, lost.into_iter().map(|page| page.lpn).collect()))
     }
 
     /// The location of a misplaced version; preferably a place to which no other one is to be

@@ -83,6 +83,13 @@ impl Slots {
         self.unreadable.keys().copied()
     }
 
+    /// Forgets all except these; returns how many those were.
+    pub(crate) fn forget_all_except(&mut self, lost: &[Lpn]) -> usize {
+        let all = self.unreadable.len();
+        self.unreadable.retain(|lpn, _| lost.contains(lpn));
+        all - self.unreadable.len()
+    }
+
     /// Where a version of `lpn` is that could not be read.
     #[inline]
     pub(crate) fn unreadable_at(&self, lpn: Lpn) -> Option<Ppn> {

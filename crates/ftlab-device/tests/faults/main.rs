@@ -155,7 +155,7 @@ fn a_page_that_could_not_be_moved_is_kept_where_it_was() {
         let life = Life::open(&medium, versions, next).unwrap();
         let recovery = life.drive.recovery();
         assert!(recovery.repeated > 0);
-        assert_eq!(recovery.healed, ["1 pages that could not be read before were written again"]);
+        assert_eq!(recovery.healed, ["1 pages that could not be read before are in place"]);
         assert_eq!(life.drive.snapshot().unreadable, [0; 0].map(ftlab_device::Lpn));
         assert_eq!(life.unreadable().unwrap(), [0; 0], "page {lpn} after a crash");
         life.drive.close().unwrap();
