@@ -422,7 +422,12 @@ fn put_in_place(
         sync("make recovered pages durable")?;
     }
     (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, lost.len() as u64);
-    let refound = repeated.loaded.ftl.flash_mut().slots_mut().forget_all_except(&lost);
+    let slots = repeated.loaded.ftl.flash_mut().slots_mut();
+    // Where it was is given up only for a place that is known to hold it.
+    let is_kept = |page: &&Misplaced| slots.unreadable_at(page.page.lpn).is_some();
+    let kept = misplaced.iter().filter(is_kept).filter(|page| !page.is_in_place(pages));
+    let kept: Vec<Lpn> = kept.map(|page| page.page.lpn).chain(lost).collect();
+    let refound = slots.forget_all_except(&kept);
     if refound > 0 {
         recovery.healed.push(format!("{refound} pages that could not be read before are in place"));
     }

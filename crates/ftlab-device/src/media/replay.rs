@@ -304,6 +304,15 @@ pub(crate) enum Source {
     Endangered(Box<[u8]>),
 }
 
+impl Unplaced {
+    fn read(&self, place: Ppn, pages: Pages) -> Result<Vec<u8>, Unread> {
+        let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
+        let is_right = |page: &[u8]| (checksum(self.lpn, page) == self.checksum).then_some(());
+        read_medium(pages.backing, &mut page, pages.layout.page(place), is_right)?;
+        Ok(page)
+    }
+}
+
 impl Misplaced {
     /// Its data; an error if it was read before, and cannot be any more.
     pub(crate) fn data(&self, pages: Pages) -> Result<Cow<'_, [u8]>, MediaError> {
@@ -311,20 +320,18 @@ impl Misplaced {
             Source::Journal(data) | Source::Endangered(data) => return Ok(Cow::Borrowed(data)),
             Source::Place(place) => *place,
         };
-        let Unplaced { lpn, checksum: sum, .. } = self.page;
-        let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let is_right = |page: &[u8]| (checksum(lpn, page) == sum).then_some(());
-        let offset = pages.layout.page(place);
-        match read_medium(pages.backing, &mut page, offset, is_right) {
-            Ok(()) => Ok(Cow::Owned(page)),
-            Err(unread) => {
-                let error = match unread {
-                    Unread::Failed(error) => error,
-                    differs @ Unread::Differs => io::Error::other(differs.to_string()),
-                };
-                Err(MediaError::io(format!("copy page {lpn} to its place"), error))
-            }
-        }
+        self.page.read(place, pages).map(Cow::Owned).map_err(|unread| {
+            let error = match unread {
+                Unread::Failed(error) => error,
+                differs @ Unread::Differs => io::Error::other(differs.to_string()),
+            };
+            MediaError::io(format!("copy page {} to its place", self.page.lpn), error)
+        })
+    }
+
+    /// Whether it is in its place by now.
+    pub(crate) fn is_in_place(&self, pages: Pages) -> bool {
+        self.page.read(self.page.place, pages).is_ok()
     }
 
     /// Copies it to its place; `sequence` is that of the newest version.

@@ -141,8 +141,7 @@ fn a_page_that_could_not_be_moved_is_kept_where_it_was() {
         let [lpn] = snapshot.unreadable[..] else { continue };
         assert_eq!((snapshot.replaced_blocks, snapshot.totals.media_errors), (1, 1));
         let why = match form {
-            Form::Failed => "it cannot be read: ",
-            Form::Short => "it cannot be read: ",
+            Form::Failed | Form::Short => "it cannot be read: ",
             _ => "what is read does not match its checksum; ",
         };
         let notices = life.notices.lock().unwrap().clone();

@@ -64,12 +64,16 @@ pub(crate) fn tally<T: Sync>(items: &[T], survive: impl Fn(&T, &mut Tally) + Syn
             let survive = &survive;
             scope.spawn(move || {
                 let mut tally = Tally::default();
-                part.iter().for_each(|item| survive(item, &mut tally));
+                for item in part {
+                    survive(item, &mut tally);
+                }
                 tally
             })
         });
         let workers: Vec<_> = workers.collect();
-        workers.into_iter().for_each(|worker| all.add(worker.join().unwrap()));
+        for worker in workers {
+            all.add(worker.join().unwrap());
+        }
     });
     all
 }
