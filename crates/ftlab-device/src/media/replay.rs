@@ -14,6 +14,7 @@ use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
 use std::io;
 use std::ops::RangeInclusive;
 
@@ -54,8 +55,18 @@ const PAGES_AT_ONCE: usize = 256;
 
 impl Pages<'_> {
     /// Of these places in order, with the page and the checksum that each should hold, those that do not or
-    /// cannot be read: once, so that they are to be read again.
+    /// cannot be read.
     pub(crate) fn without_those_there(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
+        let mut data = vec![0; self.layout.geometry.page_bytes() as usize];
+        let missing = self.missing_at_first(expected);
+        let Ok(missing) = retry_all(self.backing, missing, |(place, lpn, sum)| {
+            Ok::<_, Infallible>(self.read(*place, *lpn, *sum, &mut data).unwrap_or(false))
+        });
+        missing
+    }
+
+    /// The same, reading many at once, and once.
+    fn missing_at_first(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
         let page_bytes = self.layout.geometry.page_bytes() as usize;
         let mut data = vec![0; PAGES_AT_ONCE * page_bytes];
         let mut missing = Vec::new();

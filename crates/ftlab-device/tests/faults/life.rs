@@ -15,10 +15,17 @@ pub(crate) const LOGICAL_PAGES: u32 = 20 * PAGES_PER_BLOCK;
 
 /// A new drive, and where its pages are.
 pub(crate) fn created(ftl: &str) -> (Vec<u8>, Range<u64>) {
-    let geometry = Geometry::new(40, PAGES_PER_BLOCK, PAGE as u32).unwrap();
-    let config = DriveConfig::new(geometry, LOGICAL_PAGES, 6);
-    let options = common::options(&ftl.parse().unwrap(), config, 400).unwrap();
-    let bytes = vec![0; Drive::backing_bytes(&options).unwrap() as usize];
+    // FTLs with many streams need a few more blocks.
+    let (options, bytes) = [40, 48]
+        .into_iter()
+        .find_map(|blocks| {
+            let geometry = Geometry::new(blocks, PAGES_PER_BLOCK, PAGE as u32).unwrap();
+            let config = DriveConfig::new(geometry, LOGICAL_PAGES, 6);
+            let options = common::options(&ftl.parse().unwrap(), config, 400).ok()?;
+            let bytes = Drive::backing_bytes(&options).ok()?;
+            Some((options, vec![0; bytes as usize]))
+        })
+        .unwrap_or_else(|| panic!("no drive is large enough for {ftl}"));
     let medium = Arc::new(Medium::new(bytes, None));
     let superblock = Drive::create_on(&(Arc::clone(&medium) as _), &options).unwrap();
     (medium.bytes(), superblock.flash_offsets())

@@ -186,28 +186,32 @@ fn one_read_at_a_time() {
     tally.finish();
 }
 
+/// With `FTLAB_FAULTS=10`, a tenth of the long tests is run.
+fn part() -> usize {
+    std::env::var("FTLAB_FAULTS").map_or(1, |part| part.parse().unwrap())
+}
+
 #[test]
 #[ignore = "long: `make fault-tests`"]
 fn one_read_at_a_time_under_every_ftl() {
     let mut tally = Tally::default();
-    for (seed, ftl) in (10..).zip(&ftls()) {
-        sites::campaign(ftl, if seed == 10 { 60 } else { 4 }, seed, &mut tally);
+    for (number, ftl) in ftls().iter().enumerate() {
+        let reads = if number == 0 { 60_usize } else { 4 };
+        sites::campaign(ftl, reads.div_ceil(part()), 10 + number as u64, &mut tally);
     }
     tally.finish();
 }
 
-/// With `FTLAB_FAULTS=10` a tenth of it.
 #[test]
 #[ignore = "long: `make fault-tests`"]
 fn one_fault_at_every_place_under_every_ftl() {
-    let part = std::env::var("FTLAB_FAULTS").map_or(1, |part| part.parse().unwrap());
     let mut tally = Tally::default();
     for (number, ftl) in ftls().iter().enumerate() {
         println!("{ftl}");
         let (rest, places, writes) = if number == 0 { (1, 10_000, 1) } else { (13, 300, 7) };
-        campaign_at_rest(ftl, rest * part, places / part as u64, &mut tally);
-        campaign_in_use(ftl, writes * part, &mut tally);
-        sites::campaign_of_writes(ftl, writes * part, &mut tally);
+        campaign_at_rest(ftl, rest * part(), places / part() as u64, &mut tally);
+        campaign_in_use(ftl, writes * part(), &mut tally);
+        sites::campaign_of_writes(ftl, writes * part(), &mut tally);
     }
     tally.finish();
 }
