@@ -146,6 +146,29 @@ fn a_drive_is_repaired_after_saying_what_that_costs() {
 }
 
 #[test]
+fn what_is_damaged_in_one_copy_is_healed_when_a_drive_is_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let path = written(directory);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[20] ^= 1;
+    bytes[4096 + 9] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let output = ftlab(directory, "drive scrub my.drive");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    for text in [
+        "warning: the superblock at offset 0 is damaged: its checksum is wrong\n",
+        "warning: checkpoint 0: its header is damaged\n",
+        "healed: the superblock at offset 0 was written again\n",
+        "healed: checkpoint 0 was written again\n",
+    ] {
+        assert!(errors.contains(text), "{errors}");
+    }
+    assert_eq!(output.status.code(), Some(0));
+    assert!(ok(directory, "drive check my.drive").ends_with("100 pages hold data\nno damage\n"));
+}
+
+#[test]
 fn a_drive_without_checkpoints_is_saved_to_a_new_one() {
     use std::os::unix::fs::FileExt;
     let directory = tempfile::tempdir().unwrap();

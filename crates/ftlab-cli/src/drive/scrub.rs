@@ -1,7 +1,7 @@
 //! `ftlab drive scrub`, and scrubbing behind serving.
 
 use super::scrubber::Found;
-use super::serving::notice;
+use super::serving::{notice, say_recovery};
 use crate::error::CliError;
 use crate::output::print;
 use clap::Args;
@@ -23,6 +23,7 @@ pub(crate) fn scrub(args: &ScrubArgs) -> Result<(), CliError> {
     check_openable(&args.file)?;
     let options = OpenOptions { notice: Some(notice()), ..OpenOptions::default() };
     let drive = Drive::open(&args.file, options)?;
+    say_recovery(&args.file, &drive);
     let failed = |error: std::io::Error| CliError::failure(error.to_string());
     let mut found = Found::default();
     for lpn in (0..drive.logical_pages()).map(Lpn) {

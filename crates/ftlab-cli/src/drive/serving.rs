@@ -271,6 +271,7 @@ pub(super) fn recovered(file: &Path, recovery: &Recovery) -> String {
         lines.push(format!("warning: {pages} pages are damaged; reading them is an error"));
     }
     lines.extend(recovery.damage.iter().map(|damage| format!("warning: {damage}")));
+    lines.extend(recovery.healed.iter().map(|healed| format!("healed: {healed}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

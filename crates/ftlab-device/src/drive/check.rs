@@ -3,7 +3,7 @@
 use crate::drive::core::Core;
 use crate::drive::recovery::{self, Headers, How, Loaded, Recovery};
 use crate::drive::{Drive, Snapshot, lock};
-use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock};
+use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock, retry_all};
 use ftlab_flash::{Lpn, Ppn};
 use rustix::fs::FlockOperation;
 use std::fs::File;
@@ -72,9 +72,11 @@ impl Drive {
         damage.append(&mut recovery.damage);
         loaded.ftl.check()?;
         let pages = Pages { backing: &**backing, layout: &superblock.layout };
-        let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+        let mut tracker =
+            loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
         let sums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
         let slots = loaded.ftl.flash_mut().slots().clone();
+        tracker.take_kept(&slots, &sums);
         let mapping = (0..).map(Lpn).zip(loaded.ftl.drive().mapping()).zip(&sums);
         let mapped = mapping.filter(|((_, flash_page), _)| **flash_page != u32::MAX);
         let current =
@@ -83,12 +85,11 @@ impl Drive {
         let read = current.len() as u32;
         // In the order of the medium.
         current.sort_unstable();
-        let mut bad = Vec::new();
-        for (place, lpn, sum) in pages.without_those_there(&current) {
-            if !tracker.is_there(pages, lpn, place, sum)? {
-                bad.push(lpn);
-            }
-        }
+        let missing = pages.without_those_there(&current);
+        let missing = retry_all(pages.backing, missing, |(place, lpn, sum)| {
+            tracker.is_there(pages, *lpn, *place, *sum)
+        })?;
+        let mut bad: Vec<Lpn> = missing.into_iter().map(|(_, lpn, _)| lpn).collect();
         bad.sort_unstable();
         let named = bad.iter().take(NAMED_MAX);
         damage.extend(named.map(|lpn| format!("page {lpn}: its data has the wrong checksum")));

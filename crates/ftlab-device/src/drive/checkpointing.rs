@@ -37,6 +37,17 @@ impl Core {
         checkpoint(&mut { self })
     }
 
+    /// Writes a checkpoint in the place of a damaged one. If that fails, it stays damaged.
+    pub(crate) fn heal_checkpoint(&mut self) -> io::Result<()> {
+        let written = write(&mut { &mut *self });
+        *self.media().capture_mut() = None;
+        let failure = self.media().syncer().failure().map(str::to_owned);
+        if let Some(reason) = failure {
+            self.give_up(reason);
+        }
+        written
+    }
+
     /// Writes the journal and those pages that may be written.
     fn drain(&mut self) -> io::Result<crate::media::Progress> {
         self.require_writable()?;
@@ -143,7 +154,7 @@ fn write(access: &mut impl Access) -> io::Result<()> {
         }
     }
     // The other checkpoint is given up for this one: a write that went elsewhere must not cost both.
-    if !BodyReader::new(&*backing, &layout, slot, &checkpoint).verify(checkpoint.body_checksum) {
+    if !BodyReader::verify(&*backing, &layout, slot, &checkpoint) {
         return Err(differs());
     }
     checkpoint.write(&*backing, &layout, superblock.uuid, slot)?;

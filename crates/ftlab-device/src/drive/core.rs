@@ -4,7 +4,7 @@ use crate::drive::HostObserver;
 use crate::drive::copying::Copying;
 use crate::drive::options::room_needed;
 use crate::media::{
-    Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, checksum, new_session,
+    Backing, Checkpoint, Head, Media, MediaError, Superblock, Totals, Unread, checksum, new_session,
 };
 use ftlab_flash::{BlockId, Lpn, Ppn};
 use ftlab_ftl::PageBatch;
@@ -225,7 +225,10 @@ impl Core {
             data.fill(0);
             return Ok(());
         };
-        if self.media().read_page(page, lpn, data)? { Ok(()) } else { Err(damaged(lpn, page)) }
+        self.media().read_page(page, lpn, data).map_err(|unread| match unread {
+            Unread::Failed(error) => error,
+            Unread::Differs => damaged(lpn, page),
+        })
     }
 }
 
@@ -259,7 +262,7 @@ pub(crate) fn renew(ftl: &mut DynPageMapped<Media, ()>, handle: u16) -> Result<(
 }
 
 /// The error of a page whose checksum is wrong.
-pub(crate) fn damaged(lpn: Lpn, page: Ppn) -> io::Error {
+fn damaged(lpn: Lpn, page: Ppn) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         format!("page {lpn} is damaged: flash page {page} does not contain what was written"),

@@ -20,12 +20,14 @@ use crate::drive::recovery::{
 };
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Record,
-    Section, Slots, Superblock, Tracker, for_each_owner, last_without, slots_at,
+    Section, Slots, Superblock, Tracker, Unread, for_each_owner, last_without, slots_at,
+    with_retries,
 };
 use ftlab_flash::{BlockId, Lpn, NoPayload, Ppn};
 use ftlab_ftl::Restored;
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Arc;
 
 /// No page.
@@ -177,7 +179,7 @@ impl Changes {
                     Record::Unreadable { lpn, place } => {
                         map.slots.remember(lpn, place);
                     }
-                    Record::Replacement(replacement) => map.slots.replace(replacement),
+                    Record::Replacement(replacement) => map.slots.repeat(replacement),
                     Record::Renewal { .. } => {}
                     Record::Write { lpn, .. } | Record::Trim { first: lpn, .. } => {
                         return Err(beyond(lpn));
@@ -257,14 +259,14 @@ impl Found {
         found
     }
 
-    /// Reads what is not where it was, and the places where it was.
+    /// Reads what is not where it was, and the places where it was: it was moved, and the newest copy counts.
     fn read(&mut self, pages: Pages, map: &Map, candidates: Vec<(Ppn, Owner)>) {
-        let moved =
-            candidates.iter().map(|(_, owner)| owner.lpn).filter(|lpn| self.is_at_home(*lpn));
-        let moved: HashSet<Lpn> = moved.collect();
+        let moved = candidates.iter().map(|(_, owner)| owner.lpn);
+        let moved: HashSet<Lpn> = moved.filter(|lpn| self.is_at_home(*lpn)).collect();
         let homes = moved.into_iter().filter_map(|lpn| {
             let (place, checksum) = map.home(lpn)?;
-            Some((place, Owner { lpn, checksum, sequence: 0 }))
+            let sequence = pages.owner(place).map_or(0, |owner| owner.sequence);
+            Some((place, Owner { lpn, checksum, sequence }))
         });
         let mut all: Vec<_> = homes.chain(candidates).collect();
         all.sort_unstable_by_key(|(place, _)| *place);
@@ -332,7 +334,7 @@ impl Assigned {
     fn place_loose(
         &mut self,
         superblock: &Superblock,
-        slots: &Slots,
+        slots: &mut Slots,
         most: u64,
     ) -> Result<(), MediaError> {
         let geometry = superblock.config.geometry;
@@ -346,12 +348,16 @@ impl Assigned {
             }
         }
         held.sort_unstable();
+        free.iter().for_each(|block| slots.vacate(BlockId(*block as u32)));
         let mut emptied = 0;
         for (pages, block) in held {
             let left = free.len().saturating_sub(self.loose.len().div_ceil(pages_per_block));
             let is_enough = left >= superblock.config.reserve_blocks as usize;
             if is_enough || pages == pages_per_block || (emptied + pages) as u64 > most {
                 break;
+            }
+            if slots.keeps(BlockId(block as u32)) {
+                continue;
             }
             emptied += pages;
             let first = geometry.first_page(BlockId(block as u32)).0;
@@ -389,7 +395,14 @@ pub(crate) fn locate_all(
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
     let headers = Headers::read(&**backing, superblock);
-    let load = |slot, checkpoint| Map::load(&**backing, superblock, slot, checkpoint);
+    // What is not whole may have been read wrong.
+    let load = |slot, checkpoint: Checkpoint| {
+        with_retries(&**backing, |_| {
+            let map = Map::load(&**backing, superblock, slot, checkpoint.clone());
+            map.map_err(|error| Unread::from(io::Error::other(error)))
+        })
+        .map_err(|unread| MediaError::Checkpoint(unread.to_string()))
+    };
     let mut map = first_intact(&headers, &mut recovery.damage, load)?;
     let damage = &mut recovery.damage;
     let mut extent = recovery::measure(&**backing, superblock, &map.checkpoint, &headers, damage);
@@ -409,16 +422,9 @@ pub(crate) fn locate_all(
     recovery.repeated = last - map.checkpoint.head.operations;
     recovery.dropped = journaled - last;
     let mut assigned = Assigned::new(superblock, &map, &changes, &found);
-    if std::env::var("ZZ").is_ok() {
-        eprintln!("ZZ loose {:?}", assigned.loose);
-        for lpn in [Lpn(1)] {
-            eprintln!("ZZ home {:?} at {} changes {:?} current {:?} place {:?} flushed {} end {} last {last} inplace {}", map.home(lpn), found.is_at_home(lpn), changes.of.get(&lpn), changes.current(&map, lpn), changes.current(&map, lpn).and_then(|c| found.place(&map, lpn, c)), extent.flushed, extent.end.operations, extent.in_place);
-            for_each_owner(pages.backing, pages.layout, |place, owner| if owner.lpn == lpn { let mut d = vec![0; 512]; pages.backing.read_medium_at(&mut d, pages.layout.page(place)).unwrap(); eprintln!("ZZ owner {place} {owner:?} data {:?}", crate::media::checksum(lpn, &d)) });
-        }
-    }
     let page_bytes = u64::from(superblock.config.geometry.page_bytes());
     let room = superblock.layout.journal_bytes - (extent.end.position - tail(&headers, &map));
-    assigned.place_loose(superblock, &map.slots, room / 2 / (page_bytes + 16))?;
+    assigned.place_loose(superblock, &mut map.slots, room / 2 / (page_bytes + 16))?;
     let head = Head { operations: last, ..extent.end };
     let media = Media::new(Arc::clone(backing), superblock, 0, head);
     let (mut ftl, unwritable) = build(superblock, media)?;
@@ -500,8 +506,8 @@ fn adopt(
     }
 }
 
-/// How many pages are not where a replay has them, among those whose places it takes for granted.
-pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> u64 {
+/// How many pages are not where a replay has them, and in no other place that it knows.
+pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> Result<u64, MediaError> {
     let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let slots = loaded.ftl.flash_mut().slots().clone();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
@@ -509,6 +515,7 @@ pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> u64 {
     let geometry = pages.layout.geometry;
     let drive = loaded.ftl.drive();
     let mut strange = Vec::new();
+    let mut missing = 0;
     let mut seen = vec![0_u64; checksums.len().div_ceil(64)];
     for_each_owner(pages.backing, pages.layout, |place, owner| {
         let (slot, lpn) = (place.0 / geometry.pages_per_block(), owner.lpn);
@@ -521,20 +528,23 @@ pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> u64 {
     });
     for lpn in (0..checksums.len() as u32).map(Lpn) {
         let is_seen = seen[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1;
-        if let Some(page) = drive.flash_page(lpn)
-            && !is_seen
-            && !tracker.knows(lpn)
-            && slots.unreadable_at(lpn).is_none()
-        {
-            strange.push((slots.place(page), lpn, checksums[lpn.index()]));
+        let Some(page) = drive.flash_page(lpn) else { continue };
+        let (place, checksum) = (slots.place(page), checksums[lpn.index()]);
+        if slots.unreadable_at(lpn).is_some() {
+            continue;
+        }
+        if tracker.knows(lpn) {
+            missing += u64::from(!tracker.is_there(pages, lpn, place, checksum)?);
+        } else if !is_seen {
+            strange.push((place, lpn, checksum));
         }
     }
     strange.sort_unstable();
-    let missing = pages.without_those_there(&strange).len();
+    missing += pages.without_those_there(&strange).len() as u64;
     let media = loaded.ftl.flash_mut();
     *media.checksums_vec() = checksums;
     if let Some(kept) = media.replay_mut() {
         *kept = tracker;
     }
-    missing as u64
+    Ok(missing)
 }

@@ -31,6 +31,7 @@ mod copy;
 mod copying;
 mod core;
 mod counted;
+mod healing;
 mod locate;
 mod options;
 mod placement;
@@ -180,6 +181,9 @@ impl Drive {
             recovery::recover(&backing, &superblock, how)?
         };
         let is_view = core.read_only.is_some();
+        if damaged.is_some() && !is_view {
+            core.heal_superblocks(&mut recovery.healed);
+        }
         recovery.damage.extend(damaged.map(|damage| damage.to_string()));
         core.observer = options.observer;
         if let Some(timing) = options.timing {

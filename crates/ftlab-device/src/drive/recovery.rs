@@ -8,11 +8,12 @@
 //! on the medium, pages are searched for: [`locate`](crate::drive::locate).
 
 use crate::drive::core::{Core, renew, write};
+use crate::drive::healing::Wounds;
 use crate::drive::locate;
 use crate::media::{
-    Backing, BodyReader, Checkpoint, Head, Journal, JournalReader, Mark, Media, MediaError,
-    Misplaced, Pages, Record, Replacement, Section, Source, Superblock, Tracker, VERSION,
-    new_session, sequence,
+    Backing, BodyReader, Checkpoint, Half, Head, Journal, JournalReader, Mark, Media, MediaError,
+    Misplaced, Pages, Record, Replacement, Section, Source, Superblock, Tracker, Unplaced, Unread,
+    VERSION, new_session, sequence, with_retries,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -40,6 +41,8 @@ pub struct Recovery {
     pub damaged_pages: u64,
     /// Damaged structures that were not needed.
     pub damage: Vec<String>,
+    /// What was damaged and has been written again.
+    pub healed: Vec<String>,
     /// Why the FTL could not repeat what it had decided: every page was searched for instead, and is where it was
     /// found; the FTL learns from the beginning.
     pub by_map: Option<String>,
@@ -61,6 +64,10 @@ pub(crate) struct Extent {
     pub(crate) replacements: Vec<Replacement>,
     /// Bytes of metadata written up to its end, if there is a batch.
     pub(crate) metadata_bytes: Option<u64>,
+    /// Batches that are damaged in one copy.
+    halves: Vec<Half>,
+    /// Copies of the flush mark that are damaged.
+    marks_damaged: u64,
 }
 
 /// A loaded checkpoint.
@@ -131,8 +138,24 @@ pub(crate) fn first_intact<T>(
     Err(MediaError::NoCheckpoint { first, second })
 }
 
-/// Loads the checkpoint in `slot`.
+/// Loads the checkpoint in `slot`; if it is not whole, what was read may have been wrong.
 pub(crate) fn load(
+    backing: &Arc<dyn Backing>,
+    superblock: &Superblock,
+    slot: u8,
+    checkpoint: Checkpoint,
+) -> Result<Loaded, MediaError> {
+    let mut failure = None;
+    let loaded = with_retries(&**backing, |_| {
+        load_once(backing, superblock, slot, checkpoint.clone()).map_err(|error| {
+            failure = Some(error);
+            Unread::Differs
+        })
+    });
+    loaded.map_err(|differs| failure.unwrap_or_else(|| MediaError::Checkpoint(differs.to_string())))
+}
+
+fn load_once(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
     slot: u8,
@@ -200,7 +223,6 @@ pub(crate) fn measure(
         JournalReader::new(backing, superblock.uuid, &superblock.layout, checkpoint.head);
     let mut in_place = checkpoint.head.operations;
     let mut metadata_bytes = None;
-    let mut halves = Vec::new();
     let mut replacements = Vec::new();
     while let Some(header) = reader.next() {
         in_place = in_place.max(header.in_place);
@@ -209,20 +231,18 @@ pub(crate) fn measure(
             Record::Replacement(replacement) => Some(replacement),
             _ => None,
         }));
-        if !reader.is_whole() {
-            halves.push(reader.head().operations);
-        }
     }
     let end = reader.head();
     let checkpointed = headers.intact().map(|header| header.head.operations).max();
-    let marked = Mark::new(superblock.uuid, superblock.layout).read(backing);
+    let (marked, marks_damaged) = Mark::new(superblock.uuid, superblock.layout).read(backing);
     let flushed = reader.flushed_anywhere().max(checkpointed.unwrap_or(0)).max(marked);
+    let halves = reader.halves();
     // After these, a crash may have torn one copy.
-    let damaged = halves.iter().filter(|&&operations| operations <= flushed).count();
+    let damaged = halves.iter().filter(|half| half.operations <= flushed).count();
     if damaged > 0 {
         damage.push(format!("journal: {damaged} batches are damaged in one of its two copies"));
     }
-    Extent { end, in_place, flushed, replacements, metadata_bytes }
+    Extent { end, in_place, flushed, replacements, metadata_bytes, halves, marks_damaged }
 }
 
 /// Lets the FTL replay the journal up to operation `last`. If the FTL cannot execute that
@@ -242,7 +262,11 @@ pub(crate) fn repeat(
     }
     loaded.ftl.flash_mut().slots_mut().begin_replay(&extent.replacements);
     let mut failed = None;
-    while let Some(header) = reader.next() {
+    while reader.head() != extent.end {
+        let header = reader.next().ok_or_else(|| MediaError::Journal {
+            end: reader.head().operations,
+            durable: extent.end.operations,
+        })?;
         for record in reader.records(&header).flatten() {
             let operations = loaded.ftl.flash_mut().operations();
             // After the last operation there may still be pages from before it.
@@ -460,7 +484,7 @@ fn replay(
     let last = last.unwrap_or(done);
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
-        loaded = load(backing, superblock, loaded.slot, loaded.checkpoint)?;
+        loaded = load(backing, superblock, loaded.slot, loaded.checkpoint.clone())?;
         repeat(&mut loaded, &**backing, superblock, &extent, last)?;
         if let Some((tracker, longer)) = loaded.ftl.flash_mut().replay_mut().zip(longer) {
             tracker.take_later_places(longer);
@@ -468,7 +492,7 @@ fn replay(
     }
     recovery.repeated = last - loaded.checkpoint.head.operations;
     recovery.dropped = journaled - last;
-    let lost = if recovery.repeated > 0 { locate::strangers(&mut loaded, pages) } else { 0 };
+    let lost = if recovery.repeated > 0 { locate::strangers(&mut loaded, pages)? } else { 0 };
     Ok(Repeated { loaded, headers, extent, last, lost, unwritable: None })
 }
 
@@ -484,11 +508,14 @@ pub(crate) fn recover(
         return view(backing, superblock, how, reason);
     }
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
+    let wounds = repeated.wounds(&mut recovery);
+    wounds.mend_journal(pages.backing, superblock, &mut recovery.healed);
     let written = put_in_place(&mut repeated, superblock, pages, &mut recovery)
         .and_then(|()| go_live(repeated, superblock, &recovery))
         .and_then(|mut core| renew_superblock(&mut core, how).map(|()| core));
     match written {
-        Ok(core) => {
+        Ok(mut core) => {
+            wounds.heal(&mut core, &mut recovery.healed);
             recovery.older_format = Some(superblock.format).filter(|format| *format < VERSION);
             Ok((core, recovery))
         }
@@ -507,12 +534,12 @@ pub(crate) fn view(
     let mut recovery = Recovery::default();
     let mut repeated = repeat_all(backing, superblock, how, &mut recovery)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
-    let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
+    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
     let mut overlay = HashMap::new();
-    for page in &misplaced {
-        overlay.extend(page.data(pages)?.map(|data| (page.place(), Box::from(&*data))));
+    for found in &misplaced {
+        overlay.extend(found.data(pages).map(|data| (found.page.place, Box::from(&*data))));
     }
-    recovery.damaged_pages = damaged;
+    recovery.damaged_pages = (lost.len() + misplaced.len() - overlay.len()) as u64;
     let Repeated { loaded: Loaded { mut ftl, slot, checkpoint }, extent, last, .. } = repeated;
     let head = Head { operations: last, ..extent.end };
     let media = ftl.flash_mut();
@@ -533,7 +560,7 @@ fn put_in_place(
     recovery: &mut Recovery,
 ) -> Result<(), MediaError> {
     let sync = |what| pages.backing.sync().map_err(|error| MediaError::io(what, error));
-    let (misplaced, damaged) = misplaced(&mut repeated.loaded, pages)?;
+    let (misplaced, lost) = misplaced(&mut repeated.loaded, pages)?;
     write_endangered(repeated, superblock, pages, &misplaced)?;
     sync("make durable what was recovered")?;
     let recoveries = repeated.loaded.ftl.flash_mut().totals().recoveries;
@@ -542,18 +569,28 @@ fn put_in_place(
     if !misplaced.is_empty() {
         sync("make recovered pages durable")?;
     }
-    (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, damaged);
+    (recovery.restored_pages, recovery.damaged_pages) = (misplaced.len() as u64, lost.len() as u64);
+    let slots = repeated.loaded.ftl.flash_mut().slots_mut();
+    // Where it was is given up only for a place that is known to hold it.
+    let is_kept = |page: &&Misplaced| slots.unreadable_at(page.page.lpn).is_some();
+    let kept = misplaced.iter().filter(is_kept).filter(|page| !page.is_in_place(pages));
+    let kept: Vec<Lpn> = kept.map(|page| page.page.lpn).chain(lost).collect();
+    let refound = slots.forget_all_except(&kept);
+    if refound > 0 {
+        recovery.healed.push(format!("{refound} pages that could not be read before are in place"));
+    }
     if recovery.repeated > 0 || recovery.dropped > 0 {
         repeated.loaded.ftl.flash_mut().totals_mut().recoveries += 1;
     }
     Ok(())
 }
 
-/// The pages that are not in their places, and the number of those that are lost.
-fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, u64), MediaError> {
-    let tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
+/// The pages that are not in their places, and those that are lost.
+fn misplaced(loaded: &mut Loaded, pages: Pages) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
+    let mut tracker = loaded.ftl.flash_mut().replay_mut().map(std::mem::take).unwrap_or_default();
     let checksums = std::mem::take(loaded.ftl.flash_mut().checksums_vec());
     let slots = loaded.ftl.flash_mut().slots().clone();
+    tracker.take_kept(&slots, &checksums);
     let drive = loaded.ftl.drive();
     let place_of = |lpn: Lpn| {
         let sum = checksums.get(lpn.index())?;
@@ -576,9 +613,10 @@ fn write_endangered(
     let mut journal = Journal::new(superblock.uuid, layout, new_session(), head, repeated.tail());
     let Extent { in_place, flushed, metadata_bytes, .. } = repeated.extent;
     let bytes = metadata_bytes.unwrap_or(0);
-    for Misplaced { lpn, checksum, source, .. } in misplaced {
+    for Misplaced { page, source } in misplaced {
         if let Source::Endangered(data) = source {
-            journal.append(Record::Page { lpn: *lpn, checksum: *checksum, data });
+            let Unplaced { lpn, checksum, .. } = *page;
+            journal.append(Record::Page { lpn, checksum, data });
             if journal.is_full() {
                 journal.write(pages.backing, in_place, flushed, bytes).map_err(failed)?;
             }
@@ -590,6 +628,26 @@ fn write_endangered(
 }
 
 impl Repeated {
+    /// What is known to be damaged in one copy.
+    fn wounds(&self, recovery: &mut Recovery) -> Wounds {
+        let Self { loaded, headers, extent, .. } = self;
+        let slot = 1 - loaded.slot;
+        let is_damaged = match headers.of(slot) {
+            Ok(other) => other.number > loaded.checkpoint.number,
+            Err(error) => {
+                recovery.damage.push(format!("checkpoint {slot}: {error}"));
+                true
+            }
+        };
+        Wounds {
+            halves: extent.halves.clone(),
+            checkpoint: is_damaged.then_some(slot),
+            // What is lost is not what was flushed any more, which is written later.
+            marks: if recovery.lost > 0 { 0 } else { extent.marks_damaged },
+            flushed: extent.flushed,
+        }
+    }
+
     /// The position from which checkpoints need the journal.
     fn tail(&self) -> u64 {
         let used = &self.loaded.checkpoint;

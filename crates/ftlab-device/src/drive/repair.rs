@@ -5,7 +5,6 @@ use crate::drive::recovery::{How, MayLose};
 use crate::drive::{Drive, OpenOptions, Recovery};
 use crate::media::MediaError;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The same as [`check`](crate::drive::check), of a drive as [`repair`] would leave it: what can no longer be
 /// read of the journal is cut off.
@@ -14,7 +13,8 @@ pub fn check_repaired(path: &Path) -> Result<Checked, MediaError> {
     Drive::check_with(&super::check::open_shared(path)?, how)
 }
 
-/// Opens a drive with what can be read of its journal, and writes superblocks, checkpoints and journal anew.
+/// Opens a drive with what can be read of its journal, and writes its structures anew: what
+/// is known to be damaged when it is opened, and both checkpoints.
 pub fn repair(path: &Path) -> Result<Recovery, MediaError> {
     let options = OpenOptions { salvage: true, ..OpenOptions::default() };
     let drive = Drive::open(path, options)?;
@@ -25,17 +25,7 @@ pub fn repair(path: &Path) -> Result<Recovery, MediaError> {
     for _ in 0..2 {
         drive.checkpoint().map_err(failed)?;
     }
-    drive.rewrite_superblocks()?;
     let recovery = drive.recovery().clone();
     drive.close().map_err(failed)?;
     Ok(recovery)
-}
-
-impl Drive {
-    fn rewrite_superblocks(&self) -> Result<(), MediaError> {
-        let mut core = self.shared.lock();
-        let backing = Arc::clone(core.media().backing());
-        core.superblock.write(&*backing)?;
-        backing.sync().map_err(|error| MediaError::io("make the superblocks durable", error))
-    }
 }

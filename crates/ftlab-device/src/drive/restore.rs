@@ -2,7 +2,7 @@
 
 use crate::drive::check::open_shared;
 use crate::drive::{CreateOptions, Drive, OpenOptions};
-use crate::media::{Backing, MediaError, Owner, Superblock, checksum, for_each_owner};
+use crate::media::{Backing, MediaError, Owner, Superblock, checksum, for_each_owner, read_medium};
 use crate::store::Store;
 use ftlab_flash::{Lpn, Ppn};
 use std::cmp::Reverse;
@@ -42,8 +42,8 @@ pub fn restore(from: &Path, to: &Path) -> Result<Restored, MediaError> {
     for versions in found.chunk_by(|(one, _), (other, _)| one.lpn == other.lpn) {
         let lpn = versions[0].0.lpn;
         let mut is_there = |(owner, place): &&(Owner, Ppn)| {
-            backing.read_medium_at(&mut page, superblock.layout.page(*place)).is_ok()
-                && checksum(lpn, &page) == owner.checksum
+            let is_right = |page: &[u8]| (checksum(lpn, page) == owner.checksum).then_some(());
+            read_medium(&*backing, &mut page, superblock.layout.page(*place), is_right).is_ok()
         };
         let Some(index) = versions.iter().position(|version| is_there(&version)) else {
             restored.lost.push(lpn);

@@ -1,7 +1,6 @@
 //! The backing storage of a drive.
 
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -27,26 +26,10 @@ pub trait Backing: Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// Its size in bytes.
     fn bytes(&self) -> io::Result<u64>;
-}
-
-/// How long to wait before what could not be read is tried again.
-const RETRY_PAUSES: [Duration; 3] =
-    [Duration::from_millis(1), Duration::from_millis(5), Duration::from_millis(25)];
-
-/// Whether the medium has failed, and not something before it.
-pub(crate) fn is_media_error(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::IO.raw_os_error())
-}
-
-/// Reads; if the medium fails, a few more times.
-pub(crate) fn with_retries<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    for pause in RETRY_PAUSES {
-        match read() {
-            Err(error) if is_media_error(&error) => std::thread::sleep(pause),
-            read => return read,
-        }
+    /// Waits before what was wrong is read again. What is in memory gets no better by waiting.
+    fn pause(&self, pause: Duration) {
+        std::thread::sleep(pause);
     }
-    read()
 }
 
 /// A file, or a disk.

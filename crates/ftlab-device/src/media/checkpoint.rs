@@ -8,6 +8,7 @@ use crate::media::batch::Seed;
 use crate::media::journal::Head;
 use crate::media::layout::{HEADER_BYTES, Layout};
 use crate::media::named::{self, CHECKSUM_AT};
+use crate::media::reading::{Unread, read_medium, with_retries};
 use crate::media::{Backing, MediaError, format2};
 use ftlab_flash::Lpn;
 use ftlab_ftl::{Archive, StateError};
@@ -103,14 +104,14 @@ impl Checkpoint {
         slot: u8,
     ) -> Result<Self, MediaError> {
         let mut bytes = vec![0; HEADER_BYTES];
-        backing
-            .read_medium_at(&mut bytes, layout.checkpoint(slot))
-            .map_err(|error| MediaError::io("read its header", error))?;
         let room = layout.checkpoint_bytes - HEADER_BYTES as u64;
-        let checkpoint = Self::decode(&bytes, Seed::new(uuid));
-        checkpoint
-            .filter(|checkpoint| checkpoint.body_bytes <= room)
-            .ok_or_else(|| MediaError::Checkpoint("its header is damaged".to_owned()))
+        let read = read_medium(backing, &mut bytes, layout.checkpoint(slot), |bytes| {
+            Self::decode(bytes, Seed::new(uuid)).filter(|found| found.body_bytes <= room)
+        });
+        read.map_err(|unread| match unread {
+            Unread::Failed(error) => MediaError::io("read its header", error),
+            Unread::Differs => MediaError::Checkpoint("its header is damaged".to_owned()),
+        })
     }
 
     /// Writes the header, which makes the body valid.
@@ -312,14 +313,21 @@ impl<'a> BodyReader<'a> {
         Ok(())
     }
 
-    /// Whether a body of which nothing has been read yet can be read and has this checksum.
-    pub(crate) fn verify(mut self, checksum: u32) -> bool {
-        while self.left > 0 {
-            if self.read().is_err() {
-                return false;
+    /// Whether the body of `checkpoint`, in `slot`, can be read and has its checksum.
+    pub(crate) fn verify(
+        backing: &dyn Backing,
+        layout: &Layout,
+        slot: u8,
+        checkpoint: &Checkpoint,
+    ) -> bool {
+        let read = with_retries(backing, |_| {
+            let mut body = BodyReader::new(backing, layout, slot, checkpoint);
+            while body.left > 0 {
+                body.read()?;
             }
-        }
-        self.checksum == checksum
+            (body.checksum == checkpoint.body_checksum).then_some(()).ok_or(Unread::Differs)
+        });
+        read.is_ok()
     }
 
     /// Reads the rest; returns whether the whole body has this checksum, and whether all of it was

@@ -6,7 +6,6 @@
 //! wait in their buffer. `docs/drive-format.md` proves that this suffices.
 
 use crate::latency::Clock;
-use crate::media::backing::with_retries;
 use crate::media::batch::Record;
 use crate::media::capture::Capture;
 use crate::media::checkpoint::Totals;
@@ -16,6 +15,7 @@ use crate::media::journal::{Head, Journal};
 use crate::media::layout::Layout;
 use crate::media::mark::Mark;
 use crate::media::owners::sequence;
+use crate::media::reading::{Origin, Unread, read_medium, with_retries};
 use crate::media::replay::Tracker;
 use crate::media::slots::Slots;
 use crate::media::syncer::{Progress, Syncer};
@@ -418,34 +418,51 @@ impl Media {
         self.overlay = pages;
     }
 
-    /// Reads the flash page of `lpn`; false if it does not contain what was written. What fails is tried again,
-    /// and in the end where the page was when it could not be moved.
-    pub(crate) fn read_page(&mut self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
-        let mut read = with_retries(|| self.read_once(from, lpn, data));
-        if !matches!(read, Ok(true))
-            && let Some(place) = self.slots.unreadable_at(lpn)
-            && matches!(self.read_place(place, lpn, data), Ok(true))
-        {
-            read = Ok(true);
-        }
-        self.totals.media_errors += u64::from(!matches!(read, Ok(true)));
+    /// Reads the flash page of `lpn`. What is wrong is read again.
+    pub(crate) fn read_page(&mut self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> Result<(), Unread> {
+        let read = with_retries(&*self.backing, |origin| self.read_once(origin, from, lpn, data));
+        self.totals.media_errors += u64::from(read.is_err());
         read
     }
 
-    fn read_once(&self, from: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
-        match self.gathered(from) {
+    /// Reads it once: from its buffer or its place, or else from where it was when it could not be moved.
+    fn read_once(
+        &self,
+        origin: Origin,
+        from: Ppn,
+        lpn: Lpn,
+        data: &mut [u8],
+    ) -> Result<(), Unread> {
+        let read = match self.gathered(from) {
             Some(page) => {
                 data.copy_from_slice(page);
-                Ok(self.is_current(lpn, data))
+                self.is_current(lpn, data).then_some(()).ok_or(Unread::Differs)
             }
-            None => self.read_place(self.slots.place(from), lpn, data),
+            None => self.read_place(origin, self.slots.place(from), lpn, data),
+        };
+        match self.slots.unreadable_at(lpn) {
+            Some(place) if read.is_err() => self.read_place(origin, place, lpn, data),
+            _ => read,
         }
     }
 
-    /// Reads a place of the medium; whether that is the current version of `lpn`.
-    fn read_place(&self, place: Ppn, lpn: Lpn, data: &mut [u8]) -> io::Result<bool> {
-        self.backing.read_at(data, self.layout.page(place))?;
-        Ok(self.is_current(lpn, data))
+    /// Reads a place of the medium, which should hold the current version of `lpn`.
+    fn read_place(
+        &self,
+        origin: Origin,
+        place: Ppn,
+        lpn: Lpn,
+        data: &mut [u8],
+    ) -> Result<(), Unread> {
+        let offset = self.layout.page(place);
+        let is_right = |data: &[u8]| self.is_current(lpn, data);
+        if origin == Origin::Medium
+            && self.backing.read_medium_at(data, offset).is_ok_and(|()| is_right(data))
+        {
+            return Ok(());
+        }
+        self.backing.read_at(data, offset)?;
+        is_right(data).then_some(()).ok_or(Unread::Differs)
     }
 
     /// Whether the medium holds the current version of `lpn` at `from`, or it waits in a buffer.
@@ -455,10 +472,10 @@ impl Media {
         }
         let mut page = std::mem::take(&mut self.page);
         let offset = self.layout.page(self.slots.place(from));
-        let read = with_retries(|| self.backing.read_medium_at(&mut page, offset));
-        let is_there = read.is_ok() && self.is_current(lpn, &page);
+        let is_right = |page: &[u8]| self.is_current(lpn, page).then_some(());
+        let read = read_medium(&*self.backing, &mut page, offset, is_right);
         self.page = page;
-        is_there
+        read.is_ok()
     }
 
     /// Whether this is the current version of `lpn`.
@@ -466,21 +483,28 @@ impl Media {
         checksum(lpn, data) == self.checksums[lpn.index()]
     }
 
-    /// A collection cannot read `lpn` at `from`: its place is kept, and nothing is where it moves to.
-    fn keep_unreadable(&mut self, lpn: Lpn, from: Ppn, error: &io::Error) {
+    /// A collection cannot read `lpn` at `from`: it stays where it is, and nothing is where it moves to. False if
+    /// it cannot stay.
+    #[cold]
+    fn keep(&mut self, lpn: Lpn, from: Ppn, unread: &Unread) -> bool {
+        if self.slots.unreadable_at(lpn).is_some() {
+            return true;
+        }
+        // A page that waits in its buffer is one that could not stay before, and of which that was said.
+        if self.gathered(from).is_some() {
+            return false;
+        }
         let place = self.slots.place(from);
-        let is_kept = self.slots.remember(lpn, place);
-        self.notify(&format!(
-            "page {lpn} could not be read when it was to be moved ({error}); it is {}",
-            if is_kept {
-                "kept where it is, out of use"
-            } else {
-                "lost: there are too many of these"
-            }
-        ));
-        if is_kept {
+        let kept = self.slots.keep(lpn, place);
+        let what = match &kept {
+            Ok(()) => "it stays where it is, out of use, and is tried again later".to_owned(),
+            Err(why) => format!("it is moved as it is, and reading it stays an error: {why}"),
+        };
+        self.notify(&format!("page {lpn} was to be moved, but {unread}; {what}"));
+        if kept.is_ok() {
             self.log(Record::Unreadable { lpn, place });
         }
+        kept.is_ok()
     }
 }
 
@@ -521,10 +545,14 @@ impl Flash for Media {
         }
         self.preserve(lpn, Some(from));
         let mut page = std::mem::take(&mut self.page);
-        // A page that cannot be read keeps its checksum, so that reading it is still an error.
-        if let Err(error) = self.read_page(from, lpn, &mut page) {
-            self.keep_unreadable(lpn, from, &error);
-            page.fill(0);
+        match self.read_page(from, lpn, &mut page) {
+            Ok(()) => self.slots.has_moved(lpn),
+            // Its checksum stays what it was, so that reading something else is an error.
+            Err(unread) => {
+                if self.keep(lpn, from, &unread) || matches!(unread, Unread::Failed(_)) {
+                    page.fill(0);
+                }
+            }
         }
         self.page = page;
         self.append(to, self.gathered_page(lpn, checksum, false));
@@ -540,12 +568,19 @@ impl Flash for Media {
         self.gather.clear(block);
         if self.replay.is_some() {
             self.slots.repeat_erase(block);
-        } else if let Some(replacement) = self.slots.erase(block) {
-            self.log(Record::Replacement(replacement));
+        } else {
+            match self.slots.erase(block) {
+                Ok(None) => {}
+                Ok(Some(replacement)) => self.log(Record::Replacement(replacement)),
+                Err(lost) => self.notify(&format!(
+                    "pages that could not be read before are lost, because no spare block is left: {lost:?}"
+                )),
+            }
         }
         Ok(())
     }
 
+    /// Not verified, for which the page would have to be known: the drive reads by [`read_page`](Self::read_page).
     fn read(&mut self, from: Ppn, data: &mut [u8]) -> Result<(), Infallible> {
         if let Some(page) = self.gathered(from) {
             data.copy_from_slice(page);

@@ -3,23 +3,18 @@
 
 use crate::media::Backing;
 use crate::media::batch::{
-    CHECKSUM_AT, HEADER_BYTES, Header, MAGIC, PAGE, RENEWAL, REPLACEMENT, Record, Records, STREAM,
-    Seed, TRIM, UNREADABLE, operations, verify,
+    CHECKSUM_AT, HEADER_BYTES, Header, PAGE, RENEWAL, REPLACEMENT, Record, STREAM, Seed, TRIM,
+    UNREADABLE,
 };
 use crate::media::layout::{COPIES, Layout};
+use crate::media::ring::{Ring, SCAN_BYTES, SECTOR_BYTES};
 use crate::media::slots::Replacement;
 use serde::{Deserialize, Serialize};
 use std::io;
 use uuid::Uuid;
 
-/// Batches start at multiples of this, the atomic write unit of a disk.
-pub(crate) const SECTOR_BYTES: u64 = 512;
-
 /// A batch is written when it has this many bytes.
-const BATCH_BYTES: usize = 32 << 10;
-
-/// Bytes of the journal scanned at once.
-const SCAN_BYTES: usize = 4 << 20;
+pub(super) const BATCH_BYTES: usize = 32 << 10;
 
 /// A position in the journal: where a batch goes, and what identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,201 +167,6 @@ impl Journal {
             operations: self.operations,
         };
         Ok(COPIES * bytes)
-    }
-}
-
-/// The journal's bytes, as a ring.
-#[derive(Clone, Copy)]
-struct Ring<'a> {
-    layout: &'a Layout,
-    backing: &'a dyn Backing,
-}
-
-impl Ring<'_> {
-    /// The offset of `position` in the backing, and how many of `bytes` are before the end of the
-    /// ring.
-    fn place(&self, position: u64, bytes: usize, copy: u64) -> (u64, usize) {
-        let within = position % self.layout.journal_bytes;
-        let before_end = self.layout.journal_bytes - within;
-        (self.layout.journal(copy) + within, bytes.min(before_end as usize))
-    }
-
-    fn write(&self, bytes: &[u8], position: u64, copy: u64) -> io::Result<()> {
-        let (offset, len) = self.place(position, bytes.len(), copy);
-        self.backing.write_at(&bytes[..len], offset)?;
-        match &bytes[len..] {
-            [] => Ok(()),
-            rest => self.backing.write_at(rest, self.layout.journal(copy)),
-        }
-    }
-
-    fn read(&self, bytes: &mut [u8], position: u64, copy: u64) -> io::Result<()> {
-        let (offset, len) = self.place(position, bytes.len(), copy);
-        let (head, rest) = bytes.split_at_mut(len);
-        self.backing.read_medium_at(head, offset)?;
-        match rest {
-            [] => Ok(()),
-            rest => self.backing.read_medium_at(rest, self.layout.journal(copy)),
-        }
-    }
-
-    /// The same, sector by sector where that is necessary; zeros for those that cannot be read.
-    fn read_readable(&self, bytes: &mut [u8], position: u64, copy: u64) {
-        if self.read(bytes, position, copy).is_ok() {
-            return;
-        }
-        let positions = (position..).step_by(SECTOR_BYTES as usize);
-        for (sector, position) in bytes.chunks_mut(SECTOR_BYTES as usize).zip(positions) {
-            if self.read(sector, position, copy).is_err() {
-                sector.fill(0);
-            }
-        }
-    }
-}
-
-/// A part of a copy of the ring, in memory.
-#[derive(Debug, Default)]
-struct Window {
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl Window {
-    /// The bytes from `position` on, which are fetched if they are not there.
-    fn get(&mut self, ring: Ring, position: u64, len: usize, copy: u64) -> &[u8] {
-        let end = position + len as u64;
-        if position < self.start || end > self.start + self.bytes.len() as u64 {
-            let bytes = (SCAN_BYTES as u64).min(ring.layout.journal_bytes) as usize;
-            self.bytes.resize(bytes.max(len), 0);
-            self.start = position;
-            ring.read_readable(&mut self.bytes, position, copy);
-        }
-        let from = (position - self.start) as usize;
-        &self.bytes[from..from + len]
-    }
-}
-
-/// Reads batches in order.
-pub(crate) struct JournalReader<'a> {
-    seed: Seed,
-    ring: Ring<'a>,
-    head: Head,
-    /// The start of the chain.
-    start: u64,
-    batch: Vec<u8>,
-    /// Of each copy.
-    windows: [Window; COPIES as usize],
-    /// Both copies of the last batch found can be used.
-    is_whole: bool,
-}
-
-impl<'a> JournalReader<'a> {
-    /// A reader that starts at `head`.
-    pub(crate) fn new(
-        backing: &'a dyn Backing,
-        uuid: Uuid,
-        layout: &'a Layout,
-        head: Head,
-    ) -> Self {
-        let ring = Ring { layout, backing };
-        Self {
-            seed: Seed::new(uuid),
-            ring,
-            head,
-            start: head.position,
-            batch: Vec::new(),
-            windows: Default::default(),
-            is_whole: true,
-        }
-    }
-
-    /// The position of the next batch.
-    pub(crate) fn head(&self) -> Head {
-        self.head
-    }
-
-    /// Whether both copies of the batch that [`next`](Self::next) found can be used.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
-    /// The next batch, if a copy is complete and continues the previous one; otherwise the journal ends
-    /// there.
-    pub(crate) fn next(&mut self) -> Option<Header> {
-        let other = self.read_next(1);
-        let found = self.read_next(0);
-        self.is_whole = found.is_some() && other.is_some();
-        let (header, next) = found.or_else(|| self.read_next(1))?;
-        self.head = next;
-        Some(header)
-    }
-
-    /// Reads a copy of the next batch; returns it with the position after it.
-    fn read_next(&mut self, copy: u64) -> Option<(Header, Head)> {
-        let header = self.read(self.head.position, copy)?;
-        let follows = header.number == self.head.number
-            && header.previous == self.head.previous
-            && header.operations == self.head.operations;
-        if !follows {
-            return None;
-        }
-        let operations = operations(&self.batch, &header, self.page_bytes())?;
-        let bytes = u64::from(header.bytes).next_multiple_of(SECTOR_BYTES);
-        let next = Head {
-            position: self.head.position + bytes,
-            number: header.number + 1,
-            previous: header.session,
-            operations: header.operations + operations,
-        };
-        let is_within = next.position - self.start <= self.ring.layout.journal_bytes;
-        is_within.then_some((header, next))
-    }
-
-    /// The records of the batch that [`next`](Self::next) found.
-    pub(crate) fn records(&self, header: &Header) -> Records<'_> {
-        Records::new(&self.batch, header, self.page_bytes())
-    }
-
-    /// The highest number of flushed operations recorded in any complete batch in the ring. What cannot be
-    /// read is obsolete, or the other copy has it.
-    pub(crate) fn flushed_anywhere(&mut self) -> u64 {
-        let journal_bytes = self.ring.layout.journal_bytes;
-        let mut flushed = 0;
-        let mut chunk = vec![0; SCAN_BYTES];
-        let starts = (0..journal_bytes).step_by(SCAN_BYTES);
-        for (start, copy) in starts.flat_map(|start| (0..COPIES).map(move |copy| (start, copy))) {
-            let bytes = SCAN_BYTES.min((journal_bytes - start) as usize);
-            chunk[..bytes]
-                .copy_from_slice(self.windows[copy as usize].get(self.ring, start, bytes, copy));
-            let sectors = chunk[..bytes].chunks(SECTOR_BYTES as usize);
-            for (sector, position) in sectors.zip((start..).step_by(SECTOR_BYTES as usize)) {
-                if sector.starts_with(&MAGIC.to_le_bytes())
-                    && let Some(header) = self.read(position, copy)
-                {
-                    flushed = flushed.max(header.flushed);
-                }
-            }
-        }
-        flushed
-    }
-
-    fn page_bytes(&self) -> usize {
-        self.ring.layout.geometry.page_bytes() as usize
-    }
-
-    /// Reads a copy of the batch at `position`, if there is a complete one.
-    fn read(&mut self, position: u64, copy: u64) -> Option<Header> {
-        let window = &mut self.windows[copy as usize];
-        let header = Header::decode(window.get(self.ring, position, HEADER_BYTES, copy))?;
-        let bytes_max = BATCH_BYTES + 2 * self.ring.layout.geometry.page_bytes() as usize;
-        let bytes = header.bytes as usize;
-        let bytes_max = bytes_max.min(self.ring.layout.journal_bytes as usize);
-        if !(HEADER_BYTES..=bytes_max).contains(&bytes) {
-            return None;
-        }
-        self.batch.clear();
-        self.batch.extend_from_slice(window.get(self.ring, position, bytes, copy));
-        verify(self.seed, &self.batch).then_some(header)
     }
 }
 

@@ -9,6 +9,8 @@ use crate::media::Backing;
 use crate::media::batch::Seed;
 use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::layout::{COPIES, Layout};
+use crate::media::reading::retry_all;
+use std::convert::Infallible;
 use std::io;
 use uuid::Uuid;
 
@@ -44,15 +46,24 @@ impl Mark {
         written.into_iter().reduce(Result::or).unwrap_or(Ok(()))
     }
 
-    /// The highest one that can be read; 0 if there is none.
-    pub(crate) fn read(&self, backing: &dyn Backing) -> u64 {
-        let read = |copy| {
-            let mut bytes = [0; MARK_BYTES];
-            backing.read_medium_at(&mut bytes, self.layout.mark(copy)).ok()?;
-            let checksum = self.seed.checksum(&bytes[..CHECKSUM_AT]).to_le_bytes();
-            let is_right = bytes.starts_with(MAGIC) && checksum == bytes[CHECKSUM_AT..];
-            is_right.then(|| FieldReader::new(&bytes[MAGIC.len()..]).u64()).flatten()
-        };
-        (0..COPIES).filter_map(read).max().unwrap_or(0)
+    /// The highest one that can be read, 0 if there is none; and how many copies cannot.
+    pub(crate) fn read(&self, backing: &dyn Backing) -> (u64, u64) {
+        let mut found = Vec::new();
+        let copies = (0..COPIES).collect();
+        let damaged = retry_all(backing, copies, |copy| {
+            let mark = self.read_copy(backing, *copy);
+            found.extend(mark);
+            Ok::<_, Infallible>(mark.is_some())
+        });
+        let Ok(damaged) = damaged;
+        (found.into_iter().max().unwrap_or(0), damaged.len() as u64)
+    }
+
+    fn read_copy(&self, backing: &dyn Backing, copy: u64) -> Option<u64> {
+        let mut bytes = [0; MARK_BYTES];
+        backing.read_medium_at(&mut bytes, self.layout.mark(copy)).ok()?;
+        let checksum = self.seed.checksum(&bytes[..CHECKSUM_AT]).to_le_bytes();
+        let is_right = bytes.starts_with(MAGIC) && checksum == bytes[CHECKSUM_AT..];
+        is_right.then(|| FieldReader::new(&bytes[MAGIC.len()..]).u64()).flatten()
     }
 }

@@ -5,6 +5,7 @@
 //! ([`restore`](crate::drive::restore)).
 
 use crate::media::fields::{FieldReader, FieldWriter};
+use crate::media::reading::read_alike;
 use crate::media::{Backing, Layout};
 use ftlab_flash::{Lpn, Ppn};
 
@@ -55,10 +56,11 @@ pub(crate) fn for_each_owner(
     for first in (0..layout.places()).step_by(OWNERS_AT_ONCE) {
         let count = OWNERS_AT_ONCE.min((layout.places() - first) as usize);
         let bytes = &mut bytes[..count * OWNER_BYTES];
-        if backing.read_medium_at(bytes, layout.owner(Ppn(first))).is_err() {
+        // They have no checksums of their own.
+        if read_alike(backing, bytes, layout.owner(Ppn(first))).is_err() {
             let sectors = bytes.chunks_mut(512);
             for (sector, offset) in sectors.zip((layout.owner(Ppn(first))..).step_by(512)) {
-                if backing.read_medium_at(sector, offset).is_err() {
+                if read_alike(backing, sector, offset).is_err() {
                     sector.fill(0);
                 }
             }

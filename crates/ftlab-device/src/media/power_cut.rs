@@ -3,6 +3,7 @@
 use crate::media::Backing;
 use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The units into which a disk may tear a write.
 const SECTOR_BYTES: usize = 512;
@@ -237,4 +238,6 @@ impl Backing for PowerCut {
     fn bytes(&self) -> io::Result<u64> {
         Ok(self.lock().bytes.len() as u64)
     }
+
+    fn pause(&self, _: Duration) {}
 }

@@ -5,14 +5,17 @@
 //! it. The drive can be recovered to any operation after which all current versions are there;
 //! [`last_whole`](Tracker::last_whole) finds the last one.
 
-use crate::media::backing::{is_media_error, with_retries};
 use crate::media::checksum::checksum;
 use crate::media::layout::Layout;
-use crate::media::owners::Owner;
+use crate::media::owners::{OWNER_BYTES, Owner};
+use crate::media::reading::{Unread, is_media_error, read_medium, retry_all};
+use crate::media::slots::Slots;
 use crate::media::{Backing, MediaError};
 use ftlab_flash::{Lpn, Ppn};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
+use std::io;
 use std::ops::RangeInclusive;
 
 /// A version of a page, and the places where it has been.
@@ -36,8 +39,8 @@ pub(crate) struct Tracker {
     past: Vec<(Lpn, Version, u64)>,
     /// Pages whose data is in the journal.
     journaled: HashMap<(Lpn, u32), Box<[u8]>>,
-    /// The places of versions after the operation at which this run ends.
-    later_places: HashMap<(Lpn, u32), Vec<Ppn>>,
+    /// Other places of versions: after the operation at which this run ends, or where one could not be moved from.
+    other_places: HashMap<(Lpn, u32), Vec<Ppn>>,
 }
 
 /// Read access to the medium.
@@ -54,6 +57,16 @@ impl Pages<'_> {
     /// Of these places in order, with the page and the checksum that each should hold, those that do not or
     /// cannot be read.
     pub(crate) fn without_those_there(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
+        let mut data = vec![0; self.layout.geometry.page_bytes() as usize];
+        let missing = self.missing_at_first(expected);
+        let Ok(missing) = retry_all(self.backing, missing, |(place, lpn, sum)| {
+            Ok::<_, Infallible>(self.read(*place, *lpn, *sum, &mut data).unwrap_or(false))
+        });
+        missing
+    }
+
+    /// The same, reading many at once, and once.
+    fn missing_at_first(self, expected: &[(Ppn, Lpn, u32)]) -> Vec<(Ppn, Lpn, u32)> {
         let page_bytes = self.layout.geometry.page_bytes() as usize;
         let mut data = vec![0; PAGES_AT_ONCE * page_bytes];
         let mut missing = Vec::new();
@@ -70,10 +83,23 @@ impl Pages<'_> {
         missing
     }
 
-    /// Reads the page at `place` into `data`; false if it is not this version of `lpn`.
+    /// What stands beside a place, if that can be read.
+    pub(crate) fn owner(&self, place: Ppn) -> Option<Owner> {
+        let mut bytes = [0; OWNER_BYTES];
+        let read = self.backing.read_medium_at(&mut bytes, self.layout.owner(place));
+        read.ok().and_then(|()| Owner::decode(&bytes))
+    }
+
+    /// Whether that says what a page is.
+    fn says_owner(&self, page: &Unplaced) -> bool {
+        let owner = self.owner(page.place);
+        owner.is_some_and(|owner| (owner.lpn, owner.checksum) == (page.lpn, page.checksum))
+    }
+
+    /// Reads the page at `place` into `data`, once; false if it is not this version of `lpn`.
     fn read(&self, place: Ppn, lpn: Lpn, sum: u32, data: &mut [u8]) -> Result<bool, MediaError> {
         let offset = self.layout.page(place);
-        match with_retries(|| self.backing.read_medium_at(data, offset)) {
+        match self.backing.read_medium_at(data, offset) {
             Ok(()) => Ok(checksum(lpn, data) == sum),
             // Equivalent to rot, and no reason to discard all others.
             Err(error) if is_media_error(&error) => Ok(false),
@@ -138,7 +164,16 @@ impl Tracker {
     pub(crate) fn take_later_places(&mut self, longer: Self) {
         let past = longer.past.into_iter().map(|(lpn, version, _)| (lpn, version));
         for (lpn, version) in past.chain(longer.current) {
-            self.later_places.entry((lpn, version.checksum)).or_default().extend(version.places);
+            self.other_places.entry((lpn, version.checksum)).or_default().extend(version.places);
+        }
+    }
+
+    /// Takes over where pages are that could not be moved.
+    pub(crate) fn take_kept(&mut self, slots: &Slots, checksums: &[u32]) {
+        for lpn in slots.unreadable() {
+            if let Some((place, sum)) = slots.unreadable_at(lpn).zip(checksums.get(lpn.index())) {
+                self.other_places.entry((lpn, *sum)).or_default().push(place);
+            }
         }
     }
 
@@ -150,20 +185,18 @@ impl Tracker {
         operations: RangeInclusive<u64>,
     ) -> Result<u64, MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
-        let mut missing = Vec::new();
         let current = self.current.iter().map(|(lpn, version)| (lpn, version, u64::MAX));
         let past = self.past.iter().map(|(lpn, version, last)| (lpn, version, *last));
-        for (&lpn, version, last) in past.chain(current) {
-            // An older version was durable; whether it is still there matters only while it is
-            // current.
-            if let Some(first) = version.operation
-                && first > *operations.start()
-                && !self.journaled.contains_key(&(lpn, version.checksum))
-                && Self::find(lpn, version, pages, &mut data)?.is_none()
-            {
-                missing.push((first, last));
-            }
-        }
+        // An older version was durable; whether it is still there matters only while it is current.
+        let recent = past.chain(current).filter_map(|(lpn, version, last)| {
+            let first = version.operation.filter(|first| first > operations.start())?;
+            let is_journaled = self.journaled.contains_key(&(*lpn, version.checksum));
+            (!is_journaled).then_some((*lpn, version, first, last))
+        });
+        let missing = retry_all(pages.backing, recent.collect(), |(lpn, version, ..)| {
+            Self::find(*lpn, version, pages, &mut data).map(|place| place.is_some())
+        })?;
+        let missing: Vec<_> = missing.iter().map(|(.., first, last)| (*first, *last)).collect();
         Ok(last_without(missing, *operations.end()))
     }
 
@@ -217,7 +250,7 @@ impl Tracker {
     /// All places where the current version of `lpn` may be.
     fn places(&self, lpn: Lpn, sum: u32) -> impl Iterator<Item = Ppn> {
         let version = self.current.get(&lpn).filter(|version| version.checksum == sum);
-        let later = self.later_places.get(&(lpn, sum));
+        let later = self.other_places.get(&(lpn, sum));
         let places = version.map(|version| &version.places).into_iter().chain(later);
         places.flatten().copied()
     }
@@ -238,53 +271,56 @@ impl Tracker {
         Ok(false)
     }
 
-    /// The current versions that are not in their places, and the number of lost ones. `place_of`
+    /// The current versions that are not in their places, and the lost ones. `place_of`
     /// returns where the current version of a page should be, and its checksum.
     pub(crate) fn misplaced(
         mut self,
         pages: Pages,
         place_of: impl Fn(Lpn) -> Option<(Ppn, u32)>,
-    ) -> Result<(Vec<Misplaced>, u64), MediaError> {
+    ) -> Result<(Vec<Misplaced>, Vec<Lpn>), MediaError> {
         let mut data = vec![0; pages.layout.geometry.page_bytes() as usize];
+        let others = self.journaled.keys().chain(self.other_places.keys()).map(|&(lpn, _)| lpn);
+        let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(others).collect();
+        let expected = lpns.into_iter().filter_map(|lpn| {
+            place_of(lpn).map(|(place, checksum)| Unplaced { lpn, checksum, place })
+        });
+        let unplaced = retry_all(pages.backing, expected.collect(), |page| {
+            let is_there = pages.read(page.place, page.lpn, page.checksum, &mut data)?;
+            Ok::<_, MediaError>(is_there && pages.says_owner(page))
+        })?;
+        let targets: HashSet<Ppn> = unplaced.iter().map(|page| page.place).collect();
         let mut misplaced = Vec::new();
-        let journaled = self.journaled.keys().map(|&(lpn, _)| lpn);
-        let lpns: BTreeSet<Lpn> = self.current.keys().copied().chain(journaled).collect();
-        for lpn in lpns {
-            if let Some((place, checksum)) = place_of(lpn)
-                && !pages.read(place, lpn, checksum, &mut data)?
-            {
-                misplaced.push(Misplaced { lpn, checksum, place, source: Source::None });
-            }
-        }
-        let targets: HashSet<Ppn> = misplaced.iter().map(|page| page.place).collect();
-        for page in &mut misplaced {
-            page.source = self.source(page, &targets, pages, &mut data)?;
-        }
-        let all = misplaced.len();
-        misplaced.retain(|page| !matches!(page.source, Source::None));
-        let lost = (all - misplaced.len()) as u64;
-        Ok((misplaced, lost))
+        let lost = retry_all(pages.backing, unplaced, |page| {
+            let source = self.source(page, &targets, pages, &mut data)?;
+            let found = source.map(|source| Misplaced { page: *page, source });
+            let is_found = found.is_some();
+            misplaced.extend(found);
+            Ok::<_, MediaError>(is_found)
+        })?;
+        misplaced.sort_unstable_by_key(|found| found.page.lpn);
+        Ok((misplaced, lost.into_iter().map(|page| page.lpn).collect()))
     }
 
     /// The location of a misplaced version; preferably a place to which no other one is to be
     /// copied.
     fn source(
         &mut self,
-        page: &Misplaced,
+        page: &Unplaced,
         targets: &HashSet<Ppn>,
         pages: Pages,
         data: &mut [u8],
-    ) -> Result<Source, MediaError> {
+    ) -> Result<Option<Source>, MediaError> {
         if let Some(data) = self.journaled.remove(&(page.lpn, page.checksum)) {
-            return Ok(Source::Journal(data));
+            return Ok(Some(Source::Journal(data)));
         }
-        let mut source = Source::None;
+        let mut source = None;
         for place in self.places(page.lpn, page.checksum) {
             if pages.read(place, page.lpn, page.checksum, data)? {
-                if !targets.contains(&place) {
-                    return Ok(Source::Place(place));
+                // In its own place it is only its owner that is missing.
+                if !targets.contains(&place) || place == page.place {
+                    return Ok(Some(Source::Place(place)));
                 }
-                source = Source::Endangered(data.into());
+                source = Some(Source::Endangered(data.into()));
             }
         }
         Ok(source)
@@ -292,19 +328,24 @@ impl Tracker {
 }
 
 /// A current version that is not in its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Misplaced {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unplaced {
     pub(crate) lpn: Lpn,
     pub(crate) checksum: u32,
-    place: Ppn,
+    /// Where it belongs.
+    pub(crate) place: Ppn,
+}
+
+/// The same, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Misplaced {
+    pub(crate) page: Unplaced,
     pub(crate) source: Source,
 }
 
 /// The location of a misplaced version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Lost: it had been durable, so the cause is a rotten page and not a power cut.
-    None,
     /// In another place.
     Place(Ppn),
     /// In the journal.
@@ -313,33 +354,45 @@ pub(crate) enum Source {
     Endangered(Box<[u8]>),
 }
 
+impl Unplaced {
+    fn read(&self, place: Ppn, pages: Pages) -> Result<Vec<u8>, Unread> {
+        let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
+        let is_right = |page: &[u8]| (checksum(self.lpn, page) == self.checksum).then_some(());
+        read_medium(pages.backing, &mut page, pages.layout.page(place), is_right)?;
+        Ok(page)
+    }
+}
+
 impl Misplaced {
-    /// Where it belongs.
-    pub(crate) fn place(&self) -> Ppn {
-        self.place
+    /// Its data; an error if it was read before, and cannot be any more.
+    pub(crate) fn data(&self, pages: Pages) -> Result<Cow<'_, [u8]>, MediaError> {
+        let place = match &self.source {
+            Source::Journal(data) | Source::Endangered(data) => return Ok(Cow::Borrowed(data)),
+            Source::Place(place) => *place,
+        };
+        self.page.read(place, pages).map(Cow::Owned).map_err(|unread| {
+            let error = match unread {
+                Unread::Failed(error) => error,
+                differs @ Unread::Differs => io::Error::other(differs.to_string()),
+            };
+            MediaError::io(format!("copy page {} to its place", self.page.lpn), error)
+        })
     }
 
-    /// Its data, unless it is lost.
-    pub(crate) fn data(&self, pages: Pages) -> Result<Option<Cow<'_, [u8]>>, MediaError> {
-        Ok(match &self.source {
-            Source::None => None,
-            Source::Journal(data) | Source::Endangered(data) => Some(Cow::Borrowed(data)),
-            Source::Place(place) => {
-                let mut page = vec![0; pages.layout.geometry.page_bytes() as usize];
-                pages.read(*place, self.lpn, self.checksum, &mut page)?;
-                Some(Cow::Owned(page))
-            }
-        })
+    /// Whether it is in its place by now.
+    pub(crate) fn is_in_place(&self, pages: Pages) -> bool {
+        self.page.read(self.page.place, pages).is_ok()
     }
 
     /// Copies it to its place; `sequence` is that of the newest version.
     pub(crate) fn put_in_place(&self, pages: Pages, sequence: u64) -> Result<(), MediaError> {
-        let Some(data) = self.data(pages)? else { return Ok(()) };
-        let owner = Owner { lpn: self.lpn, checksum: self.checksum, sequence };
+        let data = self.data(pages)?;
+        let Unplaced { lpn, checksum, place } = self.page;
+        let owner = Owner { lpn, checksum, sequence };
         let Pages { backing, layout } = pages;
         backing
-            .write_at(&owner.encode(), layout.owner(self.place))
-            .and_then(|()| backing.write_at(&data, layout.page(self.place)))
+            .write_at(&owner.encode(), layout.owner(place))
+            .and_then(|()| backing.write_at(&data, layout.page(place)))
             .map_err(|error| MediaError::io("write a flash page", error))
     }
 }

@@ -1,16 +1,16 @@
 //! Where blocks are on the medium, and which pages could not be read.
 //!
-//! A page that a collection cannot read, whatever it tries, may still be readable later: the fault may lie
-//! with a cable or a controller. So the place where it is, is kept: when the FTL erases its block, a spare
+//! A page that a collection cannot read, whatever it tries, or that does not match its checksum, may still be
+//! readable later: the fault may lie with a cable or a controller. So the place where it is, is kept: when the FTL erases its block, a spare
 //! slot takes the block's place from then on. The FTL knows nothing of it. The journal says which erase
 //! replaced which slot, so that a replay comes to the same places.
 
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
 use ftlab_ftl::Archive;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Most pages that are remembered; those beyond are lost.
+/// Most pages that are kept; those beyond are moved as they are.
 const UNREADABLE_MAX: usize = 1024;
 
 /// A slot that took the place of another.
@@ -83,18 +83,66 @@ impl Slots {
         self.unreadable.keys().copied()
     }
 
-    /// Where a version of `lpn` is that could not be read.
-    pub(crate) fn unreadable_at(&self, lpn: Lpn) -> Option<Ppn> {
-        self.unreadable.get(&lpn).copied()
+    /// Forgets all except these; returns how many those were.
+    pub(crate) fn forget_all_except(&mut self, lost: &[Lpn]) -> usize {
+        let all = self.unreadable.len();
+        self.unreadable.retain(|lpn, _| lost.contains(lpn));
+        all - self.unreadable.len()
     }
 
-    /// Remembers that the version of `lpn` at `place` could not be read; false if there are too many.
-    pub(crate) fn remember(&mut self, lpn: Lpn, place: Ppn) -> bool {
-        let has_room = self.unreadable.len() < UNREADABLE_MAX;
-        if has_room {
+    /// Where a version of `lpn` is that could not be read.
+    #[inline]
+    pub(crate) fn unreadable_at(&self, lpn: Lpn) -> Option<Ppn> {
+        if self.unreadable.is_empty() { None } else { self.unreadable.get(&lpn).copied() }
+    }
+
+    /// The version of `lpn` at `place`, which cannot be read, is to stay there when its block is erased; or why
+    /// it cannot.
+    pub(crate) fn keep(&mut self, lpn: Lpn, place: Ppn) -> Result<(), String> {
+        if self.unreadable.len() == UNREADABLE_MAX {
+            return Err(format!("{UNREADABLE_MAX} pages are kept already"));
+        }
+        let slot = self.slot_of(place);
+        let kept = self.unreadable.values().map(|at| self.slot_of(*at));
+        let mut to_replace: BTreeSet<u32> = kept.filter(|slot| self.is_in_use(*slot)).collect();
+        to_replace.insert(slot);
+        if to_replace.len() as u32 > self.end - self.next_spare() {
+            return Err("no spare block is left".to_owned());
+        }
+        self.remember(lpn, place);
+        Ok(())
+    }
+
+    /// The same, as the journal says that it was done.
+    pub(crate) fn remember(&mut self, lpn: Lpn, place: Ppn) {
+        if self.unreadable.len() < UNREADABLE_MAX {
             self.unreadable.entry(lpn).or_insert(place);
         }
-        has_room
+    }
+
+    /// `lpn` could be read, and is moved: where it is now is as good as where it was, which nothing overwrites.
+    #[inline]
+    pub(crate) fn has_moved(&mut self, lpn: Lpn) {
+        if let Some(place) = self.unreadable_at(lpn)
+            && !self.is_in_use(self.slot_of(place))
+        {
+            self.forget(lpn);
+        }
+    }
+
+    fn slot_of(&self, place: Ppn) -> u32 {
+        place.0 / self.pages_per_block
+    }
+
+    /// Whether a block is in this slot.
+    fn is_in_use(&self, slot: u32) -> bool {
+        let is_own = slot < self.blocks && !self.replaced.contains_key(&BlockId(slot));
+        is_own || self.replaced.values().any(|used| *used == slot)
+    }
+
+    /// The first spare slot that has not been used.
+    fn next_spare(&self) -> u32 {
+        self.replaced.values().max().map_or(self.blocks, |slot| slot + 1)
     }
 
     /// `lpn` is overwritten or trimmed.
@@ -105,23 +153,40 @@ impl Slots {
         }
     }
 
-    /// The block is erased. If its slot holds a page to be kept, a spare one takes its place, as long as there
-    /// are any.
-    pub(crate) fn erase(&mut self, block: BlockId) -> Option<Replacement> {
+    /// The block is erased. If its slot holds a page to be kept, a spare one takes its place. If there is none,
+    /// returns the pages that are lost: an earlier version of this program kept more than it had room for.
+    #[inline]
+    pub(crate) fn erase(&mut self, block: BlockId) -> Result<Option<Replacement>, Vec<Lpn>> {
         self.erases += 1;
-        let slot = self.slot(block);
-        let pages = slot * self.pages_per_block..(slot + 1) * self.pages_per_block;
-        if self.unreadable.is_empty() || !self.unreadable.values().any(|at| pages.contains(&at.0)) {
-            return None;
+        if self.unreadable.is_empty() { Ok(None) } else { self.replace(block) }
+    }
+
+    #[cold]
+    fn replace(&mut self, block: BlockId) -> Result<Option<Replacement>, Vec<Lpn>> {
+        let old = self.slot(block);
+        let kept = self.unreadable.iter().filter(|(_, at)| self.slot_of(**at) == old);
+        let kept: Vec<Lpn> = kept.map(|(lpn, _)| *lpn).collect();
+        if kept.is_empty() {
+            return Ok(None);
         }
-        let last = self.replaced.values().max();
-        let next = last.map_or(self.blocks, |slot| slot + 1);
-        if next == self.end {
-            self.unreadable.retain(|_, at| !pages.contains(&at.0));
-            return None;
+        let slot = self.next_spare();
+        if slot == self.end {
+            self.unreadable.retain(|lpn, _| !kept.contains(lpn));
+            return Err(kept);
         }
-        self.replaced.insert(block, next);
-        Some(Replacement { erase: self.erases, block, slot: next })
+        self.replaced.insert(block, slot);
+        Ok(Some(Replacement { erase: self.erases, block, slot }))
+    }
+
+    /// Whether the slot of `block` holds a page to be kept.
+    pub(crate) fn keeps(&self, block: BlockId) -> bool {
+        self.unreadable.values().any(|at| self.slot_of(*at) == self.slot(block))
+    }
+
+    /// `block` is going to be overwritten: if its slot holds a page to be kept, a spare one takes its place.
+    pub(crate) fn vacate(&mut self, block: BlockId) {
+        // Those for which there is no spare slot are lost, and reading them is an error.
+        let _ = self.replace(block);
     }
 
     /// What the journal says of replaced slots, before it is replayed.
@@ -140,7 +205,7 @@ impl Slots {
     }
 
     /// A slot took the place of another, whatever the erase was.
-    pub(crate) fn replace(&mut self, known: Replacement) {
+    pub(crate) fn repeat(&mut self, known: Replacement) {
         if known.block.0 < self.blocks && (self.blocks..self.end).contains(&known.slot) {
             self.replaced.insert(known.block, known.slot);
             self.erases = self.erases.max(known.erase);
@@ -210,19 +275,45 @@ mod tests {
     fn a_block_moves_to_a_spare_slot_only_if_a_page_of_its_slot_is_to_be_kept() {
         let geometry = Geometry::new(10, 4, 512).unwrap();
         let mut slots = Slots::new(&geometry);
-        assert_eq!(slots.erase(BlockId(3)), None);
-        assert!(slots.remember(Lpn(7), Ppn(13)));
+        assert_eq!(slots.erase(BlockId(3)), Ok(None));
+        slots.keep(Lpn(7), Ppn(13)).unwrap();
         let replacement = Replacement { erase: 2, block: BlockId(3), slot: 10 };
-        assert_eq!(slots.erase(BlockId(3)), Some(replacement));
+        assert_eq!(slots.erase(BlockId(3)), Ok(Some(replacement)));
         assert_eq!((slots.place(Ppn(13)), slots.place(Ppn(16))), (Ppn(41), Ppn(16)));
-        assert_eq!(slots.erase(BlockId(3)), None, "the page is in the slot of before");
+        assert_eq!(slots.erase(BlockId(3)), Ok(None), "the page is in the slot of before");
         let mut repeated = Slots::new(&geometry);
         repeated.begin_replay(&[replacement]);
         (0..3).for_each(|_| repeated.repeat_erase(BlockId(3)));
         assert_eq!((repeated.place(Ppn(13)), repeated.erases), (Ppn(41), 3));
-        assert!(slots.remember(Lpn(8), Ppn(1)) && slots.erase(BlockId(0)).is_some());
-        assert!(slots.remember(Lpn(9), Ppn(5)));
-        assert_eq!(slots.erase(BlockId(1)), None, "there is no spare slot left");
-        assert_eq!(slots.unreadable().collect::<Vec<_>>(), [Lpn(7), Lpn(8)]);
+    }
+
+    #[test]
+    fn no_more_pages_are_kept_than_there_are_spare_slots_for() {
+        let geometry = Geometry::new(10, 4, 512).unwrap();
+        let mut slots = Slots::new(&geometry);
+        slots.keep(Lpn(7), Ppn(13)).unwrap();
+        slots.keep(Lpn(8), Ppn(14)).unwrap();
+        slots.keep(Lpn(9), Ppn(1)).unwrap();
+        // Two blocks will take the two spare slots, and others none.
+        assert_eq!(slots.keep(Lpn(1), Ppn(20)), Err("no spare block is left".to_owned()));
+        // Until its block has another slot, a page is not given up.
+        slots.has_moved(Lpn(7));
+        assert_eq!(slots.unreadable_at(Lpn(7)), Some(Ppn(13)));
+        assert!(slots.erase(BlockId(0)).unwrap().is_some());
+        assert_eq!(slots.keep(Lpn(1), Ppn(20)), Err("no spare block is left".to_owned()));
+        assert!(slots.erase(BlockId(3)).unwrap().is_some());
+        slots.has_moved(Lpn(7));
+        assert!(slots.keep(Lpn(1), Ppn(20)).is_err());
+        assert_eq!(slots.erase(BlockId(5)), Ok(None));
+        assert_eq!(slots.unreadable().collect::<Vec<_>>(), [Lpn(8), Lpn(9)]);
+    }
+
+    #[test]
+    fn what_an_earlier_version_kept_without_room_is_named_when_it_is_lost() {
+        let mut slots = Slots::new(&Geometry::new(10, 4, 512).unwrap());
+        (0..3).for_each(|block| slots.remember(Lpn(block), Ppn(4 * block)));
+        assert!(slots.erase(BlockId(0)).is_ok() && slots.erase(BlockId(1)).is_ok());
+        assert_eq!(slots.erase(BlockId(2)), Err(vec![Lpn(2)]));
+        assert_eq!(slots.erase(BlockId(2)), Ok(None));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::media::layout::{HEADER_BYTES, Layout};
 use crate::media::named::{self, CHECKSUM_AT, OLDEST, VERSION};
+use crate::media::reading::{Unread, read_medium};
 use crate::media::{Backing, MediaError, format2};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, WearLeveling};
@@ -233,8 +234,29 @@ impl Superblock {
 
     fn read_copy(backing: &dyn Backing, offset: u64) -> Result<Self, MediaError> {
         let mut bytes = vec![0; HEADER_BYTES];
-        backing.read_medium_at(&mut bytes, offset).map_err(|_| MediaError::NoDrive)?;
-        Self::verify(&bytes, offset)
+        let read = read_medium(backing, &mut bytes, offset, |bytes| {
+            let read = Self::verify(bytes, offset);
+            let is_wrong = matches!(read, Err(MediaError::NoDrive | MediaError::Superblock { .. }));
+            (!is_wrong).then_some(read)
+        });
+        read.unwrap_or_else(|unread| match unread {
+            Unread::Failed(_) => Err(MediaError::NoDrive),
+            Unread::Differs => Self::verify(&bytes, offset),
+        })
+    }
+
+    /// Writes damaged copies again; returns the offsets of those that are whole now.
+    pub(crate) fn heal(&self, backing: &dyn Backing) -> Vec<u64> {
+        let is_damaged = |offset: &u64| {
+            let read = Self::read_copy(backing, *offset);
+            matches!(read, Err(MediaError::NoDrive | MediaError::Superblock { .. }))
+        };
+        let heal = |offset: &u64| {
+            let written = self.encode().map(|bytes| backing.write_at(&bytes, *offset));
+            matches!(written, Some(Ok(()))) && !is_damaged(offset)
+        };
+        let copies = [0, self.layout.second_superblock()].into_iter();
+        copies.filter(is_damaged).filter(heal).collect()
     }
 
     /// From the bytes at `offset`.

@@ -168,7 +168,6 @@ impl Model {
             }
             let all = self.operations.clone();
             self.operations.truncate(found.operations as usize);
-            eprintln!("ZZ {is_taken_over} {:?} flushed {} replayed {} found {}", drive.recovery(), self.flushed, replayed.operations, found.operations);
             let at = |step: &str, error| format!("{step}, taken over: {is_taken_over}: {error}");
             self.verify_contents(&drive).map_err(|error| at("when opened", error))?;
             let (before, flushed) = (self.operations.len(), self.flushed);

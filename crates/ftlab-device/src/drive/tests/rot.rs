@@ -62,6 +62,75 @@ fn a_page_that_rots_is_an_error_and_a_count_and_stays_one_when_it_moves() {
 }
 
 #[test]
+fn pages_that_rot_stay_where_they_are_as_long_as_there_are_spare_blocks() {
+    use crate::media::Backing as _;
+    use std::sync::Mutex;
+    let (bytes, superblock) = filled(5);
+    let mapping = open(&Arc::new(PowerCut::new(bytes.clone()))).unwrap().mapping();
+    let mut rotten = Vec::<u32>::new();
+    for lpn in (0..LOGICAL_PAGES).filter(|lpn| lpn % 3 != 0) {
+        let block = |lpn: u32| mapping[lpn as usize] / 16;
+        if rotten.len() < 5 && rotten.iter().all(|other| block(*other) != block(lpn)) {
+            rotten.push(lpn);
+        }
+    }
+    let offset = |lpn: u32| superblock.layout.page(ftlab_flash::Ppn(mapping[lpn as usize]));
+    let mut damaged = bytes.clone();
+    for lpn in &rotten {
+        damaged[offset(*lpn) as usize + 9] ^= 1;
+    }
+    let backing = Arc::new(PowerCut::new(damaged));
+    let notices = Arc::<Mutex<Vec<String>>>::default();
+    let told = Arc::clone(&notices);
+    let notice = Arc::new(move |text: &str| told.lock().unwrap().push(text.to_owned()));
+    let options = OpenOptions { notice: Some(notice), ..OpenOptions::default() };
+    let drive = Drive::open_alone(Arc::clone(&backing) as _, options).unwrap();
+    for round in 0..40 {
+        let others = (0..LOGICAL_PAGES).filter(|lpn| !rotten.contains(lpn) && lpn % 2 == round % 2);
+        others.for_each(|lpn| write(&drive, lpn, 9).unwrap());
+    }
+    let notices = notices.lock().unwrap().clone();
+    let count = |end: &str| notices.iter().filter(|text| text.ends_with(end)).count();
+    assert_eq!(
+        count(
+            "does not match its checksum; it stays where it is, out of use, and is tried again later"
+        ),
+        2
+    );
+    assert!(count("is moved as it is, and reading it stays an error: no spare block is left") >= 3);
+    let snapshot = drive.snapshot();
+    assert_eq!((snapshot.unreadable.len(), snapshot.replaced_blocks), (2, 2));
+    let is_readable = |drive: &Drive, lpn: u32| {
+        let mut page = [0; PAGE];
+        let read = drive.read(u64::from(lpn) * PAGE as u64, &mut page);
+        assert!(read.is_err() || page == content(lpn, 1), "page {lpn}");
+        read.is_ok()
+    };
+    assert!(rotten.iter().all(|lpn| !is_readable(&drive, *lpn)));
+    drive.close().unwrap();
+    // They are still not readable; and then the medium answers again.
+    let drive = open(&backing).unwrap();
+    assert_eq!((drive.recovery().damaged_pages, drive.recovery().healed.len()), (2, 0));
+    assert_eq!(drive.snapshot().unreadable, snapshot.unreadable);
+    drive.close().unwrap();
+    for ftlab_flash::Lpn(lpn) in snapshot.unreadable {
+        let at = offset(lpn) as usize;
+        backing.write_at(&bytes[at..at + PAGE], at as u64).unwrap();
+    }
+    assert_eq!(damage(&backing).len(), 3);
+    let drive = open(&backing).unwrap();
+    assert_eq!(drive.recovery().healed, ["2 pages that could not be read before are in place"]);
+    assert_eq!(rotten.iter().filter(|lpn| is_readable(&drive, **lpn)).count(), 2);
+    assert!(drive.snapshot().unreadable.is_empty());
+    // What is moved now has a page of its own, and the old place is not needed.
+    for round in 0..10 {
+        let others = (0..LOGICAL_PAGES).filter(|lpn| !rotten.contains(lpn) && lpn % 2 == round % 2);
+        others.for_each(|lpn| write(&drive, lpn, 10).unwrap());
+    }
+    assert_eq!(rotten.iter().filter(|lpn| is_readable(&drive, **lpn)).count(), 2);
+}
+
+#[test]
 fn one_superblock_suffices_and_none_does_not() {
     let (bytes, superblock) = filled(1);
     let second = superblock.layout.second_superblock();
@@ -70,7 +139,12 @@ fn one_superblock_suffices_and_none_does_not() {
         assert_eq!(damage(&backing).len(), 1, "{offset}");
         let drive = open(&backing).unwrap();
         assert_eq!(drive.recovery().damage.len(), 1, "{offset}");
+        let which = if offset < second { 0 } else { second };
+        let healed = format!("the superblock at offset {which} was written again");
+        assert_eq!(drive.recovery().healed, [healed]);
         assert_eq!(unreadable_after_fill(&drive, 1), [0_u32; 0]);
+        drop(drive);
+        assert_eq!(damage(&backing), [""; 0]);
     }
     let mut both = bytes;
     both[100] ^= 1;
@@ -96,6 +170,13 @@ fn the_older_checkpoint_and_the_journal_come_to_the_same() {
             assert_eq!(drive.snapshot().counters, counters);
             assert_eq!(drive.mapping(), mapping);
             assert_eq!(unreadable_after_fill(&drive, 9), [0_u32; 0]);
+            // Opening does not read the body of the checkpoint that it does not need.
+            if !drive.recovery().damage.is_empty() {
+                let healed = format!("checkpoint {slot} was written again");
+                assert_eq!(drive.recovery().healed, [healed]);
+                drive.abandon();
+                assert_eq!(damage(&backing), [""; 0]);
+            }
         }
     }
     assert!(repeated > 0);
@@ -142,8 +223,45 @@ fn one_copy_of_the_journal_suffices() {
             let mut page = [0; PAGE];
             drive.read(batch * PAGE as u64, &mut page).unwrap();
             assert_eq!(page, content(batch as u32, 1));
+            let healed = "journal: 1 batches were written again from the other copy";
+            assert_eq!(drive.recovery().healed, [healed]);
+            drive.abandon();
+            assert_eq!(damage(&backing), [""; 0]);
         }
     }
+}
+
+#[test]
+fn one_flush_mark_suffices_and_is_written_again() {
+    use crate::media::Mark;
+    let (backing, superblock) = created();
+    let drive = open(&backing).unwrap();
+    write(&drive, 1, 1).unwrap();
+    drive.flush().unwrap();
+    drive.abandon();
+    let bytes = backing.survivor(|_| 1);
+    for copy in [0, 1] {
+        let backing = flipped(&bytes, superblock.layout.mark(copy) + 9);
+        let mark = Mark::new(superblock.uuid, superblock.layout);
+        assert_eq!(mark.read(&*backing), (1, 1));
+        let drive = open(&backing).unwrap();
+        assert_eq!(drive.recovery().healed, ["flush mark: both copies were written again"]);
+        drive.abandon();
+        assert_eq!(mark.read(&*backing), (1, 0));
+    }
+}
+
+#[test]
+fn what_cannot_be_healed_stays_damaged_and_the_drive_works() {
+    let (bytes, superblock) = filled(5);
+    let second = superblock.layout.second_superblock();
+    let backing = flipped(&bytes, second + 40);
+    backing.fill_up_beyond(second);
+    let drive = open(&backing).unwrap();
+    assert_eq!((drive.recovery().damage.len(), drive.recovery().healed.len()), (1, 0));
+    write(&drive, 1, 9).unwrap();
+    drive.close().unwrap();
+    assert_eq!(damage(&backing).len(), 1);
 }
 
 #[test]
