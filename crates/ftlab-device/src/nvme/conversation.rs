@@ -57,7 +57,11 @@ impl Conversation for Queue<'_> {
                 Step::Close(problem) => self.close(problem),
             }
         }
-        self.subsystem.tallies.take(&mut self.moved);
+        if self.subsystem.tallies.take(&mut self.moved)
+            && let Some(connected) = self.connected()
+        {
+            connected.controller.client.note_use();
+        }
         used
     }
 
@@ -71,7 +75,7 @@ impl Conversation for Queue<'_> {
     }
 
     fn is_within_request(&self) -> bool {
-        self.transfers.len() > 0
+        self.transfers.has_asked()
     }
 
     fn is_closed(&self) -> bool {
