@@ -24,5 +24,5 @@ pub use limits::Limits;
 pub use protocol::{Conversation, Link, Protocol};
 pub use replies::Replies;
 pub use server::{Report, Server, ServerOptions};
-pub use slots::Client;
+pub(crate) use slots::Client;
 pub use tls::Tls;

@@ -21,15 +21,17 @@ const STALLED_US: u64 = STALLED.as_micros() as u64;
 /// A client that was used this recently is in use.
 const IN_USE_US: u64 = 300_000_000;
 
-/// Microseconds since the first time that somebody wanted to know, and one: 0 is never.
+/// Microseconds since some time: 0 is never.
 fn now_us() -> u64 {
+    /// Before the first time that somebody wanted to know.
+    const BEFORE_US: u64 = 86_400_000_000;
     static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    BEGIN.elapsed().as_micros() as u64 + 1
+    BEFORE_US + BEGIN.elapsed().as_micros() as u64
 }
 
 /// A client that has several connections, such as a host of NVMe.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     name: String,
     begin_us: u64,
     /// When it last read or wrote; 0 if never.
@@ -69,8 +71,7 @@ impl Client {
     /// Lets time pass since it was last used.
     #[cfg(test)]
     pub(crate) fn let_pass(&self, time: Duration) {
-        let used_us = self.used_us().saturating_sub(time.as_micros() as u64);
-        self.used_us.store(used_us.max(1), Ordering::Relaxed);
+        self.used_us.fetch_sub(time.as_micros() as u64, Ordering::Relaxed);
     }
 }
 

@@ -56,7 +56,9 @@ fn words(blocks: Range<u64>) -> impl Iterator<Item = (usize, u64)> {
     (blocks.start / 64..last).map(move |word| {
         let first_bit = blocks.start.saturating_sub(64 * word);
         let end_bit = (blocks.end - 64 * word).min(64);
-        (word as usize, u64::MAX >> (64 - (end_bit - first_bit)) << first_bit)
+        // None, of an empty range.
+        let mask = u64::MAX.checked_shr((64 - (end_bit - first_bit)) as u32).unwrap_or(0);
+        (word as usize, mask << first_bit)
     })
 }
 
@@ -177,6 +179,8 @@ mod tests {
         }
         assert_eq!(groups(&marked), 8);
         assert_eq!(marked.check(&bytes(0..2 * GROUP_BLOCKS)), Ok(()));
+        marked.clear(&bytes(70_005..70_005));
+        assert_eq!(groups(&marked), 8);
         marked.clear(&bytes(0..BLOCKS));
         assert_eq!((groups(&marked), marked.count.load(Ordering::Relaxed)), (0, 0));
     }
