@@ -53,7 +53,11 @@ impl Conversation for Queue<'_> {
             }
             match step {
                 Step::Starved => break,
-                Step::Used(bytes) => used += bytes,
+                Step::Used(bytes) => {
+                    used += bytes;
+                    // This is not delayed with the answers.
+                    self.ask(replies);
+                }
                 Step::Close(problem) => self.close(problem),
             }
         }

@@ -254,12 +254,12 @@ impl<'a> Queue<'a> {
             return Err(Status::ID_CONFLICT);
         }
         self.transfers.add(Transfer::new(command, target));
-        self.ask(replies);
         Ok(Answer::Later)
     }
 
     /// Asks for data of commands, in their order, as much as may be under way at once.
-    fn ask(&mut self, replies: &mut Replies) {
+    #[inline]
+    pub(super) fn ask(&mut self, replies: &mut Replies) {
         while let Some((tag, command)) = self.transfers.ask_next() {
             let bytes = command.sgl.bytes;
             let ready = ReadyToTransfer { command: command.id, tag, offset: 0, bytes };
@@ -377,7 +377,6 @@ impl<'a> Queue<'a> {
         drop(data);
         self.shorten_lease();
         self.complete(&command, done, replies);
-        self.ask(replies);
         self.tell_events(replies);
     }
 
