@@ -195,7 +195,7 @@ impl<'a> Queue<'a> {
             self.connect(&command, unit.data, replies);
             return Ok(());
         }
-        let begun = self.begin(&command, unit.data, replies);
+        let begun = self.begin(&command, unit.data);
         self.complete(&command, begun, replies);
         self.tell_events(replies);
         Ok(())
@@ -219,13 +219,8 @@ impl<'a> Queue<'a> {
         self.respond(command.id, result, status, replies);
     }
 
-    /// Begins with a command: carries it out, or asks for its data.
-    fn begin(
-        &mut self,
-        command: &Command,
-        data: &[u8],
-        replies: &mut Replies,
-    ) -> Result<Answer, Status> {
+    /// Begins with a command: carries it out, or has its data asked for.
+    fn begin(&mut self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
         /// Fused operations, and the form of the data pointer: an SGL with a pointer to metadata.
         const FORM: u8 = 0b1100_0011;
         const SGL: u8 = 0b0100_0000;

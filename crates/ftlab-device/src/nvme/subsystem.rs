@@ -252,7 +252,7 @@ impl Subsystem {
         };
         let drive = self.drive.status();
         let serving = drive.flash.since(&self.at_begin);
-        let status = Status { drive, host, serving, ..Status::default() };
+        let status = Status { drive, serving, host, ..Status::default() };
         Smart::new(&status, &self.drive.block_map())
     }
 }
