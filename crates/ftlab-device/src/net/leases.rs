@@ -4,13 +4,12 @@
 //! its connection is closed. So who sends a part of a request and no more cannot keep others from theirs.
 
 use super::limits::{Limits, STALLED};
-use super::protocol::Link;
+use super::slots::Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The leases of a server.
-#[derive(Debug)]
 pub(super) struct Leases {
     most_bytes: usize,
     state: Mutex<State>,
@@ -18,7 +17,7 @@ pub(super) struct Leases {
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     next: u64,
     /// Those who wait, in the order in which they came.
@@ -27,15 +26,14 @@ struct State {
     held_bytes: usize,
 }
 
-#[derive(Debug)]
 struct Holder {
     bytes: usize,
     since: Instant,
-    link: Link,
+    /// Its connection.
+    slot: Option<Arc<Slot>>,
 }
 
 /// A lease of memory, until it is dropped.
-#[derive(Debug)]
 pub(crate) struct Lease {
     leases: Arc<Leases>,
     id: u64,
@@ -57,7 +55,7 @@ impl Leases {
     }
 
     /// Leases memory to a connection that has no lease, and waits for it.
-    pub(super) fn take(self: &Arc<Self>, bytes: usize, link: Link) -> Lease {
+    pub(super) fn take(self: &Arc<Self>, bytes: usize, slot: Option<Arc<Slot>>) -> Lease {
         let mut state = self.state();
         let id = state.next;
         state.next += 1;
@@ -68,7 +66,7 @@ impl Leases {
         }
         state.waiting.pop_front();
         state.held_bytes += bytes;
-        state.held.insert(id, Holder { bytes, since: Instant::now(), link });
+        state.held.insert(id, Holder { bytes, since: Instant::now(), slot });
         drop(state);
         self.changed.notify_all();
         Lease { leases: Arc::clone(self), id }
@@ -85,7 +83,9 @@ impl Leases {
             if left > Duration::ZERO {
                 return Some(left);
             }
-            holder.link.close();
+            if let Some(slot) = &holder.slot {
+                slot.close();
+            }
             let oldest = *oldest;
             state.end(oldest);
         }
@@ -123,7 +123,7 @@ mod tests {
     use std::thread;
 
     fn lease(leases: &Arc<Leases>) -> Lease {
-        leases.take(10, Link::default())
+        leases.take(10, None)
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use super::leases::{Lease, Leases};
 use super::replies::Replies;
 use super::slots::{Client, Slot};
-use std::fmt;
-use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -58,12 +57,6 @@ pub struct Link {
     pub requires_tls: Option<bool>,
 }
 
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("requires_tls", &self.requires_tls).finish_non_exhaustive()
-    }
-}
-
 impl Link {
     /// The address that the client has connected to.
     pub fn local(&self) -> Option<SocketAddr> {
@@ -85,13 +78,13 @@ impl Link {
     /// Memory for data that wait for the rest of their request, of which a connection has one lease at most.
     /// Waits until there is some.
     pub(crate) fn lease(&self, bytes: usize) -> Lease {
-        self.leases.take(bytes, self.clone())
+        self.leases.take(bytes, self.slot.clone())
     }
 
     /// Ends the connection, from any thread.
     pub fn close(&self) {
         if let Some(slot) = &self.slot {
-            slot.socket.shutdown(Shutdown::Both);
+            slot.close();
         }
     }
 }

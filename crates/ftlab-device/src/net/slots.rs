@@ -129,6 +129,11 @@ impl Slot {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
+    /// Ends the connection, from any thread.
+    pub(super) fn close(&self) {
+        self.socket.shutdown(Shutdown::Both);
+    }
+
     /// Says whose it is.
     pub(super) fn belongs_to(&self, client: &Arc<Client>, is_first: bool) {
         // A connection has one handshake.
@@ -223,7 +228,7 @@ impl Slots {
         });
         let Some((_, id)) = ranked.min() else { return false };
         if let Some(slot) = all.remove(&id) {
-            slot.socket.shutdown(Shutdown::Both);
+            slot.close();
         }
         true
     }
@@ -243,7 +248,7 @@ impl Slots {
         let waited = self.ended.wait_timeout_while(all, patience, some_left);
         let (all, _) = waited.unwrap_or_else(PoisonError::into_inner);
         for slot in all.values() {
-            slot.socket.shutdown(Shutdown::Both);
+            slot.close();
         }
     }
 }
