@@ -7,7 +7,7 @@ mod common;
 use common::Place;
 use common::running::Running;
 use ftlab_device::nvme::initiator::{Initiator, Request};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -115,21 +115,43 @@ fn nbd_serves_new_clients_among_256_hostile_ones() {
     running.stop();
 }
 
-const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:hostile";
+/// Where a drive is served over NVMe, and its name.
+#[derive(Clone, Copy)]
+struct Nvme<'a> {
+    address: &'a str,
+    nqn: &'a str,
+}
 
-/// A queue of NVMe, connected to a controller: the admin queue, to a new one.
-fn nvme_queue(
-    address: &str,
-    nqn: &str,
-    queue: u16,
-    controller: u16,
-) -> (Initiator<TcpStream>, u16) {
-    let mut host = Initiator::begin(connect(address), false).unwrap();
-    let controller = host.connect(queue, 64, controller, nqn, HOST).unwrap();
-    if queue == 0 {
-        host.enable().unwrap();
+type Queue = Initiator<TcpStream>;
+
+impl Nvme<'_> {
+    /// A new controller of a host: its admin queue, and its number.
+    fn admin(self, host: &str) -> io::Result<(Queue, u16)> {
+        let mut queue = Initiator::begin(connect(self.address), false)?;
+        let controller = queue.connect(0, 64, u16::MAX, self.nqn, &name(host))?;
+        queue.enable()?;
+        Ok((queue, controller))
     }
-    (host, controller)
+
+    /// An I/O queue of a controller.
+    fn io(self, host: &str, controller: u16) -> Queue {
+        let mut queue = Initiator::begin(connect(self.address), false).unwrap();
+        queue.connect(1, 64, controller, self.nqn, &name(host)).unwrap();
+        queue
+    }
+}
+
+fn name(host: &str) -> String {
+    format!("nqn.2014-08.org.nvmexpress:uuid:{host}")
+}
+
+/// Whether the server has closed the connection.
+fn is_closed(queue: &Queue) -> bool {
+    let mut stream = queue.stream();
+    stream.set_nonblocking(true).unwrap();
+    let read = stream.read(&mut [0]);
+    stream.set_nonblocking(false).unwrap();
+    !read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
 #[test]
@@ -138,12 +160,15 @@ fn nvme_serves_new_hosts_among_1024_hostile_ones() {
     let place = Place::new();
     let (running, line) = serve(&place, "--nvme", "NVMe at ");
     let (address, nqn) = line.split_once(": ").unwrap();
-    let idle: Vec<_> = (0..OF_EACH).map(|_| nvme_queue(address, nqn, 0, u16::MAX)).collect();
+    let nvme = Nvme { address, nqn };
+    let name = |index: usize| format!("hostile-{}", index / 60);
+    let idle: Vec<_> = (0..OF_EACH).map(|index| nvme.admin(&name(index)).unwrap()).collect();
     let megabyte = |at: u64| Request::read(1, 256 * at, 256, 1 << 20);
     let deaf: Vec<_> = idle
         .iter()
-        .map(|(_, controller)| {
-            let (mut host, _) = nvme_queue(address, nqn, 1, *controller);
+        .enumerate()
+        .map(|(index, (_, controller))| {
+            let mut host = nvme.io(&name(index), *controller);
             (0..32).for_each(|at| {
                 host.submit(megabyte(at));
             });
@@ -154,11 +179,58 @@ fn nvme_serves_new_hosts_among_1024_hostile_ones() {
     let _silent: Vec<_> = (0..OF_EACH).map(|_| connect(address)).collect();
     let mut slow: Vec<_> = (0..OF_EACH).map(|_| connect(address)).collect();
     new_clients_are_served(&running, &mut slow, &[0, 0, 128, 0, 128], || {
-        let (_admin, controller) = nvme_queue(address, nqn, 0, u16::MAX);
-        let (mut host, _) = nvme_queue(address, nqn, 1, controller);
+        let (_admin, controller) = nvme.admin("new").unwrap();
+        let mut host = nvme.io("new", controller);
         (0..8).map(|at| host.run(megabyte(at)).unwrap().data.len()).sum()
     });
     drop((idle, deaf));
+    running.stop();
+}
+
+#[test]
+fn nvme_keeps_a_host_that_is_in_use_among_1049_idle_controllers() {
+    let place = Place::new();
+    let (running, line) = serve(&place, "--nvme", "NVMe at ");
+    let (address, nqn) = line.split_once(": ").unwrap();
+    let nvme = Nvme { address, nqn };
+    // Connected before all others, and silent until they are there.
+    let (mut admin, controller) = nvme.admin("mounted").unwrap();
+    let mut io = nvme.io("mounted", controller);
+    assert_eq!(io.run(Request::write(1, 0, 1, vec![7; 4096])).unwrap().status, 0);
+    // First under one name, and then each under its own.
+    let of_one: Vec<_> = (0..149).map(|_| nvme.admin("many").unwrap().0).collect();
+    let of_others: Vec<_> =
+        (0..900).map(|index| nvme.admin(&format!("other-{index}")).unwrap().0).collect();
+    assert_eq!(io.run(Request::read(1, 0, 1, 4096)).unwrap().data, [7; 4096]);
+    admin.enable().unwrap();
+    let left = |queues: &[Queue]| queues.iter().filter(|queue| !is_closed(queue)).count();
+    // Of a machine there are 512, all of them younger than those that made way.
+    assert_eq!((left(&of_one), left(&of_others)), (0, 511));
+    assert_eq!(left(&of_others[900 - 511..]), 511);
+    running.stop();
+}
+
+#[test]
+fn nvme_tells_a_host_with_too_many_controllers_in_use_that_it_is_busy() {
+    let place = Place::new();
+    let (running, line) = serve(&place, "--nvme", "NVMe at ");
+    let (address, nqn) = line.split_once(": ").unwrap();
+    let nvme = Nvme { address, nqn };
+    let in_use = |host: &str| {
+        let (admin, controller) = nvme.admin(host).unwrap();
+        let mut io = nvme.io(host, controller);
+        assert_eq!(io.run(Request::read(1, 0, 1, 4096)).unwrap().status, 0);
+        (admin, io)
+    };
+    let mut used: Vec<_> = (0..63).map(|_| in_use("many")).collect();
+    let idle = nvme.admin("many").unwrap().0;
+    // The idle one makes way, and then there is none.
+    used.push(in_use("many"));
+    assert!(is_closed(&idle));
+    let error = nvme.admin("many").err().unwrap().to_string();
+    assert_eq!(error, "Connect: status 0x181, parameter 0x0");
+    assert!(!used.iter().any(|(admin, io)| is_closed(admin) || is_closed(io)));
+    in_use("another");
     running.stop();
 }
 

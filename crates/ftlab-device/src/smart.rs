@@ -33,7 +33,8 @@ pub struct Smart {
     pub endurance_bytes: u64,
     /// Thousands of sectors read since serving began, rounded up.
     pub data_units_read: u64,
-    /// Thousands of sectors written since the drive was created, rounded up.
+    /// Thousands of sectors written since the drive was created, rounded up: since serving began as they were sent,
+    /// before that in whole pages, of which the drive keeps count.
     pub data_units_written: u64,
     /// Reads since serving began.
     pub host_read_commands: u64,
@@ -65,7 +66,8 @@ impl Smart {
         let (drive, host) = (&status.drive, &status.host);
         let page_bytes = u64::from(drive.page_bytes);
         let failed = [&host.reads, &host.writes, &host.trims, &host.flushes].map(|r| r.failed);
-        let written_bytes = drive.flash.host_pages * page_bytes;
+        let earlier_pages = drive.flash.host_pages.saturating_sub(status.serving.host_pages);
+        let written_bytes = earlier_pages * page_bytes + host.writes.bytes;
         let cycles = drive.endurance_cycles.unwrap_or(0);
         let endured = u64::from(drive.blocks) * u64::from(cycles);
         let erases: u64 = blocks.erases.iter().map(|erases| u64::from(*erases)).sum();
@@ -173,8 +175,15 @@ mod tests {
         assert_eq!(smart.percent_free_blocks, 25);
         assert_eq!((smart.max_user_data_erase_count, smart.min_user_data_erase_count), (9, 3));
         assert_eq!((smart.percent_used, smart.endurance_bytes), (0, 0), "not rated");
-        // 16 erases of the 3 * 2 that these blocks endure: worn out, and written on.
+        // What is written from now on counts as it is sent: 100 sectors, of which each takes a page.
         let mut status = status;
+        status.serving.host_pages = 100;
+        status.drive.flash.host_pages += 100;
+        status.host.writes.bytes = 100 * 512;
+        assert_eq!(Smart::new(&status, &blocks).data_units_written, 2);
+        status.host.writes.bytes = 1000 * 512;
+        assert_eq!(Smart::new(&status, &blocks).data_units_written, 3);
+        // 16 erases of the 3 * 2 that these blocks endure: worn out, and written on.
         (status.drive.blocks, status.drive.endurance_cycles) = (3, Some(2));
         let smart = Smart::new(&status, &blocks);
         assert_eq!((smart.percent_used, smart.endurance_bytes), (266, 6 * 64 * 4096));

@@ -9,6 +9,7 @@
 
 mod address;
 mod connection;
+mod leases;
 mod limits;
 mod protocol;
 mod replies;
@@ -18,8 +19,10 @@ mod socket;
 mod tls;
 
 pub use address::Address;
+pub(crate) use leases::Lease;
 pub use limits::Limits;
 pub use protocol::{Conversation, Link, Protocol};
 pub use replies::Replies;
 pub use server::{Report, Server, ServerOptions};
+pub(crate) use slots::Client;
 pub use tls::Tls;

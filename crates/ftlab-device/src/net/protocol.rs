@@ -1,8 +1,9 @@
 //! What a protocol is to a server: bytes in, bytes out, and no sockets.
 
+use super::leases::{Lease, Leases};
 use super::replies::Replies;
-use super::socket::Socket;
-use std::net::{Shutdown, SocketAddr};
+use super::slots::{Client, Slot};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -50,7 +51,8 @@ pub trait Conversation {
 /// What a conversation may know of its connection, and do to it.
 #[derive(Clone, Default)]
 pub struct Link {
-    pub(super) socket: Option<Arc<Socket>>,
+    pub(super) slot: Option<Arc<Slot>>,
+    pub(super) leases: Arc<Leases>,
     /// Whether clients must use TLS; `None` if the server cannot speak it.
     pub requires_tls: Option<bool>,
 }
@@ -58,13 +60,31 @@ pub struct Link {
 impl Link {
     /// The address that the client has connected to.
     pub fn local(&self) -> Option<SocketAddr> {
-        self.socket.as_ref().and_then(|socket| socket.local())
+        self.slot.as_ref().and_then(|slot| slot.socket.local())
+    }
+
+    /// The client's machine, if it may be another one.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.slot.as_ref().and_then(|slot| slot.peer)
+    }
+
+    /// Says whose connection it is, and whether it is the first one of them.
+    pub(crate) fn belongs_to(&self, client: &Arc<Client>, is_first: bool) {
+        if let Some(slot) = &self.slot {
+            slot.belongs_to(client, is_first);
+        }
+    }
+
+    /// Memory for data that wait for the rest of their request, of which a connection has one lease at most.
+    /// Waits until there is some.
+    pub(crate) fn lease(&self, bytes: usize) -> Lease {
+        self.leases.take(bytes, self.slot.clone())
     }
 
     /// Ends the connection, from any thread.
     pub fn close(&self) {
-        if let Some(socket) = &self.socket {
-            socket.shutdown(Shutdown::Both);
+        if let Some(slot) = &self.slot {
+            slot.close();
         }
     }
 }

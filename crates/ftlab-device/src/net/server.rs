@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::connection::Connection;
+use super::leases::Leases;
 use super::limits::Limits;
 use super::protocol::{Link, Protocol};
 use super::replies::Replies;
@@ -49,6 +50,8 @@ struct Shared {
     slots: Slots,
     /// Bytes of delayed replies.
     delayed: Arc<AtomicUsize>,
+    /// Memory for data that wait for the rest of their request.
+    leases: Arc<Leases>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -65,6 +68,7 @@ impl Server {
             listener,
             protocol,
             slots: Slots::new(options.limits.connections),
+            leases: Arc::new(Leases::new(options.limits.incomplete_bytes)),
             options,
             report,
             is_stopping: AtomicBool::new(false),
@@ -113,12 +117,13 @@ impl Shared {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, slot: &Slot) -> io::Result<()> {
+    fn serve(&self, slot: &Arc<Slot>) -> io::Result<()> {
         let tls = self.options.tls.as_ref();
         let limits = &self.options.limits;
         let mut replies = Replies::new(limits.delayed_bytes, Arc::clone(&self.delayed));
         let link = Link {
-            socket: Some(Arc::clone(&slot.socket)),
+            slot: Some(Arc::clone(slot)),
+            leases: Arc::clone(&self.leases),
             requires_tls: tls.map(|tls| tls.is_required),
         };
         let conversation = self.protocol.begin(link, &mut replies);

@@ -1,11 +1,11 @@
 //! Which commands there are, what they work with, and what they return.
 
 use super::controller::Controller;
-use super::layout::opcode;
+use super::layout::{Status, opcode};
 use super::subsystem::Subsystem;
 use std::ops::Range;
 
-/// What a command that succeeds is answered with.
+/// What a command is answered with.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// A completion, with dwords 0 and 1.
@@ -24,6 +24,8 @@ pub(super) enum Answer {
     Later,
     /// The command with this number is aborted, and then a completion.
     Aborted(u16),
+    /// A completion of a command that failed after a part, with dwords 0 and 1.
+    Failed(Status, u64),
     /// A completion, after which the connection ends.
     Leave,
 }

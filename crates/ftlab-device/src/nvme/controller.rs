@@ -5,9 +5,10 @@ use super::events::{Event, Pending};
 use super::layout::Status;
 use super::lock::lock;
 use super::settings::Features;
-use crate::net::Link;
+use crate::net::{Client, Link};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Properties, by their offsets (base 2.1, section 3.1.4).
@@ -52,12 +53,14 @@ pub(super) struct Controller {
     /// CNTLID.
     pub(super) id: u16,
     pub(super) is_discovery: bool,
-    /// The name of the host.
-    pub(super) host: String,
+    /// The host, by its name, and when it was last used.
+    pub(super) client: Arc<Client>,
     /// HOSTID.
     pub(super) host_id: u128,
     /// Whether the volatile write cache is on, so that only flushed writes are durable.
     pub(super) has_write_cache: AtomicBool,
+    /// The connection of its admin queue.
+    link: Link,
     is_over: AtomicBool,
     state: Mutex<State>,
 }
@@ -77,15 +80,17 @@ impl Controller {
     pub(super) fn new(
         id: u16,
         is_discovery: bool,
-        host: String,
+        client: Arc<Client>,
         host_id: u128,
+        link: Link,
         keep_alive_ms: u32,
     ) -> Self {
         Self {
             id,
             is_discovery,
-            host,
+            client,
             host_id,
+            link,
             has_write_cache: AtomicBool::new(true),
             is_over: AtomicBool::new(false),
             state: Mutex::new(State {
@@ -111,6 +116,17 @@ impl Controller {
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         self.close_queues();
+    }
+
+    /// Ends all of its connections, because it makes way for another one.
+    pub(super) fn make_way(&self) {
+        self.end();
+        self.link.close();
+    }
+
+    /// The machine that its host is on, if it may be another one.
+    pub(super) fn peer(&self) -> Option<IpAddr> {
+        self.link.peer()
     }
 
     fn close_queues(&self) {

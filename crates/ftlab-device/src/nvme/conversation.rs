@@ -53,11 +53,19 @@ impl Conversation for Queue<'_> {
             }
             match step {
                 Step::Starved => break,
-                Step::Used(bytes) => used += bytes,
+                Step::Used(bytes) => {
+                    used += bytes;
+                    // This is not delayed with the answers.
+                    self.ask(replies);
+                }
                 Step::Close(problem) => self.close(problem),
             }
         }
-        self.subsystem.tallies.take(&mut self.moved);
+        if self.subsystem.tallies.take(&mut self.moved)
+            && let Some(connected) = self.connected()
+        {
+            connected.controller.client.note_use();
+        }
         used
     }
 
@@ -71,7 +79,7 @@ impl Conversation for Queue<'_> {
     }
 
     fn is_within_request(&self) -> bool {
-        self.transfers.len() > 0
+        self.transfers.has_asked()
     }
 
     fn is_closed(&self) -> bool {

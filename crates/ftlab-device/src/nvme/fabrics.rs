@@ -5,7 +5,7 @@ use super::controller::Controller;
 use super::layout::{Command, ConnectData, DISCOVERY_NQN, Status, opcode};
 use super::subsystem::Subsystem;
 use super::{ADMIN_QUEUE_ENTRIES, QUEUE_ENTRIES_MAX, QUEUES_MAX};
-use crate::net::Link;
+use crate::net::{Client, Link};
 use std::sync::Arc;
 
 /// A queue that has been connected.
@@ -92,19 +92,24 @@ pub(super) fn connect(
         if data.controller != u16::MAX {
             return Err(wrong_data(ConnectData::CONTROLLER_AT));
         }
-        let keep_alive_ms = command.dword(12);
-        let new = |id| Controller::new(id, is_discovery, data.host, data.host_id, keep_alive_ms);
-        subsystem.add_controller(new).ok_or(Refusal::from(Status::CONNECT_BUSY))?
+        let (client, keep_alive_ms) = (Arc::new(Client::new(data.host)), command.dword(12));
+        let (host_id, of_admin) = (data.host_id, link.clone());
+        let new = |id| Controller::new(id, is_discovery, client, host_id, of_admin, keep_alive_ms);
+        let controller = subsystem.add_controller(new)?;
+        link.belongs_to(&controller.client, true);
+        controller
     } else {
         let controller = subsystem.controller(data.controller);
-        let is_same =
-            |other: &Arc<Controller>| other.host == data.host && other.host_id == data.host_id;
+        let is_same = |other: &Arc<Controller>| {
+            other.client.name() == data.host && other.host_id == data.host_id
+        };
         let controller = controller.filter(is_same);
         let controller = controller.ok_or(wrong_data(ConnectData::CONTROLLER_AT))?;
         if queue > QUEUES_MAX || controller.is_discovery {
             return Err(wrong_field(QUEUE_AT));
         }
         controller.add_queue(queue, link.clone())?;
+        link.belongs_to(&controller.client, false);
         controller
     };
     let has_flow_control = attributes & 1 << 2 == 0;

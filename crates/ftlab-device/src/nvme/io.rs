@@ -2,7 +2,7 @@
 
 use super::commands::Answer;
 use super::controller::Controller;
-use super::identify::{COPY_BLOCKS_MAX, RANGES_MAX};
+use super::identify::RANGES_MAX;
 use super::layout::{Command, Reader, Status, opcode};
 use super::namespace::Namespace;
 use super::placement::Placements;
@@ -20,12 +20,12 @@ const PIECE_BYTES: u64 = 128 << 10;
 const FORCED: u32 = 1 << 30;
 const DEALLOCATES: u32 = 1 << 25;
 
-/// Where the data of a command go.
+/// What the data of a command are for, once all of them are there.
 pub(super) enum Target {
-    /// To the blocks that it names, as they arrive.
+    /// The blocks that it names.
     Blocks(Blocks),
-    /// Into memory, until all of them are there.
-    Memory(Vec<u8>),
+    /// Something else.
+    Memory,
 }
 
 /// The blocks of a Write or a Compare.
@@ -35,8 +35,6 @@ pub(super) struct Blocks {
     range: Range<u64>,
     stream: u16,
     compares: bool,
-    /// Why it has failed: the rest of its data is not used.
-    pub(super) failed: Option<Status>,
 }
 
 /// What a command works with.
@@ -68,7 +66,7 @@ pub(super) fn failure(error: &io::Error, otherwise: Status) -> Status {
 
 impl Context<'_> {
     #[inline]
-    fn namespace(&self, command: &Command) -> Result<&Namespace, Status> {
+    pub(super) fn namespace(&self, command: &Command) -> Result<&Namespace, Status> {
         self.subsystem.namespace(command.namespace).ok_or(Status::INVALID_NAMESPACE)
     }
 
@@ -94,7 +92,7 @@ impl Context<'_> {
     }
 
     #[inline]
-    fn stream(&self, command: &Command) -> Result<u16, Status> {
+    pub(super) fn stream(&self, command: &Command) -> Result<u16, Status> {
         let (directive, placement) =
             ((command.dword(12) >> 20 & 15) as u8, (command.dword(13) >> 16) as u16);
         let namespace = self.namespace(command)?;
@@ -105,9 +103,7 @@ impl Context<'_> {
     /// Where the data of a command go, or why it fails without them.
     #[inline]
     pub(super) fn target(&self, command: &Command) -> Result<Target, Status> {
-        let blocks = |range, stream, compares| {
-            Target::Blocks(Blocks { range, stream, compares, failed: None })
-        };
+        let blocks = |range, stream, compares| Target::Blocks(Blocks { range, stream, compares });
         match command.opcode {
             opcode::io::WRITE => {
                 let range = self.range_of_transfer(command)?;
@@ -117,7 +113,7 @@ impl Context<'_> {
             opcode::io::DATASET_MANAGEMENT | opcode::io::COPY | opcode::io::MANAGEMENT_SEND => {
                 let bytes = command.sgl.bytes;
                 let fits = bytes <= BUFFERED_BYTES_MAX;
-                if fits { Ok(Target::Memory(Vec::new())) } else { Err(Status::INVALID_FIELD) }
+                if fits { Ok(Target::Memory) } else { Err(Status::INVALID_FIELD) }
             }
             _ => Err(Status::INVALID_OPCODE),
         }
@@ -139,6 +135,7 @@ impl Context<'_> {
     fn execute_other(&self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
         match command.opcode {
             opcode::io::MANAGEMENT_RECEIVE => return self.receive(command),
+            opcode::io::COPY => return self.copy(command, data),
             opcode::io::FLUSH => {
                 if command.namespace != ALL_NAMESPACES {
                     self.namespace(command)?;
@@ -147,12 +144,11 @@ impl Context<'_> {
             }
             opcode::io::WRITE_UNCORRECTABLE => {
                 self.require_writable()?;
-                self.subsystem.uncorrectable.mark(&self.range(command)?)?;
+                self.subsystem.uncorrectable.mark(&self.range(command)?);
             }
             opcode::io::WRITE_ZEROES => self.write_zeroes(command)?,
             opcode::io::DATASET_MANAGEMENT => self.deallocate(command, data)?,
             opcode::io::VERIFY => self.verify(command)?,
-            opcode::io::COPY => self.copy(command, data)?,
             opcode::io::MANAGEMENT_SEND => self.send(command, data)?,
             // One of these without data has come here.
             opcode::io::WRITE | opcode::io::COMPARE => return Err(Status::DATA_LENGTH),
@@ -161,7 +157,7 @@ impl Context<'_> {
         Ok(Answer::Done(0))
     }
 
-    fn require_writable(&self) -> Result<(), Status> {
+    pub(super) fn require_writable(&self) -> Result<(), Status> {
         let is_read_only = self.subsystem.store.is_read_only();
         if is_read_only { Err(Status::WRITE_PROTECTED) } else { Ok(()) }
     }
@@ -219,7 +215,7 @@ impl Context<'_> {
     }
 
     /// Calls `use_piece` with where each piece of a range is, and what it holds.
-    fn read(
+    pub(super) fn read(
         &self,
         range: &Range<u64>,
         mut use_piece: impl FnMut(u64, &[u8]) -> Result<(), Status>,
@@ -238,40 +234,6 @@ impl Context<'_> {
 
     fn verify(&self, command: &Command) -> Result<(), Status> {
         self.read(&self.range(command)?, |_, _| Ok(()))
-    }
-
-    /// Copies ranges of the namespace, one after the other, to consecutive blocks (format 0).
-    fn copy(&self, command: &Command, data: &[u8]) -> Result<(), Status> {
-        const ENTRY_BYTES: usize = 32;
-        let namespace = self.namespace(command)?;
-        let count = (command.dword(12) as u8) as usize + 1;
-        if command.dword(12) >> 8 & 15 != 0 {
-            return Err(Status::INVALID_FIELD);
-        }
-        let entries = data.get(..count * ENTRY_BYTES).ok_or(Status::DATA_LENGTH)?;
-        let source = |entry| {
-            let fields = Reader(entry);
-            (fields.u64(8), u64::from(fields.u16(16)) + 1)
-        };
-        let sources: Vec<_> = entries.chunks_exact(ENTRY_BYTES).map(source).collect();
-        let blocks: u64 = sources.iter().map(|(_, blocks)| blocks).sum();
-        if count > RANGES_MAX || blocks > COPY_BLOCKS_MAX.into() {
-            return Err(Status::SIZE_LIMIT);
-        }
-        let stream = self.stream(command)?;
-        let to = namespace.range(command.wide(10), blocks)?;
-        let mut at = to.start;
-        for (first, blocks) in sources {
-            let from = namespace.range(first, blocks)?;
-            self.read(&from, |start, piece| {
-                let written =
-                    self.subsystem.store.write_stream(at + (start - from.start), piece, stream);
-                written.map_err(|error| failure(&error, Status::WRITE_FAULT))
-            })?;
-            at += from.end - from.start;
-        }
-        self.subsystem.uncorrectable.clear(&to);
-        self.force(command)
     }
 
     /// I/O Management Receive: the status of the reclaim unit handles.
@@ -330,17 +292,20 @@ impl Context<'_> {
 
     /// Takes data for blocks, `at` bytes after the first.
     #[inline]
-    pub(super) fn take(&self, blocks: &mut Blocks, at: u32, data: &[u8]) {
-        if blocks.failed.is_none() {
-            let start = blocks.range.start + u64::from(at);
-            let done = if blocks.compares {
-                self.compare(start, data)
-            } else {
-                let written = self.subsystem.store.write_stream(start, data, blocks.stream);
-                written.map_err(|error| failure(&error, Status::WRITE_FAULT))
-            };
-            blocks.failed = done.err();
+    pub(super) fn take(&self, blocks: &Blocks, at: u64, data: &[u8]) -> Result<(), Status> {
+        let start = blocks.range.start + at;
+        if blocks.compares {
+            self.compare(start, data)
+        } else {
+            self.write(start, data, blocks.stream)
         }
+    }
+
+    /// Writes blocks of a stream.
+    #[inline]
+    pub(super) fn write(&self, start: u64, data: &[u8], stream: u16) -> Result<(), Status> {
+        let written = self.subsystem.store.write_stream(start, data, stream);
+        written.map_err(|error| failure(&error, Status::WRITE_FAULT))
     }
 
     fn compare(&self, start: u64, data: &[u8]) -> Result<(), Status> {
@@ -353,9 +318,6 @@ impl Context<'_> {
     /// All data for blocks are there.
     #[inline]
     pub(super) fn finish(&self, command: &Command, blocks: &Blocks) -> Result<Answer, Status> {
-        if let Some(status) = blocks.failed {
-            return Err(status);
-        }
         let bytes = blocks.range.end - blocks.range.start;
         if blocks.compares {
             return Ok(Answer::Compared(bytes));

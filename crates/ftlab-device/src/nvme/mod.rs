@@ -12,20 +12,25 @@
 //!   unit.rs         what units must look like, and their digests
 //!   transfer.rs     data that a command announces and the host sends later
 //!   output.rs       units for the host
+//! controllers.rs  who makes way when there are too many
 //! fabrics.rs      Connect, properties, Disconnect                              base 2.1, section 6
 //! admin.rs        Identify, log pages, features, events, Format, Sanitize      base 2.1, section 5
 //! io.rs           reads, writes, and all else that has blocks                  NVM command set 1.1
+//!   copy.rs         copies of blocks
 //! layout/         the structures, as plain types
 //! ```
 //!
 //! Data goes from the receive buffer directly into the store, and from the store directly into the send
 //! buffer. Commands of one queue are executed in order; a host opens as many queues as it has processors.
-//! A large write is asked for, and written, in pieces, so that memory does not grow with it.
+//! A command takes effect once all of its data is there: what comes in several units waits in memory that all
+//! queues share.
 
 mod admin;
 mod commands;
 mod controller;
+mod controllers;
 mod conversation;
+mod copy;
 mod events;
 mod fabrics;
 mod features;
@@ -70,8 +75,8 @@ const UNIT_BYTES_MAX: u32 = 128 << 10;
 /// The most data of a command that is neither Write nor Compare: all that the standard has is shorter.
 const BUFFERED_BYTES_MAX: u32 = 8 << 10;
 
-/// The most data of all of these that a queue waits for at once.
-const BUFFERED_IN_ALL_BYTES_MAX: u32 = 128 << 10;
+/// The most data that a queue asks for at once: those of a command wait in memory until all of them are there.
+const ASKED_BYTES_MAX: u32 = 2 * TRANSFER_BYTES_MAX;
 
 /// Entries of an I/O queue, at most.
 const QUEUE_ENTRIES_MAX: u16 = 1024;

@@ -13,9 +13,9 @@ use super::output::{Wire, terminate};
 use super::subsystem::{Moved, Subsystem};
 use super::transfer::{Transfer, Transfers};
 use super::unit::{COMMAND_HEADER_BYTES, Expected, Unit};
-use super::{ADMIN_IN_CAPSULE_BYTES, BUFFERED_BYTES_MAX, IN_CAPSULE_BYTES};
+use super::{ADMIN_IN_CAPSULE_BYTES, ASKED_BYTES_MAX, BUFFERED_BYTES_MAX, IN_CAPSULE_BYTES};
 use crate::latency::{set_due, take_due};
-use crate::net::{Link, Replies};
+use crate::net::{Lease, Link, Replies};
 use std::time::{Duration, Instant};
 
 /// A read is answered in pieces of this, which end at a multiple of it within the drive, so that memory does
@@ -29,6 +29,8 @@ pub(super) struct Queue<'a> {
     wire: Wire,
     pub(super) phase: Phase,
     pub(super) transfers: Transfers,
+    /// Memory for data of commands that are not complete, while there are any.
+    lease: Option<Lease>,
     pub(super) reading: Option<Reading>,
     /// What is not yet counted for all queues together: once for each batch of commands.
     pub(super) moved: Moved,
@@ -78,6 +80,7 @@ impl<'a> Queue<'a> {
             wire: Wire::default(),
             phase: Phase::Greeting,
             transfers: Transfers::default(),
+            lease: None,
             reading: None,
             moved: Moved::default(),
             heard: now,
@@ -192,7 +195,7 @@ impl<'a> Queue<'a> {
             self.connect(&command, unit.data, replies);
             return Ok(());
         }
-        let begun = self.begin(&command, unit.data, replies);
+        let begun = self.begin(&command, unit.data);
         self.complete(&command, begun, replies);
         self.tell_events(replies);
         Ok(())
@@ -216,13 +219,8 @@ impl<'a> Queue<'a> {
         self.respond(command.id, result, status, replies);
     }
 
-    /// Begins with a command: carries it out, or asks for its data.
-    fn begin(
-        &mut self,
-        command: &Command,
-        data: &[u8],
-        replies: &mut Replies,
-    ) -> Result<Answer, Status> {
+    /// Begins with a command: carries it out, or has its data asked for.
+    fn begin(&mut self, command: &Command, data: &[u8]) -> Result<Answer, Status> {
         /// Fused operations, and the form of the data pointer: an SGL with a pointer to metadata.
         const FORM: u8 = 0b1100_0011;
         const SGL: u8 = 0b0100_0000;
@@ -237,20 +235,12 @@ impl<'a> Queue<'a> {
             }
             return self.execute(command, &[]);
         }
-        let mut target = self.target(command)?;
+        let target = self.target(command)?;
         if is_in_capsule {
             if command.sgl.address != 0 || data.len() != bytes as usize {
                 return Err(Status::DATA_LENGTH);
             }
-            // Nothing is copied.
-            return match &mut target {
-                Target::Memory(_) => self.execute(command, data),
-                Target::Blocks(blocks) => {
-                    let context = self.io_context().ok_or(Status::SEQUENCE)?;
-                    context.take(blocks, 0, data);
-                    context.finish(command, blocks)
-                }
-            };
+            return self.carry_out(command, target, data, &[]);
         }
         if sgl != SGL_TRANSPORT {
             return Err(Status::SGL_KIND);
@@ -258,14 +248,18 @@ impl<'a> Queue<'a> {
         if self.transfers.has(command.id) {
             return Err(Status::ID_CONFLICT);
         }
-        let transfer = Transfer { command: *command, received: 0, target, due: None };
-        if !self.transfers.has_room(&transfer) {
-            return Err(Status::INTERRUPTED);
-        }
-        let tag = self.transfers.add(transfer);
-        let ready = ReadyToTransfer { command: command.id, tag, offset: 0, bytes };
-        self.wire.ask(&ready, replies);
+        self.transfers.add(Transfer::new(command, target));
         Ok(Answer::Later)
+    }
+
+    /// Asks for data of commands, in their order, as much as may be under way at once.
+    #[inline]
+    pub(super) fn ask(&mut self, replies: &mut Replies) {
+        while let Some((tag, command)) = self.transfers.ask_next() {
+            let bytes = command.sgl.bytes;
+            let ready = ReadyToTransfer { command: command.id, tag, offset: 0, bytes };
+            self.wire.ask(&ready, replies);
+        }
     }
 
     fn io_context(&self) -> Option<io::Context<'_>> {
@@ -285,7 +279,7 @@ impl<'a> Queue<'a> {
         match (is_known, command.sgl.bytes <= BUFFERED_BYTES_MAX) {
             (false, _) => Err(Status::INVALID_OPCODE),
             (true, false) => Err(Status::INVALID_FIELD),
-            (true, true) => Ok(Target::Memory(Vec::new())),
+            (true, true) => Ok(Target::Memory),
         }
     }
 
@@ -321,10 +315,10 @@ impl<'a> Queue<'a> {
         const BYTES_AT: u32 = 16;
         let data = Data::decode(unit.bytes);
         let wrong = |status, information| Err(Termination { status, information });
-        let (subsystem, tag) = (self.subsystem, data.tag);
-        let Phase::Working(connected, _) = &self.phase else {
+        let tag = data.tag;
+        if self.connected().is_none() {
             return wrong(fatal::SEQUENCE, 0);
-        };
+        }
         let Some(transfer) = self.transfers.get(tag).filter(|t| t.command.id == data.command)
         else {
             return wrong(fatal::HEADER_FIELD, TAG_AT);
@@ -341,43 +335,86 @@ impl<'a> Queue<'a> {
             return wrong(fatal::SEQUENCE, 0);
         }
         transfer.received = end;
-        let context = io::Context { subsystem, controller: &connected.controller };
-        match &mut transfer.target {
-            Target::Memory(memory) if unit.is_intact => memory.extend_from_slice(unit.data),
-            // Too little memory is an error of the transport.
-            Target::Memory(_) => {}
-            Target::Blocks(blocks) if unit.is_intact => {
-                context.take(blocks, data.offset, unit.data);
-            }
-            Target::Blocks(blocks) => blocks.failed = Some(Status::TRANSPORT),
-        }
-        transfer.due = transfer.due.max(take_due());
+        transfer.is_intact &= unit.is_intact;
         if is_last {
-            self.finish(tag, replies);
+            self.finish(tag, unit.data, replies);
+        } else {
+            self.keep(tag, unit.data);
         }
         Ok(())
     }
 
-    /// All data of a command are there.
-    fn finish(&mut self, tag: u16, replies: &mut Replies) {
-        let Some(Transfer { command, target, due, .. }) = self.transfers.remove(tag) else {
-            return;
-        };
-        let done = match &target {
-            Target::Blocks(blocks) => {
-                let context = self.io_context().ok_or(Status::SEQUENCE);
-                context.and_then(|context| context.finish(&command, blocks))
-            }
-            Target::Memory(data) if data.len() < command.sgl.bytes as usize => {
-                Err(Status::TRANSPORT)
-            }
-            Target::Memory(data) => self.execute(&command, data),
-        };
-        if let Some(due) = due {
-            set_due(due);
+    /// Keeps data until the rest of the command's is there, in memory for which the queue may have to wait.
+    #[inline(never)]
+    fn keep(&mut self, tag: u16, data: &[u8]) {
+        if self.lease.is_none() {
+            self.lease = Some(self.link.lease(ASKED_BYTES_MAX as usize));
         }
+        if let Some(transfer) = self.transfers.get(tag) {
+            transfer.since.get_or_insert_with(Instant::now);
+            transfer.keep(data);
+        }
+    }
+
+    /// The last data of a command are there.
+    fn finish(&mut self, tag: u16, last: &[u8], replies: &mut Replies) {
+        let Some(transfer) = self.transfers.remove(tag) else { return };
+        let Transfer { command, target, mut data, is_intact, .. } = transfer;
+        let done = if !is_intact {
+            Err(Status::TRANSPORT)
+        } else if data.is_empty() {
+            // Nothing is copied.
+            self.carry_out(&command, target, last, &[])
+        } else {
+            let rest = self.join(&target, &mut data, last);
+            self.carry_out(&command, target, &data, rest)
+        };
+        drop(data);
+        self.shorten_lease();
         self.complete(&command, done, replies);
         self.tell_events(replies);
+    }
+
+    /// Joins the last data with those before them as far as it is necessary: to whole blocks.
+    fn join<'d>(&self, target: &Target, data: &mut Vec<u8>, last: &'d [u8]) -> &'d [u8] {
+        let missing = match target {
+            Target::Memory => last.len(),
+            Target::Blocks(_) => {
+                let block_bytes = 1 << self.subsystem.namespaces[0].block_shift;
+                data.len().next_multiple_of(block_bytes) - data.len()
+            }
+        };
+        let (with_data, rest) = last.split_at(missing.min(last.len()));
+        data.extend_from_slice(with_data);
+        rest
+    }
+
+    /// Gives back the memory if no command waits for the rest of its data.
+    fn shorten_lease(&mut self) {
+        if let Some(lease) = &self.lease {
+            match self.transfers.incomplete_since() {
+                Some(since) => lease.date(since),
+                None => self.lease = None,
+            }
+        }
+    }
+
+    /// Carries out a command, all data of which are there, in one or two parts.
+    #[inline]
+    fn carry_out(
+        &mut self,
+        command: &Command,
+        target: Target,
+        data: &[u8],
+        rest: &[u8],
+    ) -> Result<Answer, Status> {
+        let Target::Blocks(blocks) = target else { return self.execute(command, data) };
+        let context = self.io_context().ok_or(Status::SEQUENCE)?;
+        context.take(&blocks, 0, data)?;
+        if !rest.is_empty() {
+            context.take(&blocks, data.len() as u64, rest)?;
+        }
+        context.finish(command, &blocks)
     }
 
     /// Answers a command.
@@ -419,6 +456,10 @@ impl<'a> Queue<'a> {
             Answer::Aborted(aborted) => {
                 self.respond(aborted, 0, Status::ABORTED, replies);
                 self.respond(command.id, 0, Status::SUCCESS, replies);
+            }
+            Answer::Failed(status, result) => {
+                self.subsystem.log_error(self.entry(command, status));
+                self.respond(command.id, result, status, replies);
             }
             Answer::Leave => {
                 self.respond(command.id, 0, Status::SUCCESS, replies);

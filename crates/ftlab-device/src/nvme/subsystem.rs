@@ -1,21 +1,19 @@
 //! The subsystem that hosts connect to: its namespaces, its controllers, and what they share.
 
 use super::controller::Controller;
+use super::controllers::Controllers;
 use super::events::Event;
-use super::layout::ErrorEntry;
+use super::layout::{self, ErrorEntry};
 use super::lock::lock;
 use super::namespace::{Namespace, divide};
 use super::placement::Placements;
 use super::uncorrectable::Uncorrectable;
-use crate::{HostRequests, Observed, Requests, ServeError, Smart, Status, Store};
-use std::collections::{HashMap, VecDeque};
+use crate::{FlashCounters, HostRequests, Observed, Requests, ServeError, Smart, Status, Store};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use uuid::Uuid;
-
-/// The most controllers at a time.
-const CONTROLLERS_MAX: usize = 1024;
 
 /// Entries of the error log.
 pub(super) const ERRORS_MAX: usize = 64;
@@ -42,18 +40,16 @@ pub struct Subsystem {
     pub(super) placements: Placements,
     pub(super) tallies: Tallies,
     pub(super) uncorrectable: Uncorrectable,
+    /// Held by a Copy onto its own source, which takes memory.
+    pub(super) overlapping: Mutex<()>,
     allow_hosts: Vec<String>,
     begin: Instant,
+    /// What the flash had done when serving began.
+    at_begin: FlashCounters,
     controllers: Mutex<Controllers>,
     errors: Mutex<VecDeque<ErrorEntry>>,
     /// The last sanitize action.
     sanitized: Mutex<Option<u32>>,
-}
-
-#[derive(Default)]
-struct Controllers {
-    all: HashMap<u16, Arc<Controller>>,
-    last: u16,
 }
 
 /// What hosts did since serving began.
@@ -85,10 +81,10 @@ impl Moved {
 }
 
 impl Tallies {
-    /// Adds what a queue has counted, and lets it begin again.
-    pub(super) fn take(&self, of_queue: &mut Moved) {
+    /// Adds what a queue has counted, and lets it begin again; false if that is nothing.
+    pub(super) fn take(&self, of_queue: &mut Moved) -> bool {
         if *of_queue == Moved::default() {
-            return;
+            return false;
         }
         let Moved { reads, read_bytes, writes, written_bytes } = std::mem::take(of_queue);
         let mut all = lock(&self.moved);
@@ -96,6 +92,7 @@ impl Tallies {
         all.read_bytes += read_bytes;
         all.writes += writes;
         all.written_bytes += written_bytes;
+        true
     }
 }
 
@@ -123,6 +120,7 @@ impl Subsystem {
         let uuid = status.uuid.parse().unwrap_or(Uuid::nil());
         let bytes = store.bytes();
         let namespaces = divide(bytes, store.block_bytes(), count, handles, uuid.into_bytes());
+        let uncorrectable = Uncorrectable::new(namespaces[0].block_shift);
         Ok(Self {
             placements: Placements::new(placement, &namespaces, store.block_bytes()),
             nqn: format!("nqn.2014-08.org.nvmexpress:uuid:{uuid}"),
@@ -131,9 +129,11 @@ impl Subsystem {
             store,
             drive,
             tallies: Tallies::default(),
-            uncorrectable: Uncorrectable::default(),
+            uncorrectable,
+            overlapping: Mutex::default(),
             allow_hosts: options.allow_hosts,
             begin: Instant::now(),
+            at_begin: status.flash,
             controllers: Mutex::default(),
             errors: Mutex::default(),
             sanitized: Mutex::default(),
@@ -172,27 +172,17 @@ impl Subsystem {
         }
     }
 
-    /// Makes a controller with a number of its own; `None` if there are too many.
+    /// Makes a controller with a number of its own, for which another one may have to make way. An error if there are
+    /// too many.
     pub(super) fn add_controller(
         &self,
         make: impl FnOnce(u16) -> Controller,
-    ) -> Option<Arc<Controller>> {
-        let mut controllers = self.controllers();
-        if controllers.all.len() >= CONTROLLERS_MAX {
-            return None;
+    ) -> Result<Arc<Controller>, layout::Status> {
+        let (new, gone) = self.controllers().add(make)?;
+        if let Some(gone) = gone {
+            gone.make_way();
         }
-        // Numbers from FFF0h on are reserved; one is used again only after all others.
-        let mut id = controllers.last;
-        loop {
-            id = if id >= 0xffef { 1 } else { id + 1 };
-            if !controllers.all.contains_key(&id) {
-                break;
-            }
-        }
-        controllers.last = id;
-        let controller = Arc::new(make(id));
-        controllers.all.insert(id, Arc::clone(&controller));
-        Some(controller)
+        Ok(new)
     }
 
     /// A controller, by its number.
@@ -260,7 +250,9 @@ impl Subsystem {
             writes: requests(moved.writes, moved.written_bytes, errors),
             ..HostRequests::default()
         };
-        let status = Status { drive: self.drive.status(), host, ..Status::default() };
+        let drive = self.drive.status();
+        let serving = drive.flash.since(&self.at_begin);
+        let status = Status { drive, serving, host, ..Status::default() };
         Smart::new(&status, &self.drive.block_map())
     }
 }

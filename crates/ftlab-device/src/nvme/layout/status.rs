@@ -27,8 +27,6 @@ impl Status {
     pub(crate) const WRITE_PROTECTED: Self = Self::of(GENERIC, 0x20);
     /// A digest of the data did not match: the host may try again.
     pub(crate) const TRANSPORT: Self = Self(0x22);
-    /// There is no room for its data now: the host may try again.
-    pub(crate) const INTERRUPTED: Self = Self(0x21);
     pub(crate) const BEYOND: Self = Self::of(GENERIC, 0x80);
     pub(crate) const CAPACITY: Self = Self::of(GENERIC, 0x81);
     pub(crate) const AER_LIMIT: Self = Self::of(SPECIFIC, 0x05);
@@ -36,9 +34,10 @@ impl Status {
     pub(crate) const INVALID_FORMAT: Self = Self::of(SPECIFIC, 0x0a);
     pub(crate) const NOT_SAVEABLE: Self = Self::of(SPECIFIC, 0x0d);
     pub(crate) const NOT_CHANGEABLE: Self = Self::of(SPECIFIC, 0x0e);
-    /// Of Connect: the format of its parameters, too many controllers, its parameters, and the host.
+    /// Of Connect: the format of its parameters, too many controllers, after which the host may try again, its
+    /// parameters, and the host.
     pub(crate) const CONNECT_FORMAT: Self = Self::of(SPECIFIC, 0x80);
-    pub(crate) const CONNECT_BUSY: Self = Self::of(SPECIFIC, 0x81);
+    pub(crate) const CONNECT_BUSY: Self = Self(SPECIFIC << 8 | 0x81);
     pub(crate) const CONNECT_PARAMETER: Self = Self::of(SPECIFIC, 0x82);
     pub(crate) const CONNECT_HOST: Self = Self::of(SPECIFIC, 0x84);
     /// Of a command that reads and writes: a limit that Identify states.

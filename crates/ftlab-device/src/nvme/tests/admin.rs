@@ -231,6 +231,26 @@ fn log_pages_are_those_that_are_said_to_be_there() {
 }
 
 #[test]
+fn data_units_are_counted_of_what_the_host_sent() {
+    let (_disk, subsystem) = new();
+    let (mut host, controller) = admin(&subsystem);
+    let mut io = io_queue(&subsystem, controller, false);
+    let units = |host: &mut Host| {
+        let smart = log(host, 2, 0, 512);
+        [32, 48, 64, 80].map(|at| fields(&smart).u128(at))
+    };
+    assert_eq!(units(&mut host), [0, 8, 0, 0], "1,000 pages were written before that");
+    for block in 0..125 {
+        io.run(Request::write(1, block, 1, vec![1; 4096])).unwrap();
+    }
+    io.run(Request::read(1, 0, 125, 125 * 4096)).unwrap();
+    // 512,000 bytes each.
+    assert_eq!(units(&mut host), [1, 9, 1, 125]);
+    io.run(Request::read(1, 0, 1, 4096)).unwrap();
+    assert_eq!(units(&mut host), [2, 9, 2, 125]);
+}
+
+#[test]
 fn format_and_sanitize_leave_nothing_and_tell_hosts() {
     let (disk, subsystem) = new();
     let (mut host, controller) = admin(&subsystem);

@@ -2,7 +2,7 @@
 
 use crate::net::{Conversation, Link, Replies};
 use crate::nvme::initiator::{Done, Initiator, Request};
-use crate::nvme::layout::{Reader, opcode};
+use crate::nvme::layout::{Data, Header, Reader, flag, kind, opcode};
 use crate::nvme::queue::Queue;
 use crate::nvme::{Subsystem, SubsystemOptions};
 use crate::{BlockMap, DriveStatus, Observed, Placement, PlacementHandle, Ram, Store};
@@ -23,6 +23,8 @@ pub(super) struct Disk {
     pub(super) streams: Mutex<Vec<u16>>,
     pub(super) flushes: AtomicU32,
     pub(super) is_read_only: bool,
+    /// Reads that contain this byte fail.
+    pub(super) unreadable: Option<u64>,
     /// Placement handles.
     pub(super) handles: usize,
     /// What has happened to them.
@@ -36,6 +38,7 @@ impl Default for Disk {
             streams: Mutex::default(),
             flushes: AtomicU32::new(0),
             is_read_only: false,
+            unreadable: None,
             handles: 4,
             events: Mutex::default(),
         }
@@ -68,6 +71,9 @@ impl Store for Disk {
     }
 
     fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        if self.unreadable.is_some_and(|at| (offset..offset + data.len() as u64).contains(&at)) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is damaged"));
+        }
         self.ram.read(offset, data)
     }
 
@@ -234,6 +240,37 @@ pub(super) fn io_queue(subsystem: &Subsystem, controller: u16, digests: bool) ->
     let mut host = Initiator::begin(Pipe::new(subsystem), digests).unwrap();
     host.connect(1, 128, controller, subsystem.nqn(), HOST).unwrap();
     host
+}
+
+/// Submits a command whose data are not in its capsule, and takes the requests for data; returns its number.
+pub(super) fn announce(host: &mut Host, request: Request) -> u16 {
+    host.in_capsule_bytes = 0;
+    let id = host.submit(request);
+    host.send().unwrap();
+    host.stream.received();
+    id
+}
+
+/// Sends a unit with a part of the data of a command that was asked for with tag 0, the last one if it ends after all
+/// `total` bytes.
+pub(super) fn send_part(host: &mut Host, id: u16, at: usize, part: &[u8], total: usize) {
+    send_tagged(host, id, 0, at, part, total);
+}
+
+/// The same for any tag.
+pub(super) fn send_tagged(
+    host: &mut Host,
+    id: u16,
+    tag: u16,
+    at: usize,
+    part: &[u8],
+    total: usize,
+) {
+    let mut unit = [0; Data::BYTES];
+    Data { command: id, tag, offset: at as u32, bytes: part.len() as u32 }.put(&mut unit);
+    let flags = if at + part.len() == total { flag::LAST } else { 0 };
+    host.put(kind::HOST_DATA, flags, &unit[Header::BYTES..], part);
+    host.send().unwrap();
 }
 
 /// A command of the admin queue that asks for data.

@@ -3,7 +3,9 @@
 mod admin;
 mod bench;
 mod commands;
+mod copies;
 mod layouts;
 mod power_cut;
 mod sockets;
 mod transport;
+mod whole;

@@ -1,6 +1,6 @@
 //! What was flushed over NVMe survives a power cut, and so do the placement handles of its pages.
 
-use super::bench::{admin, fields, io_queue, log, plain};
+use super::bench::{admin, announce, fields, io_queue, log, plain, send_part};
 use crate::media::PowerCut;
 use crate::nvme::initiator::Request;
 use crate::nvme::layout::opcode;
@@ -17,19 +17,24 @@ fn options() -> CreateOptions {
     CreateOptions { ftl: "nvme-fdp:handles=3".parse().unwrap(), config, checkpoint_every: None }
 }
 
-/// Serves the drive, writes pages of three handles, and cuts the power; returns what is left.
-fn write_and_cut(flushes: bool, forces: bool) -> (Arc<PowerCut>, Vec<u32>) {
+/// An empty drive, and what it is on.
+fn create() -> (Arc<PowerCut>, Arc<Drive>) {
     let bytes = Drive::backing_bytes(&options()).unwrap() as usize;
     let backing = Arc::new(PowerCut::new(vec![0; bytes]));
     Drive::create_on(&(Arc::clone(&backing) as _), &options()).unwrap();
     let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default()).unwrap();
-    let drive = Arc::new(drive);
-    let subsystem = Subsystem::new(
-        Arc::clone(&drive) as _,
-        Arc::clone(&drive) as _,
-        SubsystemOptions::default(),
-    )
-    .unwrap();
+    (backing, Arc::new(drive))
+}
+
+fn present(drive: &Arc<Drive>) -> Subsystem {
+    let store = || Arc::clone(drive);
+    Subsystem::new(store() as _, store() as _, SubsystemOptions::default()).unwrap()
+}
+
+/// Serves the drive, writes pages of three handles, and cuts the power; returns what is left.
+fn write_and_cut(flushes: bool, forces: bool) -> (Arc<PowerCut>, Vec<u32>) {
+    let (backing, drive) = create();
+    let subsystem = present(&drive);
     let (admin, controller) = admin(&subsystem);
     let mut io = io_queue(&subsystem, controller, false);
     for step in 0..100_u64 {
@@ -72,14 +77,8 @@ fn flushed_and_forced_writes_survive_with_their_handles() {
 
 #[test]
 fn a_handle_that_moved_on_stays_on_its_new_unit() {
-    let bytes = Drive::backing_bytes(&options()).unwrap() as usize;
-    let backing = Arc::new(PowerCut::new(vec![0; bytes]));
-    Drive::create_on(&(Arc::clone(&backing) as _), &options()).unwrap();
-    let drive = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default()).unwrap();
-    let drive = Arc::new(drive);
-    let store = || Arc::clone(&drive);
-    let subsystem = Subsystem::new(store() as _, store() as _, SubsystemOptions::default());
-    let subsystem = subsystem.unwrap();
+    let (backing, drive) = create();
+    let subsystem = present(&drive);
     let (mut admin, controller) = admin(&subsystem);
     let mut io = io_queue(&subsystem, controller, false);
     let enable = Request {
@@ -131,4 +130,60 @@ fn what_was_not_flushed_may_be_lost() {
     let mut page = [0; BLOCK];
     drive.read(99 * BLOCK as u64, &mut page).unwrap();
     assert_eq!(page, [0; BLOCK], "so a flush is what makes the difference");
+}
+
+/// Sends `sent` of the units of a write of 2s over flushed 1s, of so many bytes each. Then the connection ends, others
+/// flush if `flushes`, and the power is cut, after which any part of what was not durable may be there.
+fn cut_between_units(blocks: u32, unit_bytes: usize, sent: usize, flushes: bool) -> Vec<u8> {
+    let (backing, drive) = create();
+    let subsystem = present(&drive);
+    let (mut host, controller) = admin(&subsystem);
+    let mut io = io_queue(&subsystem, controller, true);
+    let bytes = blocks as usize * BLOCK;
+    let force = |mut write: Request| {
+        write.dwords[2] |= 1 << 30;
+        write
+    };
+    let write = |byte: u8| force(Request::write(1, 40, blocks, vec![byte; bytes]));
+    assert_eq!(io.run(write(1)).unwrap().status, 0);
+    let id = announce(&mut io, write(2));
+    let data = vec![2; bytes];
+    for (index, unit) in data.chunks(unit_bytes).enumerate().take(sent) {
+        send_part(&mut io, id, index * unit_bytes, unit, bytes);
+    }
+    drop(io);
+    if flushes {
+        // A shutdown of the controller.
+        host.set_property(0x14, 0x0046_4001).unwrap();
+    }
+    drop(host);
+    drop(subsystem);
+    Arc::into_inner(drive).unwrap().abandon();
+    let mut random = u64::from(blocks) << 32 | (unit_bytes + sent) as u64;
+    let survivor = backing.survivor(|choices| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) as u32 % choices.max(1)
+    });
+    let drive = Drive::open_alone(Arc::new(PowerCut::new(survivor)), OpenOptions::default());
+    let mut content = vec![0; bytes];
+    drive.unwrap().read(40 * BLOCK as u64, &mut content).unwrap();
+    content
+}
+
+#[test]
+fn a_write_that_is_cut_between_its_units_has_never_been() {
+    for (blocks, unit_bytes) in
+        [(1, 1), (1, 512), (1, 4095), (3, 5000), (16, BLOCK), (64, 100_000), (256, 128 << 10)]
+    {
+        let bytes = blocks as usize * BLOCK;
+        let units = bytes.div_ceil(unit_bytes);
+        for sent in [0, 1, units / 2, units - 1, units] {
+            for flushes in [false, true] {
+                let content = cut_between_units(blocks, unit_bytes, sent, flushes);
+                let expected = if sent == units { 2 } else { 1 };
+                let is_whole = content.iter().all(|byte| *byte == expected);
+                assert!(is_whole, "{sent} of {units} units of {blocks} blocks");
+            }
+        }
+    }
 }

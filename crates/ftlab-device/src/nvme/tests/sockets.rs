@@ -1,11 +1,11 @@
 //! Real sockets: several hosts, hosts that leave, and the discovery service.
 
 use super::bench::{BLOCK, Disk, HOST, asking, fields, plain};
-use crate::net::{Address, Server, ServerOptions};
+use crate::net::{Address, Limits, Server, ServerOptions};
 use crate::nvme::initiator::{Initiator, Request};
-use crate::nvme::layout::{DISCOVERY_NQN, opcode};
+use crate::nvme::layout::{DISCOVERY_NQN, Data, Header, kind, opcode};
 use crate::nvme::{Subsystem, SubsystemOptions};
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,6 +20,10 @@ struct Served {
 }
 
 fn serve(disk: &Arc<Disk>) -> Served {
+    serve_with(disk, ServerOptions::default())
+}
+
+fn serve_with(disk: &Arc<Disk>, options: ServerOptions) -> Served {
     let subsystem =
         Subsystem::new(Arc::clone(disk) as _, Arc::clone(disk) as _, SubsystemOptions::default())
             .unwrap();
@@ -28,7 +32,6 @@ fn serve(disk: &Arc<Disk>) -> Served {
     let reported = Arc::clone(&reports);
     let report = Box::new(move |text| reported.lock().unwrap().push(text));
     let anywhere = "127.0.0.1:0".parse().unwrap();
-    let options = ServerOptions::default();
     let server = Server::start(&anywhere, Arc::new(subsystem), options, report).unwrap();
     let Address::Tcp(address) = *server.address() else { panic!("no TCP") };
     Served { server, address, nqn, reports }
@@ -199,4 +202,40 @@ fn a_host_that_violates_the_protocol_is_told_and_reported() {
     served.wait_until_alone();
     let reports = served.reports.lock().unwrap();
     assert!(reports[0].contains("a unit of type 0x42 and 24 bytes"), "{reports:?}");
+}
+
+#[test]
+fn who_sends_a_part_of_its_data_and_no_more_makes_way_for_others() {
+    // Memory for the data of two connections.
+    let limits = Limits { incomplete_bytes: 4 << 20, ..Limits::default() };
+    let served = serve_with(&Arc::default(), ServerOptions { limits, ..ServerOptions::default() });
+    let (_admin, controller) = served.admin();
+    let megabyte = |first: u64, byte: u8| Request::write(1, first, 256, vec![byte; 1 << 20]);
+    let stalled: Vec<Host> = (0..4)
+        .map(|index| {
+            let mut host = served.connect(2 * (index + 1), controller, &served.nqn);
+            let id = host.submit(megabyte(0, 7));
+            host.send().unwrap();
+            let mut unit = [0; Data::BYTES];
+            Data { command: id, tag: 0, offset: 0, bytes: 1000 }.put(&mut unit);
+            // It does not wait for the request, which is there before that.
+            host.stream.read_exact(&mut [0; 24]).unwrap();
+            host.put(kind::HOST_DATA, 0, &unit[Header::BYTES..], &[7; 1000]);
+            host.send().unwrap();
+            host
+        })
+        .collect();
+    let mut host = served.connect(1, controller, &served.nqn);
+    for first in [512, 1024] {
+        assert_eq!(host.run(megabyte(first, 9)).unwrap().status, 0);
+    }
+    // Two of them had to go, or three; the drive has nothing of theirs.
+    let read = host.run(Request::read(1, 0, 1, BLOCK as u32)).unwrap();
+    assert_eq!(read.data, [0; BLOCK]);
+    let gone = stalled.into_iter().filter(|host| {
+        let mut stream = host.stream();
+        stream.set_nonblocking(true).unwrap();
+        !stream.read(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    });
+    assert!(gone.count() >= 2);
 }
