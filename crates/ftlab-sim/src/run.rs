@@ -269,7 +269,7 @@ fn finish(
         run.own_workload = Some(own);
     }
     Ok(ExperimentResult {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: ftlab_spec::version().to_owned(),
         command: None,
         trace_hash: feed.hash(),
         workload,
