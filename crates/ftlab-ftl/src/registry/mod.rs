@@ -6,6 +6,7 @@ mod entry;
 mod error;
 mod list;
 mod macros;
+mod memory;
 mod names;
 mod row;
 #[cfg(test)]
@@ -24,5 +25,6 @@ pub use build::{
 pub use entry::{Entry, Kind};
 pub use error::BuildError;
 pub use list::{PolicyVisitor, covering_names, ftl_names, known_ftls, policy_names};
+pub use memory::{drive_bytes, memory_bytes};
 pub use names::{entries, fit, hints, resolve};
 pub use units::in_units;
