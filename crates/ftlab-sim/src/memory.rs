@@ -6,7 +6,7 @@
 use crate::SimError;
 use crate::frames::CELLS_MAX;
 use crate::observed_workload::WorkloadWatch;
-use ftlab_flash::{Interval, Lpn, Timing};
+use ftlab_flash::{Arrivals, Interval, Lpn, Timing};
 use ftlab_ftl::page::{DriveConfig, Hints, Lifetime};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, OwnPolicies, RequestPart, SlcCache};
@@ -108,9 +108,10 @@ impl Needs<'_> {
         if self.hints.contains(&Hints::Lifetimes) {
             write_bytes += size_of::<Lifetime>();
         }
-        if let Some(timing) = self.timing {
-            let is_served = timing.has_requests();
-            write_bytes += if is_served { size_of::<RequestPart>() } else { size_of::<u64>() };
+        if self.timing.is_some_and(Timing::has_requests) {
+            write_bytes += size_of::<RequestPart>();
+        } else if self.timing.is_some_and(|timing| timing.arrivals() == Arrivals::Trace) {
+            write_bytes += size_of::<u64>();
         }
         let most = self.page_writes.map_or(u64::MAX, |writes| writes.max(self.filled));
         let pages = u64::from(self.drive.logical_pages);
