@@ -209,25 +209,8 @@ impl Experiment {
         };
         let pool = threads.clone();
         let oracle = self.workload.oracle(&space)?;
-        let has_end = self.workload.has_end()?;
-        let needs = Needs {
-            ftls: &self.ftls,
-            policies: &self.policies,
-            drive: &drive_config,
-            slc_cache: self.drive.slc_cache,
-            oracle: &oracle,
-            timing: timing.as_ref(),
-            has_faults: self.faults.is_some(),
-            observe: self.observe,
-            hints: self.hints()?,
-            filled: self.fill.writes(space.logical_pages),
-            page_writes: writes_max
-                .filter(|_| !has_end)
-                .map(|writes| writes.saturating_add(self.warmup_writes)),
-            interval_writes,
-            batch_writes: self.batch_writes,
-        };
-        let memory = Promise::new(needs.bytes()?, self.ftls.len())?;
+        let memory =
+            self.promise(&drive_config, &oracle, timing.as_ref(), writes_max, interval_writes)?;
         let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing.as_ref());
         let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let transactions = matches!(hosts, Some(WhichHosts::Threads(..)));
@@ -263,6 +246,36 @@ impl Experiment {
         self.keep_streams(timing.as_ref(), &mut feeds, &mut hosted)?;
         let workload = self.workload.clone();
         Ok(Prepared { workload, config, requests, notes, memory, ahead, feeds, hosted, runs, pool })
+    }
+
+    /// The memory that it takes; refused if there is less.
+    fn promise(
+        &self,
+        drive: &DriveConfig,
+        oracle: &[OracleGroup],
+        timing: Option<&Timing>,
+        writes_max: Option<u64>,
+        interval_writes: u64,
+    ) -> Result<Promise, SimError> {
+        let has_end = self.workload.has_end()?;
+        let needs = Needs {
+            ftls: &self.ftls,
+            policies: &self.policies,
+            drive,
+            slc_cache: self.drive.slc_cache,
+            oracle,
+            timing,
+            has_faults: self.faults.is_some(),
+            observe: self.observe,
+            hints: self.hints()?,
+            filled: self.fill.writes(drive.logical_pages.into()),
+            page_writes: writes_max
+                .filter(|_| !has_end)
+                .map(|writes| writes.saturating_add(self.warmup_writes)),
+            interval_writes,
+            batch_writes: self.batch_writes,
+        };
+        Promise::new(needs.bytes()?, self.ftls.len())
     }
 
     /// What happens after which writes.

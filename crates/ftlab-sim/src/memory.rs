@@ -191,7 +191,7 @@ mod tests {
     fn too_much_is_refused_with_the_numbers() {
         assert!(check(100 << 20, 1, Some(1 << 30)).is_ok());
         assert!(check(1 << 50, 1000, None).is_ok());
-        let error = check(9019431322, 1000, Some(130 << 20)).unwrap_err().to_string();
+        let error = check(9_019_431_322, 1000, Some(130 << 20)).unwrap_err().to_string();
         assert!(
             error.starts_with("1000 FTLs on this drive need 8.400 GiB of memory, and 130 MiB are"),
             "{error}"

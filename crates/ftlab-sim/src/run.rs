@@ -140,8 +140,8 @@ fn look_ahead(
     logical_pages: u32,
     progress: &mut impl Progress,
 ) -> Result<Lifetimes, SimError> {
-    let ends = feeds.iter().map(|feed| feed.schedule().end().filter(|_| is_endless));
-    let writes = ends.fold(Some(0_u64), |sum, end| Some(sum?.saturating_add(end?)));
+    let mut ends = feeds.iter().map(|feed| feed.schedule().end().filter(|_| is_endless));
+    let writes = ends.try_fold(0_u64, |sum, end| Some(sum.saturating_add(end?)));
     let mut pass = Pass::new(logical_pages, writes)?;
     for feed in feeds {
         let mut chunk = Chunk::default();
