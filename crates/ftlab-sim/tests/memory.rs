@@ -2,6 +2,7 @@
 
 use ftlab_sim::{DriveOptions, Experiment, Faults, Fill, Length, Logical, SLACK_BYTES, Workload};
 use ftlab_spec::ByteSize;
+use ftlab_trace::OpenOptions;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -86,7 +87,7 @@ impl Drop for Wrong {
 
 /// Page writes to a drive with this FTL, most of them to few pages.
 fn experiment(ftl: &str, gib: f64, writes: u64) -> Experiment {
-    let workload = Workload::parse("hotcold:writes=0.9,pages=0.1", Default::default()).unwrap();
+    let workload = Workload::parse("hotcold:writes=0.9,pages=0.1", OpenOptions::default()).unwrap();
     let logical = Logical::Bytes(ByteSize((gib * f64::from(1 << 30)) as u64));
     Experiment {
         drive: DriveOptions { logical, ..DriveOptions::default() },
