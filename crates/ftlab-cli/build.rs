@@ -49,7 +49,9 @@ fn of_repository() -> Option<String> {
         }
     }
     let sources = sources().ok()?;
-    sources.iter().for_each(|path| println!("cargo::rerun-if-changed={path}"));
+    for path in &sources {
+        println!("cargo::rerun-if-changed={path}");
+    }
     let mut status = vec!["status", "--porcelain", "--untracked-files=no", "--"];
     status.extend(sources.iter().map(String::as_str));
     let changes = git(&status)?;
