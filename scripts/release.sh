@@ -16,10 +16,12 @@ mkdir -p "$out"
 
 # The same commit gives the same archives, and nothing tells where it was built.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse --short=7 HEAD)
+FTLAB_COMMIT=$commit
 registry=${CARGO_HOME:-$HOME/.cargo}
 remap="--remap-path-prefix=$PWD=/ftlab --remap-path-prefix=$registry=/cargo"
 CFLAGS="-ffile-prefix-map=$PWD=/ftlab -ffile-prefix-map=$registry=/cargo"
-export SOURCE_DATE_EPOCH CFLAGS
+export SOURCE_DATE_EPOCH CFLAGS FTLAB_COMMIT
 export PATH=$PWD/target/tools/bin:$PATH
 
 say() { echo "release: $*" >&2; }
@@ -67,7 +69,7 @@ fi
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet "$out"/*.whl
 for command in "$work/$folder/ftlab" "$work/venv/bin/ftlab"; do
-	[ "$("$command" --version)" = "ftlab $version" ] || fail "$command is not ftlab $version"
+	[ "$("$command" --version)" = "ftlab $version ($commit)" ] || fail "$command is not ftlab $version ($commit)"
 	"$command" run uniform --logical 256MiB --fill random --ftl 1r-greedy --quiet > /dev/null
 done
 "$work/venv/bin/python" -c 'import ftlab; ftlab.run("uniform", "1r-greedy", drive="256MiB", fill="random")'

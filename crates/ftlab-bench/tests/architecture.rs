@@ -24,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
         &[
             "ftlab-device",
             "ftlab-ftl",
+            "ftlab-hardware",
             "ftlab-lab",
             "ftlab-model",
             "ftlab-record",

@@ -41,7 +41,7 @@ use std::ffi::{OsStr, OsString};
 /// A laboratory for flash translation layers (FTLs): simulate, compare and explain write
 /// amplification.
 #[derive(Parser)]
-#[command(name = "ftlab", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "ftlab", version = ftlab_spec::version(), arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -94,6 +94,11 @@ enum Command {
     Man(absent::AbsentArgs),
 }
 
+/// Lets what this program writes name the commit that it was built from.
+pub fn name_commit() {
+    ftlab_spec::name_commit(env!("FTLAB_COMMIT"));
+}
+
 /// Suppresses the reports of panics that become errors, which say it better.
 fn report_only_bugs() {
     let report = std::panic::take_hook();
@@ -110,6 +115,7 @@ fn report_only_bugs() {
 /// `python` is the interpreter that `ftlab tune` runs if FTLAB_PYTHON is not set; `python3` if `None`.
 pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) -> u8 {
     report_only_bugs();
+    name_commit();
     let typed: Vec<_> = typed.into_iter().collect();
     let mut commands = Cli::command();
     let words = std::iter::once("ftlab".into()).chain(typed.iter().cloned());

@@ -7,7 +7,7 @@ use common::Place;
 #[test]
 fn the_version_is_printed() {
     let output = Place::new().ftlab("--version");
-    assert_eq!(output.stdout, format!("ftlab {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(output.stdout, format!("{}\n", common::written_by()));
 }
 
 #[test]

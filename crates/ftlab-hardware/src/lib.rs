@@ -1,9 +1,14 @@
-//! The two hints that hot paths give to the machine; the only unsafe code of FTLs and workloads.
+//! The two hints that hot paths give to the machine, and what happens where it has no memory left; the only unsafe
+//! code of FTLs and workloads.
 //!
-//! Both change speed and never a result. The benchmark `ftlab-bench` shows what they bring: on a
+//! Both hints change speed and never a result. The benchmark `ftlab-bench` shows what they bring: on a
 //! large drive the mapping tables exceed every cache and every TLB, and a flash page program is
 //! mostly the wait for one mapping entry.
 #![allow(unsafe_code)]
+
+mod allocator;
+
+pub use allocator::{Allocator, share_one_heap};
 
 /// Asks the processor to fetch `slice[index]` for a write that comes soon; out of range is ignored.
 #[inline]

@@ -25,6 +25,9 @@ pub struct Kept<C, R> {
 #[derive(Serialize, Deserialize)]
 struct Line<C, R> {
     key: String,
+    /// What wrote it.
+    #[serde(default)]
+    by: String,
     cell: C,
     run: R,
 }
@@ -67,7 +70,7 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
 
     /// Keeps a finished run, before anything else is done with it.
     pub(crate) fn put(&mut self, key: &str, cell: &C, run: &R) -> Result<(), LabError> {
-        let line = Line { key: key.to_owned(), cell, run };
+        let line = Line { key: key.to_owned(), by: ftlab_spec::written_by(), cell, run };
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
         self.file

@@ -18,7 +18,7 @@ pub const DEPTH_PER_LUN: u64 = 8;
 /// Load-latency curves of some FTLs under one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCurves {
-    /// Version of ftlab.
+    /// Version of ftlab, with the commit that it was built from, if that is known.
     pub version: String,
     /// The command line.
     pub command: Option<String>,
@@ -117,7 +117,7 @@ pub fn load_curves(
     let Some(config) = first else {
         return Err(unusable("no FTL is named", "add --ftl NAME").into());
     };
-    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let version = ftlab_spec::version().to_owned();
     Ok(LoadCurves { version, command: None, config, curves })
 }
 

@@ -1,6 +1,7 @@
 //! Work on many items at a time.
 
 use ftlab_sim::{Progress, Status};
+use ftlab_trace::share_one_heap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,18 +30,31 @@ pub(crate) fn parallel<T: Sync, R: Send>(
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    *lock(&results[index]) = Some(work(item));
-                }
-            });
+    let one_after_the_other = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            *lock(&results[index]) = Some(work(item));
         }
-    });
+    };
+    on_threads(threads.clamp(1, items.len().max(1)), |_| one_after_the_other());
     results.iter().filter_map(|result| lock(result).take()).collect()
+}
+
+/// Does the same work on so many threads, each of which is told its number; on fewer if the system has no more, and at
+/// least on this one.
+pub(crate) fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
+    share_one_heap();
+    std::thread::scope(|scope| {
+        for number in 1..threads {
+            let work = &work;
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || work(number));
+            if spawned.is_err() {
+                break;
+            }
+        }
+        work(0);
+    });
 }
 
 /// What a mutex holds; a thread that panicked takes the run with it anyway.

@@ -67,6 +67,14 @@ impl OwnPolicies {
         registry::fit(spec, size, oracle)
     }
 
+    /// [`registry::memory_bytes`], of these too: of theirs only the tables of the drive are known.
+    pub fn memory_bytes(&self, spec: &Spec, shape: DriveShape) -> Result<u64, SpecError> {
+        if self.find(spec).is_some() {
+            return Ok(registry::drive_bytes(shape));
+        }
+        registry::memory_bytes(spec, shape)
+    }
+
     /// What `of_registry` builds, of these too.
     pub(crate) fn build<F: Flash + Send + 'static, O: Observer + 'static>(
         &self,

@@ -30,6 +30,14 @@ mod workload;
 
 #[pyo3::pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
+    /// Files that Python writes state the commit, too.
+    #[pymodule_init]
+    fn name_commit(_module: &Bound<'_, PyModule>) {
+        ftlab_cli::name_commit();
+    }
+
     #[pymodule_export]
     use super::advise::advise;
     #[pymodule_export]

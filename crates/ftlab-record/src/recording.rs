@@ -251,7 +251,7 @@ impl Recording {
         }
         let exit_code = self.running.exit().map(command::exit_code);
         let mut say = |key: &str, value: String| properties.insert(key.into(), value);
-        say("recorded_by", format!("ftlab {}", env!("CARGO_PKG_VERSION")));
+        say("recorded_by", ftlab_spec::written_by());
         say("kernel", kernel());
         say("started", humantime::format_rfc3339_seconds(self.started).to_string());
         say("lost_events", captured.lost_events.to_string());

@@ -39,7 +39,6 @@ pub struct CurvePage {
 #[derive(Template)]
 #[template(path = "curve.html")]
 struct Page<'a> {
-    version: &'static str,
     question: &'a str,
     of: &'a CurvePage,
 }
@@ -52,7 +51,7 @@ impl Page<'_> {
 
 /// The page; it has no scripts.
 pub fn curve_page(of: &CurvePage) -> Result<String, ReportError> {
-    Ok(Page { version: env!("CARGO_PKG_VERSION"), question: &of.question, of }.render()?)
+    Ok(Page { question: &of.question, of }.render()?)
 }
 
 #[cfg(test)]

@@ -40,7 +40,6 @@ pub fn inspection_page(
 #[derive(Template)]
 #[template(path = "inspection.html")]
 struct Page<'a> {
-    version: &'static str,
     question: String,
     answer: String,
     contents: Vec<Link>,
@@ -67,7 +66,6 @@ impl<'a> Page<'a> {
             names => names.concat(),
         };
         Ok(Self {
-            version: env!("CARGO_PKG_VERSION"),
             question: format!("What do the writes of {names} look like?"),
             answer: texts.names.iter().zip(found).map(sentence).collect::<Vec<_>>().join(" "),
             contents: contents.map(|(id, text)| Link { id, text }).into(),

@@ -21,7 +21,6 @@ pub fn lesson_page(lesson: &Lesson) -> Result<String, ReportError> {
 #[derive(Template)]
 #[template(path = "lesson.html")]
 struct Page<'a> {
-    version: &'a str,
     result: &'a ExperimentResult,
     question: String,
     drive: String,
@@ -41,7 +40,6 @@ impl<'a> Page<'a> {
         };
         let reserve = result.config.drive.reserve_blocks;
         Ok(Self {
-            version: &result.version,
             result,
             question: format!("How {verb} {names} collect garbage?"),
             drive: drive(&result.config),

@@ -26,7 +26,6 @@ pub fn page(result: &ExperimentResult) -> Result<String, ReportError> {
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
-    version: &'a str,
     contents: Vec<Link>,
     result: &'a ExperimentResult,
     question: String,
@@ -97,7 +96,6 @@ impl<'a> Page<'a> {
             runs.iter().find_map(|run| run.observed.as_ref()).map(|o| o.moves.window_writes);
         let responses = times::responses(result);
         Ok(Self {
-            version: &result.version,
             contents: contents(result, !responses.headings.is_empty()),
             result,
             question: question(result),

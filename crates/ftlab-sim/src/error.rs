@@ -1,6 +1,6 @@
 //! Why an experiment cannot be run.
 
-use crate::format::grouped;
+use crate::format::{bytes, grouped};
 use ftlab_flash::GeometryError;
 use ftlab_ftl::registry::BuildError;
 use ftlab_machine::MachineError;
@@ -111,9 +111,9 @@ pub enum SimError {
     /// More memory than there is.
     #[error(
         "{ftls} FTLs on this drive need {} of memory, and {} are available; simulate a smaller \
-         drive (--logical), larger pages (--page-size) or fewer FTLs at a time",
-        gib(*needed_bytes),
-        gib(*available_bytes)
+         drive (--logical), larger pages (--page-size) or fewer FTLs at a time, with --jobs 1 in a sweep",
+        bytes(*needed_bytes),
+        bytes(*available_bytes)
     )]
     Memory {
         /// How many FTLs.
@@ -189,10 +189,6 @@ fn enlarged(page: u64, page_bytes: u32) -> String {
     let bytes = page.saturating_add(1).saturating_mul(u64::from(page_bytes));
     let mib = 1 << 20;
     ByteSize(bytes.checked_next_multiple_of(mib).unwrap_or(bytes)).to_string()
-}
-
-fn gib(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
 #[cfg(test)]

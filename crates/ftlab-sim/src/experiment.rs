@@ -6,6 +6,7 @@ use crate::feed::Feed;
 use crate::format::grouped;
 use crate::ftl_run::FtlRun;
 use crate::hosted::{self, Hosted, WhichHosts};
+use crate::memory::{Needs, Promise};
 use crate::parameters::named;
 use crate::precondition::{Fill, fill};
 use crate::progress::Progress;
@@ -15,7 +16,7 @@ use crate::run::Prepared;
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::threads::Threads;
 use crate::workload::Workload;
-use crate::{SimError, memory, steady};
+use crate::{SimError, steady};
 use ftlab_flash::{Arrivals, Faults, Timing, Unit};
 use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
@@ -207,8 +208,9 @@ impl Experiment {
             faults: self.faults.map(|faults| named(faults.values())),
         };
         let pool = threads.clone();
-        let memory_bytes = memory::check(&drive_config, self.ftls.len(), self.observe)?;
         let oracle = self.workload.oracle(&space)?;
+        let memory =
+            self.promise(&drive_config, &oracle, timing.as_ref(), writes_max, interval_writes)?;
         let build = |fitted: &Spec, drive| build_ftl(self, fitted, drive, timing.as_ref());
         let mut runs = pool.install(|| self.build(&config, drive_config, &oracle, build))?;
         let transactions = matches!(hosts, Some(WhichHosts::Threads(..)));
@@ -243,18 +245,37 @@ impl Experiment {
         }
         self.keep_streams(timing.as_ref(), &mut feeds, &mut hosted)?;
         let workload = self.workload.clone();
-        Ok(Prepared {
-            workload,
-            config,
-            requests,
-            notes,
-            memory_bytes,
-            ahead,
-            feeds,
-            hosted,
-            runs,
-            pool,
-        })
+        Ok(Prepared { workload, config, requests, notes, memory, ahead, feeds, hosted, runs, pool })
+    }
+
+    /// The memory that it takes; refused if there is less.
+    fn promise(
+        &self,
+        drive: &DriveConfig,
+        oracle: &[OracleGroup],
+        timing: Option<&Timing>,
+        writes_max: Option<u64>,
+        interval_writes: u64,
+    ) -> Result<Promise, SimError> {
+        let has_end = self.workload.has_end()?;
+        let needs = Needs {
+            ftls: &self.ftls,
+            policies: &self.policies,
+            drive,
+            slc_cache: self.drive.slc_cache,
+            oracle,
+            timing,
+            has_faults: self.faults.is_some(),
+            observe: self.observe,
+            hints: self.hints()?,
+            filled: self.fill.writes(drive.logical_pages.into()),
+            page_writes: writes_max
+                .filter(|_| !has_end)
+                .map(|writes| writes.saturating_add(self.warmup_writes)),
+            interval_writes,
+            batch_writes: self.batch_writes,
+        };
+        Promise::new(needs.bytes()?, self.ftls.len())
     }
 
     /// What happens after which writes.
@@ -426,11 +447,14 @@ impl Experiment {
         Ok(())
     }
 
+    /// What each FTL asks for.
+    fn hints(&self) -> Result<Vec<Hints>, SimError> {
+        Ok(self.ftls.iter().map(|ftl| self.policies.hints(ftl)).collect::<Result<_, _>>()?)
+    }
+
     /// Whether an FTL asks for these hints.
     fn asks_for(&self, hints: Hints) -> Result<bool, SimError> {
-        let hints_of = |ftl| self.policies.hints(ftl);
-        let asked = self.ftls.iter().map(hints_of).collect::<Result<Vec<_>, _>>()?;
-        Ok(asked.contains(&hints))
+        Ok(self.hints()?.contains(&hints))
     }
 
     /// Refuses to look ahead where a first pass would leave nothing for the second.

@@ -30,7 +30,11 @@ impl Chunk {
         &mut self.segments[..self.used]
     }
 
+    /// Forgets everything and keeps the memory, but not of many short segments where few long ones follow.
     fn clear(&mut self) {
+        if self.used <= self.segments.len() / 2 {
+            self.segments.truncate(self.used);
+        }
         self.used = 0;
     }
 

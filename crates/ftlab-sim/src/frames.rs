@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Cells of a picture at most.
-const CELLS_MAX: u32 = 4096;
+pub(crate) const CELLS_MAX: u32 = 4096;
 
 /// Bins of blocks by valid share.
 const BINS: usize = 20;

@@ -72,6 +72,7 @@ pub use ftlab_flash::{Faults, TIMINGS, TimingPreset};
 pub use ftlab_ftl::colours;
 pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies, SlcCache, WhenFull};
 pub use ftlab_trace::StreamMap;
+pub use memory::SLACK_BYTES;
 pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};
 pub use result::ExperimentResult;

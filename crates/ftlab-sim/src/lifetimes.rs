@@ -52,15 +52,23 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// A pass over the writes of a drive that is empty.
-    pub(crate) fn new(logical_pages: u32) -> Self {
-        Self {
-            lifetimes: Vec::new(),
+    /// A pass over the writes of a drive that is empty, of which there will be so many, if that is known.
+    pub(crate) fn new(logical_pages: u32, writes: Option<u64>) -> Result<Self, SimError> {
+        let mut lifetimes = Vec::new();
+        let writes = writes.unwrap_or(0);
+        let room = usize::try_from(writes).ok().map(|writes| lifetimes.try_reserve_exact(writes));
+        if room.is_none_or(|reserved| reserved.is_err()) {
+            return Err(too_many(writes));
+        }
+        Ok(Self {
+            lifetimes,
             written: vec![0; logical_pages as usize],
             ended: vec![(0, 0); logical_pages as usize],
             // A growing table takes up to twice its size, and once more while it moves.
-            writes_max: available_bytes().map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES)),
-        }
+            writes_max: available_bytes()
+                .map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES))
+                .max(writes),
+        })
     }
 
     /// Page writes so far.
@@ -90,14 +98,7 @@ impl Pass {
         if self.writes() <= self.writes_max {
             return Ok(());
         }
-        Err(SimError::Unusable {
-            what: format!(
-                "the lifetimes of more than {} page writes do not fit into memory",
-                grouped(self.writes_max)
-            ),
-            remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk and oracle-rate"
-                .into(),
-        })
+        Err(too_many(self.writes_max))
     }
 
     /// Adds the writes and trims of `batch`, the next ones.
@@ -128,6 +129,16 @@ impl Pass {
             *sum += lived;
             *versions += 1;
         }
+    }
+}
+
+fn too_many(writes: u64) -> SimError {
+    SimError::Unusable {
+        what: format!(
+            "the lifetimes of more than {} page writes do not fit into memory",
+            grouped(writes)
+        ),
+        remedy: "give fewer --writes, or leave out FTLs that know the future, such as fk and oracle-rate".into(),
     }
 }
 
@@ -162,7 +173,7 @@ mod tests {
             operations in prop::collection::vec((prop::bool::weighted(0.1), 0u32..20), 0..200),
             cut in 0usize..200,
         ) {
-            let mut pass = Pass::new(20);
+            let mut pass = Pass::new(20, None).unwrap();
             let mut batches = [PageBatch::default(), PageBatch::default()];
             for (index, (is_trim, page)) in operations.iter().enumerate() {
                 let batch = &mut batches[usize::from(index >= cut)];

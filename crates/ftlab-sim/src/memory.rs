@@ -1,87 +1,214 @@
-//! How much memory a drive takes.
+//! How much memory an experiment takes, before it begins.
+//!
+//! A test compares the estimate with what every FTL takes at most: it is at least as much, and at most 1.3 times and
+//! [`SLACK_BYTES`].
 
 use crate::SimError;
+use crate::frames::CELLS_MAX;
 use crate::observed_workload::WorkloadWatch;
-use ftlab_ftl::page::DriveConfig;
-use ftlab_machine::AnyFtl;
+use ftlab_flash::{Arrivals, Interval, Lpn, Timing};
+use ftlab_ftl::page::{DriveConfig, Hints, Lifetime};
+use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
+use ftlab_machine::{AnyFtl, OwnPolicies, RequestPart, SlcCache};
+use ftlab_spec::Spec;
 use ftlab_trace::available_bytes;
+use std::sync::{Mutex, PoisonError};
 
-/// Bytes per logical page: its place on the flash.
-const LOGICAL_PAGE_BYTES: u64 = 4;
-/// Bytes per flash page, in eighths: its owner, and a valid bit.
-const FLASH_PAGE_EIGHTHS: u64 = 33;
-/// Bytes per erase block: state, lists of the policy, erase counts.
-const BLOCK_BYTES: u64 = 96;
+/// What hardly depends on drive and workload: buffers of readers, stacks of threads, names and results.
+pub const SLACK_BYTES: u64 = 4 << 20;
 
-/// Bytes that one FTL takes on this drive, within a few percent; policies with state per page take
-/// more.
-pub(crate) fn needed_bytes(config: &DriveConfig) -> u64 {
-    u64::from(config.logical_pages) * LOGICAL_PAGE_BYTES
-        + u64::from(config.geometry.pages()) * FLASH_PAGE_EIGHTHS / 8
-        + u64::from(config.geometry.blocks()) * BLOCK_BYTES
+/// Bytes per erase block for what is watched of it, and for sorting that at the end.
+const BLOCK_BYTES: u64 = 32;
+/// The same with a clock: operations under way, and cycles.
+const TIMED_BLOCK_BYTES: u64 = 12;
+/// The same for a picture of the flash.
+const PICTURE_BLOCK_BYTES: u64 = 32;
+/// Bytes of the pictures that are kept: for each cell, and beside these.
+const CELL_BYTES: u64 = 64 * 3;
+const PICTURES_BYTES: u64 = 64 * 2048;
+/// Bytes for each FTL: totals at even distances, rounds, names.
+const FTL_BYTES: u64 = 256 << 10;
+/// The same of a clock: response times.
+const CLOCK_BYTES: u64 = 256 << 10;
+/// Bytes per interval of an FTL for what happened in it, and with a clock for how long that took: in vectors that
+/// double, and in results.
+const INTERVAL_BYTES: u64 = 6 * 8;
+const INTERVAL_TIMES_BYTES: u64 = 8 * 8;
+/// Bytes per page write and per logical page of a first pass over the workload.
+const LIFETIME_BYTES: u64 = 4;
+const LOOK_AHEAD_PAGE_BYTES: u64 = 28;
+
+/// What decides how much memory an experiment takes.
+pub(crate) struct Needs<'a> {
+    pub(crate) ftls: &'a [Spec],
+    pub(crate) policies: &'a OwnPolicies,
+    pub(crate) drive: &'a DriveConfig,
+    pub(crate) slc_cache: Option<SlcCache>,
+    pub(crate) oracle: &'a [OracleGroup],
+    pub(crate) timing: Option<&'a Timing>,
+    pub(crate) has_faults: bool,
+    /// Whether pages and blocks are watched.
+    pub(crate) observe: bool,
+    /// What FTLs ask for.
+    pub(crate) hints: Vec<Hints>,
+    /// Page writes of the fill.
+    pub(crate) filled: u64,
+    /// Page writes after it, if that is known: a workload may end before those that are asked for.
+    pub(crate) page_writes: Option<u64>,
+    pub(crate) interval_writes: u64,
+    pub(crate) batch_writes: u64,
 }
 
-/// Bytes that watching the pages of one FTL takes besides.
-fn watch_bytes(config: &DriveConfig) -> u64 {
-    u64::from(config.logical_pages) * AnyFtl::WATCH_PAGE_BYTES
+impl Needs<'_> {
+    /// Bytes that it takes at most, at once.
+    pub(crate) fn bytes(&self) -> Result<u64, SimError> {
+        let mut ftls = self.ftls.iter().map(|ftl| self.ftl_bytes(ftl));
+        let ftls = ftls.try_fold(0, |sum: u64, of| Ok::<_, SimError>(sum.saturating_add(of?)))?;
+        let shared = self.decoding_bytes().saturating_add(self.look_ahead_bytes());
+        let bytes = ftls.saturating_add(shared);
+        // Memory is handed out in whole pages, and in huge ones.
+        Ok(bytes.saturating_add(bytes / 32).saturating_add(SLACK_BYTES))
+    }
+
+    /// Bytes of an FTL, and of what is recorded of it.
+    fn ftl_bytes(&self, ftl: &Spec) -> Result<u64, SimError> {
+        let (ftl, drive) = registry::in_units(ftl, *self.drive)?;
+        let shape = DriveShape::new(&drive);
+        let fitted = self.policies.fit(&ftl, shape, self.oracle)?;
+        let mut block_bytes = BLOCK_BYTES;
+        let mut bytes = self.policies.memory_bytes(&fitted, shape)? + FTL_BYTES;
+        let intervals = self.page_writes.unwrap_or(0) / self.interval_writes;
+        let room = intervals.next_power_of_two();
+        bytes = bytes.saturating_add(room.saturating_mul(INTERVAL_BYTES));
+        let has_clock = self.timing.is_some();
+        if has_clock || self.has_faults || self.observe {
+            block_bytes += TIMED_BLOCK_BYTES;
+            bytes += CLOCK_BYTES;
+        }
+        if has_clock {
+            bytes += room * size_of::<Interval>() as u64 + intervals * INTERVAL_TIMES_BYTES;
+        }
+        if self.observe {
+            block_bytes += PICTURE_BLOCK_BYTES;
+            bytes += u64::from(drive.logical_pages) * AnyFtl::WATCH_PAGE_BYTES;
+            bytes += u64::from(shape.blocks.min(CELLS_MAX)) * CELL_BYTES + PICTURES_BYTES;
+        }
+        if let Some(cache) = self.slc_cache {
+            bytes += cache.memory_bytes(&drive.geometry, drive.logical_pages);
+        }
+        Ok(bytes + u64::from(shape.blocks) * block_bytes)
+    }
+
+    /// Bytes of what is decoded and waits for the FTLs.
+    fn decoding_bytes(&self) -> u64 {
+        let mut write_bytes = size_of::<Lpn>();
+        if self.hints.contains(&Hints::Streams) {
+            write_bytes += size_of::<u16>();
+        }
+        if self.hints.contains(&Hints::Lifetimes) {
+            write_bytes += size_of::<Lifetime>();
+        }
+        if self.timing.is_some_and(Timing::has_requests) {
+            write_bytes += size_of::<RequestPart>();
+        } else if self.timing.is_some_and(|timing| timing.arrivals() == Arrivals::Trace) {
+            write_bytes += size_of::<u64>();
+        }
+        let most = self.page_writes.map_or(u64::MAX, |writes| writes.max(self.filled));
+        let pages = u64::from(self.drive.logical_pages);
+        let watch = if self.observe { pages * WorkloadWatch::PAGE_BYTES } else { 0 };
+        // One chunk is decoded while another is processed, and vectors may have twice the room.
+        let chunks = most.min(self.batch_writes.saturating_mul(2));
+        chunks.saturating_mul(2 * write_bytes as u64).saturating_add(watch)
+    }
+
+    /// Bytes of the lifetimes of all page writes. Those of a trace are seen only when it is read, and checked then.
+    fn look_ahead_bytes(&self) -> u64 {
+        if !self.hints.contains(&Hints::Lifetimes) {
+            return 0;
+        }
+        let pages = u64::from(self.drive.logical_pages);
+        let writes = self.filled.saturating_add(self.page_writes.unwrap_or(0));
+        writes.saturating_mul(LIFETIME_BYTES).saturating_add(pages * LOOK_AHEAD_PAGE_BYTES)
+    }
 }
 
-/// Refuses drives that do not fit into memory, with what watching pages takes.
-pub(crate) fn check(
-    config: &DriveConfig,
-    ftls: usize,
-    watches_pages: bool,
-) -> Result<u64, SimError> {
-    let watch_bytes = if watches_pages { watch_bytes(config) } else { 0 };
-    let each_bytes = needed_bytes(config) + watch_bytes;
-    let shared_bytes =
-        if watches_pages { u64::from(config.logical_pages) * WorkloadWatch::PAGE_BYTES } else { 0 };
-    check_against(each_bytes, shared_bytes, ftls, available_bytes())
+/// What experiments in this process have been promised, so that several at a time do not count on the same memory.
+static PROMISED: Mutex<Promised> = Mutex::new(Promised { bytes: 0, available_before: None });
+
+struct Promised {
+    bytes: u64,
+    /// What was available before the first promise.
+    available_before: Option<u64>,
 }
 
-fn check_against(
-    each_bytes: u64,
-    shared_bytes: u64,
-    ftls: usize,
-    available_bytes: Option<u64>,
-) -> Result<u64, SimError> {
-    let needed_bytes = each_bytes.saturating_mul(ftls as u64).saturating_add(shared_bytes);
+impl Promised {
+    /// What a further experiment may have; what was promised may be in use by now, or not yet.
+    fn left(&mut self, available: Option<u64>) -> Option<u64> {
+        if self.bytes == 0 {
+            self.available_before = available;
+        }
+        let before = self.available_before.map(|bytes| bytes.saturating_sub(self.bytes));
+        [available, before].into_iter().flatten().min()
+    }
+}
+
+/// Memory that an experiment may take, until it is dropped.
+pub(crate) struct Promise {
+    pub(crate) bytes: u64,
+}
+
+impl Promise {
+    /// Refuses an experiment that does not fit into memory, with the number of its FTLs.
+    pub(crate) fn new(needed_bytes: u64, ftls: usize) -> Result<Self, SimError> {
+        let mut promised = PROMISED.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = promised.left(available_bytes());
+        check(needed_bytes, ftls, left)?;
+        promised.bytes += needed_bytes;
+        Ok(Self { bytes: needed_bytes })
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        PROMISED.lock().unwrap_or_else(PoisonError::into_inner).bytes -= self.bytes;
+    }
+}
+
+fn check(needed_bytes: u64, ftls: usize, available_bytes: Option<u64>) -> Result<(), SimError> {
     match available_bytes {
         Some(available_bytes) if needed_bytes > available_bytes => {
             Err(SimError::Memory { ftls, needed_bytes, available_bytes })
         }
-        _ => Ok(needed_bytes),
+        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftlab_flash::Geometry;
-    use ftlab_machine::OwnPolicies;
-
-    fn config() -> DriveConfig {
-        DriveConfig::new(Geometry::new(1200, 1000, 4096).unwrap(), 1_000_000, 4)
-    }
 
     #[test]
-    fn the_estimate_is_close() {
-        let (spec, own) = ("2r++".parse().unwrap(), OwnPolicies::default());
-        let ftl = AnyFtl::new(&spec, &own, config(), None, None, false).unwrap();
-        let real = (ftl.memory_bytes().drive + ftl.memory_bytes().policy) as f64;
-        let estimated = needed_bytes(&config()) as f64;
-        assert!((estimated / real - 1.0).abs() < 0.05, "{estimated} for {real}");
-    }
-
-    #[test]
-    fn a_drive_beyond_the_memory_is_refused_with_the_numbers() {
-        assert!(check_against(needed_bytes(&config()), 0, 100, Some(1 << 30)).is_ok());
-        assert!(check_against(needed_bytes(&config()), 0, 100_000, None).is_ok());
-        let error =
-            check_against(needed_bytes(&config()), 0, 1000, Some(1 << 30)).unwrap_err().to_string();
+    fn too_much_is_refused_with_the_numbers() {
+        assert!(check(100 << 20, 1, Some(1 << 30)).is_ok());
+        assert!(check(1 << 50, 1000, None).is_ok());
+        let error = check(9_019_431_322, 1000, Some(130 << 20)).unwrap_err().to_string();
         assert!(
-            error.starts_with("1000 FTLs on this drive need 8.4 GiB of memory, and 1.0 GiB"),
+            error.starts_with("1000 FTLs on this drive need 8.400 GiB of memory, and 130 MiB are"),
             "{error}"
         );
+        for remedy in ["--logical", "fewer FTLs", "--jobs 1"] {
+            assert!(error.contains(remedy), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_promised_is_not_promised_again() {
+        let mut promised = Promised { bytes: 0, available_before: None };
+        assert_eq!(promised.left(Some(100)), Some(100));
+        promised.bytes = 60;
+        assert_eq!(promised.left(Some(100)), Some(40), "the first has not begun to use it");
+        assert_eq!(promised.left(Some(30)), Some(30), "others have taken some");
+        promised.bytes = 0;
+        assert_eq!((promised.left(Some(90)), promised.left(None)), (Some(90), None));
     }
 }

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Results of ftlab run")]
 pub struct ExperimentResult {
-    /// Version of ftlab.
+    /// Version of ftlab, with the commit that it was built from, if that is known: `0.1.0 (647af12)`.
     pub version: String,
     /// The command that was typed; none if the experiment was run from a program.
     pub command: Option<String>,

@@ -6,6 +6,7 @@ use crate::feed::{Chunk, Feed};
 use crate::ftl_run::FtlRun;
 use crate::hosted::Hosted;
 use crate::lifetimes::{Lifetimes, Pass};
+use crate::memory::Promise;
 use crate::progress::{Phase, Progress, Status};
 use crate::result::{
     Config, ExperimentResult, OwnWorkload, RunResult, SkippedSummary, WorkloadSummary,
@@ -22,7 +23,7 @@ pub struct Prepared {
     pub(crate) config: Config,
     pub(crate) requests: Option<u64>,
     pub(crate) notes: Vec<(String, String)>,
-    pub(crate) memory_bytes: u64,
+    pub(crate) memory: Promise,
     /// Fill and workload for the first pass; empty if there is none.
     pub(crate) ahead: Vec<Feed>,
     /// Fill, if there is one, and workload.
@@ -54,9 +55,9 @@ impl Prepared {
         &self.notes
     }
 
-    /// Bytes of memory that all FTLs take together, about.
+    /// Bytes of memory that it takes at most, about.
     pub fn memory_bytes(&self) -> u64 {
-        self.memory_bytes
+        self.memory.bytes
     }
 
     /// Runs it.
@@ -86,10 +87,11 @@ impl Prepared {
         progress: &mut impl Progress,
         read: impl FnOnce(&[FtlRun]) -> T,
     ) -> Result<(ExperimentResult, T), SimError> {
-        let Self { config, mut ahead, mut feeds, mut hosted, mut runs, pool, .. } = self;
+        let Self { workload, config, mut ahead, mut feeds, mut hosted, mut runs, pool, .. } = self;
         if !ahead.is_empty() {
             let pages = config.drive.logical_pages;
-            let lifetimes = look_ahead(&mut ahead, pages, progress)?;
+            let is_endless = !workload.has_end()?;
+            let lifetimes = look_ahead(&mut ahead, is_endless, pages, progress)?;
             let fill: Fill = config.fill.parse()?;
             let fill_writes = fill.writes(pages.into());
             let mut told = 0;
@@ -130,13 +132,17 @@ impl Prepared {
     }
 }
 
-/// The lifetimes of the page writes of `feeds`, which are carried out one after the other.
+/// The lifetimes of the page writes of `feeds`, which are carried out one after the other. A workload may end
+/// before its feed does, but not one that `is_endless`.
 fn look_ahead(
     feeds: &mut [Feed],
+    is_endless: bool,
     logical_pages: u32,
     progress: &mut impl Progress,
 ) -> Result<Lifetimes, SimError> {
-    let mut pass = Pass::new(logical_pages);
+    let mut ends = feeds.iter().map(|feed| feed.schedule().end().filter(|_| is_endless));
+    let writes = ends.try_fold(0_u64, |sum, end| Some(sum.saturating_add(end?)));
+    let mut pass = Pass::new(logical_pages, writes)?;
     for feed in feeds {
         let mut chunk = Chunk::default();
         while feed.next_chunk(&mut chunk)? {
@@ -269,7 +275,7 @@ fn finish(
         run.own_workload = Some(own);
     }
     Ok(ExperimentResult {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: ftlab_spec::version().to_owned(),
         command: None,
         trace_hash: feed.hash(),
         workload,

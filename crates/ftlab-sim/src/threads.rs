@@ -1,6 +1,7 @@
 //! Threads that apply batches to FTLs.
 
 use crate::SimError;
+use ftlab_trace::share_one_heap;
 use std::sync::Arc;
 
 /// Threads that one experiment has, or several share: whichever has work takes a free one.
@@ -10,6 +11,7 @@ pub struct Threads(Arc<rayon::ThreadPool>);
 impl Threads {
     /// A pool of `threads`, one at least.
     pub fn new(threads: usize) -> Result<Self, SimError> {
+        share_one_heap();
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1));
         let pool = builder.build().map_err(|error| SimError::Threads(error.to_string()))?;
         Ok(Self(Arc::new(pool)))

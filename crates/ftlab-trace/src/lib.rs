@@ -66,6 +66,7 @@ pub use caught::panic_becomes_error;
 pub use clients::Clients;
 pub use closed_loop::{ClosedLoop, Done, Issued, Turn};
 pub use error::TraceError;
+pub use ftlab_hardware::share_one_heap;
 pub use hash::{RequestHasher, file_fingerprint, trace_hash};
 pub use input::{Compression, Input, files_beside};
 pub use memory::{available_bytes, check_memory};

@@ -73,7 +73,7 @@ pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Res
     let mut svg = String::new();
     draw(&mut svg).map_err(|error| cannot(&error))?;
     let bytes = match kind(path)? {
-        Kind::Svg => svg.into_bytes(),
+        Kind::Svg => signed(&svg).into_bytes(),
         #[cfg(feature = "print")]
         Kind::Png => print::png(&svg).map_err(|error| cannot(&error))?,
         #[cfg(feature = "print")]
@@ -82,6 +82,15 @@ pub(crate) fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Res
         Kind::Png | Kind::Pdf => return Err(absent("drawing PNG and PDF", "print")),
     };
     Ok(replace_file(path, |file| file.write_all(&bytes))?)
+}
+
+/// A drawing that states what drew it.
+fn signed(svg: &str) -> String {
+    let metadata = format!("<metadata>{}</metadata>", ftlab_spec::written_by());
+    match svg.find('>') {
+        Some(end) => [&svg[..=end], &metadata, &svg[end + 1..]].concat(),
+        None => svg.to_owned(),
+    }
 }
 
 /// The formats of figures.

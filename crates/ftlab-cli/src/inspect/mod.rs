@@ -124,7 +124,7 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
         found.push(Inspection { workload: workload.name(), ..inspection });
         provenances.push(provenance(&source.metadata().properties));
     }
-    let found = Inspections { version: env!("CARGO_PKG_VERSION").into(), workloads: found };
+    let found = Inspections { version: ftlab_spec::version().into(), workloads: found };
     for (figure, path) in &figures {
         figure::write(path, |svg| figure.draw(&found.workloads, args.report.size, svg))?;
     }

@@ -150,9 +150,9 @@ impl Page {
         let csv = file_name(&with_ending(&stem(Path::new(""), &self.id, ""), "csv"));
         let _ = writeln!(
             text,
-            "Made by `ftlab reproduce {}{scale}` (ftlab {}) {}, {}: [every number]({csv}).",
+            "Made by `ftlab reproduce {}{scale}` ({}) {}, {}: [every number]({csv}).",
             self.id,
-            env!("CARGO_PKG_VERSION"),
+            ftlab_spec::written_by(),
             self.took,
             machine()
         );

@@ -83,6 +83,15 @@ impl Place {
     }
 }
 
+/// What the binary says of itself: its version, with the commit that it was built from, if that is known.
+pub(crate) fn written_by() -> String {
+    let commit = match env!("FTLAB_COMMIT") {
+        "" => String::new(),
+        commit => format!(" ({commit})"),
+    };
+    format!("ftlab {}{commit}", env!("CARGO_PKG_VERSION"))
+}
+
 /// A golden sequence or captured trace, which is too large to ship; `None`, with a message, where it is
 /// absent.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {

@@ -4,7 +4,7 @@ use crate::page::Drive;
 use crate::page::entry::{Hinted, PlacementEntry};
 use crate::page::handles::Handles;
 use crate::page::policy::{
-    BlockScore, Hints, HostWrite, Placement, Policy, Relocation, VictimRule, Victims,
+    BlockScore, Hints, HostWrite, Placement, Policy, Relocation, SampleBytes, VictimRule, Victims,
 };
 use crate::stream::{Stream, StreamId};
 use crate::{Archive, Metadata, State, StateError};
@@ -106,6 +106,10 @@ impl<P: Placement, V: VictimRule> Policy for Composed<P, V> {
 
     fn memory_bytes(&self) -> usize {
         self.placement.memory_bytes() + self.victim.memory_bytes()
+    }
+
+    fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        self.placement.sample_bytes(logical_pages)
     }
 
     fn check(&self, drive: &Drive) -> Result<(), String> {

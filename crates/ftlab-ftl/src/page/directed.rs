@@ -7,7 +7,7 @@
 
 use crate::page::entry::Hinted;
 use crate::page::handles::{Handles, InnerStream};
-use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, Victims};
+use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::page::{Drive, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -167,6 +167,10 @@ impl Policy for Directed {
 
     fn memory_bytes(&self) -> usize {
         self.handles.bytes() + self.inner.memory_bytes()
+    }
+
+    fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        self.inner.sample_bytes(logical_pages)
     }
 
     fn check(&self, drive: &Drive) -> Result<(), String> {

@@ -27,8 +27,8 @@ pub use engine::{PageMapped, Resume};
 pub use gc_schedule::{GarbageParameters, GcSchedule, GradualParameters, StepParameters};
 pub use handles::Handles;
 pub use policy::{
-    BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, VictimRule,
-    Victims,
+    BlockScore, Hint, Hints, HostWrite, Lifetime, Placement, Policy, Relocation, SampleBytes,
+    VictimRule, Victims,
 };
 pub use reclaim_groups::ReclaimGroups;
 pub use refresh::{Refresh, Refreshed};

@@ -173,6 +173,15 @@ pub struct BlockScore {
     pub value: f64,
 }
 
+/// Bytes of memory that the samples of a policy take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SampleBytes {
+    /// On its drive, when it was made.
+    pub here: usize,
+    /// On another drive at most, while they are learned from.
+    pub most: usize,
+}
+
 boxable! {
     /// An FTL algorithm: it decides, the engine carries out.
     ///
@@ -286,6 +295,12 @@ boxable! {
         /// Bytes of memory that the policy takes here beside the drive's own tables.
         fn memory_bytes(&self) -> usize;
 
+        /// Of these, those of samples, which do not grow in proportion to the drive; and how many they are at most on a
+        /// drive of so many logical pages.
+        fn sample_bytes(&self, _logical_pages: u32) -> SampleBytes {
+            SampleBytes::default()
+        }
+
         /// The placement handles whose streams it chooses among, if it has some.
         fn handles(&self) -> Option<&Handles> {
             None
@@ -357,6 +372,11 @@ pub trait Placement: State + Send {
     /// Bytes of memory that the placement takes here.
     fn memory_bytes(&self) -> usize {
         0
+    }
+
+    /// The same as of [`Policy::sample_bytes`].
+    fn sample_bytes(&self, _logical_pages: u32) -> SampleBytes {
+        SampleBytes::default()
     }
 
     /// The placement handles whose streams it chooses among, if it has some.

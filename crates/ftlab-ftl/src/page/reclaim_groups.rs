@@ -16,7 +16,7 @@
 
 use crate::page::entry::{DriveShape, Hinted};
 use crate::page::handles::{Handles, InnerStream};
-use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, Victims};
+use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::page::{Drive, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -279,6 +279,14 @@ impl Policy for ReclaimGroups {
     fn memory_bytes(&self) -> usize {
         let inner = self.groups.iter().map(|group| group.inner.memory_bytes());
         self.handles.bytes() + inner.sum::<usize>()
+    }
+
+    fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        let groups = self.groups.iter().map(|group| group.inner.sample_bytes(logical_pages));
+        groups.fold(SampleBytes::default(), |sum, of| SampleBytes {
+            here: sum.here + of.here,
+            most: sum.most + of.most,
+        })
     }
 
     /// Blocks hold streams of their group only, and what is counted of each is true.

@@ -2,6 +2,7 @@
 
 use ftlab_sim::ExperimentResult;
 use ftlab_sim::result::RunResult;
+use ftlab_spec::written_by;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -100,7 +101,7 @@ pub(super) fn encode(runs: &[StoredRun]) -> Result<Vec<u8>> {
         .set_column_compression("result".into(), Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_statistics_enabled(EnabledStatistics::None)
         .set_dictionary_enabled(false)
-        .set_created_by(format!("ftlab {}", env!("CARGO_PKG_VERSION")))
+        .set_created_by(written_by())
         .build();
     let mut bytes = Vec::new();
     let mut writer =

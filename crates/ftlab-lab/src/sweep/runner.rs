@@ -6,6 +6,7 @@ use super::plan::{Job, Plan};
 use super::shard::Shard;
 use super::store::Store;
 use crate::error::LabError;
+use crate::parallel::on_threads;
 use ftlab_sim::{Experiment, ExperimentResult, Progress, SimError, Status, Threads};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -90,12 +91,7 @@ pub fn sweep(
         progress,
     };
     shared.tell();
-    std::thread::scope(|scope| {
-        for worker in 0..threads {
-            let shared = &shared;
-            scope.spawn(move || shared.work(worker));
-        }
-    });
+    on_threads(threads, |worker| shared.work(worker));
     let Shared { state, store, .. } = shared;
     let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = state.broken {

@@ -36,6 +36,13 @@ impl SlcCache {
         geometry.pages_per_block() / self.bits
     }
 
+    /// Bytes of memory that its tables take, on a drive with so many logical pages.
+    pub fn memory_bytes(&self, geometry: &Geometry, logical_pages: u32) -> u64 {
+        let blocks = self.blocks(geometry).unwrap_or(0);
+        let pages = u64::from(blocks) * u64::from(self.pages_per_block(geometry));
+        u64::from(logical_pages) * 4 + pages * 8
+    }
+
     /// The blocks that it needs on flash like this; none if there are not as many.
     pub fn blocks(&self, geometry: &Geometry) -> Option<u32> {
         let block_bytes = self.pages_per_block(geometry).checked_mul(geometry.page_bytes())?;

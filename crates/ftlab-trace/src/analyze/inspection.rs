@@ -16,7 +16,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "What ftlab inspect found")]
 pub struct Inspections {
-    /// Version of ftlab.
+    /// Version of ftlab, with the commit that it was built from, if that is known: `0.1.0 (647af12)`.
     pub version: String,
     /// One for each workload, in the order in which they were named.
     pub workloads: Vec<Inspection>,

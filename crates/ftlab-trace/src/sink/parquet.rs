@@ -3,6 +3,7 @@
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
 use crate::format::parquet::footer_of;
 use crate::{PartialFile, RequestBatch, TraceError, TraceMetadata};
+use ftlab_spec::written_by;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::errors::ParquetError;
@@ -146,7 +147,7 @@ fn open_writer(
     let time_us = ColumnPath::from("t_us");
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-        .set_created_by(format!("ftlab {}", env!("CARGO_PKG_VERSION")))
+        .set_created_by(written_by())
         .set_key_value_metadata(Some(pairs))
         .set_column_dictionary_enabled(time_us.clone(), false)
         .set_column_encoding(time_us, Encoding::DELTA_BINARY_PACKED)

@@ -77,7 +77,7 @@ use crate::algorithms::tools::network::Network;
 use crate::algorithms::tools::samples::Samples;
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, PolicyEntry};
-use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, Victims};
+use crate::page::policy::{BlockScore, HostWrite, Policy, Relocation, SampleBytes, Victims};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, STAMP_BITS, bits_for, hardware};
@@ -488,6 +488,10 @@ impl Policy for Dogi {
             + size_of_val(&self.opened_at[..])
             + size_of::<Predictor>()
             + self.samples.bytes()
+    }
+
+    fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        self.samples.sample_bytes(logical_pages)
     }
 
     fn check(&self, _drive: &Drive) -> Result<(), String> {

@@ -38,7 +38,7 @@ use crate::algorithms::tools::network::Network;
 use crate::algorithms::tools::samples::{Sample, Samples};
 use crate::page::Drive;
 use crate::page::entry::{DriveShape, PlacementEntry};
-use crate::page::policy::{HostWrite, Placement, Relocation};
+use crate::page::policy::{HostWrite, Placement, Relocation, SampleBytes};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
 use crate::{Metadata, hardware};
@@ -264,6 +264,10 @@ impl Placement for Phftl {
             + size_of_val(&self.chunks[..])
             + size_of::<Classifier>()
             + self.samples.bytes()
+    }
+
+    fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        self.samples.sample_bytes(logical_pages)
     }
 }
 

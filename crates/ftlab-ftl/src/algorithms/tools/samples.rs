@@ -2,6 +2,7 @@
 
 use crate::algorithms::tools::hash::hash;
 use crate::hardware;
+use crate::page::policy::SampleBytes;
 use crate::state::state;
 use ftlab_flash::Lpn;
 
@@ -59,10 +60,15 @@ pub(crate) struct Samples<const IN: usize> {
 
 state!([const IN: usize] Samples<IN> { waiting, known, left } constant every);
 
+/// Writes that may wait.
+fn places(every: u32, logical_pages: u32) -> u32 {
+    logical_pages.div_ceil(every).next_power_of_two().min(WAITING_MAX)
+}
+
 impl<const IN: usize> Samples<IN> {
     /// Samples one of `every` writes to a drive of so many pages.
     pub(crate) fn new(every: u32, logical_pages: u32) -> Self {
-        let places = logical_pages.div_ceil(every).next_power_of_two().min(WAITING_MAX);
+        let places = places(every, logical_pages);
         let none = Waiting { features: [0.0; IN], lpn: NONE, written_at: 0, predicted: 0 };
         Self { waiting: vec![none; places as usize], known: Vec::new(), every, left: 0 }
     }
@@ -122,6 +128,16 @@ impl<const IN: usize> Samples<IN> {
     /// Bytes of the tables.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.waiting[..]) + self.known.capacity() * size_of::<Sample<IN>>()
+    }
+
+    /// Those that the waiting ones take here, and all of them on a drive of so many pages when as many are known as may
+    /// be, with a label and two numbers of each to learn from.
+    pub(crate) fn sample_bytes(&self, logical_pages: u32) -> SampleBytes {
+        let each = size_of::<Waiting<IN>>() + size_of::<Sample<IN>>() + 4 * IN + 20;
+        SampleBytes {
+            here: size_of_val(&self.waiting[..]),
+            most: places(self.every, logical_pages) as usize * each,
+        }
     }
 
     /// What a controller would keep: features, page and time of every write that may wait.

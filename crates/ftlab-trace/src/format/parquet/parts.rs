@@ -6,6 +6,7 @@
 
 use super::footer;
 use bytes::Bytes;
+use ftlab_spec::written_by;
 use memchr::memmem;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{
@@ -32,7 +33,7 @@ fn encode(groups: Vec<RowGroupMetaData>, pairs: Vec<KeyValue>) -> Result<Vec<u8>
     let schema = groups.first().map(RowGroupMetaData::schema_descr_ptr);
     let schema = schema.ok_or_else(|| ParquetError::General("there is no group".into()))?;
     let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
-    let created_by = Some(format!("ftlab {}", env!("CARGO_PKG_VERSION")));
+    let created_by = Some(written_by());
     let file = FileMetaData::new(1, rows, created_by, Some(pairs), schema, None);
     let mut footer = Vec::new();
     ParquetMetaDataWriter::new(&mut footer, &ParquetMetaData::new(file, groups)).finish()?;
