@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// Files of single runs that are joined to one.
 const PARTS_MAX: usize = 1000;
+/// How the name of a file of joined runs begins.
+const JOINED: &str = "runs";
 
 /// Results of a sweep, to which finished runs are added. One process at a time adds to each shard.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Store {
             runs.extend(read(path, |_| true)?);
         }
         let bytes = encode(&runs).map_err(|error| LabError::store(&self.directory, &error))?;
-        match self.write("runs", &bytes) {
+        match self.write(JOINED, &bytes) {
             // The files of single runs are as good, and joined when there is room.
             Err((_, error)) if room(&error).is_some() => return Ok(()),
             written => written.map_err(|(path, error)| LabError::not_kept(&path, &error))?,
@@ -106,10 +108,16 @@ impl Store {
         self.next += 1;
         let partial = self.directory.join(format!("{name}.partial"));
         let path = self.directory.join(format!("{name}.parquet"));
-        // Disks of other machines say only when it is to be durable that they are full.
-        let written = File::create(&partial)
-            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
-            .and_then(|()| fs::rename(&partial, &path));
+        let write = || {
+            let mut file = File::create(&partial)?;
+            file.write_all(bytes)?;
+            // It replaces others, which are removed.
+            if kind == JOINED {
+                file.sync_data()?;
+            }
+            fs::rename(&partial, &path)
+        };
+        let written = write();
         match written {
             Ok(()) => Ok(path),
             Err(error) => {

@@ -7,13 +7,12 @@ use crate::{PartialFile, RequestBatch, TraceError, TraceMetadata};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -27,6 +26,8 @@ pub(super) const WRITER: WriterInfo = WriterInfo {
 /// Rows that are held in memory and written together: about 20 MB.
 const GROUP_ROWS: usize = 1 << 20;
 const ZSTD_LEVEL: i32 = 3;
+/// What a file begins with.
+const MAGIC_BYTES: usize = 4;
 /// More than the footer of a file takes in addition to those of its groups.
 #[cfg(target_os = "linux")]
 const FOOTER_MARGIN_BYTES: u64 = 1 << 16;
@@ -110,7 +111,10 @@ impl ParquetSink {
     fn write_group(&mut self) -> Result<(), ParquetError> {
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            none => none.insert(open_writer(self.file.handle()?, &self.rows, &self.metadata)?),
+            none => {
+                let file = Spool::new(self.file.handle()?);
+                none.insert(open_writer(file, &self.rows, &self.metadata)?)
+            }
         };
         write_rows(writer, &self.rows)?;
         writer.flush()?;
@@ -155,35 +159,90 @@ impl ParquetSink {
         pairs.into_iter().flatten().chain(self.annotations.iter().cloned()).collect()
     }
 
-    /// Ends the file early: with the groups that are whole, if these are to be kept.
+    /// Ends the file early, and keeps what there is room for, if it is to be kept.
     fn not_written(&mut self, error: ParquetError) -> TraceError {
         let error = io_error(error);
-        let Whole { requests, .. } = self.whole;
-        if requests == 0 {
+        if !self.file.keeps_part() {
             return self.file.not_written(error, None);
         }
-        if self.file.keeps_part() {
-            // Where even that fails, the footers of the groups remain.
-            let _ = self.cut(&error);
-        }
-        self.file.not_written(error, Some(&format!("the first {requests} requests")))
+        // Where even that fails, the footers of the groups remain.
+        let more = self.cut(&error).unwrap_or_default();
+        let requests = self.whole.requests + more;
+        let part = format!("the first {requests} requests");
+        self.file.not_written(error, (requests > 0).then_some(&part))
     }
 
-    /// Makes a whole file of the groups that are whole.
-    fn cut(&mut self, error: &io::Error) -> Result<(), ParquetError> {
+    /// Makes a whole file of the groups that are whole, and of as many of the rows as fit; how many.
+    fn cut(&mut self, error: &io::Error) -> Result<u64, ParquetError> {
         let mut pairs = self.pairs();
         pairs.push(KeyValue::new(CUT_PROPERTY.to_owned(), error.to_string()));
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        let Some(mut writer) = self.writer.take() else { return Ok(0) };
         writer.inner_mut().close();
-        let groups = writer.flushed_row_groups()[..self.whole.groups].to_vec();
-        let footer = footer_of(groups, pairs)?;
+        let groups = &writer.flushed_row_groups()[..self.whole.groups];
         let file = self.file.handle()?;
-        let end = match file.write_all_at(&footer, self.whole.bytes) {
-            Ok(()) => self.whole.bytes + footer.len() as u64,
-            Err(_) => self.whole.bytes,
-        };
-        Ok(file.set_len(end)?)
+        let mut rows = std::mem::take(&mut self.rows);
+        loop {
+            rows.truncate(rows.len() / 2);
+            let end = self.encode_end(groups, &rows, &pairs)?;
+            if file.write_all_at(&end, self.whole.bytes).is_ok() {
+                file.set_len(self.whole.bytes + end.len() as u64)?;
+                return Ok(rows.len() as u64);
+            }
+            if rows.is_empty() {
+                file.set_len(self.whole.bytes)?;
+                return Ok(0);
+            }
+        }
     }
+
+    /// The bytes that follow the whole part if the file ends with these rows.
+    fn encode_end(
+        &self,
+        groups: &[RowGroupMetaData],
+        rows: &RequestBatch,
+        pairs: &[KeyValue],
+    ) -> Result<Vec<u8>, ParquetError> {
+        let (mut end, mut groups) = (Vec::new(), groups.to_vec());
+        if !rows.is_empty() {
+            let mut writer = open_writer(Vec::new(), rows, &self.metadata)?;
+            write_rows(&mut writer, rows)?;
+            writer.flush()?;
+            // The start of the file is there already, unless this is the first group.
+            let from = if self.whole.groups == 0 { 0 } else { MAGIC_BYTES };
+            let moved = self.whole.bytes as i64 - from as i64;
+            for group in writer.flushed_row_groups() {
+                groups.push(moved_by(group, moved, self.whole.groups)?);
+            }
+            end.extend_from_slice(&writer.inner()[from..]);
+        }
+        if !groups.is_empty() {
+            end.extend(footer_of(groups, pairs.to_vec())?);
+        }
+        Ok(end)
+    }
+}
+
+/// A group as it is described so many bytes and groups later in the file.
+fn moved_by(
+    group: &RowGroupMetaData,
+    bytes: i64,
+    groups: usize,
+) -> Result<RowGroupMetaData, ParquetError> {
+    let moved = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset().map(|offset| offset + bytes);
+        let data = column.data_page_offset() + bytes;
+        let column = column.clone().into_builder().set_data_page_offset(data);
+        column.set_dictionary_page_offset(dictionary).build()
+    };
+    let columns = group.columns().iter().map(moved).collect::<Result<_, _>>()?;
+    let mut moved = group.clone().into_builder().set_column_metadata(columns);
+    if let Some(offset) = group.file_offset() {
+        moved = moved.set_file_offset(offset + bytes);
+    }
+    if let Ok(ordinal) = i16::try_from(groups) {
+        moved = moved.set_ordinal(ordinal);
+    }
+    moved.build()
 }
 
 /// What the system says, if it was the system.
@@ -197,11 +256,11 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-fn open_writer(
-    file: File,
+fn open_writer<W: Write + Send>(
+    out: W,
     rows: &RequestBatch,
     metadata: &TraceMetadata,
-) -> Result<SerializedFileWriter<Spool>, ParquetError> {
+) -> Result<SerializedFileWriter<W>, ParquetError> {
     let mut schema = String::from("message requests { ");
     if !rows.time_us.is_empty() {
         schema += "required int64 t_us (integer(64,false)); ";
@@ -229,11 +288,11 @@ fn open_writer(
         .set_column_dictionary_enabled(time_us.clone(), false)
         .set_column_encoding(time_us, Encoding::DELTA_BINARY_PACKED)
         .build();
-    SerializedFileWriter::new(Spool::new(file), schema, Arc::new(properties))
+    SerializedFileWriter::new(out, schema, Arc::new(properties))
 }
 
-fn write_rows(
-    writer: &mut SerializedFileWriter<Spool>,
+fn write_rows<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
     rows: &RequestBatch,
 ) -> Result<(), ParquetError> {
     let mut columns: Vec<Values> = Vec::new();
