@@ -421,7 +421,7 @@ fn an_error_in_a_very_long_line_is_a_short_one() {
     let long = "x".repeat(200_000);
     let text = |workloads: &str, ftl: &str| {
         format!(
-            "title = \"a test\"\nworkloads = [{workloads}]\nftls = [\"{ftl}\"]\n[run]\nseed = 1\n"
+            "title = \"a test\"\nworkloads = [{workloads}]\nftls = [\"{ftl}\"]\n[run]\ndrive-writes = 1\n"
         )
     };
     for (text, line) in [
@@ -429,7 +429,7 @@ fn an_error_in_a_very_long_line_is_a_short_one() {
         (text(&format!("\"{long}\""), "2r++"), 2),
         (text("\"uniform\"", &long), 3),
         (text("\"uniform\"", "2r++") + &format!("{long} = 1\n"), 6),
-        (text("\"uniform\"", "2r++").replace("seed = 1", &format!("seed = \"{long}\"")), 5),
+        (text("\"uniform\"", "2r++").replace("= 1", &format!("= \"{long}\"")), 5),
     ] {
         place.write("long.toml", text);
         let output = place.ftlab("sweep long.toml");

@@ -123,8 +123,8 @@ const CASES: &[Case] = &[
         then: &["c/cells.jsonl", "c/scoreboard.csv", "c/scoreboard.md", "c/scoreboard.svg"],
     },
     Case {
-        command: "fit series.csv fio-randwrite --logical 1TB --pages 16384 --op 10%..30% \
-                  --ftl 1r-greedy --store d/f --figure d/f.svg",
+        command: "fit series.csv fio-randwrite:bs=128 --page-size 128KiB --logical 1TB --pages 16384 \
+                  --op 10%..30% --ftl sep-gc/greedy --store d/f --figure d/f.svg",
         kib: 16,
         says: &["d/f/trials.jsonl: ", FINISHED_KEPT],
         left: &["f/trials.jsonl"],
@@ -153,13 +153,22 @@ drive-writes = 1
 theta = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 "#;
 
-/// 20,000 requests, and a series of a drive with a write amplification of 2.
+/// Write amplification of a drive with 20% of over-provisioning, in quarters of what it holds.
+const WAFS: [f64; 16] =
+    [1.0, 1.0, 1.0, 1.0, 1.62, 2.69, 1.97, 1.32, 1.6, 2.7, 1.97, 1.31, 1.61, 2.69, 1.96, 1.31];
+
+/// 20,000 requests, an experiment, and the series of a drive of 1 TB.
 fn with_input() -> Place {
     let place = Place::new();
     place.write("uniform.csv", requests(20_000));
     place.write("sweep.toml", SWEEP);
-    let rows = (0..9_u64).map(|n| format!("{},{}\n", n << 38, n << 39));
-    place.write("series.csv", "host_bytes,media_bytes\n".to_owned() + &rows.collect::<String>());
+    let (mut host, mut media) = (0.0, 0.0);
+    let rows = WAFS.map(|waf| {
+        host += 250e9;
+        media += 250e9 * waf;
+        format!("{host},{media}\n")
+    });
+    place.write("series.csv", format!("host_bytes,media_bytes\n0,0\n{}", rows.concat()));
     place
 }
 
@@ -251,7 +260,7 @@ fn kept(place: &Place, output: &Output, name: &str) -> u64 {
     assert!(!place.path().join(name).exists());
     let inspected = place.ftlab(&format!("inspect {partial} --json")).json();
     let requests = inspected["workloads"][0]["requests"]["write"].as_u64().unwrap();
-    let run = place.ftlab(&format!("run {partial} --ftl 1r-greedy --op 50%"));
+    let run = place.ftlab(&format!("run {partial} --ftl 1r-greedy --logical 256MiB"));
     assert!(run.stdout.contains("end of the file, which was not finished"), "{}", run.stdout);
     let converted = place.ftlab(&format!("convert {partial} whole.parquet --json"));
     assert_eq!(converted.json()["requests"], requests, "{}", converted.stderr);
@@ -314,27 +323,28 @@ fn what_was_recorded_is_kept_as_far_as_it_fits() {
     if !common::running::have(&["strace", "dd"], false) {
         return;
     }
-    for name in ["d/t.parquet", "d/t.csv"] {
+    let recorded = |name: &str, kib: u32, calls: u32| {
         let place = Place::new();
-        let Some(disk) = SmallDisk::mount(&place, 4) else { return };
+        let disk = SmallDisk::mount(&place, kib)?;
         fs::create_dir(place.path().join("files")).unwrap();
         let command = format!(
-            "record --dir files --out {name} -- dd if=/dev/zero of=files/x bs=512 count=1500 status=none"
+            "record --dir files --out {name} -- dd if=/dev/zero of=files/x bs=512 count={calls} status=none"
         );
-        let output = place.ftlab(&command);
-        let requests = kept(&place, &output, name);
-        assert!((100..1500).contains(&requests), "{name}: {requests}");
-        if name.ends_with(".parquet") {
-            let inspected = place.ftlab(&format!("inspect {name}.partial")).stdout;
-            assert!(inspected.contains("dd if=/dev/zero of=files/x"), "{inspected}");
-        }
-        disk.make_room();
-        let refused = place.ftlab(&command);
-        refused.fails(2, &["is a recording that was not finished", "and then delete it"]);
-        fs::remove_file(place.path().join(format!("{name}.partial"))).unwrap();
-        assert_eq!(place.ftlab(&command).code, 0);
-        assert_eq!(disk.files(), [&name[2..]]);
-    }
+        let requests = kept(&place, &place.ftlab(&command), name);
+        assert!((100..u64::from(calls)).contains(&requests), "{name}: {requests}");
+        Some((place, disk, command))
+    };
+    let Some((place, ..)) = recorded("d/t.parquet", 8, 4000) else { return };
+    let inspected = place.ftlab("inspect d/t.parquet.partial").stdout;
+    assert!(inspected.contains("dd if=/dev/zero of=files/x"), "{inspected}");
+
+    let Some((place, disk, command)) = recorded("d/t.csv", 4, 800) else { return };
+    disk.make_room();
+    let refused = place.ftlab(&command);
+    refused.fails(2, &["is a recording that was not finished", "and then delete it"]);
+    fs::remove_file(place.path().join("d/t.csv.partial")).unwrap();
+    assert_eq!(place.ftlab(&command).code, 0);
+    assert_eq!(disk.files(), ["t.csv"]);
 }
 
 #[cfg(feature = "live")]

@@ -40,6 +40,7 @@ fn create(file: PartialFile, options: &CreateOptions) -> Result<Box<dyn TraceSin
         rows: RequestBatch::with_limit(options.group_rows.unwrap_or(GROUP_ROWS)),
         writer: None,
         whole: Whole::default(),
+        groups: Vec::new(),
         annotations: Vec::new(),
     }))
 }
@@ -52,11 +53,13 @@ struct ParquetSink {
     /// Opened with the first group, because that shows which columns there are.
     writer: Option<SerializedFileWriter<Spool>>,
     whole: Whole,
+    /// All groups, once the writer, which then forgets them, is to finish the file.
+    groups: Vec<RowGroupMetaData>,
     /// Metadata that was not known when the file was opened.
     annotations: Vec<KeyValue>,
 }
 
-/// The part of the file that the disk has taken.
+/// The part of the file that can be read whatever follows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Whole {
     groups: usize,
@@ -85,8 +88,8 @@ impl TraceSink for ParquetSink {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
+        let requests = self.requests();
         self.close().map_err(|error| self.not_written(error))?;
-        let requests = self.whole.requests;
         self.file.complete()?;
         Ok(Written { requests, ..Written::default() })
     }
@@ -102,8 +105,11 @@ impl ParquetSink {
         let footer = part_footer_of(group, pairs)?;
         writer.write_all(&footer)?;
         writer.flush()?;
-        self.whole.bytes += footer.len() as u64;
+        self.whole.groups += 1;
+        self.whole.requests += self.rows.len() as u64;
+        self.whole.bytes = writer.bytes_written() as u64;
         self.whole.footer_bytes += footer.len() as u64;
+        self.rows.clear();
         self.reserve();
         Ok(())
     }
@@ -116,13 +122,7 @@ impl ParquetSink {
                 none.insert(open_writer(file, &self.rows, &self.metadata)?)
             }
         };
-        write_rows(writer, &self.rows)?;
-        writer.flush()?;
-        self.whole.groups += 1;
-        self.whole.requests += self.rows.len() as u64;
-        self.whole.bytes = writer.bytes_written() as u64;
-        self.rows.clear();
-        Ok(())
+        write_rows(writer, &self.rows)
     }
 
     /// Completes the content.
@@ -133,6 +133,9 @@ impl ParquetSink {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         for annotation in &self.annotations {
             writer.append_key_value_metadata(annotation.clone());
+        }
+        if self.file.keeps_part() {
+            self.groups = writer.flushed_row_groups().to_vec();
         }
         writer.finish()?;
         // Gives back what is still set aside.
@@ -178,12 +181,15 @@ impl ParquetSink {
         pairs.push(KeyValue::new(CUT_PROPERTY.to_owned(), error.to_string()));
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
         writer.inner_mut().close();
-        let groups = &writer.flushed_row_groups()[..self.whole.groups];
+        let mut groups = std::mem::take(&mut self.groups);
+        if groups.is_empty() {
+            groups = writer.flushed_row_groups().to_vec();
+        }
+        groups.truncate(self.whole.groups);
         let file = self.file.handle()?;
         let mut rows = std::mem::take(&mut self.rows);
         loop {
-            rows.truncate(rows.len() / 2);
-            let end = self.encode_end(groups, &rows, &pairs)?;
+            let end = self.encode_end(&groups, &rows, &pairs)?;
             if file.write_all_at(&end, self.whole.bytes).is_ok() {
                 file.set_len(self.whole.bytes + end.len() as u64)?;
                 return Ok(rows.len() as u64);
@@ -192,6 +198,7 @@ impl ParquetSink {
                 file.set_len(self.whole.bytes)?;
                 return Ok(0);
             }
+            rows.truncate(rows.len() / 2);
         }
     }
 
