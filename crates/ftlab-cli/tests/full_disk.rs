@@ -334,7 +334,7 @@ fn what_was_recorded_is_kept_as_far_as_it_fits() {
         assert!((100..u64::from(calls)).contains(&requests), "{name}: {requests}");
         Some((place, disk, command))
     };
-    let Some((place, ..)) = recorded("d/t.parquet", 8, 4000) else { return };
+    let Some((place, _disk, _)) = recorded("d/t.parquet", 8, 4000) else { return };
     let inspected = place.ftlab("inspect d/t.parquet.partial").stdout;
     assert!(inspected.contains("dd if=/dev/zero of=files/x"), "{inspected}");
 

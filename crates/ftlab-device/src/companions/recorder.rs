@@ -47,11 +47,8 @@ impl Recorder {
         let failed = Arc::clone(&failure);
         let record = move || {
             let _given_up = AbandonOnDrop(&queue);
-            let written = write(sink, page_sectors, names_streams, &queue, &counter);
-            written.inspect_err(|error| {
-                notice(&format!("recording has ended, the drive is served on: {error}"));
-                let _ = failed.set(error.to_string());
-            })
+            let written = write(sink, page_sectors, names_streams, &queue, &counter, &notice);
+            written.inspect_err(|error| drop(failed.set(error.to_string())))
         };
         let thread = std::thread::Builder::new().name("record".to_owned()).spawn(record);
         let thread = thread.map_err(|error| ServeError::io("starting a thread", error))?;
@@ -81,6 +78,7 @@ fn write(
     names_streams: bool,
     queue: &Queue,
     counter: &AtomicU64,
+    notice: &Notice,
 ) -> Result<(), TraceError> {
     let mut ops = Vec::new();
     while queue.take(&mut ops) {
@@ -97,7 +95,9 @@ fn write(
                 batch.stream.push(stream);
             }
         }
-        sink.write(&batch)?;
+        sink.write(&batch).inspect_err(|error| {
+            notice(&format!("recording has ended, the drive is served on: {error}"));
+        })?;
         counter.fetch_add(batch.len() as u64, Ordering::Relaxed);
     }
     sink.finish().map(drop)

@@ -216,7 +216,7 @@ impl ParquetSink {
             writer.flush()?;
             // The start of the file is there already, unless this is the first group.
             let from = if self.whole.groups == 0 { 0 } else { MAGIC_BYTES };
-            let moved = self.whole.bytes as i64 - from as i64;
+            let moved = (self.whole.bytes - from as u64).cast_signed();
             for group in writer.flushed_row_groups() {
                 groups.push(moved_by(group, moved, self.whole.groups)?);
             }
