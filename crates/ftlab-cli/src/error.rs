@@ -42,7 +42,7 @@ impl Results {
         let Err(error) = written else { return };
         match &mut self.0 {
             None => self.0 = Some(error),
-            Some(first) => first.message += &format!("\nerror: {}", error.message),
+            Some(first) => first.message.extend(["\nerror: ", &error.message]),
         }
     }
 

@@ -175,8 +175,8 @@ fn with_input() -> Place {
 /// Requests to 65,536 pages in an order that no compression makes small.
 fn requests(count: u32) -> String {
     let page = |n: u32| n.wrapping_mul(0x9e37_79b9) % (1 << 16);
-    let lines = (0..count).map(|n| format!("write,{},8\n", page(n) * 8));
-    "op,lba,sectors\n".to_owned() + &lines.collect::<String>()
+    let lines: Vec<_> = (0..count).map(|n| format!("write,{},8\n", page(n) * 8)).collect();
+    "op,lba,sectors\n".to_owned() + &lines.concat()
 }
 
 impl Case {

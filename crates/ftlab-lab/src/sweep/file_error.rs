@@ -26,7 +26,7 @@ impl Wrong {
     }
 
     pub(crate) fn within(self, path: &Path, text: &str) -> FileError {
-        FileError::new(path, text, self.span, self.message)
+        FileError::new(path, text, self.span, &self.message)
     }
 }
 
@@ -57,13 +57,13 @@ struct Place {
 }
 
 impl FileError {
-    fn new(path: &Path, text: &str, span: Option<Span>, message: String) -> Self {
+    fn new(path: &Path, text: &str, span: Option<Span>, message: &str) -> Self {
         let place = span.map(|span| Place::of(text, span));
-        Self { name: path.display().to_string(), message: cut(&message, MESSAGE_SHOWN), place }
+        Self { name: path.display().to_string(), message: cut(message, MESSAGE_SHOWN), place }
     }
 
     pub(crate) fn from_toml(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        Self::new(path, text, error.span(), error.message().trim_end().to_owned())
+        Self::new(path, text, error.span(), error.message().trim_end())
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
 
     fn shown(text: &str, wrong: &str) -> String {
         let start = text.find(wrong).unwrap();
-        FileError::new(Path::new("x.toml"), text, Some(start..start + wrong.len()), "bad".into())
+        FileError::new(Path::new("x.toml"), text, Some(start..start + wrong.len()), "bad")
             .to_string()
     }
 
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_long_message_is_cut() {
         let message = "é".repeat(100_000);
-        let error = FileError::new(Path::new("x.toml"), "", None, message).to_string();
+        let error = FileError::new(Path::new("x.toml"), "", None, &message).to_string();
         assert!(error.chars().count() < 1100 && error.ends_with("é..."));
     }
 }
