@@ -407,7 +407,7 @@ mod live {
 
         let output = Output { code: 1, stdout: String::new(), stderr: said };
         let requests = kept(&place, &output, "d/t.parquet");
-        assert!((65_536..8 * 128 << 10).contains(&requests), "{requests}");
+        assert!((65_536..8 * (128 << 10)).contains(&requests), "{requests}");
         // Any reader of Parquet can read it: its last footer is of the whole file.
         let bytes = fs::read(place.path().join("d/t.parquet.partial")).unwrap();
         let tail = bytes.len() - 8;
