@@ -1,6 +1,6 @@
 //! `ftlab compare`: the scoreboard.
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::figure::{check, write_scoreboard};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{print, print_json, say};
@@ -110,16 +110,18 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
         return Err(nothing_to_hold_against(&board));
     }
     let tables = markdown(&board);
-    write(&markdown_path, &tables)?;
-    write(&csv_path, &csv(&outcomes))?;
-    write_scoreboard(&board, &figure_path)?;
+    let mut results = Results::default();
+    results.note(write(&markdown_path, &tables));
+    results.note(write(&csv_path, &csv(&outcomes)));
+    results.note(write_scoreboard(&board, &figure_path));
     let text = legend(&board) + &tables + &missing(&board);
     if args.json {
         say(&text);
-        print_json(&board)?;
+        results.note(print_json(&board));
     } else {
-        print(&text)?;
+        results.note(print(&text));
     }
+    results.all()?;
     if !args.quiet {
         say(&format!("wrote {} to {}\n", FILES.join(", "), args.out.display()));
     }

@@ -32,6 +32,26 @@ impl CliError {
     }
 }
 
+/// Several results to write: one that cannot be written does not keep the others from it.
+#[derive(Debug, Default)]
+pub(crate) struct Results(Option<CliError>);
+
+impl Results {
+    /// Notes how the next one went.
+    pub(crate) fn note(&mut self, written: Result<(), CliError>) {
+        let Err(error) = written else { return };
+        match &mut self.0 {
+            None => self.0 = Some(error),
+            Some(first) => first.message.extend(["\nerror: ", &error.message]),
+        }
+    }
+
+    /// The error of all that failed.
+    pub(crate) fn all(self) -> Result<(), CliError> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
 impl From<SimError> for CliError {
     fn from(error: SimError) -> Self {
         Self { message: error.to_string(), code: if error.is_usage() { 2 } else { 1 } }

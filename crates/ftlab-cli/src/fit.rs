@@ -1,6 +1,6 @@
 //! `ftlab fit`: which drive has given a series of host and media bytes.
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check, write_fit};
 use crate::options::{ReadingArgs, parse_page_size};
 use crate::output::{aligned, print, print_json, say};
@@ -113,16 +113,17 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
     })?;
     spinner.finish_and_clear();
     let text = header(args, &question, &fit) + &table(&fit) + "\n" + &answer(&fit);
+    let mut results = Results::default();
     if args.json {
         say(&text);
-        print_json(&fit)?;
+        results.note(print_json(&fit));
     } else {
-        print(&text)?;
+        results.note(print(&text));
     }
     if let Some(path) = &args.figure {
-        write_fit(&question.measured, &fit, args.size, path)?;
+        results.note(write_fit(&question.measured, &fit, args.size, path));
     }
-    Ok(())
+    results.all()
 }
 
 fn question(args: &FitArgs) -> Result<Question, CliError> {

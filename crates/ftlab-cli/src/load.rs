@@ -1,6 +1,6 @@
 //! `ftlab run --load`: load-latency curves.
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check, load_svg, write_load};
 use crate::output::{print, print_json, say};
 use crate::progress::with_spinner;
@@ -63,15 +63,20 @@ pub(crate) fn run(experiment: &Experiment, loads: &Loads, output: &Output) -> Re
     let mut curves = with_spinner(output.quiet, "measuring the capacity and each load", measure)?;
     curves.command = Some(output.command.clone());
     let text = table(&curves);
+    let mut results = Results::default();
     if output.json {
         say(&text);
-        print_json(&curves)?;
+        results.note(print_json(&curves));
     } else {
-        print(&text)?;
+        results.note(print(&text));
     }
-    output.figure.map(|path| write_load(&curves, output.size, path)).transpose()?;
-    output.report.map(|path| write_page(&curves, path)).transpose()?;
-    Ok(())
+    if let Some(path) = output.figure {
+        results.note(write_load(&curves, output.size, path));
+    }
+    if let Some(path) = output.report {
+        results.note(write_page(&curves, path));
+    }
+    results.all()
 }
 
 /// Writes the page with the curves.

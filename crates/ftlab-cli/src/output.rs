@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use ftlab_lab::advise::ENOUGH_DRIVE_WRITES;
 use ftlab_sim::format::significant;
+use ftlab_trace::room;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
 
@@ -11,7 +12,10 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CliError::failure(format!("standard output: {error}")))
+            let remedy = room(&error).map_or_else(String::new, |room| {
+                format!("; {room} or send it elsewhere, and repeat the command")
+            });
+            Err(CliError::failure(format!("standard output: {error}{remedy}")))
         }
         _ => Ok(()),
     }

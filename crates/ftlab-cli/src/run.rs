@@ -1,6 +1,6 @@
 //! `ftlab run`: FTLs on a workload.
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check_figure, write_figure};
 use crate::header::{header, parsed};
 use crate::load::{self, Loads};
@@ -15,8 +15,8 @@ use ftlab_ftl::page::{FreeBlock, GcSchedule, Refresh, WearLeveling};
 use ftlab_lab::timeline::{SLOWEST, timeline};
 use ftlab_lab::{check_results, write_results};
 use ftlab_sim::{
-    DriveOptions, EarlyCollection, Experiment, Faults, Fill, Length, Logical, Physical, SlcCache,
-    StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
+    DriveOptions, EarlyCollection, Experiment, ExperimentResult, Faults, Fill, Length, Logical,
+    Physical, SlcCache, StreamMap, UNTIL_STEADY_DRIVE_WRITES, Workload, summary,
 };
 use ftlab_spec::{ByteSize, Share, Spec};
 use ftlab_trace::{check_file, replace_file};
@@ -249,45 +249,51 @@ pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {
     let mut result = prepared.run(&mut bar)?;
     result.command = Some(command(typed));
     bar.finish();
-    if !args.report.quiet {
-        show(&parsed(&result))?;
-    }
-    show(&table(&result))?;
-    show(&times(&result))?;
-    show(&refresh(&result))?;
-    show(&slc(&result))?;
-    show(&wear(&result))?;
-    show(&fdp(&result))?;
-    show(&faults(&result))?;
-    show(&notes(&result))?;
-    show(&format!("{}\n", summary::sentence(&result)))?;
+    let mut results = Results::default();
+    results.note(show(&text(&result, args.report.quiet)));
     if args.report.json {
-        print_json(&result)?;
+        results.note(print_json(&result));
     }
-    if let Some(directory) = &args.report.out {
-        let files = write_results(&result, directory)?;
-        if !args.report.quiet {
+    results.note(write_files(&result, &args.report));
+    results.all()
+}
+
+/// Everything that is printed of a result.
+fn text(result: &ExperimentResult, quiet: bool) -> String {
+    let parsed = if quiet { String::new() } else { parsed(result) };
+    let tables = [table, times, refresh, slc, wear, fdp, faults, notes].map(|part| part(result));
+    format!("{parsed}{}{}\n", tables.concat(), summary::sentence(result))
+}
+
+/// Writes the files that were asked for.
+fn write_files(result: &ExperimentResult, args: &ReportArgs) -> Result<(), CliError> {
+    let wrote = |text: String| {
+        if !args.quiet {
+            say(&format!("wrote {text}\n"));
+        }
+    };
+    let mut results = Results::default();
+    if let Some(directory) = &args.out {
+        let files = write_results(result, directory).map_err(CliError::from);
+        results.note(files.map(|files| {
             let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
-            say(&format!("wrote {}\n", names.join(" and ")));
-        }
+            wrote(names.join(" and "));
+        }));
     }
-    if let Some(path) = &args.report.figure {
-        write_figure(&result, args.report.size, path)?;
+    if let Some(path) = &args.figure {
+        results.note(write_figure(result, args.size, path));
     }
-    if let Some(path) = &args.report.timeline {
-        let text = timeline(&result).unwrap_or_default();
-        replace_file(path, |file| file.write_all(text.as_bytes()))?;
-        if !args.report.quiet {
-            say(&format!("wrote {}; open it at https://ui.perfetto.dev\n", path.display()));
-        }
+    if let Some(path) = &args.timeline {
+        let text = timeline(result).unwrap_or_default();
+        let written = replace_file(path, |file| file.write_all(text.as_bytes()));
+        results.note(written.map_err(CliError::from).map(|()| {
+            wrote(format!("{}; open it at https://ui.perfetto.dev", path.display()));
+        }));
     }
-    if let Some(path) = &args.report.report {
-        write_report(&result, path)?;
-        if !args.report.quiet {
-            say(&format!("wrote {}\n", path.display()));
-        }
+    if let Some(path) = &args.report {
+        results.note(write_report(result, path).map(|()| wrote(path.display().to_string())));
     }
-    Ok(())
+    results.all()
 }
 
 fn experiment(args: &RunArgs) -> Result<Experiment, CliError> {

@@ -1,6 +1,6 @@
 //! `ftlab sweep`: an experiment file, every run of it.
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::output::{print, say};
 use crate::progress::SweepBar;
 use crate::table::ruled;
@@ -82,11 +82,13 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
     });
     let outcome = run(&plan, &directory, args.jobs, args.shard, args.quiet)?;
     let results = read_runs_of(&plan, &directory)?;
+    let mut written = Results::default();
     if plan.points.len() <= ROWS_MAX {
-        print(&table(&plan, &results))?;
+        written.note(print(&table(&plan, &results)));
     }
     let csv = directory.join("results.csv");
-    write_csv(&plan, &results, &csv)?;
+    written.note(write_csv(&plan, &results, &csv));
+    written.all()?;
     say(&format!(
         "{} runs carried out, {} reused; wrote {}\n",
         grouped(outcome.ran as u64),

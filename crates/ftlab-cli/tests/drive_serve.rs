@@ -3,12 +3,10 @@
 
 mod common;
 
-use common::running::{Running, have, program};
+use common::running::{Running, have, program, write_pages};
 use common::{Output, Place};
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 fn create(place: &Place, arguments: &str) {
@@ -170,23 +168,6 @@ fn a_directory_with_files_is_not_hidden_and_a_dead_mount_is_cleared() {
     assert_eq!(fs::read(target.join("precious")).unwrap(), b"1");
     let loops = program("losetup", &["--list", "--output", "BACK-FILE", "--noheadings"]);
     assert!(!loops.contains(&place.path().display().to_string()), "{loops}");
-}
-
-/// Writes `pages` pages of 512 bytes, one after the other, over NBD.
-fn write_pages(socket: &std::path::Path, pages: u64) {
-    const AT_ONCE: u64 = 256;
-    let mut stream = UnixStream::connect(socket).unwrap();
-    stream.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0").unwrap();
-    stream.read_exact(&mut [0; 18 + 3 * 20 + 12 + 14]).unwrap();
-    for first in (0..pages).step_by(AT_ONCE as usize) {
-        let bytes = 512 * AT_ONCE;
-        let mut request = b"\x25\x60\x95\x13\0\0\0\x01\0\0\0\0\0\0\0\0".to_vec();
-        request.extend((512 * first).to_be_bytes());
-        request.extend((bytes as u32).to_be_bytes());
-        request.resize(request.len() + bytes as usize, 7);
-        stream.write_all(&request).unwrap();
-        stream.read_exact(&mut [0; 16]).unwrap();
-    }
 }
 
 #[test]

@@ -414,3 +414,26 @@ fn the_columns_of_an_unknown_table_are_proposed_and_can_be_used() {
     let json = place.ftlab(&format!("inspect t.csv --map {map} --json")).json();
     assert_eq!(json["workloads"][0]["page_writes"], 64);
 }
+
+#[test]
+fn an_error_in_a_very_long_line_is_a_short_one() {
+    let place = Place::new();
+    let long = "x".repeat(200_000);
+    let text = |workloads: &str, ftl: &str| {
+        format!(
+            "title = \"a test\"\nworkloads = [{workloads}]\nftls = [\"{ftl}\"]\n[run]\ndrive-writes = 1\n"
+        )
+    };
+    for (text, line) in [
+        (text(&format!("\"{long}\", uniform, \"{long}\""), "2r++"), 2),
+        (text(&format!("\"{long}\""), "2r++"), 2),
+        (text("\"uniform\"", &long), 3),
+        (text("\"uniform\"", "2r++") + &format!("{long} = 1\n"), 6),
+        (text("\"uniform\"", "2r++").replace("= 1", &format!("= \"{long}\"")), 5),
+    ] {
+        place.write("long.toml", text);
+        let output = place.ftlab("sweep long.toml");
+        output.fails(2, &[&format!("long.toml:{line}: ")]);
+        assert!(output.stderr.len() < 2000, "{}", output.stderr);
+    }
+}

@@ -96,10 +96,10 @@ pub struct ShadowStatus {
 pub struct RecordingStatus {
     /// The name of the file.
     pub path: String,
-    /// Host operations in it.
+    /// Host operations in it; if it failed, more than that.
     pub operations: u64,
-    /// Whether writing it failed, so that nothing more is recorded.
-    pub has_failed: bool,
+    /// Why nothing more is recorded, if writing it failed, and what is left of it.
+    pub failure: Option<String>,
 }
 
 /// A store that is a drive with flash, and reports its state.

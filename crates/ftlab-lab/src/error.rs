@@ -2,7 +2,7 @@
 
 use crate::sweep::FileError;
 use ftlab_sim::SimError;
-use ftlab_trace::TraceError;
+use ftlab_trace::{TraceError, room};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,16 @@ impl LabError {
             Self::Store { .. } => false,
             Self::Sim(error) => error.is_usage(),
         }
+    }
+
+    /// A file of results cannot be written; what is finished is kept, and the same command continues.
+    pub(crate) fn not_kept(path: &Path, error: &io::Error) -> Self {
+        let Some(room) = room(error) else { return Self::store(path, error) };
+        let message = format!(
+            "{error}; every run that finished before is kept; {room}, and repeat the command, which \
+             continues there"
+        );
+        Self::Store { path: path.into(), message }
     }
 
     pub(crate) fn store(path: &Path, error: &impl fmt::Display) -> Self {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
 
@@ -37,7 +38,7 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
     /// was killed is passed over; what it would have told is run again.
     pub fn open(directory: &Path, name: &str) -> Result<Self, LabError> {
         let path = directory.join(name);
-        let cannot = |source: io::Error| LabError::store(&path, &source);
+        let cannot = |source: io::Error| LabError::not_kept(&path, &source);
         fs::create_dir_all(directory).map_err(cannot)?;
         let mut file =
             OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
@@ -73,11 +74,26 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         let line = Line { key: key.to_owned(), by: ftlab_spec::written_by(), cell, run };
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
-        self.file
-            .write_all(text.as_bytes())
-            .map_err(|source| LabError::store(&self.path, &source))?;
+        let before = self.file.metadata().map_or(u64::MAX, |file| file.len());
+        self.file.write_all(text.as_bytes()).map_err(|source| {
+            self.take_back(before, text.as_bytes());
+            LabError::not_kept(&self.path, &source)
+        })?;
         self.finished.insert(key.to_owned(), run.clone());
         Ok(())
+    }
+}
+
+impl<C, R> Kept<C, R> {
+    /// Removes the beginning of `line`, which did not fit, unless another process added to it meanwhile.
+    fn take_back(&self, before: u64, line: &[u8]) {
+        let mut end = vec![0; line.len()];
+        let bytes = self.file.read_at(&mut end, before).unwrap_or(0);
+        let is_ours = bytes > 0 && line.starts_with(&end[..bytes]);
+        if is_ours && self.file.metadata().is_ok_and(|file| file.len() == before + bytes as u64) {
+            // Where that fails, readers pass over it.
+            let _ = self.file.set_len(before);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use ftlab_sim::result::{ExperimentResult, RunResult};
-use ftlab_trace::{check_file, replace_file};
+use ftlab_trace::{NewFile, check_file};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -11,7 +11,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,8 +56,15 @@ pub fn write_results(
     fs::create_dir_all(directory).map_err(at(directory))?;
     let [json, series] = paths(directory);
     let text = serde_json::to_string_pretty(result).map_err(|e| at(&json)(e.into()))?;
-    replace_file(&json, |file| writeln!(file, "{text}"))?;
-    replace_file(&series, |file| write_series(result, file).map_err(io::Error::other))?;
+    let bytes = encode_series(result).map_err(|error| LabError::store(&series, &error))?;
+    // They belong together: both take their places, or neither.
+    let files = [
+        NewFile::write(&json, |file| writeln!(file, "{text}"))?,
+        NewFile::write(&series, |file| file.write_all(&bytes))?,
+    ];
+    for file in files {
+        file.take_place()?;
+    }
     Ok(vec![json, series])
 }
 
@@ -79,7 +86,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> LabError {
     move |source| LabError::store(&path, &source)
 }
 
-fn write_series(result: &ExperimentResult, file: &mut File) -> Result<(), ParquetError> {
+fn encode_series(result: &ExperimentResult) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let pairs = [
         ("version", result.version.clone()),
@@ -92,17 +99,16 @@ fn write_series(result: &ExperimentResult, file: &mut File) -> Result<(), Parque
         .set_created_by(format!("ftlab {}", result.version))
         .set_key_value_metadata(Some(pairs.collect()))
         .build();
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     for run in &result.runs {
         write_run(&mut writer, run, result.config.interval_writes)?;
     }
-    writer.close()?;
-    Ok(())
+    writer.into_inner()
 }
 
 /// One row group for each run.
 fn write_run(
-    writer: &mut SerializedFileWriter<&mut File>,
+    writer: &mut SerializedFileWriter<Vec<u8>>,
     run: &RunResult,
     interval_writes: u64,
 ) -> Result<(), ParquetError> {
@@ -203,6 +209,7 @@ mod tests {
     use ftlab_sim::{DriveOptions, Experiment, Logical, Workload};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
+    use std::fs::File;
 
     #[test]
     fn the_series_reads_back_as_it_is_in_the_result() {

@@ -90,8 +90,7 @@ pub trait Observer {
 /// An error of the recording ends the command, because continuing would be pointless.
 pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
     check_unfinished(&options.out)?;
-    let group_rows = Some(CreateOptions::RECORDING_ROWS);
-    let sink = create(&options.out, &CreateOptions { group_rows, ..CreateOptions::default() })?;
+    let sink = create(&options.out, &CreateOptions::default().recording())?;
     let (sender, receiver) = channel();
     // Before anything can be seen of the recording, so that none is missed.
     let signals = command::signals()?;
@@ -109,8 +108,10 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
         Target::Directory(path) => files::start(path, start, sender, &options.command)?,
     };
     let recording = Recording::start(options, start, sink, signals, command);
-    let recording = recording
-        .and_then(|recording| recording.follow(&receiver, capture.stop.as_mut(), observer));
+    let recording = recording.and_then(|mut recording| {
+        recording.describe(options, capture.properties);
+        recording.follow(&receiver, capture.stop.as_mut(), observer)
+    });
     // In any case, the capture ends and cleans up.
     drop((capture.stop, receiver));
     let captured = capture.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -118,7 +119,7 @@ pub fn record(options: &Options, observer: &mut dyn Observer) -> Result<Summary,
     if captured.is_err() {
         recording.running.terminate();
     }
-    recording.finish(options, captured?, capture.properties)
+    recording.finish(options, captured?)
 }
 
 /// The state kept during a recording.
@@ -131,7 +132,6 @@ struct Recording {
     running: Running,
     /// Time and number of page writes at the last report.
     last_report: (Instant, u64),
-    started: SystemTime,
     /// Phases named by the command, and the implicit ones.
     named_phases: Phases,
     phases: Vec<(String, u64)>,
@@ -158,10 +158,23 @@ impl Recording {
             has_data: false,
             running,
             last_report: (start, 0),
-            started: SystemTime::now(),
             named_phases,
             phases: vec![("command".to_owned(), begins_us)],
         })
+    }
+
+    /// Notes what is known at the start, so that even a trace that ends early says where it comes from.
+    fn describe(&mut self, options: &Options, properties: BTreeMap<String, String>) {
+        for (key, value) in properties {
+            self.sink.annotate(&key, value);
+        }
+        let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        self.sink.annotate("recorded_by", ftlab_spec::written_by());
+        self.sink.annotate("kernel", kernel());
+        self.sink.annotate("started", started);
+        if !options.command.is_empty() {
+            self.sink.annotate("command", command::typed(&options.command));
+        }
     }
 
     /// Processes requests until the capture ends, and ends it when the command has ended.
@@ -230,12 +243,7 @@ impl Recording {
     }
 
     /// Completes the trace.
-    fn finish(
-        mut self,
-        options: &Options,
-        captured: Captured,
-        mut properties: BTreeMap<String, String>,
-    ) -> Result<Summary, RecordError> {
+    fn finish(mut self, options: &Options, captured: Captured) -> Result<Summary, RecordError> {
         // A capture may end by itself, just before its command does.
         while self.running.is_running()? {
             std::thread::sleep(TICK);
@@ -250,16 +258,9 @@ impl Recording {
             return Err(RecordError::NothingWritten { target, remedy });
         }
         let exit_code = self.running.exit().map(command::exit_code);
-        let mut say = |key: &str, value: String| properties.insert(key.into(), value);
-        say("recorded_by", ftlab_spec::written_by());
-        say("kernel", kernel());
-        say("started", humantime::format_rfc3339_seconds(self.started).to_string());
+        let mut say = |key: &str, value: String| self.sink.annotate(key, value);
         say("lost_events", captured.lost_events.to_string());
         say("phases_us", serde_json::to_string(&phases_us).unwrap_or_default());
-        let command = (!options.command.is_empty()).then(|| command::typed(&options.command));
-        if let Some(command) = &command {
-            say("command", command.clone());
-        }
         if let Some(code) = exit_code {
             say("exit_code", code.to_string());
         }
@@ -267,13 +268,10 @@ impl Recording {
             say("warnings", captured.warnings.join("; "));
         }
         say("device_bytes", captured.device_bytes.to_string());
-        for (key, value) in properties {
-            self.sink.annotate(&key, value);
-        }
         self.sink.finish()?;
         Ok(Summary {
             target,
-            command,
+            command: (!options.command.is_empty()).then(|| command::typed(&options.command)),
             exit_code,
             interrupted: self.running.is_interrupted(),
             seconds: phases_us.last().map_or(0.0, |(_, end_us)| *end_us as f64 / 1e6),

@@ -16,6 +16,16 @@ pub enum TraceError {
         /// What the operating system or the decompressor says.
         source: io::Error,
     },
+    /// The file cannot be written to its end: the disk is full, or a limit is reached.
+    #[error("{name}: {source}; {left}")]
+    NotWritten {
+        /// The file.
+        name: String,
+        /// What the operating system says.
+        source: io::Error,
+        /// What is left of it, and how to go on.
+        left: String,
+    },
     /// A format, generator or parameter that does not exist, or a value out of range.
     #[error(transparent)]
     Spec(#[from] SpecError),
@@ -189,9 +199,16 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// An input or output error of `name`.
+    /// An input or output error of `name`; of a file that is made, nothing is left.
     pub(crate) fn io(name: &str, source: io::Error) -> Self {
-        Self::Io { name: name.into(), source }
+        match room(&source) {
+            Some(remedy) => Self::NotWritten {
+                name: name.into(),
+                source,
+                left: format!("{NOTHING_LEFT}; {remedy} or choose another, and repeat the command"),
+            },
+            None => Self::Io { name: name.into(), source },
+        }
     }
 
     /// An error of the parquet library.
@@ -201,6 +218,19 @@ impl TraceError {
             what: format!("not a readable Parquet file: {source}"),
             remedy: "check that the file is complete".into(),
         }
+    }
+}
+
+/// What is left of a file that is not kept if it cannot be completed.
+const NOTHING_LEFT: &str = "nothing of it is kept, and a file that had this name is as it was";
+
+/// How to make room, if `error` is that there is none.
+pub fn room(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::StorageFull => Some("make room on its disk"),
+        io::ErrorKind::QuotaExceeded => Some("free some of the quota"),
+        io::ErrorKind::FileTooLarge => Some("raise the limit of file sizes (ulimit -f)"),
+        _ => None,
     }
 }
 
@@ -227,6 +257,20 @@ mod tests {
         assert_eq!(excerpt(b"W 8"), "W 8");
         assert_eq!(excerpt(b"\xff"), "\u{fffd}");
         assert_eq!(excerpt(&[b'x'; 1000]), format!("{}...", "x".repeat(120)));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_with_a_remedy() {
+        for (code, remedy) in [
+            (28, "make room on its disk"),
+            (122, "free some of the quota"),
+            (27, "raise the limit of file sizes (ulimit -f)"),
+        ] {
+            let error = TraceError::io("t", io::Error::from_raw_os_error(code)).to_string();
+            assert!(error.contains(remedy) && error.contains(NOTHING_LEFT), "{error}");
+        }
+        let other = TraceError::io("t", io::Error::from_raw_os_error(5)).to_string();
+        assert_eq!(other, "t: Input/output error (os error 5)");
     }
 
     #[test]

@@ -1,16 +1,21 @@
 //! Files that appear under their name only when they are complete.
 
-use crate::TraceError;
+use crate::error::{TraceError, room};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{self, File, Metadata, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
+/// What follows the name of a file until it is complete.
+const ENDING: &str = ".partial";
+
 /// A file that takes long to write: under a provisional name (`NAME.partial`), removed again unless
 /// it is completed. One process at a time writes it; a second one is refused.
+///
+/// What cannot be written a second time, such as a recording, is not removed if the disk is full.
 ///
 /// Completing it replaces a regular file, and nothing else: devices, pipes and directories are
 /// refused, and a symbolic link stays and gives way to the file that it leads to.
@@ -21,6 +26,8 @@ pub struct PartialFile {
     partial_path: PathBuf,
     /// Locked; the system unlocks it even if the process is killed.
     file: Option<File>,
+    /// Whether a part is better than nothing.
+    keeps_part: bool,
 }
 
 impl PartialFile {
@@ -31,14 +38,36 @@ impl PartialFile {
         let partial_path = regular(&Self::provisional(&path))?;
         let file = lock(&partial_path, &name)?;
         file.set_len(0).map_err(|error| TraceError::io(&name, error))?;
-        Ok(Self { name, path, partial_path, file: Some(file) })
+        Ok(Self { name, path, partial_path, file: Some(file), keeps_part: false })
+    }
+
+    /// Keeps what is written of it even if it cannot be completed.
+    #[must_use]
+    pub(crate) fn keeping_part(mut self, keeps_part: bool) -> Self {
+        self.keeps_part = keeps_part;
+        self
+    }
+
+    /// Whether that is so.
+    pub(crate) fn keeps_part(&self) -> bool {
+        self.keeps_part
     }
 
     /// The name that the file at `path` has until it is complete.
     pub fn provisional(path: &Path) -> PathBuf {
         let mut name = path.as_os_str().to_owned();
-        name.push(".partial");
+        name.push(ENDING);
         name.into()
+    }
+
+    /// Whether a file of this name was not completed.
+    pub(crate) fn is_provisional(name: &str) -> bool {
+        name.ends_with(ENDING)
+    }
+
+    /// The name that a file would have if it had been completed.
+    pub(crate) fn finished(name: &str) -> &str {
+        name.strip_suffix(ENDING).unwrap_or(name)
     }
 
     /// The name that was asked for.
@@ -53,10 +82,33 @@ impl PartialFile {
 
     /// Gives the file its name.
     pub fn complete(mut self) -> Result<(), TraceError> {
-        fs::rename(&self.partial_path, &self.path)
-            .map_err(|error| TraceError::io(&self.name, error))?;
-        self.file = None;
+        match self.rename() {
+            Ok(()) => self.file = None,
+            Err(error) => return Err(self.not_written(error, Some("all of it"))),
+        }
         Ok(())
+    }
+
+    fn rename(&self) -> io::Result<()> {
+        // Disks of other machines say only then that they are full.
+        self.file.as_ref().map_or(Ok(()), File::sync_data)?;
+        fs::rename(&self.partial_path, &self.path)
+    }
+
+    /// Why the file cannot be completed. The `part` that is in it stays under the provisional name, if it
+    /// is to be kept.
+    pub(crate) fn not_written(&mut self, source: io::Error, part: Option<&str>) -> TraceError {
+        let Some(part) = part.filter(|_| self.keeps_part) else {
+            return TraceError::io(&self.name, source);
+        };
+        self.file = None;
+        let remedy = room(&source).unwrap_or("check its disk");
+        let partial = self.partial_path.display();
+        let left = format!(
+            "{partial} keeps {part}, and `ftlab convert {partial} FILE.parquet` makes a trace of \
+             that; {remedy}"
+        );
+        TraceError::NotWritten { name: self.name.clone(), source, left }
     }
 }
 
@@ -92,16 +144,43 @@ pub fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), TraceError> {
-    let (mut file, path) = beside(path)?;
-    let name = path.display().to_string();
-    write(file.as_file_mut()).map_err(|error| TraceError::io(&name, error))?;
-    file.persist(&path).map_err(|error| TraceError::io(&name, error.error))?;
-    Ok(())
+    NewFile::write(path, write)?.take_place()
 }
 
-/// Finds out, by trying, whether a file can be written at `path`; leaves what is there alone.
+/// A file that is written, and waits under a name of its own to take its place; it is removed if it does
+/// not.
+#[derive(Debug)]
+pub struct NewFile {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// Writes the file that will be at `path`.
+    pub fn write(
+        path: &Path,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<Self, TraceError> {
+        let (mut file, path) = beside(path)?;
+        // Disks of other machines say only when it is to be durable that they are full.
+        write(file.as_file_mut())
+            .and_then(|()| file.as_file().sync_data())
+            .map_err(|error| TraceError::io(&path.display().to_string(), error))?;
+        Ok(Self { file, path })
+    }
+
+    /// Replaces what is at its path.
+    pub fn take_place(self) -> Result<(), TraceError> {
+        let Self { file, path } = self;
+        let persisted = file.persist(&path);
+        persisted.map_err(|error| TraceError::io(&path.display().to_string(), error.error))?;
+        Ok(())
+    }
+}
+
+/// Finds out, by trying, whether a small file can be written at `path`; leaves what is there alone.
 pub fn check_file(path: &Path) -> Result<(), TraceError> {
-    beside(path).map(drop)
+    NewFile::write(path, |file| file.write_all(&[0; 4096])).map(drop)
 }
 
 /// Whether both names lead to the same file, through links of any kind.
@@ -173,7 +252,6 @@ fn regular(path: &Path) -> Result<PathBuf, TraceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).unwrap();

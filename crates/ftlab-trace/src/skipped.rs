@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
+/// Why what follows the last request of an unfinished file is passed over.
+pub(crate) const UNFINISHED: &str = "end of the file, which was not finished";
+
 /// Lines passed over for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedLines {

@@ -7,7 +7,7 @@ pub(crate) use arguments::AdviseArgs;
 
 use command::command;
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::figure::{check, trade_off_svg, write_trade_off};
 use crate::output::{aligned, print, print_json, say};
 use crate::progress::runs_so_far;
@@ -43,14 +43,15 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         + "\n"
         + &caveats(&advice)
         + &command.as_ref().map_or_else(String::new, |line| format!("\nSee it at work: {line}\n"));
+    let mut results = Results::default();
     if args.json {
         say(&text);
-        print_json(&advice)?;
+        results.note(print_json(&advice));
     } else {
-        print(&text)?;
+        results.note(print(&text));
     }
     if let Some(path) = &args.figure {
-        write_trade_off(&advice, args.size, path)?;
+        results.note(write_trade_off(&advice, args.size, path));
     }
     if let Some(path) = &args.report {
         let page = CurvePage {
@@ -70,9 +71,10 @@ pub(crate) fn advise(args: &AdviseArgs) -> Result<(), CliError> {
             command,
         };
         let page = curve_page(&page)?;
-        replace_file(path, |file| file.write_all(page.as_bytes()))?;
+        let written = replace_file(path, |file| file.write_all(page.as_bytes()));
+        results.note(written.map_err(CliError::from));
     }
-    Ok(())
+    results.all()
 }
 
 /// What is asked.

@@ -162,7 +162,7 @@ impl Serving {
         if let Some(reason) = drive.read_only() {
             say(&format!("the drive is served for reading only: {reason}\n"));
         }
-        let companions = Arc::new(prepared.start(&drive)?);
+        let companions = Arc::new(prepared.start(&drive, self::notice())?);
         let drive = Arc::new(drive);
         let page_bytes = drive.block_bytes();
         let scrubber = args.scrub.map(|rate| Scrubber::start(&drive, rate, page_bytes));

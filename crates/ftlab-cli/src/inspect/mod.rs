@@ -5,7 +5,7 @@ mod moment;
 mod page;
 mod statistics;
 
-use crate::error::CliError;
+use crate::error::{CliError, Results};
 use crate::figure::{self, FIGURES, Figure, FigureSize, Kind};
 use crate::options::{ReadingArgs, generator_space, parse_page_size};
 use crate::output::{print, print_json, say};
@@ -125,21 +125,27 @@ pub(crate) fn inspect(args: &InspectArgs, typed: &[OsString]) -> Result<(), CliE
         provenances.push(provenance(&source.metadata().properties));
     }
     let found = Inspections { version: ftlab_spec::version().into(), workloads: found };
+    let mut results = Results::default();
     for (figure, path) in &figures {
-        figure::write(path, |svg| figure.draw(&found.workloads, args.report.size, svg))?;
+        let draw = |svg: &mut String| figure.draw(&found.workloads, args.report.size, svg);
+        results.note(figure::write(path, draw));
     }
     if let Some(path) = report {
-        page::write(&found.workloads, command(typed), path)?;
-        say(&format!("wrote {}\n", path.display()));
+        let written = page::write(&found.workloads, command(typed), path);
+        results.note(written.map(|()| say(&format!("wrote {}\n", path.display()))));
     }
     if args.report.json {
-        return print_json(&found);
+        results.note(print_json(&found));
+    } else {
+        results.note(print(&text(&found, &provenances)));
     }
-    for inspection in &found.workloads {
-        print(&format!("{}\n", describe(inspection)))?;
-    }
-    print(&statistics(&found.workloads))?;
-    provenances.iter().try_for_each(|text| print(text))
+    results.all()
+}
+
+/// Everything that is printed.
+fn text(found: &Inspections, provenances: &[String]) -> String {
+    let described = found.workloads.iter().map(|inspection| describe(inspection) + "\n");
+    described.collect::<String>() + &statistics(&found.workloads) + &provenances.concat()
 }
 
 /// The figures requested, and where they go.

@@ -2,7 +2,9 @@
 
 use super::Place;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -58,6 +60,23 @@ impl Drop for Running {
             self.interrupt();
             let _ = self.child.wait();
         }
+    }
+}
+
+/// Writes `pages` pages of 512 bytes, one after the other, over NBD.
+pub(crate) fn write_pages(socket: &Path, pages: u64) {
+    const AT_ONCE: u64 = 256;
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0").unwrap();
+    stream.read_exact(&mut [0; 18 + 3 * 20 + 12 + 14]).unwrap();
+    for first in (0..pages).step_by(AT_ONCE as usize) {
+        let bytes = 512 * AT_ONCE;
+        let mut request = b"\x25\x60\x95\x13\0\0\0\x01\0\0\0\0\0\0\0\0".to_vec();
+        request.extend((512 * first).to_be_bytes());
+        request.extend((bytes as u32).to_be_bytes());
+        request.resize(request.len() + bytes as usize, 7);
+        stream.write_all(&request).unwrap();
+        stream.read_exact(&mut [0; 16]).unwrap();
     }
 }
 

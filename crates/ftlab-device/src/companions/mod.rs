@@ -11,7 +11,9 @@ mod shadows;
 #[cfg(test)]
 mod tests;
 
-use crate::{CompanionStatus, Drive, HostObserver, RecordingStatus, ServeError, ShadowStatus};
+use crate::{
+    CompanionStatus, Drive, HostObserver, Notice, RecordingStatus, ServeError, ShadowStatus,
+};
 use ftlab_flash::Lpn;
 use ftlab_spec::Spec;
 use ftlab_trace::TraceError;
@@ -64,8 +66,8 @@ impl CompanionOptions {
 impl Prepared {
     /// Starts companions of `drive`, which was opened with the observer of
     /// [`CompanionOptions::prepare`]. Shadows begin with the pages that the drive holds, written in
-    /// address order.
-    pub fn start(self, drive: &Drive) -> Result<Companions, ServeError> {
+    /// address order. `notice` is told at once if the trace cannot be written.
+    pub fn start(self, drive: &Drive, notice: Notice) -> Result<Companions, ServeError> {
         let superblock = drive.snapshot().superblock;
         let mut queues = self.queues.into_iter();
         let mut next = || queues.next().expect("there is a queue for each companion");
@@ -74,7 +76,8 @@ impl Prepared {
         let shadows = self.options.shadows.iter().map(start).collect::<Result<_, _>>()?;
         // Last, because it creates a file.
         let names_streams = self.options.names_streams;
-        let start = |path: PathBuf| Recorder::start(&path, &superblock, names_streams, next());
+        let start =
+            |path: PathBuf| Recorder::start(&path, &superblock, names_streams, next(), notice);
         let recorder = self.options.record.map(start);
         let recorder = recorder.transpose()?;
         Ok(Companions { recorder, shadows, emulated_latency: self.options.emulated_latency })

@@ -1,13 +1,14 @@
 //! Companions of a real drive.
 
 use super::CompanionOptions;
-use crate::{CompanionStatus, CreateOptions, Drive, OpenOptions, Store};
+use crate::{CompanionStatus, CreateOptions, Drive, Notice, OpenOptions, Store};
 use ftlab_flash::{Geometry, Lpn, NoPayload};
 use ftlab_ftl::PageBatch;
 use ftlab_ftl::page::DriveConfig;
 use ftlab_ftl::registry;
 use ftlab_trace::{Op, RequestBatch, open};
 use std::path::Path;
+use std::sync::Arc;
 
 const PAGE_BYTES: u64 = 4096;
 
@@ -19,6 +20,10 @@ fn config() -> DriveConfig {
 fn create(path: &Path, ftl: &str) {
     let ftl = ftl.parse().unwrap();
     Drive::create(path, &CreateOptions { ftl, config: config(), checkpoint_every: None }).unwrap();
+}
+
+fn silent() -> Notice {
+    Arc::new(|_| {})
 }
 
 /// Writes and trims pages in some order, of three streams.
@@ -55,7 +60,7 @@ fn follow(ftl: &str) {
     };
     let (prepared, observer) = options.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
-    let companions = prepared.start(&drive).unwrap();
+    let companions = prepared.start(&drive, silent()).unwrap();
     work(&drive, 20_000);
     drive.write(100, b"a part of a page").unwrap();
     let snapshot = drive.snapshot();
@@ -110,7 +115,7 @@ fn handles_of_a_shadow_move_on_with_those_of_the_drive() {
     let shadows = vec!["nvme-fdp:handles=3".parse().unwrap(), "1r-greedy".parse().unwrap()];
     let (prepared, observer) = CompanionOptions { shadows, ..Default::default() }.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
-    let companions = prepared.start(&drive).unwrap();
+    let companions = prepared.start(&drive, silent()).unwrap();
     for round in 0..100 {
         work(&drive, 60);
         assert!(drive.renew_handle(round % 3).unwrap());
@@ -146,7 +151,7 @@ fn a_shadow_begins_with_what_the_drive_holds() {
     let (prepared, observer) = CompanionOptions { shadows, ..Default::default() }.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
     let before = drive.snapshot().counters;
-    let companions = prepared.start(&drive).unwrap();
+    let companions = prepared.start(&drive, silent()).unwrap();
     work(&drive, 3000);
     let done = drive.snapshot().counters.since(&before);
     drive.close().unwrap();
@@ -167,6 +172,6 @@ fn a_shadow_that_does_not_exist_is_an_error_that_says_so() {
     let shadows = vec!["2r-fifi".parse().unwrap()];
     let (prepared, observer) = CompanionOptions { shadows, ..Default::default() }.prepare();
     let drive = Drive::open(&path, OpenOptions { observer, ..OpenOptions::default() }).unwrap();
-    let error = prepared.start(&drive).unwrap_err().to_string();
+    let error = prepared.start(&drive, silent()).unwrap_err().to_string();
     assert!(error.contains("shadow 2r-fifi: ") && error.contains("did you mean \"2r-fifo\"?"));
 }

@@ -74,7 +74,8 @@ fn is_local(host: &str) -> bool {
         _ => host,
     };
     let name = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Compares in constant time.
@@ -95,7 +96,9 @@ mod tests {
 
     #[test]
     fn without_a_token_only_local_names_are_answered() {
-        for host in ["127.0.0.1:80", "localhost", "localhost:8080", "[::1]:9", "127.8.8.8"] {
+        for host in
+            ["127.0.0.1:80", "localhost", "LOCALHOST", "Localhost:8080", "[::1]:9", "127.8.8.8"]
+        {
             assert!(admits(None, ("host", host), ""), "{host}");
         }
         for host in ["example.org", "10.0.0.1:80", "127.0.0.1.example.org", "localhost.example", ""]

@@ -41,6 +41,7 @@ pub(super) fn text(status: &Status) -> String {
     placement(status, &mut text);
     requests(status, &mut text);
     shadows(status, &mut text);
+    recording(status, &mut text);
     text.0
 }
 
@@ -112,6 +113,15 @@ fn shadows(status: &Status, text: &mut Text) {
     for shadow in &status.shadows {
         text.value(&[("ftl", &shadow.ftl)], shadow.flash.relocated_pages);
     }
+}
+
+/// The recording, if there is one.
+fn recording(status: &Status, text: &mut Text) {
+    let Some(recording) = &status.recording else { return };
+    text.metric("ftlab_recorded_operations_total", "counter", "Host operations recorded.");
+    text.value(&[], recording.operations);
+    text.metric("ftlab_recording_failed", "gauge", "1 if nothing more can be recorded.");
+    text.value(&[], u8::from(recording.failure.is_some()));
 }
 
 /// Metrics, starting with the name of the current one.

@@ -28,8 +28,8 @@ function showNow() {
     bytes(drive.logical_pages * drive.page_bytes),
     grouped(drive.blocks) + ' blocks of ' + grouped(drive.pages_per_block) + ' pages',
     status.emulated_latency && 'latency of ' + status.emulated_latency,
-    status.recording && (status.recording.has_failed ? 'RECORDING FAILED after ' : '')
-      + grouped(status.recording.operations) + ' operations recorded to ' + status.recording.path,
+    status.recording && !status.recording.failure
+      && grouped(status.recording.operations) + ' operations recorded to ' + status.recording.path,
     'serving for ' + grouped(latest.seconds) + ' s',
     'metadata ' + bytes(drive.flash.metadata_bytes),
   ].filter(Boolean).join(' · '));
@@ -41,8 +41,12 @@ function showNow() {
   say('write-p50', microseconds(latest.write_p50_us));
   say('free-blocks', grouped(drive.free_blocks));
   const { read_only, media_errors } = drive.health;
-  alarm(read_only ? 'The drive is read-only: ' + read_only
-    : media_errors ? grouped(media_errors) + ' pages could not be read back.' : '');
+  const failure = status.recording && status.recording.failure;
+  alarm([
+    read_only && 'The drive is read-only: ' + read_only,
+    media_errors && grouped(media_errors) + ' pages could not be read back.',
+    failure && 'Recording has ended: ' + failure,
+  ].filter(Boolean).join(' · '));
 }
 
 function alarm(text) {

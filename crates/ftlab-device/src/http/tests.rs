@@ -4,8 +4,9 @@ use super::DashboardOptions;
 use super::{Dashboard, get, get_json};
 use crate::Smart;
 use crate::{
-    BlockMap, DriveStatus, FlashCounters, Monitor, Observed, Placement, PlacementHandle, Ram,
-    Region, Sample, ServeError, Status, Store, Watched,
+    BlockMap, CompanionStatus, DriveStatus, FlashCounters, Monitor, Observed, Placement,
+    PlacementHandle, Ram, RecordingStatus, Region, Sample, ServeError, ShadowStatus, Status, Store,
+    Watched,
 };
 use ftlab_ftl::{HandleEvent, HandleEventKind};
 use serde_json::Value;
@@ -86,10 +87,29 @@ fn with_token(token: Option<String>) -> DashboardOptions {
     DashboardOptions { token, ..DashboardOptions::default() }
 }
 
+/// Companions whose recording has failed.
+struct FailedRecording;
+
+impl CompanionStatus for FailedRecording {
+    fn shadows(&self) -> Vec<ShadowStatus> {
+        Vec::new()
+    }
+
+    fn recording(&self) -> Option<RecordingStatus> {
+        let failure = Some("no space".to_owned());
+        Some(RecordingStatus { path: "t.parquet".to_owned(), operations: 7, failure })
+    }
+
+    fn emulated_latency(&self) -> Option<String> {
+        None
+    }
+}
+
 fn dashboard(token: Option<&str>) -> (Dashboard, Arc<Watched>, String) {
     let drive: Arc<dyn Observed> = Arc::new(MadeUp(Ram::new(1 << 20)));
     let watched = Arc::new(Watched::new(Arc::clone(&drive) as Arc<dyn Store>));
-    let monitor = Arc::new(Monitor::new(drive, Arc::clone(&watched), Arc::new(())));
+    let companions = Arc::new(FailedRecording);
+    let monitor = Arc::new(Monitor::new(drive, Arc::clone(&watched), companions));
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let dashboard =
         Dashboard::start(anywhere, with_token(token.map(str::to_owned)), monitor).unwrap();
@@ -134,6 +154,7 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
     assert_eq!((status.waf, status.serving.waf()), (Some(1.5), None));
+    assert_eq!(status.recording.unwrap().failure.as_deref(), Some("no space"));
     assert_eq!((status.host.writes.bytes, status.drive.free_blocks), (8192, 1));
     let placement = status.placement.unwrap();
     assert_eq!((placement.handles[1].moved_bytes, placement.events), (20_480, 8));
@@ -155,6 +176,8 @@ fn the_answers_are_what_the_drive_says_and_what_was_asked_of_it() {
         "ftlab_placement_events_total 8",
         "ftlab_request_bytes_total{kind=\"write\"} 8192",
         "ftlab_request_duration_seconds_count{kind=\"write\"} 1",
+        "ftlab_recorded_operations_total 7",
+        "ftlab_recording_failed 1",
     ] {
         assert!(metrics.lines().any(|found| found == line), "{line:?} is not in:\n{metrics}");
     }

@@ -10,14 +10,17 @@ use super::plan::Plan;
 use super::shard::Shard;
 use crate::error::LabError;
 use bytes::Bytes;
+use ftlab_trace::room;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Files of single runs that are joined to one.
 const PARTS_MAX: usize = 1000;
+/// How the name of a file of joined runs begins.
+const JOINED: &str = "runs";
 
 /// Results of a sweep, to which finished runs are added. One process at a time adds to each shard.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ pub struct Store {
 impl Store {
     /// Opens the directory, which is made if it does not exist, to add the runs of a shard.
     pub fn open(directory: &Path, shard: Shard) -> Result<Self, LabError> {
-        fs::create_dir_all(directory).map_err(|error| LabError::store(directory, &error))?;
+        fs::create_dir_all(directory).map_err(|error| LabError::not_kept(directory, &error))?;
         let lock = lock(directory, shard)?;
         let mut store = Self {
             directory: directory.into(),
@@ -57,7 +60,8 @@ impl Store {
 
     /// Adds runs whose Parquet file is `bytes`.
     pub(super) fn add(&mut self, runs: &[StoredRun], bytes: &[u8]) -> Result<(), LabError> {
-        let path = self.write("part", bytes)?;
+        let path = self.write("part", bytes);
+        let path = path.map_err(|(path, error)| LabError::not_kept(&path, &error))?;
         self.parts.push(path);
         self.runs.extend(runs.iter().map(|stored| stored.run.clone()));
         if self.parts.len() >= PARTS_MAX { self.join() } else { Ok(()) }
@@ -86,7 +90,11 @@ impl Store {
             runs.extend(read(path, |_| true)?);
         }
         let bytes = encode(&runs).map_err(|error| LabError::store(&self.directory, &error))?;
-        self.write("runs", &bytes)?;
+        match self.write(JOINED, &bytes) {
+            // The files of single runs are as good, and joined when there is room.
+            Err((_, error)) if room(&error).is_some() => return Ok(()),
+            written => written.map_err(|(path, error)| LabError::not_kept(&path, &error))?,
+        };
         // Whoever is killed here leaves rows twice; the next one to open the store removes them.
         for path in self.parts.drain(..) {
             fs::remove_file(&path).map_err(|error| LabError::store(&path, &error))?;
@@ -94,17 +102,30 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a file so that it is complete or not there.
-    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<PathBuf, LabError> {
+    /// Writes a file so that it is complete or not there; if not, its name and why.
+    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<PathBuf, (PathBuf, io::Error)> {
         let name = format!("{kind}-{}-{:06}", self.shard.in_names(), self.next);
         self.next += 1;
         let partial = self.directory.join(format!("{name}.partial"));
         let path = self.directory.join(format!("{name}.parquet"));
-        File::create(&partial)
-            .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| fs::rename(&partial, &path))
-            .map_err(|error| LabError::store(&path, &error))?;
-        Ok(path)
+        let write = || {
+            let mut file = File::create(&partial)?;
+            file.write_all(bytes)?;
+            // It replaces others, which are removed.
+            if kind == JOINED {
+                file.sync_data()?;
+            }
+            fs::rename(&partial, &path)
+        };
+        let written = write();
+        match written {
+            Ok(()) => Ok(path),
+            Err(error) => {
+                // Where that fails, the next process removes it.
+                let _ = fs::remove_file(&partial);
+                Err((path, error))
+            }
+        }
     }
 
     /// Finds out what is there, and removes what an earlier process left half done.
@@ -200,7 +221,7 @@ fn number(name: &str, shard: &str) -> Option<u64> {
 
 fn lock(directory: &Path, shard: Shard) -> Result<File, LabError> {
     let path = directory.join(format!(".lock-{}", shard.in_names()));
-    let file = File::create(&path).map_err(|error| LabError::store(&path, &error))?;
+    let file = File::create(&path).map_err(|error| LabError::not_kept(&path, &error))?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| LabError::Store {
         path: directory.into(),
         message: format!(

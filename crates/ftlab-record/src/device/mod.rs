@@ -22,6 +22,7 @@ use block_device::BlockDevice;
 use event_format::EventFormat;
 use events::Events;
 use ftlab_trace::RequestBatch;
+use order::bytes_of;
 use reader::Reader;
 use ring_buffer::SubBuffer;
 use std::collections::BTreeMap;
@@ -76,6 +77,7 @@ pub(crate) fn start(
     });
     let properties = BTreeMap::from([
         ("device".to_owned(), path.display().to_string()),
+        ("device_bytes".to_owned(), bytes_of(device.sectors).to_string()),
         ("source".to_owned(), format!("trace point {}, clock mono", events.name)),
     ]);
     let stop = Box::new(StopDevice { instance, device, stopping, sync: options.sync });

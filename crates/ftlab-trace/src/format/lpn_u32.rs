@@ -2,6 +2,7 @@
 
 use super::{FormatInfo, Looks};
 use crate::quantity::Bytes;
+use crate::skipped::UNFINISHED;
 use crate::{
     Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages,
 };
@@ -42,6 +43,7 @@ fn open(
         name: input.name().into(),
         page_sectors: pages::page_sectors(page_bytes)?,
         metadata: TraceMetadata { format: spec.to_string(), requests, ..TraceMetadata::default() },
+        is_unfinished: input.is_unfinished(),
         progress: input.progress(),
         reader: input.into_reader(),
         bytes: Vec::new(),
@@ -59,6 +61,8 @@ struct LpnSource {
     bytes: Vec<u8>,
     requests: u64,
     skipped: Skipped,
+    /// Whether it may end in the middle of a page number.
+    is_unfinished: bool,
 }
 
 impl LpnSource {
@@ -85,7 +89,12 @@ impl TraceSource for LpnSource {
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
         self.bytes.resize(4 * batch.limit(), 0);
-        let filled = self.fill()?;
+        let mut filled = self.fill()?;
+        if self.is_unfinished && filled < self.bytes.len() {
+            filled -= filled % 4;
+            self.is_unfinished = false;
+            self.skipped.add(UNFINISHED, self.requests + filled as u64 / 4 + 1, b"");
+        }
         if filled % 4 != 0 {
             let whole = self.requests + filled as u64 / 4;
             return Err(TraceError::Damaged {

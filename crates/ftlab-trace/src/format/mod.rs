@@ -15,7 +15,7 @@ pub mod parquet;
 mod rwbs;
 pub mod strace;
 
-use crate::{Input, Op, OpenOptions, TraceError, TraceSource, volumes};
+use crate::{Input, Op, OpenOptions, PartialFile, TraceError, TraceSource, volumes};
 use ftlab_spec::{Spec, SpecError};
 use info::first_lines;
 
@@ -82,7 +82,7 @@ fn recognise(input: &Input) -> Result<&'static FormatInfo, TraceError> {
     if let [format] = certain[..] {
         return Ok(format);
     }
-    let extension = bare_extension(input.name());
+    let extension = bare_extension(PartialFile::finished(input.name()));
     let by_name = FORMATS.iter().find(|format| format.extensions.contains(&extension));
     let candidates = if certain.is_empty() { looking(Looks::Possible) } else { certain };
     match by_name {
@@ -132,7 +132,9 @@ fn unknown_content(input: &Input) -> TraceError {
     let head = input.head();
     let first_line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_text = !head.is_empty() && !head.iter().take(4096).any(|b| *b == 0 || *b >= 0xf8);
-    let looks = if head.is_empty() {
+    let looks = if head.is_empty() && input.is_unfinished() {
+        "it is empty: its writer was stopped before anything was written".to_owned()
+    } else if head.is_empty() {
         "it is empty".to_owned()
     } else if is_text {
         let text = format!("text, first line {:?}", crate::error::excerpt(first_line));

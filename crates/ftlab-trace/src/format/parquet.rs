@@ -8,11 +8,12 @@
 mod footer;
 mod parts;
 
-pub(crate) use parts::footer_of;
+pub(crate) use parts::{CUT_PROPERTY, footer_of, part_footer_of};
 
 use super::FormatInfo;
 use crate::caught::caught;
 use crate::input::RandomAccess;
+use crate::skipped::UNFINISHED;
 use crate::{
     DATA_SECTORS_MAX, Input, Op, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata,
     TraceSource,
@@ -68,15 +69,16 @@ fn open_guarded(
         RandomAccess::Memory(bytes) => open_reader(&name, bytes)?,
     };
     let columns = Columns::find(&name, file.metadata().file_metadata().schema_descr(), options)?;
-    let metadata = describe(file.as_ref(), spec);
+    let mut metadata = describe(file.as_ref(), spec);
+    let cut = metadata.properties.remove(CUT_PROPERTY);
     if metadata.requests == Some(0) {
         let skipped = "the file has no rows".to_owned();
         return Err(TraceError::NoRequests { name, unit: "row", lines: 0, skipped });
     }
     let mut skipped = Skipped::default();
-    if is_recovered {
+    if is_recovered || cut.is_some() {
         let rows = metadata.requests.unwrap_or_default();
-        skipped.add("end of the file, which was not finished", rows + 1, b"");
+        skipped.add(UNFINISHED, rows + 1, cut.unwrap_or_default().as_bytes());
     }
     Ok(Box::new(ParquetSource {
         name: name.into(),
@@ -99,8 +101,19 @@ fn open_reader(
     name: &str,
     file: impl ChunkReader + 'static,
 ) -> Result<(Box<dyn FileReader>, bool), TraceError> {
-    let found = if parts::is_unfinished(&file) { parts::find(&file) } else { None };
-    let Some(found) = found else { return Ok((read_footer(name, file)?, false)) };
+    if !parts::is_unfinished(&file) {
+        return Ok((read_footer(name, file)?, false));
+    }
+    let Some(found) = parts::find(&file) else {
+        return Err(TraceError::Damaged {
+            name: name.into(),
+            what:
+                "not a readable Parquet file: it was not finished, and no group of rows in it is \
+                   whole"
+                    .into(),
+            remedy: "nothing can be read of it; record or convert it again".into(),
+        });
+    };
     let (data_bytes, footer) = found.map_err(|error| TraceError::parquet(name, error))?;
     Ok((read_footer(name, parts::Recovered { file, data_bytes, footer })?, true))
 }

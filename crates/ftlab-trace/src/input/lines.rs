@@ -29,6 +29,8 @@ pub(crate) struct Lines {
     end: usize,
     at_end: bool,
     number: u64,
+    /// Whether a last line without its end is not to be trusted.
+    is_unfinished: bool,
 }
 
 impl Items for Lines {
@@ -41,7 +43,7 @@ impl Items for Lines {
                 break (searched + offset, searched + offset + 1);
             }
             if self.at_end {
-                if self.start == self.end {
+                if self.start == self.end || self.is_unfinished {
                     return Ok(None);
                 }
                 break (self.end, self.end);
@@ -64,6 +66,7 @@ impl Lines {
     fn new(input: Input) -> Self {
         Self {
             name: input.name().into(),
+            is_unfinished: input.is_unfinished(),
             reader: input.into_reader(),
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
@@ -149,6 +152,34 @@ mod tests {
         let lines = cut(Input::from_bytes("big", text.into_bytes()).unwrap()).unwrap();
         assert_eq!(lines.len(), 100_000);
         assert!(lines.iter().enumerate().all(|(n, line)| *line == *format!("line {n}").as_bytes()));
+    }
+
+    #[test]
+    fn the_torn_line_of_an_unfinished_file_is_left_out() {
+        let packed = zstd::encode_all(&b"one\ntwo\nthr"[..], 1).unwrap();
+        for (name, bytes) in [("t.partial", b"one\ntwo\nthr".to_vec()), ("t.zst.partial", packed)] {
+            let lines = cut(Input::from_bytes(name, bytes).unwrap()).unwrap();
+            assert_eq!(lines, [b"one", b"two"], "{name}");
+        }
+    }
+
+    #[test]
+    fn packed_lines_of_an_unfinished_file_are_read_as_far_as_they_go() {
+        let mut text = String::new();
+        for n in 0..100_000_u64 {
+            writeln!(text, "line {}", n * n).unwrap();
+        }
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
+        let packed = [gzip.finish().unwrap(), zstd::encode_all(text.as_bytes(), 1).unwrap()];
+        for bytes in packed {
+            let half = bytes[..bytes.len() / 2].to_vec();
+            let lines = cut(Input::from_bytes("t.partial", half.clone()).unwrap()).unwrap();
+            assert!((10_000..100_000).contains(&lines.len()), "{}", lines.len());
+            let whole = text.lines().map(str::as_bytes);
+            assert!(lines.iter().zip(whole).all(|(line, whole)| line == whole));
+            cut(Input::from_bytes("t", half).unwrap()).unwrap_err();
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) use records::{RecordSource, Records};
 pub(crate) use source::ItemParser;
 pub(crate) use tally::{Tally, Unit, Verdict};
 
-use crate::TraceError;
+use crate::{PartialFile, TraceError};
 use bytes::Bytes;
 use ftlab_spec::did_you_mean;
 use std::fs::File;
@@ -132,6 +132,9 @@ impl Input {
                 Box::new(zstd::stream::read::Decoder::with_buffer(packed).map_err(io_error)?)
             }
         };
+        if PartialFile::is_provisional(name) {
+            unpacked = Box::new(Torn(unpacked));
+        }
         let head = read_up_to(&mut unpacked, HEAD_BYTES).map_err(io_error)?;
         Ok(Self {
             name: name.into(),
@@ -146,6 +149,11 @@ impl Input {
     /// The name for messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether its writer was stopped, by its name: then it may end in the middle of a request.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        PartialFile::is_provisional(&self.name)
     }
 
     /// The first unpacked bytes, up to 64 KiB.
@@ -228,6 +236,18 @@ impl Progress {
     fn reset(self) -> Self {
         self.read_bytes.store(0, Ordering::Relaxed);
         self
+    }
+}
+
+/// Packed bytes that may end anywhere, as if they ended well.
+struct Torn<R>(R);
+
+impl<R: Read> Read for Torn<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            read => read,
+        }
     }
 }
 

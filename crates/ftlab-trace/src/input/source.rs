@@ -2,6 +2,7 @@
 
 use super::Progress;
 use super::tally::{Tally, Unit, Verdict};
+use crate::skipped::UNFINISHED;
 use crate::{Input, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource};
 
 /// Bytes cut into items.
@@ -30,6 +31,8 @@ pub(crate) struct ItemSource<I, P> {
     tally: Tally,
     need_time: bool,
     progress: Progress,
+    /// Whether its end is missing, and this was not said yet.
+    is_unfinished: bool,
 }
 
 impl<I: Items, P: ItemParser> ItemSource<I, P> {
@@ -45,6 +48,7 @@ impl<I: Items, P: ItemParser> ItemSource<I, P> {
     ) -> Self {
         Self {
             progress: input.progress(),
+            is_unfinished: input.is_unfinished(),
             tally: Tally::new(input.name(), unit, options),
             items: cut(input),
             parser,
@@ -62,7 +66,12 @@ impl<I: Items, P: ItemParser> TraceSource for ItemSource<I, P> {
     fn next_batch(&mut self, batch: &mut RequestBatch) -> Result<bool, TraceError> {
         batch.clear();
         while !batch.is_full() {
-            let Some(item) = self.items.next()? else { break };
+            let Some(item) = self.items.next()? else {
+                if std::mem::take(&mut self.is_unfinished) {
+                    self.tally.skipped.add(UNFINISHED, self.tally.number + 1, b"");
+                }
+                break;
+            };
             self.tally.next(item, batch, |batch| self.parser.parse(item, batch))?;
         }
         self.tally.complete(batch, self.need_time)

@@ -4,6 +4,7 @@ mod lpn_u32;
 mod output;
 mod parquet;
 mod split;
+mod spool;
 mod text;
 mod writer;
 
@@ -27,11 +28,12 @@ pub static WRITERS: &[WriterInfo] =
 /// `lpn-u32` are compressed if the name ends with `.gz` or `.zst`.
 ///
 /// The file appears under its name when [`TraceSink::finish`] returns, and not at all if it does
-/// not; an existing file is replaced, and anything else that has the name is an error.
+/// not; an existing file is replaced, and anything else that has the name is an error. Of what cannot
+/// be completed, `NAME.partial` remains if `options` ask for it.
 pub fn create(path: &Path, options: &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError> {
     crate::pages::page_sectors(options.page_bytes)?;
     let writer = writer_of(path, options.format.as_deref())?;
-    (writer.create)(PartialFile::create(path)?, options)
+    (writer.create)(PartialFile::create(path)?.keeping_part(options.keeps_part), options)
 }
 
 /// The writer called `format`, or else the one of the ending of `path`.
@@ -169,7 +171,9 @@ fn open_part(
         format: format.map(Into::into),
         page_bytes: open_options.page_bytes,
         metadata,
-        group_rows: None,
+        ..CreateOptions::default()
     };
-    Ok((source, options))
+    let is_read_once =
+        from == Path::new("-") || std::fs::metadata(from).is_ok_and(|from| !from.is_file());
+    Ok((source, if is_read_once { options.recording() } else { options }))
 }

@@ -94,7 +94,7 @@ impl<E: Encoder> TraceSink for StreamSink<E> {
         self.encoder.encode(batch, &mut self.buffer, &mut self.written)?;
         let result = self.packer.write_all(&self.buffer);
         self.buffer.clear();
-        result.map_err(|error| TraceError::io(self.file.name(), error))
+        result.map_err(|error| not_written(&mut self.file, error))
     }
 
     fn requests(&self) -> u64 {
@@ -102,13 +102,19 @@ impl<E: Encoder> TraceSink for StreamSink<E> {
     }
 
     fn finish(self: Box<Self>) -> Result<Written, TraceError> {
-        let Self { file, mut packer, mut encoder, mut buffer, written } = *self;
+        let Self { mut file, mut packer, mut encoder, mut buffer, written } = *self;
         encoder.trailer(&mut buffer);
         packer
             .write_all(&buffer)
             .and_then(|()| packer.finish())
-            .map_err(|error| TraceError::io(file.name(), error))?;
+            .map_err(|error| not_written(&mut file, error))?;
         file.complete()?;
         Ok(written)
     }
+}
+
+/// Keeps what is in a file, if it is to be kept and there is anything.
+fn not_written(file: &mut PartialFile, error: io::Error) -> TraceError {
+    let bytes = file.handle().and_then(|file| Ok(file.metadata()?.len())).unwrap_or_default();
+    file.not_written(error, (bytes > 0).then_some("what was written until then"))
 }

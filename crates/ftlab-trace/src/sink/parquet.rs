@@ -1,19 +1,20 @@
 //! Writes the native form: Parquet with Zstandard, provenance in its key-value metadata.
 
+use super::spool::Spool;
 use super::{CreateOptions, TraceSink, WriterInfo, Written};
-use crate::format::parquet::footer_of;
+use crate::format::parquet::{CUT_PROPERTY, footer_of, part_footer_of};
 use crate::{PartialFile, RequestBatch, TraceError, TraceMetadata};
 use ftlab_spec::written_by;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 pub(super) const WRITER: WriterInfo = WriterInfo {
@@ -26,6 +27,11 @@ pub(super) const WRITER: WriterInfo = WriterInfo {
 /// Rows that are held in memory and written together: about 20 MB.
 const GROUP_ROWS: usize = 1 << 20;
 const ZSTD_LEVEL: i32 = 3;
+/// What a file begins with.
+const MAGIC_BYTES: usize = 4;
+/// More than the footer of a file takes in addition to those of its groups.
+#[cfg(target_os = "linux")]
+const FOOTER_MARGIN_BYTES: u64 = 1 << 16;
 
 #[expect(clippy::unnecessary_wraps, reason = "the registry's signature")]
 fn create(file: PartialFile, options: &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError> {
@@ -34,7 +40,8 @@ fn create(file: PartialFile, options: &CreateOptions) -> Result<Box<dyn TraceSin
         metadata: options.metadata.clone(),
         rows: RequestBatch::with_limit(options.group_rows.unwrap_or(GROUP_ROWS)),
         writer: None,
-        requests: 0,
+        whole: Whole::default(),
+        groups: Vec::new(),
         annotations: Vec::new(),
     }))
 }
@@ -45,86 +52,223 @@ struct ParquetSink {
     /// Rows of the present group.
     rows: RequestBatch,
     /// Opened with the first group, because that shows which columns there are.
-    writer: Option<SerializedFileWriter<BufWriter<File>>>,
-    requests: u64,
+    writer: Option<SerializedFileWriter<Spool>>,
+    whole: Whole,
+    /// All groups, once the writer, which then forgets them, is to finish the file.
+    groups: Vec<RowGroupMetaData>,
     /// Metadata that was not known when the file was opened.
     annotations: Vec<KeyValue>,
+}
+
+/// The part of the file that can be read whatever follows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Whole {
+    groups: usize,
+    requests: u64,
+    bytes: u64,
+    /// Bytes of it that are footers of groups.
+    footer_bytes: u64,
 }
 
 impl TraceSink for ParquetSink {
     fn write(&mut self, batch: &RequestBatch) -> Result<(), TraceError> {
         self.rows.extend_from(batch);
-        if self.rows.is_full() {
-            self.write_group()?;
-            self.write_part_footer()?;
+        if !self.rows.is_full() {
+            return Ok(());
         }
-        Ok(())
+        self.write_part().map_err(|error| self.not_written(error))
     }
 
     fn requests(&self) -> u64 {
-        self.requests + self.rows.len() as u64
+        self.whole.requests + self.rows.len() as u64
     }
 
     fn annotate(&mut self, key: &str, value: String) {
+        self.annotations.retain(|pair| pair.key != key);
         self.annotations.push(KeyValue::new(key.to_owned(), value));
     }
 
     fn finish(mut self: Box<Self>) -> Result<Written, TraceError> {
-        let name = self.file.name().to_owned();
+        let requests = self.requests();
+        self.close().map_err(|error| self.not_written(error))?;
+        self.file.complete()?;
+        Ok(Written { requests, ..Written::default() })
+    }
+}
+
+impl ParquetSink {
+    /// Writes a group, and makes what was written so far readable, should nothing follow.
+    fn write_part(&mut self) -> Result<(), ParquetError> {
+        self.write_group()?;
+        let pairs = self.pairs();
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let Some(group) = writer.flushed_row_groups().last() else { return Ok(()) };
+        let footer = part_footer_of(group, pairs)?;
+        writer.write_all(&footer)?;
+        writer.flush()?;
+        self.whole.groups += 1;
+        self.whole.requests += self.rows.len() as u64;
+        self.whole.bytes = writer.bytes_written() as u64;
+        self.whole.footer_bytes += footer.len() as u64;
+        self.rows.clear();
+        self.reserve();
+        Ok(())
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => {
+                let file = Spool::new(self.file.handle()?);
+                none.insert(open_writer(file, &self.rows, &self.metadata)?)
+            }
+        };
+        write_rows(writer, &self.rows)
+    }
+
+    /// Completes the content.
+    fn close(&mut self) -> Result<(), ParquetError> {
         if !self.rows.is_empty() || self.writer.is_none() {
             self.write_group()?;
         }
-        if let Some(mut writer) = self.writer.take() {
-            for annotation in self.annotations {
-                writer.append_key_value_metadata(annotation);
-            }
-            writer.close().map_err(|error| cannot_write(&name, &error))?;
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        for annotation in &self.annotations {
+            writer.append_key_value_metadata(annotation.clone());
         }
-        self.file.complete()?;
-        Ok(Written { requests: self.requests, ..Written::default() })
-    }
-}
-
-impl ParquetSink {
-    fn write_group(&mut self) -> Result<(), TraceError> {
-        let name = self.file.name().to_owned();
-        if self.writer.is_none() {
-            let file = self.file.handle().map_err(|error| TraceError::io(&name, error))?;
-            let writer = open_writer(file, &self.rows, &self.metadata);
-            self.writer = Some(writer.map_err(|error| cannot_write(&name, &error))?);
+        if self.file.keeps_part() {
+            self.groups = writer.flushed_row_groups().to_vec();
         }
-        let writer = self.writer.as_mut().expect("opened above");
-        write_rows(writer, &self.rows).map_err(|error| cannot_write(&name, &error))?;
-        self.requests += self.rows.len() as u64;
-        self.rows.clear();
+        writer.finish()?;
+        // Gives back what is still set aside.
+        let file = self.file.handle()?;
+        file.set_len(file.metadata()?.len())?;
         Ok(())
     }
-}
 
-impl ParquetSink {
-    /// Makes what was written so far readable, should the process be killed.
-    fn write_part_footer(&mut self) -> Result<(), TraceError> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        let mut pairs = writer.properties().key_value_metadata().cloned().unwrap_or_default();
-        pairs.extend(self.annotations.iter().cloned());
-        let footer = writer.flushed_row_groups().last().map(|group| footer_of(group, pairs));
-        footer
-            .unwrap_or_else(|| Ok(Vec::new()))
-            .and_then(|footer| Ok(writer.write_all(&footer)?))
-            .and_then(|()| Ok(writer.flush()?))
-            .map_err(|error| cannot_write(self.file.name(), &error))
+    /// Sets room aside after the whole part, so that a footer fits there when the disk is full.
+    fn reserve(&self) {
+        #[cfg(target_os = "linux")]
+        if let (true, Ok(file)) = (self.file.keeps_part(), self.file.handle()) {
+            use rustix::fs::{FallocateFlags, fallocate};
+            let bytes = self.whole.footer_bytes + FOOTER_MARGIN_BYTES;
+            // Not every file system can; then the small footers have to do.
+            let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, self.whole.bytes, bytes);
+        }
+    }
+
+    /// What the file says of itself.
+    fn pairs(&self) -> Vec<KeyValue> {
+        let properties = self.writer.as_ref().map(SerializedFileWriter::properties);
+        let pairs = properties.and_then(|properties| properties.key_value_metadata().cloned());
+        pairs.into_iter().flatten().chain(self.annotations.iter().cloned()).collect()
+    }
+
+    /// Ends the file early, and keeps what there is room for, if it is to be kept.
+    fn not_written(&mut self, error: ParquetError) -> TraceError {
+        let error = io_error(error);
+        if !self.file.keeps_part() {
+            return self.file.not_written(error, None);
+        }
+        // Where even that fails, the footers of the groups remain.
+        let more = self.cut(&error).unwrap_or_default();
+        let requests = self.whole.requests + more;
+        let part = format!("the first {requests} requests");
+        self.file.not_written(error, (requests > 0).then_some(&part))
+    }
+
+    /// Makes a whole file of the groups that are whole, and of as many of the rows as fit; how many.
+    fn cut(&mut self, error: &io::Error) -> Result<u64, ParquetError> {
+        let mut pairs = self.pairs();
+        pairs.push(KeyValue::new(CUT_PROPERTY.to_owned(), error.to_string()));
+        let Some(mut writer) = self.writer.take() else { return Ok(0) };
+        writer.inner_mut().close();
+        let mut groups = std::mem::take(&mut self.groups);
+        if groups.is_empty() {
+            groups = writer.flushed_row_groups().to_vec();
+        }
+        groups.truncate(self.whole.groups);
+        let file = self.file.handle()?;
+        let mut rows = std::mem::take(&mut self.rows);
+        loop {
+            let end = self.encode_end(&groups, &rows, &pairs)?;
+            if file.write_all_at(&end, self.whole.bytes).is_ok() {
+                file.set_len(self.whole.bytes + end.len() as u64)?;
+                return Ok(rows.len() as u64);
+            }
+            if rows.is_empty() {
+                file.set_len(self.whole.bytes)?;
+                return Ok(0);
+            }
+            rows.truncate(rows.len() / 2);
+        }
+    }
+
+    /// The bytes that follow the whole part if the file ends with these rows.
+    fn encode_end(
+        &self,
+        groups: &[RowGroupMetaData],
+        rows: &RequestBatch,
+        pairs: &[KeyValue],
+    ) -> Result<Vec<u8>, ParquetError> {
+        let (mut end, mut groups) = (Vec::new(), groups.to_vec());
+        if !rows.is_empty() {
+            let mut writer = open_writer(Vec::new(), rows, &self.metadata)?;
+            write_rows(&mut writer, rows)?;
+            writer.flush()?;
+            // The start of the file is there already, unless this is the first group.
+            let from = if self.whole.groups == 0 { 0 } else { MAGIC_BYTES };
+            let moved = (self.whole.bytes - from as u64).cast_signed();
+            for group in writer.flushed_row_groups() {
+                groups.push(moved_by(group, moved, self.whole.groups)?);
+            }
+            end.extend_from_slice(&writer.inner()[from..]);
+        }
+        if !groups.is_empty() {
+            end.extend(footer_of(groups, pairs.to_vec())?);
+        }
+        Ok(end)
     }
 }
 
-fn cannot_write(name: &str, error: &ParquetError) -> TraceError {
-    TraceError::io(name, std::io::Error::other(error.to_string()))
+/// A group as it is described so many bytes and groups later in the file.
+fn moved_by(
+    group: &RowGroupMetaData,
+    bytes: i64,
+    groups: usize,
+) -> Result<RowGroupMetaData, ParquetError> {
+    let moved = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset().map(|offset| offset + bytes);
+        let data = column.data_page_offset() + bytes;
+        let column = column.clone().into_builder().set_data_page_offset(data);
+        column.set_dictionary_page_offset(dictionary).build()
+    };
+    let columns = group.columns().iter().map(moved).collect::<Result<_, _>>()?;
+    let mut moved = group.clone().into_builder().set_column_metadata(columns);
+    if let Some(offset) = group.file_offset() {
+        moved = moved.set_file_offset(offset + bytes);
+    }
+    if let Ok(ordinal) = i16::try_from(groups) {
+        moved = moved.set_ordinal(ordinal);
+    }
+    moved.build()
 }
 
-fn open_writer(
-    file: File,
+/// What the system says, if it was the system.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+fn open_writer<W: Write + Send>(
+    out: W,
     rows: &RequestBatch,
     metadata: &TraceMetadata,
-) -> Result<SerializedFileWriter<BufWriter<File>>, ParquetError> {
+) -> Result<SerializedFileWriter<W>, ParquetError> {
     let mut schema = String::from("message requests { ");
     if !rows.time_us.is_empty() {
         schema += "required int64 t_us (integer(64,false)); ";
@@ -152,12 +296,11 @@ fn open_writer(
         .set_column_dictionary_enabled(time_us.clone(), false)
         .set_column_encoding(time_us, Encoding::DELTA_BINARY_PACKED)
         .build();
-    let file = BufWriter::with_capacity(1 << 20, file);
-    SerializedFileWriter::new(file, schema, Arc::new(properties))
+    SerializedFileWriter::new(out, schema, Arc::new(properties))
 }
 
-fn write_rows(
-    writer: &mut SerializedFileWriter<BufWriter<File>>,
+fn write_rows<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
     rows: &RequestBatch,
 ) -> Result<(), ParquetError> {
     let mut columns: Vec<Values> = Vec::new();

@@ -15,11 +15,19 @@ pub struct CreateOptions {
     pub metadata: TraceMetadata,
     /// Requests that Parquet gathers in memory and writes together; about a million if `None`.
     pub group_rows: Option<usize>,
+    /// Keeps what is written, as `NAME.partial`, if the disk is full: for what cannot be written again.
+    pub keeps_part: bool,
 }
 
 impl CreateOptions {
     /// Requests that a recording gathers: what is lost if its process is killed.
-    pub const RECORDING_ROWS: usize = 1 << 16;
+    const RECORDING_ROWS: usize = 1 << 16;
+
+    /// For what passes only once: as little as possible is lost if it ends early.
+    #[must_use]
+    pub fn recording(self) -> Self {
+        Self { group_rows: Some(Self::RECORDING_ROWS), keeps_part: true, ..self }
+    }
 }
 
 impl Default for CreateOptions {
@@ -29,6 +37,7 @@ impl Default for CreateOptions {
             page_bytes: 4096,
             metadata: TraceMetadata::default(),
             group_rows: None,
+            keeps_part: false,
         }
     }
 }

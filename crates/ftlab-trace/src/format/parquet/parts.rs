@@ -16,6 +16,8 @@ use parquet::file::metadata::{
 use parquet::file::reader::{ChunkReader, Length};
 use std::io::{Chain, Cursor, Read, Take};
 
+/// Says why a file ends early.
+pub(crate) const CUT_PROPERTY: &str = "ftlab.cut";
 /// Marks a footer that is of one group only.
 const PART_PROPERTY: &str = "ftlab.part";
 /// What a file begins and ends with, and every footer ends with.
@@ -24,12 +26,16 @@ const MAGIC: &[u8; 4] = b"PAR1";
 const WINDOW_BYTES: u64 = 1 << 20;
 
 /// The footer of a group alone.
-pub(crate) fn footer_of(group: &RowGroupMetaData, mut pairs: Vec<KeyValue>) -> Result<Vec<u8>> {
+pub(crate) fn part_footer_of(
+    group: &RowGroupMetaData,
+    mut pairs: Vec<KeyValue>,
+) -> Result<Vec<u8>> {
     pairs.push(KeyValue::new(PART_PROPERTY.to_owned(), Some("1".to_owned())));
-    encode(vec![group.clone()], pairs)
+    footer_of(vec![group.clone()], pairs)
 }
 
-fn encode(groups: Vec<RowGroupMetaData>, pairs: Vec<KeyValue>) -> Result<Vec<u8>> {
+/// The footer of a file of these groups.
+pub(crate) fn footer_of(groups: Vec<RowGroupMetaData>, pairs: Vec<KeyValue>) -> Result<Vec<u8>> {
     let schema = groups.first().map(RowGroupMetaData::schema_descr_ptr);
     let schema = schema.ok_or_else(|| ParquetError::General("there is no group".into()))?;
     let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
@@ -61,7 +67,7 @@ pub(super) fn is_unfinished(file: &impl ChunkReader) -> bool {
 pub(super) fn find(file: &impl ChunkReader) -> Option<Result<(u64, Bytes)>> {
     last_part(file).map(|last| {
         let (data_bytes, pairs) = (last.start, last.pairs.clone());
-        let footer = encode(groups_to(file, last)?, pairs)?;
+        let footer = footer_of(groups_to(file, last)?, pairs)?;
         Ok((data_bytes, footer.into()))
     })
 }
