@@ -1,16 +1,14 @@
 //! Finished runs in a file of JSON lines, so that nothing is run twice.
 
 use crate::error::LabError;
-use ftlab_sim::{Prepared, SimError, Workload};
-use ftlab_trace::{TraceError, synthetic};
+use ftlab_sim::{RunIdentity, other_versions};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use twox_hash::XxHash3_128;
 
 /// Finished runs by key: `C` says to readers what was run, `R` is what came of it.
 #[derive(Debug)]
@@ -18,6 +16,8 @@ pub struct Kept<C, R> {
     path: PathBuf,
     file: File,
     finished: HashMap<String, R>,
+    /// Runs in which something else decided than in this program.
+    others: usize,
     of: PhantomData<C>,
 }
 
@@ -25,8 +25,17 @@ pub struct Kept<C, R> {
 #[derive(Serialize, Deserialize)]
 struct Line<C, R> {
     key: String,
+    /// Of everything that decided.
+    versions: String,
     cell: C,
     run: R,
+}
+
+/// What there is of a line whatever program wrote it.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    versions: String,
 }
 
 impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> Kept<C, R> {
@@ -39,15 +48,25 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         let mut file =
             OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
         let bytes = fs::read(&path).map_err(cannot)?;
-        let parsed = bytes.split(|byte| *byte == b'\n').filter_map(|line| {
-            let line: Line<C, R> = serde_json::from_slice(line).ok()?;
-            Some((line.key, line.run))
-        });
-        let finished = parsed.collect();
+        let is_other = other_versions();
+        let (mut finished, mut others) = (HashMap::new(), 0);
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(head) = serde_json::from_slice::<Head>(line) else { continue };
+            if is_other(&head.versions) {
+                others += 1;
+            } else if let Ok(line) = serde_json::from_slice::<Line<C, R>>(line) {
+                finished.insert(line.key, line.run);
+            }
+        }
         if bytes.last().is_some_and(|byte| *byte != b'\n') {
             file.write_all(b"\n").map_err(cannot)?;
         }
-        Ok(Self { path, file, finished, of: PhantomData })
+        Ok(Self { path, file, finished, others, of: PhantomData })
+    }
+
+    /// How many runs are there that are never used again, since something else decided than in this program.
+    pub fn others(&self) -> usize {
+        self.others
     }
 
     /// How many runs are finished.
@@ -60,55 +79,20 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         self.finished.is_empty()
     }
 
-    /// What came of the run with this key, if it is finished.
-    pub(crate) fn get(&self, key: &str) -> Option<R> {
-        self.finished.get(key).cloned()
+    /// What came of a run, if it is finished.
+    pub(crate) fn get(&self, of: &RunIdentity) -> Option<R> {
+        self.finished.get(&of.hash).cloned()
     }
 
     /// Keeps a finished run, before anything else is done with it.
-    pub(crate) fn put(&mut self, key: &str, cell: &C, run: &R) -> Result<(), LabError> {
-        let line = Line { key: key.to_owned(), cell, run };
+    pub(crate) fn put(&mut self, of: &RunIdentity, cell: &C, run: &R) -> Result<(), LabError> {
+        let line = Line { key: of.hash.clone(), versions: of.versions.clone(), cell, run };
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
         self.file
             .write_all(text.as_bytes())
             .map_err(|source| LabError::store(&self.path, &source))?;
-        self.finished.insert(key.to_owned(), run.clone());
+        self.finished.insert(of.hash.clone(), run.clone());
         Ok(())
     }
-}
-
-/// What tells a trace or a generator from another of the same name: a hash of its bytes, or what it reads.
-pub(crate) fn identity(workload: &Workload) -> Result<String, SimError> {
-    let path = match workload {
-        Workload::Trace { path, .. } => path,
-        Workload::Generator(spec) => return Ok(synthetic::identity(spec)?),
-        Workload::Requests(_) => return Ok(String::new()),
-    };
-    if workload.is_read_once() {
-        return Err(SimError::Unusable {
-            what: format!("{} can be read once only, and every run reads it", workload.name()),
-            remedy: "convert it to a file first: ftlab convert - trace.parquet".into(),
-        });
-    }
-    hash_file(path).map_err(|source| TraceError::Io { name: workload.name(), source }.into())
-}
-
-fn hash_file(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = XxHash3_128::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(format!("{:032x}", hasher.finish_128())),
-            bytes => hasher.write(&buffer[..bytes]),
-        }
-    }
-}
-
-/// The key of a run: everything that decides its result, with the [`identity`] of its workload.
-pub(crate) fn key(prepared: &Prepared, identity: &str) -> String {
-    let format = prepared.config().format.clone().unwrap_or_default();
-    let parts = [prepared.config_hash(), identity, format.as_str()];
-    format!("{:032x}", XxHash3_128::oneshot(parts.join("\n").as_bytes()))
 }
