@@ -213,7 +213,7 @@ mod tests {
         let plain = experiment("hotcold");
         let hash = of(&plain, "2r++");
         assert_eq!(of(&plain, "2r++:blk-util=.50,regions=2"), hash);
-        assert_eq!(of(&experiment("hotcold:pages=0.20"), "2r++"), hash);
+        assert_eq!(of(&experiment("hotcold:pages=0.10"), "2r++"), hash);
         let said: [fn(&mut Experiment); 7] = [
             |of| of.length = Length::DriveWrites(GENERATOR_DRIVE_WRITES),
             |of| of.length = Length::Writes(4 * 4096),

@@ -116,7 +116,12 @@ fn readers() -> Vec<Row> {
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     let row = |path: &PathBuf| {
-        let options = OpenOptions { layout: Layout::SIDE_BY_SIDE, ..OpenOptions::default() };
+        let options = OpenOptions {
+            layout: Layout::SIDE_BY_SIDE,
+            // Some have lines that are wrong.
+            skip_bad_percent: 100.0,
+            ..OpenOptions::default()
+        };
         let mut source = open(path, &options).ok()?;
         let name = format!("read {}", path.file_name().unwrap().to_string_lossy());
         let parts = vec![Part::new("traces", ftlab_trace::format::VERSION)];
@@ -140,7 +145,7 @@ fn generators() -> Vec<Row> {
             "cachelib:region=1MiB",
             "cachelib:region=256KiB,eviction=lru,reinsert-hits=1,reinsert=0.1,trim=on,soc=0.3",
             "lmcache:chunk=256KiB,tokens=100,prefix=300,turns=2,ttl=0.5,theta=0",
-            "swap:sizes=0.5;0.5;at=1",
+            "swap:sizes=0.5;0.5,at=1",
         ]
         .map(str::to_owned),
     );
@@ -258,8 +263,14 @@ const CHANGES: &[Change] = &[
     ("refresh=age=9000", |of| {
         of.drive.refresh = Refresh { age_writes: 9000, ..Refresh::default() }
     }),
-    ("slc-cache", |of| of.drive.slc_cache = Some("size=2MiB".parse().unwrap())),
-    ("faults", |of| of.faults = Some("program=0.001,erase=0.001".parse().unwrap())),
+    ("slc-cache", |of| {
+        of.drive.slc_cache = Some("size=2MiB".parse().unwrap());
+        of.ftls.retain(|ftl| ftl.name != "nvme-fdp");
+    }),
+    ("faults", |of| {
+        of.faults = Some("program=0.0001,erase=0.001".parse().unwrap());
+        of.drive.physical = Physical::Blocks(180);
+    }),
     ("timing=slc", |of| of.timing = Some("slc".parse().unwrap())),
     ("timing=femu:unit=request", |of| of.timing = Some("femu:unit=request".parse().unwrap())),
 ];

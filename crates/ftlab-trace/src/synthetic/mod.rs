@@ -179,8 +179,8 @@ pub fn drive_bytes(spec: &Spec) -> Result<Option<u64>, TraceError> {
 /// ```
 /// use ftlab_trace::{Contents, synthetic::identity};
 /// let of = |spec: &str| identity(&spec.parse().unwrap(), &Contents::new()).unwrap();
-/// assert_eq!(of("hotcold"), "hotcold 1 writes=0.8 pages=0.2");
-/// assert_eq!(of("mix:of=hotcold*0.5;uniform*0.5"), of("mix:of=hotcold(pages=0.2)*0.50;uniform*0.5"));
+/// assert_eq!(of("hotcold"), "hotcold 1 writes=0.9 pages=0.1");
+/// assert_eq!(of("mix:of=hotcold*0.5;uniform*0.5"), of("mix:of=hotcold(pages=0.1)*0.50;uniform*0.5"));
 /// ```
 pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> {
     let info = generator(spec)?;
