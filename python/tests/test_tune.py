@@ -113,7 +113,7 @@ def test_a_study_goes_on_with_the_same_trace_elsewhere_and_not_with_another(tmp_
     trace.write_bytes(changed.astype("<u4").tobytes())
     with pytest.raises(ftlab.errors.ParameterError, match="the workload or ftlab has changed"):
         of(trace)
-    with pytest.raises(ftlab.errors.ParameterError, match='has settings .*"fill": "random".*; choose'):
+    with pytest.raises(ftlab.errors.ParameterError, match=r'has settings .*"fill": "random".*; choose'):
         tune(workload=ftlab.Trace(copy, format="lpn-u32"), fill="none", **options)
 
 
