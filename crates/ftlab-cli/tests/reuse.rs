@@ -153,8 +153,9 @@ fn a_hash_that_is_kept_beside_a_large_trace_is_not_trusted_after_a_change() {
 fn job_files_are_told_apart_by_what_they_replay() {
     let place = Place::new();
     let log = |pages: &[u32]| {
-        let lines: String =
+        let lines: Vec<_> =
             pages.iter().map(|page| format!("0 f write {} 4096\n", page * 4096)).collect();
+        let lines = lines.concat();
         format!("fio version 3 iolog\n0 f add\n0 f open\n{lines}1 f close\n")
     };
     let pages: Vec<u32> = (0..4096).chain(0..4096).collect();
@@ -246,7 +247,7 @@ fn results_of_another_version_are_left_alone_and_said_once() {
     assert_eq!(compare().stderr, said);
     assert_eq!(lines(&cells), 3);
     let text = fs::read_to_string(&cells).unwrap();
-    let old: String = text
+    let old: Vec<_> = text
         .lines()
         .map(|line| {
             let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -255,7 +256,7 @@ fn results_of_another_version_are_left_alone_and_said_once() {
             format!("{line}\n")
         })
         .collect();
-    fs::write(&cells, old).unwrap();
+    fs::write(&cells, old.concat()).unwrap();
     let said = compare();
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(said.stderr.starts_with("3 results in board will not be reused"), "{}", said.stderr);

@@ -77,9 +77,9 @@ fn hash_of(source: &mut dyn TraceSource) -> Result<String, SimError> {
     let mut batch = RequestBatch::new();
     while source.next_batch(&mut batch)? {
         for at in 0..batch.len() {
-            let time = batch.time_us.get(at).map_or(u64::MAX, |time| *time);
+            let time = batch.time_us.get(at).copied().unwrap_or(u64::MAX);
             let stream = batch.stream.get(at).map_or(u32::MAX, |stream| u32::from(*stream));
-            let volume = batch.volume.get(at).map_or(u32::MAX, |volume| *volume);
+            let volume = batch.volume.get(at).copied().unwrap_or(u32::MAX);
             hasher.write(&[batch.op[at] as u8]);
             hasher.write(&batch.lba[at].to_le_bytes());
             hasher.write(&time.to_le_bytes());

@@ -95,15 +95,15 @@ fn hash(text: &str) -> String {
 /// Of the first requests of a source, at most this many batches.
 fn requests(source: &mut dyn TraceSource, batches: u32) -> String {
     let mut batch = RequestBatch::with_limit(1000);
-    let mut text = String::new();
+    let mut hashes = Vec::new();
     for _ in 0..batches {
         if !source.next_batch(&mut batch).unwrap() {
             break;
         }
         let RequestBatch { time_us, op, lba, sectors, stream, volume, .. } = &batch;
-        text += &hash(&format!("{:?}", (time_us, op, lba, sectors, stream, volume)));
+        hashes.push(hash(&format!("{:?}", (time_us, op, lba, sectors, stream, volume))));
     }
-    hash(&text)
+    hash(&hashes.concat())
 }
 
 fn fixtures() -> PathBuf {
@@ -210,22 +210,20 @@ fn did(run: &RunResult) -> String {
         .collect();
     let intervals = (&run.running_relocations, &run.running_erases);
     let blocks = (&run.victim_valid_share.histogram, run.erase_counts.min, run.erase_counts.max);
-    let mut text = format!("{:?}", (counts, merges, intervals, streams, blocks));
-    if let Some(timing) = &run.timing {
+    let mut parts = vec![format!("{:?}", (counts, merges, intervals, streams, blocks))];
+    parts.extend(run.timing.as_ref().map(|timing| {
         let responses = &timing.response_ns;
-        text += &format!(
-            "{:?}",
-            (timing.elapsed_seconds, responses.mean, responses.p99, responses.max)
-        );
-    }
-    if let Some(faults) = &run.faults {
-        text +=
-            &format!("{:?}", (faults.retired_blocks, faults.failed_programs, faults.failed_erases));
-    }
-    if let Some(slc) = &run.slc {
-        text += &format!("{:?}", (slc.writes, slc.folds, slc.dropped, &slc.running_folds));
-    }
-    hash(&text)
+        format!("{:?}", (timing.elapsed_seconds, responses.mean, responses.p99, responses.max))
+    }));
+    parts.extend(run.faults.as_ref().map(|faults| {
+        format!("{:?}", (faults.retired_blocks, faults.failed_programs, faults.failed_erases))
+    }));
+    parts.extend(
+        run.slc
+            .as_ref()
+            .map(|slc| format!("{:?}", (slc.writes, slc.folds, slc.dropped, &slc.running_folds))),
+    );
+    hash(&parts.concat())
 }
 
 /// A name, and what is otherwise.

@@ -184,18 +184,18 @@ pub fn drive_bytes(spec: &Spec) -> Result<Option<u64>, TraceError> {
 /// ```
 pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> {
     let info = generator(spec)?;
-    let mut text = format!("{} {}", info.name, info.version);
+    let mut parts = vec![format!("{} {}", info.name, info.version)];
     match info.make {
-        Make::OfParts { parts, .. } => {
-            for Part { spec, amount } in parts(spec)?.0 {
-                text += &format!(" ({})*{amount}", identity(&spec, contents)?);
+        Make::OfParts { parts: of, .. } => {
+            for Part { spec, amount } in of(spec)?.0 {
+                parts.push(format!("({})*{amount}", identity(&spec, contents)?));
             }
         }
         Make::OfParameters { .. } if spec.name == fio::GENERATOR.name => {
             let jobs = fio::read(spec)?;
-            text += &format!(" {}", jobs.said());
+            parts.push(jobs.said());
             for name in jobs.replays() {
-                text += &format!(" replay ({})", identity_of_replay(name, contents)?);
+                parts.push(format!("replay ({})", identity_of_replay(name, contents)?));
             }
         }
         Make::OfParameters { resolve, .. } => {
@@ -206,11 +206,11 @@ pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> 
                     }
                     _ => value,
                 };
-                text += &format!(" {key}={value}");
+                parts.push(format!("{key}={value}"));
             }
         }
     }
-    Ok(text)
+    Ok(parts.join(" "))
 }
 
 /// The same of what a job of fio replays, if it can be told.
