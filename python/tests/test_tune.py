@@ -96,7 +96,7 @@ def test_a_study_of_something_else_is_refused(tmp_path):
         tune(out=tmp_path / "file")
 
 
-def test_a_study_goes_on_with_the_same_trace_elsewhere_and_not_with_another(tmp_path):
+def test_a_study_resumes_with_the_same_trace_elsewhere_and_not_with_another(tmp_path):
     trace = tmp_path / "trace.u32"
     trace.write_bytes(PAGES.astype("<u4").tobytes())
     options = {"out": tmp_path / "out", "trials": 2}

@@ -154,7 +154,7 @@ fn write_column(writer: &mut ColumnWriter<'_>, cells: impl Iterator<Item = Cell>
 pub(super) enum Runs {
     /// Of each, its hash and the versions of what decided.
     Known(Vec<[String; 2]>),
-    /// So many, of a program that had other columns.
+    /// The number of runs of a program that had other columns.
     OfAnother(usize),
 }
 
