@@ -186,7 +186,7 @@ fault-tests: ## puts one fault at a time everywhere on drives of every FTL, and 
 scoreboard: build ## runs all FTLs on the captured traces of FTLAB_SHARED (docs/scoreboard.md); resumes a stopped run (WRITES=...)
 	$(FTLAB) compare $(FTLAB_SHARED)/traces/*.parquet --fill none,sequential --pages-per-block 512 --ignore-trims --writes $(WRITES) --baseline rivals --out target/scoreboard
 
-golden: ## rewrites the golden counters of all FTLs; check the diff
+golden: ## rewrites the golden counters of all FTLs and the versions of what decides; check the diff
 	FTLAB_WRITE_GOLDEN=1 $(CARGO) test --locked --package ftlab-sim --test golden_counters
 
 peers: ## compares placements of the literature with an independent simulator's numbers (docs/reproduction.md)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from ftlab import _core
@@ -11,10 +11,10 @@ from ftlab._drive import Drive
 from ftlab._policy import Policy
 from ftlab._progress import Progress, reporter
 from ftlab._result import Result
-from ftlab._text import texts
+from ftlab._text import Setting, texts
 from ftlab._workload import core_workload
 
-__all__ = ["run"]
+__all__ = ["identity", "run"]
 
 Fill = Literal["sequential", "random", "twice", "none"]
 """How a drive is filled first."""
@@ -156,3 +156,12 @@ def run(
         source = core_workload(workload, drive.page_size)
         document = _core.run(source, names, policies, texts(settings), tell)
     return Result(json.loads(document))
+
+
+def identity(workload: object, ftl: str, drive: Drive, settings: Mapping[str, Setting | None]) -> str:
+    """Hash of everything that determines the result of a run, wherever its trace is.
+
+    The settings are the other arguments of :func:`run`.
+    """
+    source = core_workload(workload, drive.page_size)
+    return _core.identity(source, ftl, texts(drive._settings() | dict(settings)))

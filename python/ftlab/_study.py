@@ -30,6 +30,9 @@ FILE = "study.journal"
 FAILED = 1e18
 """Constraint violation of a failed trial: larger than that of any trial over the budget, in bytes."""
 
+WITHIN_IDENTITY = ("workload", "drive", "settings")
+"""What of a question its identity covers, as it was given."""
+
 RunAll = Callable[[list[Trial]], Iterable[Trial]]
 """Runs trials; yields them in the same order, each as soon as it and those before it have finished."""
 
@@ -82,16 +85,27 @@ class Search:
         if kept is None:
             self._study.set_user_attr("question", question)
             kept = question
-        for name, now in question.items():
-            if kept.get(name) != now:
-                was, now = (_shown(value) for value in (kept.get(name), now))
-                raise ParameterError(
-                    f"{self._out}: the study in this directory has {name} {was}, not {now}; choose another "
-                    "directory as out"
-                )
+        self._check_same(kept, question)
         start = self._space.start()
         if start is not None:
             self._study.enqueue_trial(start, skip_if_exists=True)
+
+    def _check_same(self, kept: dict[str, Any], question: dict[str, Any]) -> None:
+        """Refuses another question. What the identity covers may be named otherwise if that is the same."""
+        is_same_run = kept.get("identity") == question["identity"]
+        for name, now in question.items():
+            if name == "identity" or (name in WITHIN_IDENTITY and is_same_run) or kept.get(name) == now:
+                continue
+            was, now = (_shown(value) for value in (kept.get(name), now))
+            raise ParameterError(
+                f"{self._out}: the study in this directory has {name} {was}, not {now}; choose another "
+                "directory as out"
+            )
+        if not is_same_run:
+            raise ParameterError(
+                f"{self._out}: the workload or ftlab has changed since the study in this directory was "
+                "begun; choose another directory as out"
+            )
 
     def resume(self, trials: int, run_all: RunAll) -> Iterator[TuneStatus]:
         """Proposes and runs up to this many trials; yields a status at the start and after each trial."""

@@ -107,9 +107,10 @@ def sweep(
     """Carry out every run of an experiment file that has no result yet.
 
     The same as the command ``ftlab sweep``, and either continues what the other began: a run is identified
-    by a hash of everything that determines its result, and runs with a result in the directory are not
-    repeated. Finished runs are saved at once, whatever happens to this process. Results depend neither
-    on `threads` nor on `client`. Ctrl-C stops it.
+    by a hash of everything that determines its result, including the content of its trace and the versions
+    of what decides, and runs with a result in the directory are not repeated. Finished runs are saved at
+    once, whatever happens to this process. Results depend neither on `threads` nor on `client`. Ctrl-C
+    stops it.
 
     Parameters
     ----------
@@ -169,9 +170,11 @@ def sweep(
     plan = _core.Plan(*recipe)
     with sweep_reporter(progress) as tell:
         if client is None:
-            ran, reused, failures = _core.sweep(plan, os.fspath(directory), threads, tell)
+            ran, reused, failures, others = _core.sweep(plan, os.fspath(directory), threads, tell)
         else:
-            ran, reused, failures = _distribute(client, plan, recipe, directory, tell)
+            ran, reused, failures, others = _distribute(client, plan, recipe, directory, tell)
+    if others is not None:
+        warnings.warn(others, RuntimeWarning, stacklevel=2)
     if failures:
         lines = "".join(f"\n  {run}: {error}" for run, error in failures)
         warnings.warn(
@@ -188,13 +191,13 @@ def _distribute(
     recipe: tuple[str, str, str],
     directory: Path,
     tell: Callable[[int, int, int, float, float | None], None] | None,
-) -> tuple[int, int, list[tuple[str, str]]]:
+) -> tuple[int, int, list[tuple[str, str]], str | None]:
     """Runs what is missing in the directory on the workers of a cluster; stores results as they arrive."""
     from distributed import as_completed
 
     failures: list[tuple[str, str]] = []
     with closing(_core.Store(os.fspath(directory))) as store:
-        jobs = store.pending(plan)
+        jobs, others = store.pending(plan), store.others
         ran, reused = 0, plan.runs - sum(map(len, jobs))
         futures: dict[Future[Finished], list[tuple[str, str]]] = {}
         try:
@@ -211,7 +214,7 @@ def _distribute(
         finally:
             if futures:
                 client.cancel(list(futures))
-    return ran, reused, failures
+    return ran, reused, failures, others
 
 
 def _result(future: Future[Finished], job: list[tuple[str, str]]) -> Finished:
@@ -226,7 +229,12 @@ def _result(future: Future[Finished], job: list[tuple[str, str]]) -> Finished:
 
 def _run(recipe: tuple[str, str, str], runs: list[str]) -> Finished:
     """Carries out runs of one job, on a worker."""
-    return _plan(*recipe).run(set(runs))
+    plan = _plan(*recipe)
+    if not plan.has(set(runs)):
+        # Traces may have changed since it was made.
+        _plan.cache_clear()
+        plan = _plan(*recipe)
+    return plan.run(set(runs))
 
 
 @lru_cache(maxsize=4)

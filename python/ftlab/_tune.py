@@ -11,6 +11,7 @@ from typing import Any
 from ftlab._command_line import command_line, workload_text
 from ftlab._drive import Drive
 from ftlab._progress import TuneProgress, tune_reporter
+from ftlab._run import identity
 from ftlab._space import Space, Values
 from ftlab._study import Search, quiet_optuna
 from ftlab._text import Setting, texts
@@ -78,7 +79,8 @@ def tune(
         Maximum number of threads; by default one per processor.
     out : path, optional
         Directory in which the study is saved, as Optuna's journal ``study.journal``: the same search
-        resumes where it was stopped, or is extended by more `trials`.
+        resumes where it was stopped, or is extended by more `trials`. A study is refused if its workload
+        has another content by now, or if the FTL decides otherwise in this version of ftlab.
     seed : int, default 1
         Seed of the search, of the generator and of the random fill.
     progress : bool or callable, optional
@@ -122,11 +124,12 @@ def tune(
         "ftl": ftl,
         "fix": texts(fix or {}),
         "space": searched.ranges,
-        "workload": workload_text(workload),
         "drive": texts(drive._settings()),
         "settings": texts(run_settings),
+        "workload": workload_text(workload),
         "metadata_budget": None if metadata_budget is None else str(metadata_budget),
         "batch": batch,
+        "identity": identity(workload, searched.default_trial.ftl, drive, run_settings),
     }
     with quiet_optuna(), tune_reporter(progress) as tell, runner.workers(threads) as run_all:
         default = runner.run(searched.default_trial)

@@ -171,6 +171,33 @@ def test_a_worker_that_would_run_something_else_runs_nothing(tmp_path):
     store.close()
 
 
+def test_what_was_changed_in_the_middle_of_a_trace_is_run_again_here_and_on_a_cluster(
+    experiment, client, tmp_path
+):
+    pages = [(7 * page) % 8192 for page in range(16_384)]
+    trace = tmp_path / "trace.csv"
+
+    def write(pages):
+        trace.write_text("".join(f"W,{page:04},1\n" for page in pages), encoding="utf-8")
+
+    write(pages)
+    text = EXPERIMENT.replace("drive-writes = 2", "").replace("seeds = [1, 2]", "")
+    text = text.replace("theta = [0.5, 0.9]", "").replace(
+        '["zipf:theta={theta}"]',
+        '[{ name = "mine", spec = "trace.csv", map = "op=1,off:pages=2,len:pages=3" }]',
+    )
+    experiment.write_text(text, encoding="utf-8")
+    for out, on in [("threads", None), ("cluster", client)]:
+        write(pages)
+        assert ftlab.sweep(experiment, tmp_path / out, client=on).ran == 4
+        assert ftlab.sweep(experiment, tmp_path / out, client=on).reused == 4
+        # As long as before, and the same at both ends; workers have made a plan of the other trace.
+        write(pages[:4000] + pages[4000:12_000][::-1] + pages[12_000:])
+        changed = ftlab.sweep(experiment, tmp_path / out, client=on)
+        assert (changed.ran, changed.reused, changed.failures) == (4, 0, [])
+    assert stored(tmp_path / "cluster") == stored(tmp_path / "threads")
+
+
 def test_ctrl_c_stops_a_sweep_and_what_is_finished_is_kept(experiment, tmp_path):
     text = EXPERIMENT.replace("seeds = [1, 2]", f"seeds = {list(range(2000))}")
     experiment.write_text(text, encoding="utf-8")

@@ -96,6 +96,27 @@ def test_a_study_of_something_else_is_refused(tmp_path):
         tune(out=tmp_path / "file")
 
 
+def test_a_study_resumes_with_the_same_trace_elsewhere_and_not_with_another(tmp_path):
+    trace = tmp_path / "trace.u32"
+    trace.write_bytes(PAGES.astype("<u4").tobytes())
+    options = {"out": tmp_path / "out", "trials": 2}
+
+    def of(path, **more):
+        return tune(workload=ftlab.Trace(path, format="lpn-u32"), **options, **more).trials
+
+    first = of(trace)
+    copy = trace.rename(tmp_path / "copy.u32")
+    drive = ftlab.Drive(logical_pages=8192, pages_per_block=32, reserve=4)
+    assert of(copy, warmup_writes=0, drive=drive) == first
+    changed = PAGES.copy()
+    changed[20_000:40_000] = changed[20_000:40_000][::-1] ^ 1
+    trace.write_bytes(changed.astype("<u4").tobytes())
+    with pytest.raises(ftlab.errors.ParameterError, match="the workload or ftlab has changed"):
+        of(trace)
+    with pytest.raises(ftlab.errors.ParameterError, match=r'has settings .*"fill": "random".*; choose'):
+        tune(workload=ftlab.Trace(copy, format="lpn-u32"), fill="none", **options)
+
+
 def test_a_budget_keeps_out_what_remembers_more():
     free = tune("dac-greedy", space=SPACE, fix={"window": 0}, trials=16)
     assert free.budget_bytes is None

@@ -3,7 +3,7 @@
 use crate::error::{CliError, Results};
 use crate::figure::{check, write_scoreboard};
 use crate::options::{ReadingArgs, parse_page_size};
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_json, say, say_not_reused};
 use clap::Args;
 use ftlab_lab::Stop;
 use ftlab_lab::compare::{
@@ -97,6 +97,7 @@ const FILES: [&str; 3] = ["scoreboard.md", "scoreboard.csv", "scoreboard.svg"];
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let comparison = comparison(args)?;
     let store = CellStore::open(&args.out, CELLS)?;
+    say_not_reused(store.others(), &args.out);
     let [markdown_path, csv_path, figure_path] = FILES.map(|name| args.out.join(name));
     check(&figure_path)?;
     let bar = Bar::new(args.quiet, store.len());

@@ -3,7 +3,7 @@
 use crate::error::{CliError, Results};
 use crate::figure::{FigureSize, check, write_fit};
 use crate::options::{ReadingArgs, parse_page_size};
-use crate::output::{aligned, print, print_json, say};
+use crate::output::{aligned, print, print_json, say, say_not_reused};
 use crate::progress::runs_so_far;
 use crate::table::ruled;
 use clap::Args;
@@ -102,6 +102,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), CliError> {
     let question = question(args)?;
     let kept =
         args.store.as_deref().map(|directory| Trials::open(directory, TRIALS)).transpose()?;
+    if let Some((kept, directory)) = kept.as_ref().zip(args.store.as_deref()) {
+        say_not_reused(kept.others(), directory);
+    }
     let reused = kept.as_ref().map_or(0, Trials::len);
     if reused > 0 && !args.quiet {
         say(&format!("{reused} finished runs are in the store\n"));

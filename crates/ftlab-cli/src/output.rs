@@ -2,10 +2,12 @@
 
 use crate::error::CliError;
 use ftlab_lab::advise::ENOUGH_DRIVE_WRITES;
+use ftlab_lab::not_reused;
 use ftlab_sim::format::significant;
 use ftlab_trace::room;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 /// Writes to standard output. A closed pipe is not an error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
@@ -24,6 +26,13 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
 /// Writes to standard error; failures are ignored, since nothing can be done about them.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Says how many results of a store will not be used again, if there are any.
+pub(crate) fn say_not_reused(results: usize, store: &Path) {
+    if let Some(text) = not_reused(results, store) {
+        say(&(text + "\n"));
+    }
 }
 
 /// Writes a value as JSON to standard output.

@@ -1,7 +1,7 @@
 //! `ftlab sweep`: an experiment file, every run of it.
 
 use crate::error::{CliError, Results};
-use crate::output::{print, say};
+use crate::output::{print, say, say_not_reused};
 use crate::progress::SweepBar;
 use crate::table::ruled;
 use clap::Args;
@@ -107,6 +107,7 @@ pub(crate) fn run(
     quiet: bool,
 ) -> Result<Outcome, CliError> {
     let mut store = Store::open(directory, shard)?;
+    say_not_reused(store.others(), directory);
     let bar = if quiet { SweepBar::hidden() } else { SweepBar::new() };
     let options = SweepOptions { threads: jobs.map(usize::from), shard };
     let outcome = run_sweep(plan, &mut store, options, &|status| {

@@ -46,12 +46,23 @@ fn fit_names_the_drive_and_what_it_does_not_know() {
     for part in ["measured", "not told apart below", "over-provisioning, %"] {
         assert!(figure.contains(part), "{part}");
     }
+    let kept = place.path().join("kept/trials.jsonl");
+    let runs = || fs::read_to_string(&kept).unwrap().lines().count();
+    let first = runs();
     let again = place.ftlab(&format!("{FIT} --json"));
+    assert_eq!(runs(), first, "nothing is run twice");
     assert!(again.stderr.contains("finished runs are in the store"), "{}", again.stderr);
     let json = again.json();
     let op_ratio = json["drives"][0]["op_ratio"].as_f64().unwrap();
     assert!((op_ratio - 0.2).abs() < 0.005, "{op_ratio}");
     assert!(json["bounds"]["op_ratio"][0].as_f64().unwrap() <= op_ratio);
+    // As a program left them whose engine decided otherwise.
+    let old = fs::read_to_string(&kept).unwrap().replace("engine 1", "engine 0");
+    fs::write(&kept, old).unwrap();
+    let other = place.ftlab(FIT);
+    let said = format!("{first} results in kept will not be reused");
+    assert!(other.stderr.starts_with(&said), "{}", other.stderr);
+    assert!(runs() > first, "they stay, and are run again");
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! Finished runs in a file of JSON lines, so that nothing is run twice.
 
 use crate::error::LabError;
-use ftlab_sim::{Prepared, SimError, Workload};
-use ftlab_trace::{TraceError, synthetic};
+use ftlab_sim::{RunIdentity, other_versions};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use twox_hash::XxHash3_128;
 
 /// Finished runs by key: `C` says to readers what was run, `R` is what came of it.
 #[derive(Debug)]
@@ -19,6 +17,8 @@ pub struct Kept<C, R> {
     path: PathBuf,
     file: File,
     finished: HashMap<String, R>,
+    /// Runs in which something else decided than in this program.
+    others: usize,
     of: PhantomData<C>,
 }
 
@@ -29,8 +29,17 @@ struct Line<C, R> {
     /// What wrote it.
     #[serde(default)]
     by: String,
+    /// Of everything that decided.
+    versions: String,
     cell: C,
     run: R,
+}
+
+/// What there is of a line whatever program wrote it.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    versions: String,
 }
 
 impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> Kept<C, R> {
@@ -43,15 +52,25 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         let mut file =
             OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
         let bytes = fs::read(&path).map_err(cannot)?;
-        let parsed = bytes.split(|byte| *byte == b'\n').filter_map(|line| {
-            let line: Line<C, R> = serde_json::from_slice(line).ok()?;
-            Some((line.key, line.run))
-        });
-        let finished = parsed.collect();
+        let is_other = other_versions();
+        let (mut finished, mut others) = (HashMap::new(), 0);
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(head) = serde_json::from_slice::<Head>(line) else { continue };
+            if is_other(&head.versions) {
+                others += 1;
+            } else if let Ok(line) = serde_json::from_slice::<Line<C, R>>(line) {
+                finished.insert(line.key, line.run);
+            }
+        }
         if bytes.last().is_some_and(|byte| *byte != b'\n') {
             file.write_all(b"\n").map_err(cannot)?;
         }
-        Ok(Self { path, file, finished, of: PhantomData })
+        Ok(Self { path, file, finished, others, of: PhantomData })
+    }
+
+    /// How many runs are there that are never used again, since something else decided than in this program.
+    pub fn others(&self) -> usize {
+        self.others
     }
 
     /// How many runs are finished.
@@ -64,14 +83,15 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         self.finished.is_empty()
     }
 
-    /// What came of the run with this key, if it is finished.
-    pub(crate) fn get(&self, key: &str) -> Option<R> {
-        self.finished.get(key).cloned()
+    /// What came of a run, if it is finished.
+    pub(crate) fn get(&self, of: &RunIdentity) -> Option<R> {
+        self.finished.get(&of.hash).cloned()
     }
 
     /// Keeps a finished run, before anything else is done with it.
-    pub(crate) fn put(&mut self, key: &str, cell: &C, run: &R) -> Result<(), LabError> {
-        let line = Line { key: key.to_owned(), by: ftlab_spec::written_by(), cell, run };
+    pub(crate) fn put(&mut self, of: &RunIdentity, cell: &C, run: &R) -> Result<(), LabError> {
+        let (key, versions) = (of.hash.clone(), of.versions.clone());
+        let line = Line { key, by: ftlab_spec::written_by(), versions, cell, run };
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
         let before = self.file.metadata().map_or(u64::MAX, |file| file.len());
@@ -79,7 +99,7 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
             self.take_back(before, text.as_bytes());
             LabError::not_kept(&self.path, &source)
         })?;
-        self.finished.insert(key.to_owned(), run.clone());
+        self.finished.insert(of.hash.clone(), run.clone());
         Ok(())
     }
 }
@@ -95,39 +115,4 @@ impl<C, R> Kept<C, R> {
             let _ = self.file.set_len(before);
         }
     }
-}
-
-/// What tells a trace or a generator from another of the same name: a hash of its bytes, or what it reads.
-pub(crate) fn identity(workload: &Workload) -> Result<String, SimError> {
-    let path = match workload {
-        Workload::Trace { path, .. } => path,
-        Workload::Generator(spec) => return Ok(synthetic::identity(spec)?),
-        Workload::Requests(_) => return Ok(String::new()),
-    };
-    if workload.is_read_once() {
-        return Err(SimError::Unusable {
-            what: format!("{} can be read once only, and every run reads it", workload.name()),
-            remedy: "convert it to a file first: ftlab convert - trace.parquet".into(),
-        });
-    }
-    hash_file(path).map_err(|source| TraceError::Io { name: workload.name(), source }.into())
-}
-
-fn hash_file(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = XxHash3_128::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(format!("{:032x}", hasher.finish_128())),
-            bytes => hasher.write(&buffer[..bytes]),
-        }
-    }
-}
-
-/// The key of a run: everything that decides its result, with the [`identity`] of its workload.
-pub(crate) fn key(prepared: &Prepared, identity: &str) -> String {
-    let format = prepared.config().format.clone().unwrap_or_default();
-    let parts = [prepared.config_hash(), identity, format.as_str()];
-    format!("{:032x}", XxHash3_128::oneshot(parts.join("\n").as_bytes()))
 }

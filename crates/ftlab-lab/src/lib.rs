@@ -14,6 +14,7 @@ pub mod advise;
 pub mod compare;
 mod error;
 pub mod fit;
+mod identity;
 mod kept;
 pub mod load;
 mod output;
@@ -22,6 +23,7 @@ pub mod sweep;
 pub mod timeline;
 
 pub use error::LabError;
+pub use identity::not_reused;
 pub use kept::Kept;
 pub use output::{check_results, read_results, write_results};
 pub use parallel::Stop;

@@ -110,6 +110,71 @@ fn jobs_that_ran_elsewhere_and_came_twice_give_the_same_store() {
     assert_eq!(counts_in(&elsewhere), counts_in(&here));
 }
 
+/// An experiment on a trace of page numbers, which it names by its whole path.
+fn on_trace(path: &Path) -> String {
+    let trace = format!("workloads = [{{ spec = {path:?}, format = \"lpn-u32\" }}]");
+    TEXT.lines().map(|line| if line.contains("workloads") { &trace } else { line }).fold(
+        String::new(),
+        |text, line| if line.contains("drive-writes") { text } else { text + line + "\n" },
+    )
+}
+
+#[test]
+fn a_trace_that_is_changed_after_the_plan_gives_no_result_until_it_is_planned_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.u32");
+    let write = |step: u32| {
+        let pages = (0..6000).map(|page| page * step % 2048).flat_map(u32::to_le_bytes);
+        std::fs::write(&path, pages.collect::<Vec<_>>()).unwrap();
+    };
+    write(3);
+    let text = on_trace(&path);
+    let old = plan(&text);
+    write(5);
+    let store = directory.path().join("store");
+    let outcome = run(&old, &store, Shard::WHOLE, 2);
+    assert_eq!((outcome.ran, outcome.reused), (0, 0));
+    let error = &outcome.failures[0].error;
+    assert!(error.contains("trace.u32, which was changed while it was read,"), "{error}");
+    let new = plan(&text);
+    assert_eq!(run(&new, &store, Shard::WHOLE, 2).ran, new.runs());
+    write(3);
+    assert_eq!(run(&old, &store, Shard::WHOLE, 2).ran, old.runs());
+    write(5);
+    assert_eq!(run(&plan(&text), &store, Shard::WHOLE, 2).reused, new.runs());
+}
+
+#[test]
+fn results_of_another_version_stay_and_are_not_used() {
+    let plan = plan(TEXT);
+    let directory = tempfile::tempdir().unwrap();
+    run(&plan, directory.path(), Shard::WHOLE, 2);
+    let stored: Vec<_> = read_runs(directory.path()).unwrap().into_values().collect();
+    assert!(stored.iter().all(|run| run.versions.contains("simulation 1, ")), "{stored:?}");
+    // As a program would have left them whose 1r-greedy decided otherwise.
+    let other = tempfile::tempdir().unwrap();
+    let mut store = Store::open(other.path(), Shard::WHOLE).unwrap();
+    let old: Vec<_> = stored
+        .iter()
+        .map(|stored| StoredRun {
+            run: stored.run.chars().rev().collect(),
+            versions: stored.versions.replace("greedy 1", "greedy 0"),
+            ..stored.clone()
+        })
+        .collect();
+    let outcome = ftlab_lab::sweep::JobOutcome { runs: old, failures: Vec::new() };
+    assert_eq!(store.add_encoded(&outcome.encode().unwrap()).unwrap(), 12);
+    drop(store);
+    let store = Store::open(other.path(), Shard::WHOLE).unwrap();
+    assert_eq!(store.others(), 6);
+    let said = ftlab_lab::not_reused(store.others(), Path::new("out")).unwrap();
+    assert!(said.starts_with("6 results in out will not be reused"), "{said}");
+    drop(store);
+    assert_eq!(run(&plan, other.path(), Shard::WHOLE, 2).ran, 12);
+    assert_eq!(read_runs(other.path()).unwrap().len(), 24, "nothing is lost");
+    assert_eq!(run(&plan, other.path(), Shard::WHOLE, 2).reused, 12);
+}
+
 #[test]
 fn a_sweep_that_is_stopped_keeps_what_is_finished() {
     let plan = plan(TEXT);

@@ -4,7 +4,7 @@ use crate::error::MachineError;
 use ftlab_flash::Flash;
 use ftlab_ftl::Observer;
 use ftlab_ftl::page::{DriveConfig, Hints, Policy};
-use ftlab_ftl::registry::{self, BuildError, DriveShape, DynFtl, OracleGroup};
+use ftlab_ftl::registry::{self, BuildError, Decisions, DriveShape, DynFtl, OracleGroup};
 use ftlab_spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
@@ -47,6 +47,11 @@ impl OwnPolicies {
                 known: Vec::new(),
             }),
         }
+    }
+
+    /// [`registry::decisions`]; none of these, whose code nobody knows.
+    pub fn decisions(&self, spec: &Spec) -> Result<Option<Decisions>, SpecError> {
+        if self.find(spec).is_some() { Ok(None) } else { registry::decisions(spec).map(Some) }
     }
 
     /// [`registry::hints`], of these too.

@@ -59,7 +59,7 @@ mod _core {
     #[pymodule_export]
     use super::results::{answer, load, report, save};
     #[pymodule_export]
-    use super::run::run;
+    use super::run::{identity, run};
     #[pymodule_export]
     use super::sweep::{Plan, Store, sweep};
     #[pymodule_export]

@@ -8,6 +8,8 @@ use crate::progress::{Watch, check_signals};
 use crate::results::to_json;
 use crate::workload::{Raised, Workload, take};
 use ftlab_sim::{Experiment, OwnPolicies, SimError};
+use ftlab_spec::Spec;
+use ftlab_trace::Contents;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +43,24 @@ pub(crate) fn run(
         Some(raised) => Err(raised.into()),
         None => to_json(&outcome.map_err(|error| workload.raised_or(error))?),
     }
+}
+
+/// What tells the run of an FTL of the registry from any other: 32 hexadecimal digits.
+#[pyfunction]
+pub(crate) fn identity(
+    py: Python<'_>,
+    workload: &Workload,
+    ftl: &str,
+    settings: BTreeMap<String, String>,
+) -> Result<String> {
+    let ftl: Spec = ftl.parse()?;
+    let experiment = experiment(workload.inner.clone(), vec![], &mut Settings::new(settings))?;
+    let identity = py.detach(|| {
+        let page_bytes = experiment.drive.page_bytes;
+        let workload = experiment.workload.identity(page_bytes, &Contents::of_user())?;
+        Ok::<_, SimError>(experiment.identity(&workload)?.of_run(&ftl)?)
+    });
+    Ok(identity.map_err(|error| workload.raised_or(error))?.hash)
 }
 
 /// The policies by name.

@@ -6,9 +6,9 @@
 //! nothing instead of something else.
 
 use crate::error::{Error, Result, experiment_error, in_python};
-use ftlab_lab::LabError;
 use ftlab_lab::sweep as rust;
 use ftlab_lab::sweep::{Failure, Kind, Metric, Outcome, Scale, Shard, SweepOptions, SweepStatus};
+use ftlab_lab::{LabError, not_reused};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -58,6 +58,11 @@ impl Plan {
         self.0.runs()
     }
 
+    /// Whether these runs, given by their hashes, are one of its jobs or a part of one.
+    fn has(&self, runs: BTreeSet<String>) -> bool {
+        self.job(&runs).is_some()
+    }
+
     /// Carries out runs of one job, given by their hashes, on this thread; returns finished runs as
     /// bytes for `Store.add`, and the reasons why others failed.
     fn run<'py>(
@@ -65,8 +70,7 @@ impl Plan {
         py: Python<'py>,
         runs: BTreeSet<String>,
     ) -> Result<(Bound<'py, PyBytes>, Failures)> {
-        let found = self.0.jobs.iter().find_map(|job| job.only(|point| runs.contains(&point.run)));
-        let job = found.filter(|job| job.runs.len() == runs.len()).ok_or_else(|| {
+        let job = self.job(&runs).ok_or_else(|| {
             experiment_error(
                 "this worker finds other runs in the experiment than the client does: give it the \
                  same version of ftlab, and traces with the same content"
@@ -98,6 +102,15 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The job of these runs.
+    fn job(&self, runs: &BTreeSet<String>) -> Option<rust::Job> {
+        let mut jobs = self.0.jobs.iter();
+        let found = jobs.find_map(|job| job.only(|point| runs.contains(&point.run)));
+        found.filter(|job| job.runs.len() == runs.len())
+    }
+}
+
 /// Columns by name.
 type Texts = Vec<(String, Vec<Option<String>>)>;
 type Numbers = Vec<(String, Vec<Option<f64>>)>;
@@ -105,11 +118,16 @@ type Numbers = Vec<(String, Vec<Option<f64>>)>;
 /// The client's store of results of runs that were carried out elsewhere; no other process may add
 /// to it until it is closed.
 #[pyclass(frozen, module = "ftlab._core")]
-pub(crate) struct Store(Mutex<Option<rust::Store>>);
+pub(crate) struct Store {
+    open: Mutex<Option<rust::Store>>,
+    /// What is to be said of results that are not used again, if there are any.
+    #[pyo3(get)]
+    others: Option<String>,
+}
 
 impl Store {
     fn open(&self) -> MutexGuard<'_, Option<rust::Store>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,7 +139,9 @@ fn closed() -> Error {
 impl Store {
     #[new]
     fn new(directory: PathBuf) -> Result<Self> {
-        Ok(Self(Mutex::new(Some(rust::Store::open(&directory, Shard::WHOLE)?))))
+        let store = rust::Store::open(&directory, Shard::WHOLE)?;
+        let others = not_reused(store.others(), &directory);
+        Ok(Self { open: Mutex::new(Some(store)), others })
     }
 
     /// Runs without a result, the longest first: hash and name of each run, job by job.
@@ -151,7 +171,8 @@ impl Store {
 }
 
 /// Carries out all runs without a result on threads of this process, as `ftlab sweep` does; returns
-/// the number of runs carried out, the number reused, and the failures. `progress` is called with
+/// the number of runs carried out, the number reused, the failures, and what is to be said of results
+/// that are not used again. `progress` is called with
 /// the number of runs, those done, those failed, the share of the work done, and the seconds left.
 #[pyfunction]
 pub(crate) fn sweep(
@@ -160,8 +181,9 @@ pub(crate) fn sweep(
     directory: PathBuf,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> Result<(usize, usize, Failures)> {
+) -> Result<(usize, usize, Failures, Option<String>)> {
     let mut store = rust::Store::open(&directory, Shard::WHOLE)?;
+    let others = not_reused(store.others(), &directory);
     let options = SweepOptions { threads, shard: Shard::WHOLE };
     let watch = Watch::default();
     let (outcome, raised) = py.detach(|| {
@@ -185,7 +207,7 @@ pub(crate) fn sweep(
     let bug =
         |_| PyRuntimeError::new_err("the sweep panicked: a bug; please report the experiment");
     let Outcome { ran, reused, failures } = outcome.map_err(bug)??;
-    Ok((ran, reused, named(failures)))
+    Ok((ran, reused, named(failures), others))
 }
 
 fn named(failures: Vec<Failure>) -> Failures {

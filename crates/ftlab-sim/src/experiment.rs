@@ -15,6 +15,7 @@ use crate::result::{Config, DriveSummary, ExperimentResult, TimingSummary};
 use crate::run::Prepared;
 use crate::schedule::{INTERVALS_MAX, Schedule};
 use crate::threads::Threads;
+use crate::versions::{self, Version};
 use crate::workload::Workload;
 use crate::{SimError, steady};
 use ftlab_flash::{Arrivals, Faults, Timing, Unit};
@@ -22,7 +23,7 @@ use ftlab_ftl::page::{DriveConfig, Hints};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, MachineError, OwnPolicies};
 use ftlab_spec::{Parameters, Spec};
-use ftlab_trace::synthetic::Space;
+use ftlab_trace::synthetic::{self, Space};
 use ftlab_trace::{StreamMap, TraceSource, name_streams};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -278,6 +279,20 @@ impl Experiment {
         Promise::new(needs.bytes()?, self.ftls.len())
     }
 
+    /// The versions of everything that decides results besides the FTLs.
+    pub(crate) fn versions(&self) -> Result<Vec<Version>, SimError> {
+        let mut all = vec![versions::SIMULATION];
+        all.extend(self.timing.is_some().then_some(versions::CLOCK));
+        all.extend(self.faults.is_some().then_some(versions::FAULTS));
+        all.extend(self.drive.slc_cache.is_some().then_some(versions::SLC_CACHE));
+        match &self.workload {
+            Workload::Generator(spec) => all.extend(synthetic::versions(spec)?),
+            Workload::Trace { .. } => all.push(versions::TRACES),
+            Workload::Requests(_) => {}
+        }
+        Ok(all)
+    }
+
     /// What happens after which writes.
     fn schedule(
         &self,
@@ -310,12 +325,12 @@ impl Experiment {
     }
 
     /// Whether a trace is repeated.
-    fn repeats(&self) -> bool {
+    pub(crate) fn repeats(&self) -> bool {
         self.repeat && !self.workload.is_generator()
     }
 
     /// The drive writes after which it ends at the latest, if it ends when it is steady.
-    fn until_steady(&self) -> Option<f64> {
+    pub(crate) fn until_steady(&self) -> Option<f64> {
         match self.length {
             Length::UntilSteady(most) => Some(most),
             _ => None,
@@ -585,7 +600,7 @@ impl Experiment {
         Ok(matches!(hosts, Some(WhichHosts::Jobs(jobs, _)) if jobs.has_end_by_the_clock()))
     }
 
-    fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
+    pub(crate) fn writes_max(&self, logical_pages: u32) -> Result<Option<u64>, SimError> {
         let of_drive = |drives: f64| (drives * f64::from(logical_pages)).round() as u64;
         let writes = match self.length {
             Length::OfWorkload if self.ends_by_the_clock()? => return Ok(None),
@@ -597,7 +612,7 @@ impl Experiment {
         if writes == 0 { Err(no_writes()) } else { Ok(Some(writes)) }
     }
 
-    fn interval_writes(
+    pub(crate) fn interval_writes(
         &self,
         logical_pages: u32,
         writes_max: Option<u64>,
@@ -650,6 +665,7 @@ impl Experiment {
         build: impl Fn(&Spec, DriveConfig) -> Result<AnyFtl, MachineError> + Sync,
     ) -> Result<Vec<FtlRun>, SimError> {
         let policies = &self.policies;
+        let versions = versions::text(self.versions()?);
         self.ftls
             .par_iter()
             .map(|spec| {
@@ -663,7 +679,9 @@ impl Experiment {
                     let given = named(policies.resolve(spec)?);
                     parameters.extend(given.into_iter().filter(|(key, _)| key == "unit"));
                 }
-                let config_hash = config_hash(config, &spec.name, &parameters);
+                let decisions = policies.decisions(spec)?.map(|decisions| decisions.to_string());
+                let versions = (versions.as_str(), decisions);
+                let config_hash = config_hash(config, &versions, &spec.name, &parameters);
                 let name = spec.to_string();
                 let run = FtlRun::new(name, parameters, config_hash, drive, ftl, self.faults);
                 let slc = self.drive.slc_cache.and_then(|cache| {
@@ -685,8 +703,13 @@ fn no_writes() -> SimError {
 }
 
 /// The hash of everything that decides a run besides its trace: what means the same gives the same,
-/// however it was typed.
-fn config_hash(config: &Config, ftl: &str, parameters: &BTreeMap<String, String>) -> String {
+/// however it was typed. The versions are those of everything that decides.
+fn config_hash(
+    config: &Config,
+    versions: &(&str, Option<String>),
+    ftl: &str,
+    parameters: &BTreeMap<String, String>,
+) -> String {
     let is_generator = config.workload_parameters.is_some();
     let generator = config.workload.split(':').next().filter(|_| is_generator);
     let resolved = Config {
@@ -706,6 +729,6 @@ fn config_hash(config: &Config, ftl: &str, parameters: &BTreeMap<String, String>
             .map(|timing| TimingSummary { timing: String::new(), ..timing }),
         ..config.clone()
     };
-    let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), resolved, parameters));
+    let text = serde_json::to_string(&(versions, resolved, parameters));
     format!("{:032x}", XxHash3_128::oneshot(text.unwrap_or_default().as_bytes()))
 }

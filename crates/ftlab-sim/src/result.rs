@@ -219,9 +219,9 @@ pub struct RunResult {
     pub ftl: String,
     /// Every parameter of the FTL with its value, given, by default, or worked out where it is "auto".
     pub parameters: BTreeMap<String, String>,
-    /// XXH3-128 of everything that decides the result besides the trace: version, drive, preparation,
-    /// length, seed, the FTL and the generator with all their parameters; equal however these were
-    /// typed. 32 hexadecimal digits.
+    /// XXH3-128 of everything that decides the result besides the trace: drive, preparation, length, seed,
+    /// the FTL and the generator with all their parameters and the versions of their decisions; equal
+    /// however these were typed. 32 hexadecimal digits.
     pub config_hash: String,
     /// Pages that the host wrote.
     pub host_writes: u64,

@@ -1,8 +1,6 @@
-//! The identity of a trace: a hash of its requests, or, at once, what tells its file from others.
+//! A hash of the requests of a trace.
 
 use crate::{Op, OpenOptions, RequestBatch, TraceError, open};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use twox_hash::XxHash3_128;
 
@@ -53,21 +51,6 @@ impl RequestHasher {
     pub fn finish(&self) -> String {
         format!("{:032x}", self.hasher.finish_128())
     }
-}
-
-/// Bytes at both ends of a file that tell it from others, beside its length.
-const END_BYTES: u64 = 1 << 20;
-
-/// What tells a file from others, without reading all of it: its length, and a hash of both ends. A copy elsewhere is
-/// the same.
-pub fn file_fingerprint(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let mut ends = Vec::new();
-    (&mut file).take(END_BYTES).read_to_end(&mut ends)?;
-    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
-    file.take(END_BYTES).read_to_end(&mut ends)?;
-    Ok(format!("{length} {:032x}", XxHash3_128::oneshot(&ends)))
 }
 
 /// Hashes the whole trace at `path`, in one streaming pass.

@@ -79,6 +79,8 @@ impl Place {
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ftlab"));
         command.current_dir(self.path()).args(arguments.split_whitespace());
+        // What is kept of a user is kept here.
+        command.env("XDG_CACHE_HOME", self.path().join("cache"));
         command
     }
 }

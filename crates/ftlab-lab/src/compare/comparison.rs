@@ -4,12 +4,13 @@ use super::CellStore;
 use super::cell::{Cell, Outcome};
 use super::score::RIVALS;
 use crate::error::LabError;
-use crate::kept::{identity, key};
+use crate::identity::changed;
 use crate::parallel::{Stop, Until, lock, parallel};
 use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::result::RunResult;
-use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload};
+use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload, WorkloadIdentity};
 use ftlab_spec::{Share, Spec};
+use ftlab_trace::Contents;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -84,8 +85,9 @@ impl Comparison {
         threads: usize,
         on_cell: OnCell<'_>,
     ) -> Result<Vec<Outcome>, LabError> {
-        let identities =
-            self.workloads.iter().map(identity).collect::<Result<Vec<String>, SimError>>()?;
+        let contents = Contents::of_user();
+        let identities = self.workloads.iter().map(|workload| self.identity(workload, &contents));
+        let identities = identities.collect::<Result<Vec<_>, SimError>>()?;
         let cells = self.cells();
         let store = Mutex::new(store);
         let (done, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -93,7 +95,7 @@ impl Comparison {
             if has_failed.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let outcome = self.outcome(cell, *workload, &identities, &store);
+            let outcome = self.outcome(cell, *workload, &identities, &contents, &store);
             match &outcome {
                 Ok(outcome) => {
                     on_cell(done.fetch_add(1, Ordering::Relaxed) + 1, cells.len(), outcome);
@@ -144,31 +146,48 @@ impl Comparison {
         Ok(experiment)
     }
 
+    fn identity(
+        &self,
+        workload: &Workload,
+        contents: &Contents,
+    ) -> Result<WorkloadIdentity, SimError> {
+        workload.identity(self.base.drive.page_bytes, contents)
+    }
+
     /// The stored outcome of a cell, or that of running it; an error if it cannot be stored.
     fn outcome(
         &self,
         cell: &Cell,
         workload: usize,
-        identities: &[String],
+        identities: &[WorkloadIdentity],
+        contents: &Contents,
         store: &Mutex<CellStore>,
     ) -> Result<Outcome, LabError> {
         let of = |run| Outcome { cell: cell.clone(), run };
-        let prepared = match self.experiment(cell, workload).and_then(|cell| cell.prepare()) {
-            Ok(prepared) => prepared,
+        let identity = &identities[workload];
+        let known = self.experiment(cell, workload).and_then(|experiment| {
+            let own = experiment.identity(identity)?.of_run(&experiment.ftls[0])?;
+            Ok((experiment, own))
+        });
+        let (experiment, own) = match known {
+            Ok(known) => known,
             Err(error) => return Ok(of(Err(error.to_string()))),
         };
-        let key = key(&prepared, &identities[workload]);
-        if let Some(run) = lock(store).get(&key) {
+        if let Some(run) = lock(store).get(&own) {
             return Ok(of(Ok(run)));
         }
-        let mut result = match prepared.run(&mut Until(&self.stop)) {
+        let ran = experiment.run(&mut Until(&self.stop)).and_then(|result| {
+            let is_same = self.identity(&experiment.workload, contents)? == *identity;
+            if is_same { Ok(result) } else { Err(changed(&experiment.workload)) }
+        });
+        let mut result = match ran {
             Ok(result) => result,
             Err(SimError::Stopped) => return Err(SimError::Stopped.into()),
             Err(error) => return Ok(of(Err(error.to_string()))),
         };
         let mut run = result.runs.remove(0);
         forget_series(&mut run);
-        lock(store).put(&key, cell, &run)?;
+        lock(store).put(&own, cell, &run)?;
         Ok(of(Ok(run)))
     }
 }

@@ -3,10 +3,14 @@
 use super::question::{Extent, Question};
 use super::series::{Distance, Measured};
 use crate::error::LabError;
-use crate::kept::{Kept, identity, key};
+use crate::identity::changed;
+use crate::kept::Kept;
 use crate::parallel::{Stop, lock};
-use ftlab_sim::{Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status};
+use ftlab_sim::{
+    Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status, WorkloadIdentity,
+};
 use ftlab_spec::Share;
+use ftlab_trace::Contents;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -129,7 +133,8 @@ impl Trial {
 /// Runs candidates, each once.
 pub(super) struct Runner<'a> {
     question: &'a Question,
-    identity: String,
+    identity: WorkloadIdentity,
+    contents: Contents,
     kept: Mutex<Option<Kept<Candidate, Written>>>,
     /// By drive and seed; what a longer run wrote is what a shorter one would have.
     known: Mutex<HashMap<String, Written>>,
@@ -145,9 +150,11 @@ impl<'a> Runner<'a> {
         kept: Option<Kept<Candidate, Written>>,
         on_run: &'a (dyn Fn(usize) + Sync),
     ) -> Result<Self, LabError> {
+        let contents = Contents::of_user();
         Ok(Self {
             question,
-            identity: identity(&question.base.workload)?,
+            identity: identity(question, &contents)?,
+            contents,
             kept: Mutex::new(kept),
             known: Mutex::default(),
             refused: Mutex::default(),
@@ -198,7 +205,8 @@ impl<'a> Runner<'a> {
         seed: u64,
     ) -> Result<Written, LabError> {
         let drive_writes = extent.measured.host_bytes() / candidate.capacity as f64;
-        let prepared = self.experiment(candidate, extent.pages, drive_writes, seed)?.prepare()?;
+        let experiment = self.experiment(candidate, extent.pages, drive_writes, seed)?;
+        let prepared = experiment.prepare()?;
         // Over-provisioning is in whole blocks: neighbours may be the same drive.
         let Candidate { ftl, capacity, .. } = candidate;
         let name = format!("{ftl} {capacity} {:?} {seed}", prepared.config().drive);
@@ -207,7 +215,7 @@ impl<'a> Runner<'a> {
         {
             return Ok(known.clone());
         }
-        let written = self.written(candidate, prepared)?;
+        let written = self.written(candidate, &experiment, prepared)?;
         lock(&self.known).insert(name, written.clone());
         Ok(written)
     }
@@ -244,10 +252,16 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn written(&self, candidate: &Candidate, prepared: Prepared) -> Result<Written, LabError> {
+    fn written(
+        &self,
+        candidate: &Candidate,
+        experiment: &Experiment,
+        prepared: Prepared,
+    ) -> Result<Written, LabError> {
         let most = 1.0 + GIVEN_UP * (self.question.measured.waf_max() - 1.0);
-        let key = key(&prepared, &format!("{} up to {most}", self.identity));
-        if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&key)) {
+        let own = experiment.identity(&self.identity)?.of_run(&experiment.ftls[0]);
+        let own = own.map_err(SimError::from)?.with(&format!("up to {most}"));
+        if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&own)) {
             return Ok(written);
         }
         let drive = prepared.config().drive.clone();
@@ -258,6 +272,9 @@ impl<'a> Runner<'a> {
             Err(SimError::Stopped) if watch.given_up => None,
             Err(error) => return Err(error.into()),
         };
+        if identity(self.question, &self.contents)? != self.identity {
+            return Err(changed(&self.question.base.workload).into());
+        }
         let relocated = run.map(|run| run.running_relocations);
         let given_up = relocated.as_ref().is_none_or(Vec::is_empty);
         let written = Written {
@@ -269,7 +286,7 @@ impl<'a> Runner<'a> {
             given_up,
         };
         if let Some(kept) = lock(&self.kept).as_mut() {
-            kept.put(&key, candidate, &written)?;
+            kept.put(&own, candidate, &written)?;
         }
         let mut ran = lock(&self.ran);
         *ran += 1;
@@ -305,6 +322,10 @@ impl<'a> Runner<'a> {
         experiment.drive.reserve_blocks = candidate.reserve;
         Ok(experiment)
     }
+}
+
+fn identity(question: &Question, contents: &Contents) -> Result<WorkloadIdentity, SimError> {
+    question.base.workload.identity(question.base.drive.page_bytes, contents)
 }
 
 /// The mean of series that are equally long, or cut to the shortest.

@@ -20,6 +20,8 @@ use std::sync::Arc;
 pub struct StoredRun {
     /// Its hash in the plan.
     pub run: String,
+    /// Of everything that decided, the version.
+    pub versions: String,
     /// The labels of its first point.
     pub labels: Vec<(String, String)>,
     /// What it yielded: a result with this run only.
@@ -57,6 +59,7 @@ macro_rules! columns {
 
 const COLUMNS: &[Column] = columns! {
     run: Text = |stored, _| stored.run.clone();
+    versions: Text = |stored, _| stored.versions.clone();
     config_hash: Text = |_, run| run.config_hash.clone();
     trace_hash: Text = |stored, _| stored.result.trace_hash.clone();
     version: Text = |stored, _| stored.result.version.clone();
@@ -148,23 +151,39 @@ fn write_column(writer: &mut ColumnWriter<'_>, cells: impl Iterator<Item = Cell>
     Ok(())
 }
 
-fn reader<R: ChunkReader + 'static>(file: R) -> Result<SerializedFileReader<R>> {
+/// What a file of runs begins with.
+pub(super) enum Runs {
+    /// Of each, its hash and the versions of what decided.
+    Known(Vec<[String; 2]>),
+    /// The number of runs of a program that had other columns.
+    OfAnother(usize),
+}
+
+/// The runs in a file.
+pub(super) fn decode_heads(file: impl ChunkReader + 'static) -> Result<Runs> {
     let reader = SerializedFileReader::new(file)?;
-    if reader.metadata().file_metadata().schema() != schema(COLUMNS.iter())?.as_ref() {
-        return Err(ParquetError::General(
-            "its columns are those of another version of ftlab".into(),
-        ));
+    if is_ours(&reader)? {
+        return read_texts(&reader, ["run", "versions"]).map(Runs::Known);
     }
-    Ok(reader)
+    let metadata = reader.metadata().file_metadata();
+    let columns = metadata.schema_descr().columns();
+    if !["run", "result"].iter().all(|name| columns.iter().any(|it| it.name() == *name)) {
+        return Err(ParquetError::General("its columns are not those of runs of ftlab".into()));
+    }
+    Ok(Runs::OfAnother(usize::try_from(metadata.num_rows()).unwrap_or(0)))
+}
+
+/// Whether a file has the columns of this program.
+fn is_ours<R: ChunkReader + 'static>(reader: &SerializedFileReader<R>) -> Result<bool> {
+    Ok(reader.metadata().file_metadata().schema() == schema(COLUMNS.iter())?.as_ref())
 }
 
 /// Reads the texts of some columns of every row.
-fn read_texts<const N: usize>(
-    file: impl ChunkReader + 'static,
+fn read_texts<R: ChunkReader + 'static, const N: usize>(
+    reader: &SerializedFileReader<R>,
     names: [&str; N],
 ) -> Result<Vec<[String; N]>> {
     let wanted = schema(COLUMNS.iter().filter(|column| names.contains(&column.name)))?;
-    let reader = reader(file)?;
     let rows = reader.get_row_iter(Some(wanted.as_ref().clone()))?.map(|row| {
         let row = row?;
         let mut texts = std::array::from_fn(|_| String::new());
@@ -176,24 +195,24 @@ fn read_texts<const N: usize>(
     rows.collect()
 }
 
-/// The hashes of all runs in a file.
-pub(super) fn decode_hashes(file: impl ChunkReader + 'static) -> Result<Vec<String>> {
-    Ok(read_texts(file, ["run"])?.into_iter().map(|[run]| run).collect())
-}
-
-/// The runs in a file whose hashes are wanted.
+/// The runs in a file whose hashes are wanted; none of a program that had other columns.
 pub(super) fn decode(
     file: impl ChunkReader + 'static,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<StoredRun>> {
     let broken = |error: serde_json::Error| ParquetError::General(error.to_string());
-    let rows = read_texts(file, ["run", "labels", "result"])?.into_iter();
-    let runs = rows.filter(|[run, ..]| is_wanted(run)).map(|[run, labels, result]| {
+    let reader = SerializedFileReader::new(file)?;
+    if !is_ours(&reader)? {
+        return Ok(Vec::new());
+    }
+    let rows = read_texts(&reader, ["run", "versions", "labels", "result"])?.into_iter();
+    let runs = rows.filter(|[run, ..]| is_wanted(run)).map(|[run, versions, labels, result]| {
         let labels: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&labels).map_err(broken)?;
         let text = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         Ok(StoredRun {
             run,
+            versions,
             labels: labels.into_iter().map(|(axis, value)| (axis, text(value))).collect(),
             result: serde_json::from_str(&result).map_err(broken)?,
         })

@@ -238,17 +238,6 @@ impl WorkloadItem {
             assume_write: table.assume_write,
         })
     }
-
-    /// What decides how a trace is read, for its identity.
-    pub(crate) fn reading(&self) -> String {
-        let reading = WorkloadTable {
-            name: None,
-            spec: String::new(),
-            optional: false,
-            ..self.table.clone()
-        };
-        serde_json::to_string(&reading).unwrap_or_default()
-    }
 }
 
 /// A path that begins with an environment variable; the inner error if that is not set.

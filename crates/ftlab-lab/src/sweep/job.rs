@@ -6,7 +6,8 @@ use super::plan::{Job, Plan, Point};
 use super::shard::Shard;
 use super::store::Store;
 use crate::error::LabError;
-use ftlab_sim::{Experiment, ExperimentResult, Threads};
+use crate::identity::{Identities, changed};
+use ftlab_sim::{Experiment, ExperimentResult, RunIdentity, Threads};
 use ftlab_spec::Spec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -68,18 +69,44 @@ impl Job {
         };
         let mut outcome = JobOutcome::default();
         match attempt(&self.experiment.ftls) {
-            Ok(result) => outcome.runs = split(&self.runs, result),
+            Ok(result) => self.keep(0, result, &mut outcome),
             Err(error) if self.runs.len() == 1 => outcome.failures.push(self.failure(0, error)),
             Err(_) => {
                 for (index, ftl) in self.experiment.ftls.iter().enumerate() {
                     match attempt(std::slice::from_ref(ftl)) {
-                        Ok(result) => outcome.runs.extend(split(&self.runs[index..], result)),
+                        Ok(result) => self.keep(index, result, &mut outcome),
                         Err(error) => outcome.failures.push(self.failure(index, error)),
                     }
                 }
             }
         }
         outcome
+    }
+
+    /// Adds the runs of a result, which begin with the FTL of this number: those of the workload that was planned. If
+    /// somebody has written to a trace meanwhile, nobody knows what was run.
+    fn keep(&self, first: usize, mut result: ExperimentResult, outcome: &mut JobOutcome) {
+        let mut identities = Identities::with(&self.contents);
+        let identity = identities.of(&self.experiment).map_err(|error| error.to_string());
+        for (index, run) in (first..).zip(std::mem::take(&mut result.runs)) {
+            let (ftl, point) = (&self.experiment.ftls[index], &self.runs[index]);
+            let own = identity.clone().and_then(|of| of.of_run(ftl).map_err(|it| it.to_string()));
+            let own = own.and_then(|own| {
+                let is_same = own.hash == point.run;
+                if is_same { Ok(own) } else { Err(changed(&self.experiment.workload).to_string()) }
+            });
+            match own {
+                Err(error) => outcome.failures.push(self.failure(index, error)),
+                Ok(own) => {
+                    let mut result = result.clone();
+                    result.config.ftls = vec![run.ftl.clone()];
+                    result.runs = vec![run];
+                    let labels = point.labels.clone();
+                    let RunIdentity { hash, versions } = own;
+                    outcome.runs.push(StoredRun { run: hash, versions, labels, result });
+                }
+            }
+        }
     }
 
     /// The failure of one of its runs.
@@ -108,15 +135,4 @@ impl Plan {
         });
         pending
     }
-}
-
-/// One stored run for each FTL.
-fn split(points: &[Point], mut result: ExperimentResult) -> Vec<StoredRun> {
-    let runs = std::mem::take(&mut result.runs).into_iter().zip(points).map(|(run, point)| {
-        let mut own = result.clone();
-        own.config.ftls = vec![run.ftl.clone()];
-        own.runs = vec![run];
-        StoredRun { run: point.run.clone(), labels: point.labels.clone(), result: own }
-    });
-    runs.collect()
 }

@@ -44,7 +44,6 @@ mod compare;
 mod file;
 mod file_error;
 mod held;
-mod identity;
 mod inspection;
 mod items;
 mod job;

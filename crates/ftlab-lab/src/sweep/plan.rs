@@ -2,7 +2,6 @@
 
 use super::file::{Case, DriveTable, ExperimentFile, Kind, RunTable};
 use super::file_error::Wrong;
-use super::identity::{Identity, run_hash, run_hash_of_workload};
 use super::items::{FtlItem, WorkloadItem};
 use super::report::Selector;
 use super::scalar::{AxisValue, Pairs};
@@ -10,13 +9,15 @@ use super::scale::Scale;
 use super::settings::Settings;
 use super::variables::Variables;
 use crate::error::LabError;
+use crate::identity::Identities;
 use ftlab_ftl::registry;
 use ftlab_sim::format::grouped;
-use ftlab_sim::{Experiment, Length};
+use ftlab_sim::{Experiment, ExperimentIdentity, Length};
 use ftlab_spec::Spec;
-use ftlab_trace::check_memory;
+use ftlab_trace::{Contents, check_memory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A run of the experiment, by its place on every axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Job {
     pub name: String,
     /// Host page writes of each run, fill and warm-up included, where they are known.
     pub writes: Option<u64>,
+    /// Where the files of its workload are looked up.
+    pub(super) contents: Arc<Contents>,
 }
 
 /// Everything that an experiment runs.
@@ -162,7 +165,7 @@ struct Expansion {
     points: Vec<Point>,
     jobs: Vec<Job>,
     absent: BTreeSet<String>,
-    identity: Identity,
+    identities: Identities,
     /// Job by the identity of its experiment without FTLs.
     by_identity: BTreeMap<String, usize>,
     /// Run by the labels of its points.
@@ -332,14 +335,16 @@ impl Expansion {
         labels.extend(grid.iter().map(|(name, value)| ((*name).to_owned(), value.label.clone())));
         let name = name_of(&labels);
         experiment.check_numbers().map_err(|error| Wrong::anywhere(format!("{name}: {error}")))?;
-        let identity = self.identity.of(&experiment, &workload.reading()).map_err(at_workload)?;
-        let job = *self.by_identity.entry(identity.clone()).or_insert_with(|| {
-            self.jobs.push(Job { writes: writes(&experiment), experiment, runs: Vec::new(), name });
+        let identity = self.identities.of(&experiment).map_err(at_workload)?;
+        let job = *self.by_identity.entry(identity.of_workload()).or_insert_with(|| {
+            let contents = Arc::clone(&self.identities.contents);
+            let writes = writes(&experiment);
+            self.jobs.push(Job { experiment, runs: Vec::new(), name, writes, contents });
             self.jobs.len() - 1
         });
         if part.ftls.is_empty() {
             labels.push(("seed".into(), seed.to_string()));
-            let point = Point { labels, run: run_hash_of_workload(&identity) };
+            let point = Point { labels, run: identity.of_workload() };
             let runs = &mut self.jobs[job].runs;
             if runs.is_empty() {
                 runs.push(point.clone());
@@ -359,7 +364,7 @@ impl Expansion {
     fn add_ftl(
         &mut self,
         job: usize,
-        identity: &str,
+        identity: &ExperimentIdentity,
         ftl: &FtlItem,
         labels: &[(String, String)],
         variables: &Variables,
@@ -367,7 +372,7 @@ impl Expansion {
         let wrong = |error: String| Wrong::at(ftl.spec.span(), error);
         let text = ftl.spec.resolve(variables)?;
         let spec: Spec = text.parse().map_err(|error| wrong(format!("{error}")))?;
-        let run = run_hash(identity, &spec).map_err(|error| wrong(error.to_string()))?;
+        let run = identity.of_run(&spec).map_err(|error| wrong(error.to_string()))?.hash;
         let mut labels = labels.to_vec();
         labels.push(("ftl".into(), ftl.label(variables)?));
         labels.push(("seed".into(), variables.fill_in("{seed}").map_err(wrong)?));

@@ -4,12 +4,13 @@
 //! complete; so a sweep that is killed loses none, and resumes where it stopped. From time to time these
 //! small files are joined to one.
 
-use super::columns::{StoredRun, decode, decode_hashes, encode};
+use super::columns::{Runs, StoredRun, decode, decode_heads, encode};
 use super::compare::Results;
 use super::plan::Plan;
 use super::shard::Shard;
 use crate::error::LabError;
 use bytes::Bytes;
+use ftlab_sim::other_versions;
 use ftlab_trace::room;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
@@ -28,6 +29,8 @@ pub struct Store {
     directory: PathBuf,
     shard: Shard,
     runs: BTreeSet<String>,
+    /// Runs in which something else decided than in this program.
+    others: usize,
     /// Files of this shard that are to be joined, in order.
     parts: Vec<PathBuf>,
     /// The number of the next file.
@@ -45,12 +48,18 @@ impl Store {
             directory: directory.into(),
             shard,
             runs: BTreeSet::new(),
+            others: 0,
             parts: Vec::new(),
             next: 0,
             _lock: lock,
         };
         store.look()?;
         Ok(store)
+    }
+
+    /// How many runs are there that are never used again, since something else decided than in this program.
+    pub fn others(&self) -> usize {
+        self.others
     }
 
     /// Whether it has the result of a run.
@@ -131,6 +140,7 @@ impl Store {
     /// Finds out what is there, and removes what an earlier process left half done.
     fn look(&mut self) -> Result<(), LabError> {
         let own = self.shard.in_names();
+        let is_other = other_versions();
         let mut joined = BTreeSet::new();
         // Files of joined runs come last in the alphabet, and parts are held against them.
         for path in files(&self.directory)?.into_iter().rev() {
@@ -143,12 +153,23 @@ impl Store {
                 }
                 continue;
             }
-            let hashes = File::open(&path)
+            let heads = File::open(&path)
                 .map_err(|error| LabError::store(&path, &error))
-                .and_then(|file| decode_hashes(file).map_err(|error| unreadable(&path, &error)))?;
-            if number.is_none() || name.starts_with("runs-") {
+                .and_then(|file| decode_heads(file).map_err(|error| unreadable(&path, &error)))?;
+            let heads = match heads {
+                Runs::Known(heads) => heads,
+                Runs::OfAnother(runs) => {
+                    self.others += runs;
+                    continue;
+                }
+            };
+            let others = heads.iter().filter(|[_, versions]| is_other(versions)).count();
+            let hashes = heads.into_iter().map(|[run, _]| run);
+            if others > 0 || number.is_none() || name.starts_with("runs-") {
+                // What another program made stays as it is.
+                self.others += others;
                 joined.extend(hashes);
-            } else if hashes.iter().all(|run| joined.contains(run)) {
+            } else if hashes.clone().all(|run| joined.contains(&run)) {
                 fs::remove_file(&path).map_err(|error| LabError::store(&path, &error))?;
             } else {
                 self.runs.extend(hashes);

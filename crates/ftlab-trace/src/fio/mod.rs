@@ -38,9 +38,10 @@ mod values;
 pub(crate) mod zipf;
 
 use crate::synthetic::Space;
-use crate::{RequestBatch, TraceError, file_fingerprint};
+use crate::{RequestBatch, TraceError};
 pub use hosts::Hosts;
 use job_file::{Section, Surroundings, sections};
+use options::Options;
 use plan::Plan;
 pub use replay::OpenReplay;
 use std::collections::BTreeSet;
@@ -48,7 +49,6 @@ use std::path::Path;
 use targets::Targets;
 use thread::{PassedOver, Thread};
 use turns::Turns;
-use twox_hash::XxHash3_128;
 
 /// A job file that was read and understood.
 #[derive(Debug, Clone)]
@@ -169,15 +169,20 @@ impl JobFile {
         self.targets.bytes()
     }
 
-    /// What tells these jobs from others: a hash of all that they say, and where, and of the
-    /// length and both ends of the files that they replay.
-    pub fn identity(&self) -> String {
-        let mut said = format!("{:?}", self.threads);
-        for name in self.threads.iter().filter_map(|thread| thread.options.read_iolog.as_ref()) {
-            // What is no file says all by its name.
-            said += &file_fingerprint(Path::new(name)).unwrap_or_default();
-        }
-        format!("{:032x}", XxHash3_128::oneshot(said.as_bytes()))
+    /// All that these jobs say, but for what they [replay](Self::replays) and where they say it.
+    pub(crate) fn said(&self) -> String {
+        let jobs = self.threads.iter().map(|thread| {
+            let Thread { name, place: _, options, number, subjob, group, file } = thread;
+            let replays = options.read_iolog.is_some();
+            let options = Options { read_iolog: None, ..options.clone() };
+            format!("{:?}", (name, options, replays, number, subjob, group, file))
+        });
+        jobs.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What jobs replay, in their order: paths of traces, and names of other workloads.
+    pub(crate) fn replays(&self) -> impl Iterator<Item = &str> {
+        self.threads.iter().filter_map(|thread| thread.options.read_iolog.as_deref())
     }
 
     /// The requests on a drive. Its seed counts where fio would take one from the system: with

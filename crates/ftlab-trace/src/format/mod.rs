@@ -18,6 +18,7 @@ pub mod strace;
 use crate::{Input, Op, OpenOptions, PartialFile, TraceError, TraceSource, volumes};
 use ftlab_spec::{Spec, SpecError};
 use info::first_lines;
+use std::path::Path;
 
 pub use info::{FormatInfo, Looks, OpenFormat};
 
@@ -42,6 +43,10 @@ pub static FORMATS: &[FormatInfo] = &[
     oracle_general::FORMAT,
     lpn_u32::FORMAT,
 ];
+
+/// The version of what readers make of traces, from 1: raised when the same trace has other requests than before. A test
+/// of `ftlab-sim` over golden hashes asks for it.
+pub const VERSION: u32 = 1;
 
 /// The format of this name.
 pub fn find(name: &str) -> Result<&'static FormatInfo, TraceError> {
@@ -70,6 +75,22 @@ pub(crate) fn open(
     };
     let format = find(&spec.name)?;
     volumes::arrange((format.open)(input, &spec, options)?, options, format.volumes_together)
+}
+
+/// As which format the trace at `path` is read, with every parameter of it; of what no reader knows, only that.
+pub(crate) fn reading(path: &Path, options: &OpenOptions) -> Result<String, TraceError> {
+    let spec = match options.format_spec()? {
+        Some(spec) => spec,
+        None => match recognise(&Input::open(path)?) {
+            Ok(format) => Spec::bare(format.name),
+            Err(_) => return Ok("as nothing known".into()),
+        },
+    };
+    let values = (find(&spec.name)?.parameters)().into_iter().map(|parameter| {
+        let value = spec.get(parameter.name).unwrap_or(&parameter.default);
+        format!(" {}={value}", parameter.name)
+    });
+    Ok(format!("as {}{}", spec.name, values.collect::<String>()))
 }
 
 /// The format that the content of `input` shows, or else that its name suggests.

@@ -76,13 +76,13 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a cache on flash: small objects in buckets, large ones in regions, streams for each",
     source: "CacheLib (OSDI 2020), with streams as in EuroSys 2025",
     parameters: CacheLibParameters::describe,
+    version: 1,
     end: End::Told(|spec| {
         let parameters = CacheLibParameters::from_spec(spec)?;
         check(&parameters, spec)?;
         Ok(Bounds {
             has_end: !parameters.file.as_str().is_empty() && !parameters.repeat,
             drive_bytes: None,
-            content: format!("{:?}", CacheLibParameters::resolve(spec)?),
         })
     }),
     make: Make::OfParameters {

@@ -70,13 +70,10 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "the jobs of a job file of fio, request for request; jobs.fio is short for fio:file=jobs.fio",
     source: "fio 3.33",
     parameters: FioParameters::describe,
+    version: 1,
     end: End::Told(|spec| {
         let jobs = read(spec)?;
-        Ok(Bounds {
-            has_end: jobs.has_end(),
-            drive_bytes: jobs.drive_bytes(),
-            content: jobs.identity(),
-        })
+        Ok(Bounds { has_end: jobs.has_end(), drive_bytes: jobs.drive_bytes() })
     }),
     make: Make::OfParameters {
         resolve: FioParameters::resolve,
@@ -90,6 +87,7 @@ pub(super) const RANDWRITE: GeneratorInfo = GeneratorInfo {
     summary: "fio's rw=randwrite: every page once, in random order, again and again (its random map)",
     source: "fio 3.33, rw=randwrite",
     parameters: FioRandwriteParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: FioRandwriteParameters::resolve,
@@ -107,7 +105,7 @@ pub fn jobs(spec: &Spec) -> Result<Option<JobFile>, TraceError> {
 }
 
 /// The jobs that a spec names.
-fn read(spec: &Spec) -> Result<JobFile, TraceError> {
+pub(super) fn read(spec: &Spec) -> Result<JobFile, TraceError> {
     let FioParameters { file } = FioParameters::from_spec(spec)?;
     if file.as_str().is_empty() {
         return Err(SpecError::BadValue {

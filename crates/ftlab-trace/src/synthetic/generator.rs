@@ -16,6 +16,9 @@ pub struct GeneratorInfo {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: fn() -> Vec<Parameter>,
+    /// The version of its sequence, from 1: raised when the same parameters, drive and seed give other requests
+    /// than before. A test of `ftlab-sim` over golden hashes asks for it.
+    pub version: u32,
     /// Whether its sequence ends.
     pub(super) end: End,
     /// How the sequence is made.
@@ -40,8 +43,6 @@ pub(super) struct Bounds {
     pub(super) has_end: bool,
     /// The smallest drive for it, in bytes; `None` if it takes whatever there is.
     pub(super) drive_bytes: Option<u64>,
-    /// What tells the file from another of the same name.
-    pub(super) content: String,
 }
 
 /// A sequence that is ready to be drawn from.

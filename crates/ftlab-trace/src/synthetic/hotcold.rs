@@ -28,6 +28,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a share of the writes to the first pages of the drive, the rest to the pages after them",
     source: "Rosenblum and Ousterhout, SOSP 1991",
     parameters: HotColdParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters { resolve: HotColdParameters::resolve, build, areas },
 };

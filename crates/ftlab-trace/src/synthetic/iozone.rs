@@ -54,6 +54,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "x% of the writes to y% of the written pages, scattered or together",
     source: "FASTer (SNAPI 2010), section V.C",
     parameters: IozoneParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters { resolve: IozoneParameters::resolve, areas, build },
 };

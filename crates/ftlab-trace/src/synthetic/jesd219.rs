@@ -30,6 +30,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "the endurance test of drives: 50%, 30% and 20% of the requests to 5%, 15% and 80% of the drive, of mixed sizes",
     source: "JEDEC JESD219A, enterprise workload",
     parameters: Jesd219Parameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters { resolve: Jesd219Parameters::resolve, build, areas },
 };

@@ -34,6 +34,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "one generator after the other, by drive writes",
     source: "ours",
     parameters: JoinParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParts {
         parts: |spec| JoinParameters::from_spec(spec).map(|parameters| parameters.of),

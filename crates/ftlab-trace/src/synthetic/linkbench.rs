@@ -83,6 +83,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a social graph that grows, behind a buffer pool; ends when it has grown",
     source: "LinkBench (SIGMOD 2013); 2R (PVLDB 2020), section 5.1",
     parameters: LinkBenchParameters::describe,
+    version: 1,
     end: End::Always,
     make: Make::OfParameters {
         resolve: LinkBenchParameters::resolve,

@@ -78,13 +78,10 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "what a language-model server keeps of its prompts: chunks, shared prefixes, eviction with trims",
     source: "LMCache; lengths of conversations are ours",
     parameters: LmCacheParameters::describe,
+    version: 1,
     end: End::Told(|spec| {
         check(&LmCacheParameters::from_spec(spec)?, spec)?;
-        Ok(Bounds {
-            has_end: false,
-            drive_bytes: None,
-            content: format!("{:?}", LmCacheParameters::resolve(spec)?),
-        })
+        Ok(Bounds { has_end: false, drive_bytes: None })
     }),
     make: Make::OfParameters {
         resolve: LmCacheParameters::resolve,

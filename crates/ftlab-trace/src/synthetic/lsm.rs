@@ -71,6 +71,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a log-structured merge tree under updates: flushes, compactions, deleted files trimmed",
     source: "RocksDB 7.8 under YCSB",
     parameters: LsmParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: LsmParameters::resolve,

@@ -35,6 +35,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "every write from one of several generators, by share",
     source: "ours",
     parameters: MixParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParts {
         parts: |spec| MixParameters::from_spec(spec).map(|parameters| parameters.of),

@@ -40,15 +40,26 @@ pub mod uniform;
 pub mod ycsb;
 pub mod zipf;
 
-use crate::{RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, pages};
+use crate::{
+    Contents, OpenOptions, RequestBatch, Skipped, TraceError, TraceMetadata, TraceSource, format,
+    pages, trace_identity,
+};
 use areas::Area;
 use ftlab_spec::{Spec, SpecError};
 use generator::{End, Make, Sequence};
 use parts::{Part, Parts, seed_of};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 pub use generator::{GeneratorInfo, Work};
 pub use space::{Space, TRIAL};
 pub use transactions::TransactionSource;
+
+/// The parameter that names a file.
+const FILE: &str = "file";
+
+/// The version of the readers of traces.
+const READERS: (&str, u32) = ("traces", format::VERSION);
 
 /// Every generator.
 pub static GENERATORS: &[GeneratorInfo] = &[
@@ -162,13 +173,82 @@ pub fn drive_bytes(spec: &Spec) -> Result<Option<u64>, TraceError> {
     }
 }
 
-/// What tells the generator that `spec` names from any other, however it was typed: its parameters, and the
-/// content of a file that it names.
-pub fn identity(spec: &Spec) -> Result<String, TraceError> {
-    match generator(spec)?.end {
-        End::Told(bounds) => Ok(format!("{} {}", spec.name, bounds(spec)?.content)),
-        _ => Ok(format!("{} {:?}", spec.name, resolve(spec)?)),
+/// What tells the generator that `spec` names from any other, however it was typed: its version, every parameter, and
+/// the content of files in place of their names.
+///
+/// ```
+/// use ftlab_trace::{Contents, synthetic::identity};
+/// let of = |spec: &str| identity(&spec.parse().unwrap(), &Contents::new()).unwrap();
+/// assert_eq!(of("hotcold"), "hotcold 1 writes=0.9 pages=0.1");
+/// assert_eq!(of("mix:of=hotcold*0.5;uniform*0.5"), of("mix:of=hotcold(pages=0.1)*0.50;uniform*0.5"));
+/// ```
+pub fn identity(spec: &Spec, contents: &Contents) -> Result<String, TraceError> {
+    let info = generator(spec)?;
+    let mut parts = vec![format!("{} {}", info.name, info.version)];
+    match info.make {
+        Make::OfParts { parts: of, .. } => {
+            for Part { spec, amount } in of(spec)?.0 {
+                parts.push(format!("({})*{amount}", identity(&spec, contents)?));
+            }
+        }
+        Make::OfParameters { .. } if spec.name == fio::GENERATOR.name => {
+            let jobs = fio::read(spec)?;
+            parts.push(jobs.said());
+            for name in jobs.replays() {
+                parts.push(format!("replay ({})", identity_of_replay(name, contents)?));
+            }
+        }
+        Make::OfParameters { resolve, .. } => {
+            for (key, value) in resolve(spec)? {
+                let value = match key {
+                    FILE if !value.is_empty() => {
+                        trace_identity(Path::new(&value), &OpenOptions::default(), contents)?
+                    }
+                    _ => value,
+                };
+                parts.push(format!("{key}={value}"));
+            }
+        }
     }
+    Ok(parts.join(" "))
+}
+
+/// The same of what a job of fio replays, if it can be told.
+fn identity_of_replay(name: &str, contents: &Contents) -> Result<String, TraceError> {
+    if Path::new(name).exists() {
+        return trace_identity(Path::new(name), &OpenOptions::default(), contents);
+    }
+    // Whoever opens it says what is wrong with it.
+    name.parse().map_or_else(|_| Ok(name.to_owned()), |spec| identity(&spec, contents))
+}
+
+/// The versions of everything that decides the requests of the generator that `spec` names: its own, those of its
+/// parts, and that of the readers of traces if it reads one.
+///
+/// ```
+/// use ftlab_trace::synthetic::versions;
+/// assert_eq!(versions(&"mix:of=uniform*0.5;zipf*0.5".parse()?)?, [("mix", 1), ("uniform", 1), ("zipf", 1)]);
+/// # Ok::<(), ftlab_trace::TraceError>(())
+/// ```
+pub fn versions(spec: &Spec) -> Result<Vec<(&'static str, u32)>, TraceError> {
+    let info = generator(spec)?;
+    let mut all = vec![(info.name, info.version)];
+    let reads_file = spec.get(FILE).is_some_and(|file| !file.is_empty());
+    if let Make::OfParts { parts, .. } = info.make {
+        for part in parts(spec)?.0 {
+            all.extend(versions(&part.spec)?);
+        }
+    } else if spec.name != fio::GENERATOR.name {
+        all.extend(reads_file.then_some(READERS));
+    } else {
+        for name in fio::read(spec)?.replays() {
+            let generator = name.parse().ok().filter(|_| !Path::new(name).exists());
+            all.extend(generator.map_or_else(|| Ok(vec![READERS]), |spec| versions(&spec))?);
+        }
+    }
+    let mut known = BTreeSet::new();
+    all.retain(|version| known.insert(*version));
+    Ok(all)
 }
 
 /// Refuses parameters that are wrong whatever the drive will be.

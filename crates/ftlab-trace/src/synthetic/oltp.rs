@@ -60,6 +60,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a pass of scattered, skewed writes to a part of the drive, over and over",
     source: "FASTer (SNAPI 2010), section III.A",
     parameters: OltpParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: OltpParameters::resolve,

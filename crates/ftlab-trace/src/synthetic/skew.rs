@@ -23,6 +23,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "x% of the writes to the first (100-x)% of the pages",
     source: "Lee and Kim, SYSTOR 2013, SKEW70 to SKEW99",
     parameters: SkewParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters { resolve: SkewParameters::resolve, build, areas },
 };

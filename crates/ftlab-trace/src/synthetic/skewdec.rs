@@ -11,6 +11,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "skew:x=99 to skew:x=70, in steps",
     source: "Lee and Kim, SYSTOR 2013, SKEWDEC",
     parameters: SkewChangeParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: SkewChangeParameters::resolve,

@@ -41,6 +41,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "skew:x=70 to skew:x=99, in steps",
     source: "Lee and Kim, SYSTOR 2013, SKEWINC",
     parameters: SkewChangeParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: SkewChangeParameters::resolve,

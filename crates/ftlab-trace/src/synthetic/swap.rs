@@ -96,6 +96,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "groups of pages with shares of the writes; two are swapped on the way",
     source: "Dayan, Bouganim and Bonnet 2015, section 6.1",
     parameters: SwapParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters { resolve: SwapParameters::resolve, build, areas },
 };

@@ -96,6 +96,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a sequential writer, overwrites of the same data, and random writes to a tenth, each with a handle",
     source: "WARP (FAST 2026)",
     parameters: ThreeStreamsParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: ThreeStreamsParameters::resolve,

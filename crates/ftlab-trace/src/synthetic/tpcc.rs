@@ -93,6 +93,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "a TPC-C database that grows, behind a buffer pool; ends when it has grown",
     source: "2R (PVLDB 2020), sections 2.2 and 5.1",
     parameters: TpccParameters::describe,
+    version: 1,
     end: End::Always,
     make: Make::OfParameters {
         resolve: TpccParameters::resolve,

@@ -73,6 +73,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "more of a given trace, for a drive of any size",
     source: "ours",
     parameters: TraceLikeParameters::describe,
+    version: 1,
     end: End::Always,
     make: Make::OfParameters {
         resolve: TraceLikeParameters::resolve,

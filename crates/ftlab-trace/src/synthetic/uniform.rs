@@ -32,6 +32,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
               and a lower write amplification: fio-randwrite",
     source: "all closed forms of write amplification",
     parameters: UniformParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: UniformParameters::resolve,

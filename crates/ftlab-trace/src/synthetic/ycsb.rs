@@ -91,6 +91,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "YCSB's core workloads on a table updated in place, behind a buffer pool",
     source: "YCSB (SoCC 2010), table 2",
     parameters: YcsbParameters::describe,
+    version: 1,
     end: End::If(|spec| Ok(YcsbParameters::from_spec(spec)?.workload.grows())),
     make: Make::OfParameters {
         resolve: YcsbParameters::resolve,

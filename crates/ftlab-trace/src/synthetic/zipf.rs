@@ -72,6 +72,7 @@ pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     summary: "fio's zipf, number for number; the seed is fio's randseed",
     source: "fio 3.33, random_distribution=zipf",
     parameters: ZipfParameters::describe,
+    version: 1,
     end: End::Never,
     make: Make::OfParameters {
         resolve: ZipfParameters::resolve,

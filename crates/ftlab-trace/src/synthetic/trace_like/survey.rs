@@ -1,8 +1,10 @@
 //! What the generator has to know of a trace before it repeats it: how long it is, and which pages
 //! belong together.
 
+use crate::contents::Stamp;
 use crate::pages::{self, PageSink, SECTOR_BYTES, expand};
 use crate::{Op, OpenOptions, RequestBatch, TraceError, TraceSource, address_range, open};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -103,14 +105,20 @@ impl Counter {
 /// The trace at `path` in pages of `page_bytes`; remembered, because it is asked for again as a run is
 /// prepared.
 pub(super) fn of(path: &Path, page_bytes: u32) -> Result<Arc<Survey>, TraceError> {
-    static KNOWN: Mutex<Vec<Arc<Survey>>> = Mutex::new(Vec::new());
+    static KNOWN: Mutex<Vec<(Option<Stamp>, Arc<Survey>)>> = Mutex::new(Vec::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_it = |survey: &&Arc<Survey>| survey.path == path && survey.page_bytes == page_bytes;
-    if let Some(survey) = known().iter().find(is_it) {
+    let stamp = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
+    let of = (path, page_bytes);
+    let is_it = |(known, survey): &&(Option<Stamp>, Arc<Survey>)| {
+        (survey.path.as_path(), survey.page_bytes) == of && *known == stamp
+    };
+    if let Some((_, survey)) = known().iter().find(is_it) {
         return Ok(Arc::clone(survey));
     }
     let survey = Arc::new(read(path, page_bytes)?);
-    known().push(Arc::clone(&survey));
+    let mut known = known();
+    known.retain(|(_, old)| (old.path.as_path(), old.page_bytes) != of);
+    known.push((stamp, Arc::clone(&survey)));
     Ok(survey)
 }
 
