@@ -1,8 +1,7 @@
 //! Drives whose pages one FTL has placed, taken over by another: it keeps every page where it is, and works on.
 
 use ftlab_flash::{BlockId, Geometry, Lpn, NoPayload, Ppn};
-use ftlab_ftl::Ftl;
-use ftlab_ftl::page::{DriveConfig, GcSchedule, Phase, Resume};
+use ftlab_ftl::page::{DriveConfig, GcSchedule, Phase};
 use ftlab_ftl::registry::{self, DriveShape, DynPageMapped, OracleGroup};
 
 const PAGES_PER_BLOCK: u32 = 16;

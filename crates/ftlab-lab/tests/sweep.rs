@@ -112,7 +112,7 @@ fn jobs_that_ran_elsewhere_and_came_twice_give_the_same_store() {
 
 /// An experiment on a trace of page numbers, which it names by its whole path.
 fn on_trace(path: &Path) -> String {
-    let trace = format!("workloads = [{{ spec = {path:?}, format = \"lpn-u32\" }}]");
+    let trace = format!("workloads = [{{ spec = \"{}\", format = \"lpn-u32\" }}]", path.display());
     TEXT.lines().map(|line| if line.contains("workloads") { &trace } else { line }).fold(
         String::new(),
         |text, line| if line.contains("drive-writes") { text } else { text + line + "\n" },

@@ -1,9 +1,9 @@
 //! `ftlab drive scrub`, and scrubbing behind serving.
 
 use super::scrubber::Found;
-use super::serving::{notice, say_recovery};
+use super::serving::{notice, recovered};
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::{print, say};
 use clap::Args;
 use ftlab_device::{Drive, Lpn, OpenOptions, check_openable};
 
@@ -23,7 +23,7 @@ pub(crate) fn scrub(args: &ScrubArgs) -> Result<(), CliError> {
     check_openable(&args.file)?;
     let options = OpenOptions { notice: Some(notice()), ..OpenOptions::default() };
     let drive = Drive::open(&args.file, options)?;
-    say_recovery(&args.file, &drive);
+    say(&recovered(&args.file, drive.recovery()));
     let failed = |error: std::io::Error| CliError::failure(error.to_string());
     let mut found = Found::default();
     for lpn in (0..drive.logical_pages()).map(Lpn) {

@@ -272,7 +272,7 @@ pub(super) fn recovered(file: &Path, recovery: &Recovery) -> String {
     }
     lines.extend(recovery.damage.iter().map(|damage| format!("warning: {damage}")));
     lines.extend(recovery.healed.iter().map(|healed| format!("healed: {healed}")));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
 fn http_address(text: &str) -> Result<SocketAddr, CliError> {

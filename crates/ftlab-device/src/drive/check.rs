@@ -113,7 +113,7 @@ fn spare_checkpoint(
         Err(error) => error,
         // A newer one has already been tried.
         Ok(header) if header.number > loaded.checkpoint.number => return None,
-        Ok(header) => recovery::load(backing, superblock, slot, header)
+        Ok(header) => recovery::load(backing, superblock, slot, &header)
             .err()
             .map(|error| error.to_string())?,
     };

@@ -87,7 +87,7 @@ impl Map {
                         map.flash_pages.extend_from_slice(flash_pages);
                         map.checksums.extend_from_slice(checksums);
                         Ok(())
-                    })?
+                    })?;
                 }
                 Section::Ftl | Section::Other => {
                     let bytes = body.take(bytes).map_err(failed)?;
@@ -348,7 +348,9 @@ impl Assigned {
             }
         }
         held.sort_unstable();
-        free.iter().for_each(|block| slots.vacate(BlockId(*block as u32)));
+        for block in &free {
+            slots.vacate(BlockId(*block as u32));
+        }
         let mut emptied = 0;
         for (pages, block) in held {
             let left = free.len().saturating_sub(self.loose.len().div_ceil(pages_per_block));

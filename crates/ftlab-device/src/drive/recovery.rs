@@ -112,7 +112,7 @@ pub(crate) fn load_newest(
     headers: &Headers,
     damage: &mut Vec<String>,
 ) -> Result<Loaded, MediaError> {
-    first_intact(headers, damage, |slot, checkpoint| load(backing, superblock, slot, checkpoint))
+    first_intact(headers, damage, |slot, checkpoint| load(backing, superblock, slot, &checkpoint))
 }
 
 /// What `load` makes of the newest checkpoint of which it makes anything.
@@ -143,7 +143,7 @@ pub(crate) fn load(
     backing: &Arc<dyn Backing>,
     superblock: &Superblock,
     slot: u8,
-    checkpoint: Checkpoint,
+    checkpoint: &Checkpoint,
 ) -> Result<Loaded, MediaError> {
     let mut failure = None;
     let loaded = with_retries(&**backing, |_| {
@@ -381,18 +381,17 @@ pub(crate) fn repeat_all(
     let headers = Headers::read(&**backing, superblock);
     let may_lose = how.may_lose;
     let taken_over = how.is_taken_over.then(|| format!("{} takes the drive over", superblock.ftl));
-    let why = match taken_over.or_else(|| other_decider(&headers, superblock)) {
-        Some(why) => why,
-        None => {
-            *recovery = Recovery::default();
-            match replay(backing, superblock, may_lose, headers, recovery) {
-                Ok(repeated) if repeated.lost == 0 => return Ok(repeated),
-                Ok(repeated) => {
-                    return Ok(search_lost(backing, superblock, may_lose, repeated, recovery));
-                }
-                Err(error) if error.is_of_replay() => error.to_string(),
-                Err(error) => return Err(error),
+    let why = if let Some(why) = taken_over.or_else(|| other_decider(&headers, superblock)) {
+        why
+    } else {
+        *recovery = Recovery::default();
+        match replay(backing, superblock, may_lose, headers, recovery) {
+            Ok(replayed) if replayed.lost == 0 => return Ok(replayed),
+            Ok(replayed) => {
+                return Ok(search_lost(backing, superblock, may_lose, replayed, recovery));
             }
+            Err(error) if error.is_of_replay() => error.to_string(),
+            Err(error) => return Err(error),
         }
     };
     *recovery = Recovery { by_map: Some(why), ..Recovery::default() };
@@ -484,7 +483,7 @@ fn replay(
     let last = last.unwrap_or(done);
     if last < journaled {
         let longer = loaded.ftl.flash_mut().replay_mut().map(std::mem::take);
-        loaded = load(backing, superblock, loaded.slot, loaded.checkpoint.clone())?;
+        loaded = load(backing, superblock, loaded.slot, &loaded.checkpoint)?;
         repeat(&mut loaded, &**backing, superblock, &extent, last)?;
         if let Some((tracker, longer)) = loaded.ftl.flash_mut().replay_mut().zip(longer) {
             tracker.take_later_places(longer);
