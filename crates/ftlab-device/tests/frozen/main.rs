@@ -96,7 +96,7 @@ fn an_ftl_for_which_there_is_no_room_is_refused() {
     let backing = Arc::new(PowerCut::new(thawed(load, NEWEST)));
     let options = OpenOptions { ftl: Some("wolf".parse().unwrap()), ..OpenOptions::default() };
     let error = Drive::open_alone(Arc::clone(&backing) as _, options).err().unwrap().to_string();
-    let expected = "bytes of a checkpoint, and this drive has 110592; make a new drive of it with `ftlab drive copy";
+    let expected = "bytes of a checkpoint, and this drive has 94208; make a new drive of it with `ftlab drive copy";
     assert!(error.contains(expected), "{error}");
     load.verify(&opened(&backing)).unwrap();
 }
