@@ -122,12 +122,13 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let path = directory.join("large");
     let superblock = Drive::create(&path, &options)?;
     let geometry = superblock.config.geometry;
-    let open = || -> Result<Drive, Box<dyn Error>> {
+    let open_with = |options| -> Result<Drive, Box<dyn Error>> {
         let file = File::options().read(true).write(true).open(&path)?;
         let pages = superblock.flash_offsets();
         let backing = WithoutPages { file: BackingFile::new(file), pages };
-        Ok(Drive::open_on(Arc::new(backing), OpenOptions::default())?)
+        Ok(Drive::open_on(Arc::new(backing), options)?)
     };
+    let open = || open_with(OpenOptions::default());
     let drive = open()?;
     let pages = superblock.config.logical_pages;
     let zeros = vec![0; 1 << 20];
@@ -150,6 +151,7 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
     let (memory, waf) = (drive.snapshot().memory, drive.snapshot().counters.waf());
     let per_page = (memory.drive + memory.policy) as f64 / f64::from(geometry.pages());
     drive.abandon();
+    search(&options, open_with)?;
     let (start, cpu) = (Instant::now(), cpu_us());
     let drive = open()?;
     println!(
@@ -169,4 +171,30 @@ fn large_drive(directory: &Path) -> Result<(), Box<dyn Error>> {
         (cpu_us() - cpu) / 1e6
     );
     Ok(())
+}
+
+/// Opens the drive as if another FTL had placed its pages.
+fn search(
+    options: &CreateOptions,
+    open: impl Fn(OpenOptions) -> Result<Drive, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let (start, cpu) = (Instant::now(), cpu_us());
+    let ftl = Some(options.ftl.clone());
+    let drive = open(OpenOptions { ftl, read_only: true, ..OpenOptions::default() })?;
+    println!(
+        "64 GiB: every page found in {:.2} s ({:.2} s of processor time); at most {} MiB of memory so far",
+        start.elapsed().as_secs_f64(),
+        (cpu_us() - cpu) / 1e6,
+        peak_kib()? >> 10,
+    );
+    drop(drive);
+    Ok(())
+}
+
+/// The most memory that the process has taken.
+fn peak_kib() -> io::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.ok_or_else(|| io::Error::other("no VmHWM in /proc/self/status"))
 }

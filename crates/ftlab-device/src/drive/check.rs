@@ -1,7 +1,9 @@
 //! Checking a drive without changing it.
 
 use crate::drive::core::Core;
-use crate::drive::recovery::{self, Headers, How, Loaded, Recovery};
+use crate::drive::opening::{Headers, How, Loaded, Recovery};
+use crate::drive::recovery;
+use crate::drive::replaying::load;
 use crate::drive::{Drive, Snapshot, lock};
 use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock, retry_all};
 use ftlab_flash::{Lpn, Ppn};
@@ -113,9 +115,9 @@ fn spare_checkpoint(
         Err(error) => error,
         // A newer one has already been tried.
         Ok(header) if header.number > loaded.checkpoint.number => return None,
-        Ok(header) => recovery::load(backing, superblock, slot, &header)
-            .err()
-            .map(|error| error.to_string())?,
+        Ok(header) => {
+            load(backing, superblock, slot, &header).err().map(|error| error.to_string())?
+        }
     };
     Some(format!("checkpoint {slot}: {error}"))
 }

@@ -15,8 +15,8 @@
 //! This changes nothing on the medium. What has to be copied is told to the tracker, and copied as after any crash.
 
 use crate::drive::counted::Counted;
-use crate::drive::recovery::{
-    self, Extent, Headers, Loaded, MayLose, Recovery, Repeated, first_intact,
+use crate::drive::opening::{
+    Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, measure,
 };
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Record,
@@ -407,8 +407,8 @@ pub(crate) fn locate_all(
     };
     let mut map = first_intact(&headers, &mut recovery.damage, load)?;
     let damage = &mut recovery.damage;
-    let mut extent = recovery::measure(&**backing, superblock, &map.checkpoint, &headers, damage);
-    recovery::bound(&mut extent, may_lose, recovery)?;
+    let mut extent = measure(&**backing, superblock, &map.checkpoint, &headers, damage);
+    bound(&mut extent, may_lose, recovery)?;
     let journaled = extent.end.operations;
     let slots = map.slots.clone();
     let mut changes = Changes::read(&**backing, superblock, &mut map, journaled)?;

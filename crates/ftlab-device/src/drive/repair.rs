@@ -1,7 +1,7 @@
 //! Repairing a drive in its file.
 
 use crate::drive::check::Checked;
-use crate::drive::recovery::{How, MayLose};
+use crate::drive::opening::{How, MayLose};
 use crate::drive::{Drive, OpenOptions, Recovery};
 use crate::media::MediaError;
 use std::path::Path;

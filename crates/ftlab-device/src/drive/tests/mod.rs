@@ -6,6 +6,7 @@ mod faults;
 mod requests;
 mod restore;
 mod rot;
+mod versions;
 
 use crate::drive::{CreateOptions, Drive, OpenOptions};
 use crate::media::{MediaError, PowerCut, Superblock};
