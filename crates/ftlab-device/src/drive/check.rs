@@ -5,7 +5,7 @@ use crate::drive::opening::{Headers, How, Loaded, Recovery};
 use crate::drive::recovery;
 use crate::drive::replaying::load;
 use crate::drive::{Drive, Snapshot, lock};
-use crate::media::{Backing, BackingFile, MediaError, Pages, Superblock, retry_all};
+use crate::media::{Backing, BackingFile, BodyReader, MediaError, Pages, Superblock, retry_all};
 use ftlab_flash::{Lpn, Ppn};
 use rustix::fs::FlockOperation;
 use std::fs::File;
@@ -66,7 +66,7 @@ impl Drive {
         let mut damage: Vec<String> = damaged.iter().map(ToString::to_string).collect();
         let repeated = recovery::repeat_all(backing, &superblock, how, &mut recovery)?;
         let mut loaded = repeated.loaded;
-        let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers);
+        let spare = spare_checkpoint(backing, &superblock, &loaded, &repeated.headers, &recovery);
         let was_closed = recovery.repeated == 0 && recovery.dropped == 0;
         let mut notes = Vec::new();
         // A crash during its write leaves it in this state.
@@ -109,12 +109,18 @@ fn spare_checkpoint(
     superblock: &Superblock,
     loaded: &Loaded,
     headers: &Headers,
+    recovery: &Recovery,
 ) -> Option<String> {
     let slot = 1 - loaded.slot;
     let error = match headers.of(slot) {
         Err(error) => error,
         // A newer one has already been tried.
         Ok(header) if header.number > loaded.checkpoint.number => return None,
+        // The FTL does not know its state either.
+        Ok(header) if recovery.by_map.is_some() => {
+            let is_intact = BodyReader::verify(&**backing, &superblock.layout, slot, &header);
+            (!is_intact).then(|| "its checksum is wrong".to_owned())?
+        }
         Ok(header) => {
             load(backing, superblock, slot, &header).err().map(|error| error.to_string())?
         }

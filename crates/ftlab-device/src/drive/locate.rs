@@ -16,18 +16,16 @@
 
 use crate::drive::counted::Counted;
 use crate::drive::opening::{
-    Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, measure,
+    Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
 };
 use crate::media::{
     Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Record,
-    Section, Slots, Superblock, Tracker, Unread, for_each_owner, last_without, slots_at,
-    with_retries,
+    Section, Slots, Superblock, Tracker, for_each_owner, last_without, slots_at,
 };
 use ftlab_flash::{BlockId, Lpn, NoPayload, Ppn};
 use ftlab_ftl::Restored;
 use ftlab_ftl::registry::{self, DynPageMapped};
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::sync::Arc;
 
 /// No page.
@@ -75,6 +73,7 @@ impl Map {
         let is_named = !map.checkpoint.sections.is_empty();
         let sections = if is_named { map.checkpoint.sections.clone() } else { all.to_vec() };
         for (section, bytes) in sections {
+            let start = body.position();
             match section {
                 Section::Slots => map.slots.load(&mut body).map_err(failed)?,
                 Section::Counters => {
@@ -89,16 +88,20 @@ impl Map {
                         Ok(())
                     })?;
                 }
-                Section::Ftl | Section::Other => {
+                Section::Other if !is_named => {
                     let bytes = body.take(bytes).map_err(failed)?;
-                    if !is_named {
-                        map.find_slots(&bytes, superblock);
-                    }
+                    map.find_slots(&bytes, superblock);
                 }
+                Section::Ftl | Section::Other => {}
             }
+            body.pass_over(start + bytes).map_err(failed)?;
         }
-        if !body.finish(map.checkpoint.body_checksum).map_err(failed)? {
+        let (is_intact, _) = body.finish(map.checkpoint.body_checksum).map_err(failed)?;
+        if !is_intact {
             return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
+        }
+        if map.flash_pages.len() != config.logical_pages as usize {
+            return Err(MediaError::Checkpoint("it has no map, or more than one".to_owned()));
         }
         Ok(map)
     }
@@ -129,8 +132,9 @@ struct Change {
 }
 
 /// What the journal says whatever the FTL.
-#[derive(Default)]
 struct Changes {
+    /// Where blocks are in the end, and which pages could not be read.
+    slots: Slots,
     /// In the order of operations.
     of: HashMap<Lpn, Vec<Change>>,
     /// Pages whose data is in the journal.
@@ -138,19 +142,26 @@ struct Changes {
 }
 
 impl Changes {
-    /// Reads the journal after the checkpoint of `map` up to operation `last`, and lets the slots follow.
+    /// Reads the journal from the checkpoint of `map` to `end`, up to operation `last`.
     fn read(
         backing: &dyn Backing,
         superblock: &Superblock,
-        map: &mut Map,
+        map: &Map,
+        end: Head,
         last: u64,
     ) -> Result<Self, MediaError> {
         let (layout, head) = (&superblock.layout, map.checkpoint.head);
         let logical_pages = superblock.config.logical_pages;
         let beyond = |lpn| MediaError::Replay(format!("page {lpn} is beyond the drive"));
         let mut reader = JournalReader::new(backing, superblock.uuid, layout, head);
-        let (mut changes, mut operation) = (Self::default(), head.operations);
-        while let Some(header) = reader.next() {
+        let slots = map.slots.clone();
+        let mut changes = Self { slots, of: HashMap::new(), pages: HashMap::new() };
+        let mut operation = head.operations;
+        while reader.head() != end {
+            let header = reader.next().ok_or_else(|| MediaError::Journal {
+                end: reader.head().operations,
+                durable: end.operations,
+            })?;
             for record in reader.records(&header).flatten() {
                 if record.is_operation() {
                     operation += 1;
@@ -161,7 +172,7 @@ impl Changes {
                 match record {
                     Record::Write { lpn, checksum, .. } if lpn.0 < logical_pages => {
                         changes.note(lpn, operation, Some(checksum));
-                        map.slots.forget(lpn);
+                        changes.slots.forget(lpn);
                     }
                     Record::Trim { first, pages }
                         if u64::from(first.0) + u64::from(pages) <= logical_pages.into() =>
@@ -170,16 +181,16 @@ impl Changes {
                             if changes.current(map, lpn).is_some() {
                                 changes.note(lpn, operation, None);
                             }
-                            map.slots.forget(lpn);
+                            changes.slots.forget(lpn);
                         }
                     }
                     Record::Page { lpn, checksum, data } => {
                         changes.pages.insert((lpn, checksum), data.into());
                     }
                     Record::Unreadable { lpn, place } => {
-                        map.slots.remember(lpn, place);
+                        changes.slots.remember(lpn, place);
                     }
-                    Record::Replacement(replacement) => map.slots.repeat(replacement),
+                    Record::Replacement(replacement) => changes.slots.repeat(replacement),
                     Record::Renewal { .. } => {}
                     Record::Write { lpn, .. } | Record::Trim { first: lpn, .. } => {
                         return Err(beyond(lpn));
@@ -255,6 +266,12 @@ impl Found {
                 candidates.push((place, owner));
             }
         });
+        // What stands beside a page may be damaged, and not the page.
+        for lpn in (0..map.flash_pages.len() as u32).map(Lpn) {
+            if let Some((place, checksum)) = map.home(lpn).filter(|_| !found.is_at_home(lpn)) {
+                candidates.push((place, Owner { lpn, checksum, sequence: 0 }));
+            }
+        }
         found.read(pages, map, candidates);
         found
     }
@@ -273,8 +290,8 @@ impl Found {
         let expected: Vec<_> =
             all.iter().map(|(place, owner)| (*place, owner.lpn, owner.checksum)).collect();
         let missing = pages.without_those_there(&expected);
-        let missing: HashSet<Ppn> = missing.into_iter().map(|(place, ..)| place).collect();
-        all.retain(|(place, _)| !missing.contains(place));
+        let missing: HashSet<_> = missing.into_iter().collect();
+        all.retain(|(place, owner)| !missing.contains(&(*place, owner.lpn, owner.checksum)));
         all.sort_unstable_by_key(|(_, owner)| owner.sequence);
         let places = all.into_iter().map(|(place, owner)| ((owner.lpn, owner.checksum), place));
         self.elsewhere.extend(places);
@@ -305,7 +322,7 @@ impl Assigned {
     fn new(superblock: &Superblock, map: &Map, changes: &Changes, found: &Found) -> Self {
         let config = superblock.config;
         let pages_per_block = config.geometry.pages_per_block();
-        let blocks = map.slots.blocks();
+        let blocks = changes.slots.blocks();
         let mut assigned = Self {
             owners: vec![NONE; config.geometry.pages() as usize],
             checksums: vec![0; config.logical_pages as usize],
@@ -330,13 +347,13 @@ impl Assigned {
     }
 
     /// Gives flash pages of free blocks to what has none, and empties blocks until as many are free as the FTL has to
-    /// keep; of these at most `most` pages.
+    /// keep; of these at most `most` pages. Returns pages that could not be read before and are lost.
     fn place_loose(
         &mut self,
         superblock: &Superblock,
         slots: &mut Slots,
         most: u64,
-    ) -> Result<(), MediaError> {
+    ) -> Result<Vec<Lpn>, MediaError> {
         let geometry = superblock.config.geometry;
         let pages_per_block = geometry.pages_per_block() as usize;
         let mut free = Vec::new();
@@ -348,9 +365,8 @@ impl Assigned {
             }
         }
         held.sort_unstable();
-        for block in &free {
-            slots.vacate(BlockId(*block as u32));
-        }
+        let vacated = free.iter().flat_map(|block| slots.vacate(BlockId(*block as u32)));
+        let gone = vacated.collect();
         let mut emptied = 0;
         for (pages, block) in held {
             let left = free.len().saturating_sub(self.loose.len().div_ceil(pages_per_block));
@@ -376,16 +392,17 @@ impl Assigned {
             let first = block * pages_per_block;
             first..first + pages_per_block
         });
-        let mut placed = 0;
         for (page, (lpn, ..)) in pages.zip(&self.loose) {
             self.owners[page] = lpn.0;
-            placed += 1;
         }
-        if placed < self.loose.len() {
-            let left = self.loose.len() - placed;
-            return Err(MediaError::Replay(format!("there is no free block for {left} pages")));
+        // One has to be left for the first collection to move pages to.
+        if self.loose.len().div_ceil(pages_per_block) >= free.len() {
+            let left = self.loose.len();
+            return Err(MediaError::Replay(format!(
+                "no free block is left beside those for {left} pages"
+            )));
         }
-        Ok(())
+        Ok(gone)
     }
 }
 
@@ -397,43 +414,43 @@ pub(crate) fn locate_all(
     recovery: &mut Recovery,
 ) -> Result<Repeated, MediaError> {
     let headers = Headers::read(&**backing, superblock);
-    // What is not whole may have been read wrong.
     let load = |slot, checkpoint: Checkpoint| {
-        with_retries(&**backing, |_| {
-            let map = Map::load(&**backing, superblock, slot, checkpoint.clone());
-            map.map_err(|error| Unread::from(io::Error::other(error)))
-        })
-        .map_err(|unread| MediaError::Checkpoint(unread.to_string()))
+        load_again(&**backing, || Map::load(&**backing, superblock, slot, checkpoint.clone()))
     };
-    let mut map = first_intact(&headers, &mut recovery.damage, load)?;
+    let map = first_intact(&headers, &mut recovery.damage, load)?;
     let damage = &mut recovery.damage;
     let mut extent = measure(&**backing, superblock, &map.checkpoint, &headers, damage);
     bound(&mut extent, may_lose, recovery)?;
     let journaled = extent.end.operations;
-    let slots = map.slots.clone();
-    let mut changes = Changes::read(&**backing, superblock, &mut map, journaled)?;
+    let mut changes = Changes::read(&**backing, superblock, &map, extent.end, journaled)?;
     let pages = Pages { backing: &**backing, layout: &superblock.layout };
     let found = Found::search(pages, &map, &changes);
     let last = last_whole(&extent, &map, &changes, &found);
     if last < journaled {
-        map.slots = slots;
         let pages = std::mem::take(&mut changes.pages);
-        changes = Changes::read(&**backing, superblock, &mut map, last)?;
+        changes = Changes::read(&**backing, superblock, &map, extent.end, last)?;
         changes.pages = pages;
     }
     recovery.repeated = last - map.checkpoint.head.operations;
     recovery.dropped = journaled - last;
     let mut assigned = Assigned::new(superblock, &map, &changes, &found);
     let page_bytes = u64::from(superblock.config.geometry.page_bytes());
-    let room = superblock.layout.journal_bytes - (extent.end.position - tail(&headers, &map));
-    assigned.place_loose(superblock, &mut map.slots, room / 2 / (page_bytes + 16))?;
+    let used = extent.end.position.saturating_sub(tail(&headers, &map));
+    let room = superblock.layout.journal_bytes.saturating_sub(used);
+    let most = room / 2 / (page_bytes + 16);
+    let gone = assigned.place_loose(superblock, &mut changes.slots, most)?;
+    if !gone.is_empty() {
+        recovery.damage.push(format!(
+            "pages that could not be read before are lost, because no spare block is left: {gone:?}"
+        ));
+    }
     let head = Head { operations: last, ..extent.end };
     let media = Media::new(Arc::clone(backing), superblock, 0, head);
     let (mut ftl, unwritable) = build(superblock, media)?;
     adopt(&mut ftl, &map, &changes, &found, &assigned);
     let media = ftl.flash_mut();
     *media.totals_mut() = map.checkpoint.totals;
-    *media.slots_mut() = map.slots;
+    *media.slots_mut() = changes.slots;
     *media.checksums_vec() = assigned.checksums;
     let is_lost = |(lpn, checksum, place): &&(Lpn, u32, Option<Ppn>)| {
         place.is_none() && !changes.pages.contains_key(&(*lpn, *checksum))

@@ -3,7 +3,7 @@
 
 use crate::media::{
     Backing, Checkpoint, Half, Head, JournalReader, Mark, Media, MediaError, Record, Replacement,
-    Superblock,
+    Superblock, Unread, with_retries,
 };
 use ftlab_ftl::registry::DynPageMapped;
 
@@ -198,4 +198,19 @@ pub(crate) fn bound(
         extent.flushed = end;
     }
     Ok(())
+}
+
+/// Loads something of which every part is verified; what is not whole may have been read wrong, and is read again.
+pub(crate) fn load_again<T>(
+    backing: &dyn Backing,
+    mut load: impl FnMut() -> Result<T, MediaError>,
+) -> Result<T, MediaError> {
+    let mut failure = None;
+    let loaded = with_retries(backing, |_| {
+        load().map_err(|error| {
+            failure = Some(error);
+            Unread::Differs
+        })
+    });
+    loaded.map_err(|differs| failure.unwrap_or_else(|| MediaError::Checkpoint(differs.to_string())))
 }

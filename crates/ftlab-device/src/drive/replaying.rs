@@ -3,11 +3,11 @@
 use crate::drive::core::{renew, write};
 use crate::drive::locate;
 use crate::drive::opening::{
-    Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, measure,
+    Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
 };
 use crate::media::{
     Backing, BodyReader, Checkpoint, JournalReader, Media, MediaError, Pages, Record, Section,
-    Superblock, Tracker, Unread, with_retries,
+    Superblock, Tracker,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry::{self, DynPageMapped};
@@ -30,14 +30,7 @@ pub(crate) fn load(
     slot: u8,
     checkpoint: &Checkpoint,
 ) -> Result<Loaded, MediaError> {
-    let mut failure = None;
-    let loaded = with_retries(&**backing, |_| {
-        load_once(backing, superblock, slot, checkpoint.clone()).map_err(|error| {
-            failure = Some(error);
-            Unread::Differs
-        })
-    });
-    loaded.map_err(|differs| failure.unwrap_or_else(|| MediaError::Checkpoint(differs.to_string())))
+    load_again(&**backing, || load_once(backing, superblock, slot, checkpoint.clone()))
 }
 
 fn load_once(
@@ -52,10 +45,14 @@ fn load_once(
     let layout = &superblock.layout;
     let mut body = BodyReader::new(&**backing, layout, slot, &checkpoint);
     let restored = restore(&mut ftl, &mut body, &checkpoint, superblock.config.logical_pages);
-    if !body.finish(checkpoint.body_checksum).map_err(failed)? {
+    let (is_intact, is_taken) = body.finish(checkpoint.body_checksum).map_err(failed)?;
+    if !is_intact {
         return Err(MediaError::Checkpoint("its checksum is wrong".to_owned()));
     }
     restored?;
+    if !is_taken {
+        return Err(MediaError::Replay("a checkpoint has more than the FTL knows".to_owned()));
+    }
     *ftl.flash_mut().totals_mut() = checkpoint.totals;
     Ok(Loaded { ftl, slot, checkpoint })
 }
@@ -71,13 +68,15 @@ fn restore(
     let all = [(Section::Ftl, 0), (Section::Slots, 0), (Section::Map, 0)];
     let sections = if checkpoint.sections.is_empty() { &all } else { &checkpoint.sections[..] };
     for (section, bytes) in sections {
+        let start = body.position();
         match section {
             Section::Ftl => ftl.transfer(body)?,
             Section::Slots => ftl.flash_mut().slots_mut().load(body).map_err(failed)?,
             Section::Map => restore_map(ftl, body, logical_pages)?,
-            Section::Counters | Section::Wear | Section::Other => {
-                body.take(*bytes).map_err(failed)?;
-            }
+            Section::Counters | Section::Wear | Section::Other => {}
+        }
+        if !checkpoint.sections.is_empty() {
+            body.pass_over(start + bytes).map_err(failed)?;
         }
     }
     Ok(())

@@ -91,9 +91,23 @@ impl Checkpoint {
     /// From a header block with a correct checksum.
     fn fields(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(format2::CHECKPOINT) {
-            return format2::checkpoint(bytes.get(..CHECKSUM_AT)?);
+            return format2::checkpoint(bytes.get(..CHECKSUM_AT)?).map(Self::from_format2);
         }
         named::decode(*MAGIC, bytes)
+    }
+
+    fn from_format2(old: format2::Header) -> Self {
+        let [metadata_bytes, media_errors, recoveries] = old.totals;
+        Self {
+            number: old.number,
+            head: old.head,
+            is_break: old.is_break,
+            totals: Totals { metadata_bytes, media_errors, recoveries },
+            body_bytes: old.body_bytes,
+            body_checksum: old.body_checksum,
+            decider: None,
+            sections: Vec::new(),
+        }
     }
 
     /// The header in `slot`; an error if there is no intact one.
@@ -235,6 +249,8 @@ impl Archive for BodyWriter<'_> {
 pub(crate) struct BodyReader<'a> {
     backing: &'a dyn Backing,
     offset: u64,
+    /// Of the body.
+    bytes: u64,
     /// Bytes not yet read from the backing.
     left: u64,
     chunk: Vec<u8>,
@@ -257,7 +273,8 @@ impl<'a> BodyReader<'a> {
         let offset = layout.checkpoint(slot) + HEADER_BYTES as u64;
         let (left, chunk) = (checkpoint.body_bytes, Vec::new());
         let has_names = !checkpoint.sections.is_empty();
-        Self { backing, offset, left, chunk, taken: 0, checksum: 0, has_names, lists: 0 }
+        let bytes = left;
+        Self { backing, offset, bytes, left, chunk, taken: 0, checksum: 0, has_names, lists: 0 }
     }
 
     /// Reads a map of so many logical pages, and hands on each slice: its first page, places and checksums.
@@ -330,14 +347,32 @@ impl<'a> BodyReader<'a> {
         read.is_ok()
     }
 
+    /// Bytes that have been consumed.
+    pub(crate) fn position(&self) -> u64 {
+        self.bytes - self.left - (self.chunk.len() - self.taken) as u64
+    }
+
+    /// Passes over what is left before `end`; an error if more than that has been consumed.
+    pub(crate) fn pass_over(&mut self, end: u64) -> io::Result<()> {
+        let left = end.checked_sub(self.position());
+        let left =
+            left.ok_or_else(|| io::Error::other("a section is shorter than what is in it"))?;
+        let mut passed = [0; 4096];
+        for start in (0..left).step_by(passed.len()) {
+            let bytes = (left - start).min(passed.len() as u64) as usize;
+            self.bytes(&mut passed[..bytes])?;
+        }
+        Ok(())
+    }
+
     /// Reads the rest; returns whether the whole body has this checksum, and whether all of it was
     /// consumed.
-    pub(crate) fn finish(mut self, checksum: u32) -> io::Result<bool> {
+    pub(crate) fn finish(mut self, checksum: u32) -> io::Result<(bool, bool)> {
         let is_taken = self.left == 0 && self.taken == self.chunk.len();
         while self.left > 0 {
             self.read()?;
         }
-        Ok(is_taken && self.checksum == checksum)
+        Ok((self.checksum == checksum, is_taken))
     }
 }
 

@@ -31,7 +31,9 @@ pub enum MediaError {
     )]
     NoDrive,
     /// One superblock is damaged.
-    #[error("the superblock at offset {offset} is damaged: its checksum is wrong")]
+    #[error(
+        "the superblock at offset {offset} is damaged: its checksum is wrong, or it is not like the other one"
+    )]
     Superblock {
         /// Its offset.
         offset: u64,

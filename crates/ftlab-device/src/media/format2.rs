@@ -6,10 +6,9 @@
 use crate::media::fields::FieldReader;
 use crate::media::journal::Head;
 use crate::media::layout::Layout;
-use crate::media::{Checkpoint, Superblock, Totals};
 use ftlab_flash::Geometry;
 use ftlab_ftl::page::{DriveConfig, FreeBlock, WearLeveling};
-use ftlab_spec::Value;
+use ftlab_spec::{Spec, Value};
 use uuid::Uuid;
 
 pub(super) const VERSION: u32 = 2;
@@ -17,8 +16,29 @@ pub(super) const VERSION: u32 = 2;
 /// What begins a checkpoint.
 pub(super) const CHECKPOINT: &[u8; 8] = b"ftlabchk";
 
+/// A superblock.
+pub(super) struct Identity {
+    pub(super) uuid: Uuid,
+    pub(super) ftl: Spec,
+    pub(super) config: DriveConfig,
+    pub(super) checkpoint_every: u64,
+    pub(super) layout: Layout,
+}
+
+/// The header of a checkpoint.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    pub(super) number: u64,
+    pub(super) head: Head,
+    pub(super) is_break: bool,
+    pub(super) body_bytes: u64,
+    pub(super) body_checksum: u32,
+    /// Metadata bytes, media errors, recoveries.
+    pub(super) totals: [u64; 3],
+}
+
 /// The superblock in a block without its checksum.
-pub(super) fn superblock(bytes: &[u8]) -> Option<Superblock> {
+pub(super) fn superblock(bytes: &[u8]) -> Option<Identity> {
     let mut fields = FieldReader::new(bytes.get(16..)?);
     let uuid = Uuid::from_slice(fields.take(16)?).ok()?;
     let geometry = Geometry::new(fields.u32()?, fields.u32()?, fields.u32()?).ok()?;
@@ -31,20 +51,12 @@ pub(super) fn superblock(bytes: &[u8]) -> Option<Superblock> {
     let ftl = fields.text()?.parse().ok()?;
     config.gc = fields.text()?.parse().ok()?;
     config.wear = WearLeveling { threshold, free_block: FreeBlock::parse(fields.text()?)? };
-    Some(Superblock {
-        uuid,
-        ftl,
-        config,
-        format: VERSION,
-        program: "ftlab 0.1.0".to_owned(),
-        decisions: None,
-        checkpoint_every,
-        layout: Layout { checkpoint_bytes, journal_bytes, geometry },
-    })
+    let layout = Layout { checkpoint_bytes, journal_bytes, geometry };
+    Some(Identity { uuid, ftl, config, checkpoint_every, layout })
 }
 
 /// The header of a checkpoint.
-pub(super) fn checkpoint(bytes: &[u8]) -> Option<Checkpoint> {
+pub(super) fn checkpoint(bytes: &[u8]) -> Option<Header> {
     let mut fields = FieldReader::new(bytes.get(CHECKPOINT.len()..)?);
     let number = fields.u64()?;
     let head = Head {
@@ -55,22 +67,8 @@ pub(super) fn checkpoint(bytes: &[u8]) -> Option<Checkpoint> {
     };
     let (body_bytes, body_checksum) = (fields.u64()?, fields.u32()?);
     let is_break = fields.u32()? != 0;
-    let totals = Totals {
-        metadata_bytes: fields.u64()?,
-        media_errors: fields.u64()?,
-        recoveries: fields.u64()?,
-    };
-    let (decider, sections) = (None, Vec::new());
-    Some(Checkpoint {
-        number,
-        head,
-        is_break,
-        totals,
-        body_bytes,
-        body_checksum,
-        decider,
-        sections,
-    })
+    let totals = [fields.u64()?, fields.u64()?, fields.u64()?];
+    Some(Header { number, head, is_break, body_bytes, body_checksum, totals })
 }
 
 /// Where in the bytes before the map the slots begin, of which `is_valid` tells whether they are; their length is

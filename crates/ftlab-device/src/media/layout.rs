@@ -1,12 +1,14 @@
 //! The layout of the backing file.
 
-use crate::media::owners::OWNER_BYTES;
 use crate::media::slots::spare_slots;
 use ftlab_flash::{Geometry, Ppn};
 use std::ops::Range;
 
 /// The alignment of all regions.
 pub(crate) const ALIGNMENT: u64 = 4096;
+
+/// Bytes of an owner on the medium.
+pub(crate) const OWNER_BYTES: usize = 16;
 
 /// Copies of the journal and of the flush mark.
 pub(crate) const COPIES: u64 = 2;

@@ -4,13 +4,11 @@
 //! it ([`locate`](crate::drive::locate)); if both checkpoints are lost as well, what is found is what can be saved
 //! ([`restore`](crate::drive::restore)).
 
+use crate::media::backing::Backing;
 use crate::media::fields::{FieldReader, FieldWriter};
+use crate::media::layout::{Layout, OWNER_BYTES};
 use crate::media::reading::read_alike;
-use crate::media::{Backing, Layout};
 use ftlab_flash::{Lpn, Ppn};
-
-/// Bytes of an owner on the medium.
-pub(crate) const OWNER_BYTES: usize = 16;
 
 /// What is known of a flash page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 //! [`last_whole`](Tracker::last_whole) finds the last one.
 
 use crate::media::checksum::checksum;
-use crate::media::layout::Layout;
-use crate::media::owners::{OWNER_BYTES, Owner};
+use crate::media::layout::{Layout, OWNER_BYTES};
+use crate::media::owners::Owner;
 use crate::media::reading::{Unread, is_media_error, read_medium, retry_all};
 use crate::media::slots::Slots;
 use crate::media::{Backing, MediaError};

@@ -1,9 +1,9 @@
 //! Where blocks are on the medium, and which pages could not be read.
 //!
-//! A page that a collection cannot read, whatever it tries, or that does not match its checksum, may still be
-//! readable later: the fault may lie with a cable or a controller. So the place where it is, is kept: when the FTL erases its block, a spare
-//! slot takes the block's place from then on. The FTL knows nothing of it. The journal says which erase
-//! replaced which slot, so that a replay comes to the same places.
+//! A page that a collection cannot read, or that does not match its checksum, may still be readable later: the fault may
+//! lie with a cable or a controller. So its place is kept: when the FTL erases its block, a spare slot takes the place
+//! of the block from then on. The FTL knows nothing of it. The journal says which erase replaced which slot, so that a
+//! replay comes to the same places.
 
 use ftlab_flash::{BlockId, BlockOf, Geometry, Lpn, Ppn};
 use ftlab_ftl::Archive;
@@ -183,10 +183,10 @@ impl Slots {
         self.unreadable.values().any(|at| self.slot_of(*at) == self.slot(block))
     }
 
-    /// `block` is going to be overwritten: if its slot holds a page to be kept, a spare one takes its place.
-    pub(crate) fn vacate(&mut self, block: BlockId) {
-        // Those for which there is no spare slot are lost, and reading them is an error.
-        let _ = self.replace(block);
+    /// `block` is going to be overwritten: if its slot holds pages to be kept, a spare one takes its place. Returns
+    /// those that are lost, because there is none.
+    pub(crate) fn vacate(&mut self, block: BlockId) -> Vec<Lpn> {
+        self.replace(block).err().unwrap_or_default()
     }
 
     /// What the journal says of replaced slots, before it is replayed.

@@ -154,7 +154,7 @@ impl Superblock {
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let decoded = match named::version(bytes)? {
             VERSION => Self::from_fields(named::decode(*MAGIC, bytes)?)?,
-            format2::VERSION => format2::superblock(bytes.get(..CHECKSUM_AT)?)?,
+            format2::VERSION => Self::from_format2(format2::superblock(bytes.get(..CHECKSUM_AT)?)?),
             _ => return None,
         };
         // Nothing overflows: only 2^32 pages of 2^32 bytes would.
@@ -165,6 +165,19 @@ impl Superblock {
             && geometry.page_bytes() < 1 << 24
             && decoded.config.logical_pages < geometry.pages();
         is_sane.then_some(decoded)
+    }
+
+    fn from_format2(old: format2::Identity) -> Self {
+        Self {
+            uuid: old.uuid,
+            ftl: old.ftl,
+            config: old.config,
+            format: format2::VERSION,
+            program: "ftlab 0.1.0".to_owned(),
+            decisions: None,
+            checkpoint_every: old.checkpoint_every,
+            layout: old.layout,
+        }
     }
 
     fn from_fields(fields: Fields) -> Option<Self> {
@@ -186,12 +199,16 @@ impl Superblock {
         })
     }
 
-    /// Writes both copies to a new backing.
+    /// Writes both copies, one after the other has become durable: a power cut may tear the one that is being
+    /// written. One that is damaged already comes first.
     pub(crate) fn write(&self, backing: &dyn Backing) -> Result<(), MediaError> {
         let bytes = self.encode().ok_or(MediaError::LongParameters)?;
-        for offset in [0, self.layout.second_superblock()] {
+        let second = self.layout.second_superblock();
+        let is_first_damaged = Self::read_copy(backing, 0).is_err();
+        for offset in if is_first_damaged { [0, second] } else { [second, 0] } {
             backing
                 .write_at(&bytes, offset)
+                .and_then(|()| backing.sync())
                 .map_err(|error| MediaError::io("write the superblock", error))?;
         }
         Ok(())
@@ -225,10 +242,12 @@ impl Superblock {
             let (first, second) = (superblock.uuid, second.uuid);
             return Err(MediaError::TwoDrives { first, second });
         }
-        if let Ok(second) = &second {
+        // A change of both was cut off after one.
+        let differs = second.as_ref().ok().filter(|second| **second != superblock).map(|second| {
             superblock.format = superblock.format.min(second.format);
-        }
-        let damaged = first.err().or(second.err());
+            MediaError::Superblock { offset: superblock.layout.second_superblock() }
+        });
+        let damaged = first.err().or(second.err()).or(differs);
         Ok((superblock, damaged))
     }
 
@@ -247,9 +266,9 @@ impl Superblock {
 
     /// Writes damaged copies again; returns the offsets of those that are whole now.
     pub(crate) fn heal(&self, backing: &dyn Backing) -> Vec<u64> {
-        let is_damaged = |offset: &u64| {
-            let read = Self::read_copy(backing, *offset);
-            matches!(read, Err(MediaError::NoDrive | MediaError::Superblock { .. }))
+        let is_damaged = |offset: &u64| match Self::read_copy(backing, *offset) {
+            Ok(read) => read != *self,
+            Err(error) => matches!(error, MediaError::NoDrive | MediaError::Superblock { .. }),
         };
         let heal = |offset: &u64| {
             let written = self.encode().map(|bytes| backing.write_at(&bytes, *offset));

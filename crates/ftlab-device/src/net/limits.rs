@@ -24,7 +24,7 @@ pub struct Limits {
     /// Bytes of delayed replies, of all clients (`--emulate-latency`).
     pub delayed_bytes: usize,
     /// Bytes of data that wait for the rest of their request, of all clients. When that is not enough, who
-    /// has waited for a second is disconnected, and others wait.
+    /// has held some of it for a second is disconnected, and others wait.
     pub incomplete_bytes: usize,
 }
 

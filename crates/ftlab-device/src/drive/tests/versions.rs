@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::media::{Backing, Checkpoint};
+use ftlab_flash::Ppn;
 use ftlab_spec::Spec;
 
 const PAGES: u32 = 4096;
@@ -153,4 +154,61 @@ fn a_later_format_is_refused_with_what_reads_it() {
     let error = open(&backing).err().unwrap().to_string();
     let expected = "this drive has format version 4, but this program reads versions 2 to 3; open it with the version";
     assert!(error.starts_with(expected), "{error}");
+}
+
+/// What stands beside pages is damaged, and the pages are not.
+#[test]
+fn pages_are_found_without_what_stands_beside_them() {
+    let (backing, superblock) = killed();
+    open(&backing).unwrap().close().unwrap();
+    let owners = superblock.layout.owner(Ppn(0))..superblock.layout.owner(Ppn(80 * 16));
+    backing.write_at(&vec![0xa5; (owners.end - owners.start) as usize], owners.start).unwrap();
+    backing.sync().unwrap();
+    let options = OpenOptions { ftl: Some(spec("lfs-cb:batch=2")), ..OpenOptions::default() };
+    let drive = Drive::open_alone(Arc::clone(&backing) as _, options).unwrap();
+    assert_eq!(drive.recovery().damaged_pages, 0);
+    assert_whole(&drive);
+    drive.close().unwrap();
+    assert_works_on(&backing, "lfs-cb:batch=2");
+}
+
+#[test]
+fn a_superblock_that_is_not_like_the_other_is_written_again() {
+    let (backing, superblock) = killed();
+    let changed = Superblock { ftl: spec("lfs-cb:batch=2"), ..superblock.clone() };
+    backing.write_at(&changed.encode().unwrap(), superblock.layout.second_superblock()).unwrap();
+    backing.sync().unwrap();
+    let drive = open(&backing).unwrap();
+    let healed = &drive.recovery().healed;
+    assert!(healed.iter().any(|healed| healed.contains("superblock")), "{healed:?}");
+    assert_whole(&drive);
+    drive.close().unwrap();
+    let (_, damaged) = Superblock::read(&*backing).unwrap();
+    assert!(damaged.is_none(), "{damaged:?}");
+}
+
+/// Each write of an upgrade is torn in the middle, whatever else was not synced.
+#[test]
+fn at_most_one_superblock_is_torn() {
+    let (base, superblock) = killed();
+    change(&base, &superblock, "lfs-cb:batch=2");
+    for cut in 0..200 {
+        let backing = Arc::new(base.restarted());
+        backing.cut_after(cut);
+        let opened = Drive::open_alone(Arc::clone(&backing) as _, OpenOptions::default());
+        let is_finished = opened.as_ref().is_ok_and(|drive| drive.read_only().is_none());
+        opened.into_iter().for_each(Drive::abandon);
+        // Of every write only the first 100 bytes.
+        let mut calls = 0;
+        let survivor = backing.survivor(|end| {
+            calls += 1;
+            if calls == 1 { 3 } else { [2, 0, 100][(calls - 2) % 3].min(end - 1) }
+        });
+        let drive = open(&Arc::new(PowerCut::new(survivor))).unwrap();
+        assert_whole(&drive);
+        if is_finished {
+            return;
+        }
+    }
+    panic!("an upgrade takes more than 200 writes");
 }
