@@ -80,11 +80,11 @@ fn what_an_unfinished_trace_has_is_not_converted_to_its_finished_name() {
     let place = Place::new();
     fs::create_dir(place.path().join("e")).unwrap();
     std::os::unix::fs::symlink("e/b.csv", place.path().join("link.csv")).unwrap();
-    let text = "volume,op,offset,size\na,write,0,4096\na,write,8192,4096\n";
+    let text = "volume,op,offset,size\n7,write,0,4096\n7,write,8192,4096\n";
     for (partial, to) in [
         ("b.csv.partial", "b.csv"),
         ("e/b.csv.partial", "link.csv"),
-        ("b.a.csv.partial", "b.csv --split"),
+        ("b.7.csv.partial", "b.csv --split"),
     ] {
         place.write(partial, text);
         place.write("e/b.csv", text);

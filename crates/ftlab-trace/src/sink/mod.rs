@@ -138,7 +138,7 @@ fn refuse_same_file(from: &Path, to: &Path) -> Result<(), TraceError> {
             format!("{} is the trace {} itself", to.display(), input.display())
         } else if is_same_file(&input, &partial) {
             let (to, partial) = (to.display(), partial.display());
-            format!("{to} is written as {partial} until it is complete, which is the trace itself,")
+            format!("{to} is written as {partial} until it is complete, which is the trace itself")
         } else {
             continue;
         };
