@@ -63,7 +63,11 @@ fn of_repository() -> Option<String> {
 fn sources() -> std::io::Result<Vec<String>> {
     let mut sources: Vec<_> = SOURCES.map(str::to_owned).into();
     for of_crate in std::fs::read_dir("..")? {
-        let of_crate = of_crate?.file_name().into_string().unwrap_or_default();
+        let of_crate = of_crate?;
+        if !of_crate.path().is_dir() {
+            continue;
+        }
+        let of_crate = of_crate.file_name().into_string().unwrap_or_default();
         for entry in std::fs::read_dir(Path::new("..").join(&of_crate))? {
             let entry = entry?.file_name().into_string().unwrap_or_default();
             if !NOT_BUILT.contains(&entry.as_str()) {
@@ -76,8 +80,13 @@ fn sources() -> std::io::Result<Vec<String>> {
 
 /// What Git says, if it is there and succeeds. It writes nothing, so that builds do not disturb each other.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output =
-        Command::new("git").args(arguments).env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
+    let mut git = Command::new("git");
+    git.args(arguments).env("GIT_OPTIONAL_LOCKS", "0");
+    // A hook of Git, which may build, has them of its own repository.
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        git.env_remove(variable);
+    }
+    let output = git.output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }

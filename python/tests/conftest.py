@@ -27,6 +27,14 @@ def observed():
     )
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cache(tmp_path_factory):
+    """Keep nothing in the cache of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def interrupts():
     """Let SIGINT raise KeyboardInterrupt, also where a shell started the tests with it ignored."""

@@ -291,6 +291,9 @@ fn what_passes_only_once_is_kept_as_far_as_it_fits() {
         assert!((least..200_000).contains(&requests), "{name}: {requests}");
         assert_eq!(disk.files(), [format!("{}.partial", &name[2..])]);
         disk.make_room();
+        let refused = place.ftlab_with_input(&command, input.as_bytes());
+        refused.fails(2, &["is a recording that was not finished", "and then delete it"]);
+        fs::remove_file(place.path().join(format!("{name}.partial"))).unwrap();
         assert_eq!(place.ftlab_with_input(&command, input.as_bytes()).code, 0);
         assert_eq!(disk.files(), [&name[2..]]);
     }

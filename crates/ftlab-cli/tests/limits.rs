@@ -13,8 +13,8 @@ fn in_little_memory(place: &Place, arguments: &str) -> Output {
 /// `ftlab` with so many KiB of address space; a signal is status -1.
 fn within(place: &Place, kib: u64, arguments: &str) -> Output {
     let command = format!("ulimit -v {kib}; exec {} {arguments}", env!("CARGO_BIN_EXE_ftlab"));
-    let output = Command::new("sh").args(["-c", &command]).current_dir(place.path()).output();
-    let output = output.unwrap();
+    let mut shell = place.kept_here(Command::new("sh"));
+    let output = shell.args(["-c", &command]).current_dir(place.path()).output().unwrap();
     Output {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -98,6 +98,7 @@ impl Script {
         for name in ["Cargo.toml", "Cargo.lock"] {
             fs::write(self.place.path().join(at).join(name), "").unwrap();
         }
+        fs::write(self.place.path().join(at).join("crates/a file"), "").unwrap();
         fs::create_dir_all(place.join("tests")).unwrap();
         fs::write(place.join("tests/a.rs"), "").unwrap();
         fs::write(place.join("build.rs"), "fn main() {}\n").unwrap();
@@ -106,6 +107,7 @@ impl Script {
     fn git(&self, at: &str, arguments: &str) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments.split(' '));
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         let output = git.current_dir(self.place.path().join(at)).output().unwrap();
         assert!(output.status.success(), "{arguments}");
         String::from_utf8(output.stdout).unwrap()
@@ -116,6 +118,8 @@ impl Script {
         let mut script = Command::new(self.place.path().join("script"));
         script.current_dir(self.place.path().join(at).join("crates/ftlab-cli"));
         script.env_remove("FTLAB_COMMIT").env("GIT_CEILING_DIRECTORIES", self.place.path());
+        // What a hook of Git sets is of another repository.
+        script.env("GIT_DIR", "/").env("GIT_INDEX_FILE", "/index");
         script.envs(variable.map(|commit| ("FTLAB_COMMIT", commit)));
         let output = script.output().unwrap();
         assert!(output.status.success());

@@ -74,3 +74,24 @@ fn a_trace_is_not_converted_to_itself() {
         assert_eq!(fs::read_to_string(place.path().join("a.csv")).unwrap(), text);
     }
 }
+
+#[test]
+fn what_an_unfinished_trace_has_is_not_converted_to_its_finished_name() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("e")).unwrap();
+    std::os::unix::fs::symlink("e/b.csv", place.path().join("link.csv")).unwrap();
+    let text = "volume,op,offset,size\n7,write,0,4096\n7,write,8192,4096\n";
+    for (partial, to) in [
+        ("b.csv.partial", "b.csv"),
+        ("e/b.csv.partial", "link.csv"),
+        ("b.7.csv.partial", "b.csv --split"),
+    ] {
+        place.write(partial, text);
+        place.write("e/b.csv", text);
+        let from = format!("{partial} --map volume=1,op=2,off:bytes=3,len:bytes=4");
+        let parts = ["until it is complete, which is the trace itself", "write to another file"];
+        place.ftlab(&format!("convert {from} {to}")).fails(2, &parts);
+        assert_eq!(fs::read_to_string(place.path().join(partial)).unwrap(), text);
+        assert_eq!(place.ftlab(&format!("convert {from} other.parquet")).code, 0);
+    }
+}

@@ -42,10 +42,7 @@ impl Identities {
 
 /// The error of a workload that is no longer what it was when its run began.
 pub(crate) fn changed(workload: &Workload) -> SimError {
-    SimError::Unusable {
-        what: format!("{}, which was changed while it was read,", workload.name()),
-        remedy: "run it again when nothing writes to it".into(),
-    }
+    SimError::Changed { name: workload.name() }
 }
 
 /// What to say of a store that has results which are never used again, since another program made them.

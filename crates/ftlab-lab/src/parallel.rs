@@ -1,6 +1,6 @@
 //! Work on many items at a time.
 
-use ftlab_sim::{Progress, Status};
+use ftlab_sim::{Progress, SimError, Status, wait_for_memory};
 use ftlab_trace::share_one_heap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,6 +20,21 @@ impl Progress for Until<'_> {
             ControlFlow::Continue(())
         }
     }
+}
+
+/// What `attempt` makes; once more whenever other runs give back memory that it lacked, so that what comes out does not
+/// depend on how many run at a time. What is stopped meanwhile ends there.
+pub(crate) fn when_it_fits<T>(
+    is_stopped: impl Fn() -> bool,
+    attempt: impl Fn() -> Result<T, SimError>,
+) -> Result<T, SimError> {
+    while !is_stopped() {
+        match attempt() {
+            Err(SimError::Memory { needed_bytes, .. }) if wait_for_memory(needed_bytes) => {}
+            outcome => return outcome,
+        }
+    }
+    Err(SimError::Stopped)
 }
 
 /// What `work` makes of every item, in order; threads take the next item as they become free.

@@ -46,6 +46,14 @@ pub enum SimError {
         /// What to type instead.
         remedy: String,
     },
+    /// A workload is no longer what it was when its run began.
+    #[error(
+        "{name}, which was changed while it was read, is no trace to count by; run it again when nothing writes to it"
+    )]
+    Changed {
+        /// Which workload.
+        name: String,
+    },
     /// A request goes beyond the end of the drive.
     #[error(
         "a {operation} of page {page} (byte offset {}) is beyond the drive, which has {} pages \
@@ -111,7 +119,8 @@ pub enum SimError {
     /// More memory than there is.
     #[error(
         "{ftls} FTLs on this drive need {} of memory, and {} are available; simulate a smaller \
-         drive (--logical), larger pages (--page-size) or fewer FTLs at a time, with --jobs 1 in a sweep",
+         drive (--logical), larger pages (--page-size) or fewer FTLs at a time, with --jobs 1 in a sweep and \
+         --threads 1 elsewhere",
         bytes(*needed_bytes),
         bytes(*available_bytes)
     )]
@@ -167,6 +176,7 @@ impl SimError {
             | Self::Geometry(_)
             | Self::UnknownWorkload { .. }
             | Self::NoTimes
+            | Self::Changed { .. }
             | Self::Unusable { .. } => true,
             _ => false,
         }

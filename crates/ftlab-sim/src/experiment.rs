@@ -246,7 +246,7 @@ impl Experiment {
         }
         self.keep_streams(timing.as_ref(), &mut feeds, &mut hosted)?;
         let workload = self.workload.clone();
-        Ok(Prepared { workload, config, requests, notes, memory, ahead, feeds, hosted, runs, pool })
+        Ok(Prepared { workload, config, requests, notes, ahead, feeds, hosted, runs, pool, memory })
     }
 
     /// The memory that it takes; refused if there is less.
@@ -273,6 +273,7 @@ impl Experiment {
             page_writes: writes_max
                 .filter(|_| !has_end)
                 .map(|writes| writes.saturating_add(self.warmup_writes)),
+            counted: writes_max,
             interval_writes,
             batch_writes: self.batch_writes,
         };

@@ -75,7 +75,7 @@ pub use ftlab_ftl::colours;
 pub use ftlab_machine::{MachineError, MakePolicy, OwnPolicies, SlcCache, WhenFull};
 pub use ftlab_trace::StreamMap;
 pub use identity::{ExperimentIdentity, RunIdentity, WorkloadIdentity};
-pub use memory::SLACK_BYTES;
+pub use memory::{SLACK_BYTES, wait_for_memory};
 pub use precondition::Fill;
 pub use progress::{Phase, Progress, Status};
 pub use result::ExperimentResult;

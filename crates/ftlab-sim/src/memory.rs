@@ -6,13 +6,14 @@
 use crate::SimError;
 use crate::frames::CELLS_MAX;
 use crate::observed_workload::WorkloadWatch;
+use crate::schedule::INTERVALS_MAX;
 use ftlab_flash::{Arrivals, Interval, Lpn, Timing};
 use ftlab_ftl::page::{DriveConfig, Hints, Lifetime};
 use ftlab_ftl::registry::{self, DriveShape, OracleGroup};
 use ftlab_machine::{AnyFtl, OwnPolicies, RequestPart, SlcCache};
 use ftlab_spec::Spec;
 use ftlab_trace::available_bytes;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What hardly depends on drive and workload: buffers of readers, stacks of threads, names and results.
 pub const SLACK_BYTES: u64 = 4 << 20;
@@ -53,8 +54,11 @@ pub(crate) struct Needs<'a> {
     pub(crate) hints: Vec<Hints>,
     /// Page writes of the fill.
     pub(crate) filled: u64,
-    /// Page writes after it, if that is known: a workload may end before those that are asked for.
+    /// Page writes after it, those of the warm-up included, if that is known: a workload may end before those that are
+    /// asked for.
     pub(crate) page_writes: Option<u64>,
+    /// Page writes that are counted at most, if that is known.
+    pub(crate) counted: Option<u64>,
     pub(crate) interval_writes: u64,
     pub(crate) batch_writes: u64,
 }
@@ -76,27 +80,29 @@ impl Needs<'_> {
         let shape = DriveShape::new(&drive);
         let fitted = self.policies.fit(&ftl, shape, self.oracle)?;
         let mut block_bytes = BLOCK_BYTES;
-        let mut bytes = self.policies.memory_bytes(&fitted, shape)? + FTL_BYTES;
-        let intervals = self.page_writes.unwrap_or(0) / self.interval_writes;
+        let mut bytes = self.policies.memory_bytes(&fitted, shape)?.saturating_add(FTL_BYTES);
+        let intervals = (self.counted.unwrap_or(0) / self.interval_writes).min(INTERVALS_MAX);
         let room = intervals.next_power_of_two();
-        bytes = bytes.saturating_add(room.saturating_mul(INTERVAL_BYTES));
         let has_clock = self.timing.is_some();
+        let mut add = |more: u64| bytes = bytes.saturating_add(more);
+        add(room * INTERVAL_BYTES);
         if has_clock || self.has_faults || self.observe {
             block_bytes += TIMED_BLOCK_BYTES;
-            bytes += CLOCK_BYTES;
+            add(CLOCK_BYTES);
         }
         if has_clock {
-            bytes += room * size_of::<Interval>() as u64 + intervals * INTERVAL_TIMES_BYTES;
+            add(room * size_of::<Interval>() as u64 + intervals * INTERVAL_TIMES_BYTES);
         }
         if self.observe {
             block_bytes += PICTURE_BLOCK_BYTES;
-            bytes += u64::from(drive.logical_pages) * AnyFtl::WATCH_PAGE_BYTES;
-            bytes += u64::from(shape.blocks.min(CELLS_MAX)) * CELL_BYTES + PICTURES_BYTES;
+            add(u64::from(drive.logical_pages).saturating_mul(AnyFtl::WATCH_PAGE_BYTES));
+            add(u64::from(shape.blocks.min(CELLS_MAX)) * CELL_BYTES + PICTURES_BYTES);
         }
         if let Some(cache) = self.slc_cache {
-            bytes += cache.memory_bytes(&drive.geometry, drive.logical_pages);
+            add(cache.memory_bytes(&drive.geometry, drive.logical_pages));
         }
-        Ok(bytes + u64::from(shape.blocks) * block_bytes)
+        add(u64::from(shape.blocks) * block_bytes);
+        Ok(bytes)
     }
 
     /// Bytes of what is decoded and waits for the FTLs.
@@ -152,6 +158,27 @@ impl Promised {
     }
 }
 
+/// Told when a promise is given back.
+static GIVEN_BACK: Condvar = Condvar::new();
+
+fn promised() -> MutexGuard<'static, Promised> {
+    PROMISED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// After [`SimError::Memory`]: waits until another experiment of this process gives back what it was promised. `false`
+/// if that would not help. Who waits must hold no [`Prepared`](crate::Prepared).
+pub fn wait_for_memory(needed_bytes: u64) -> bool {
+    let mut promised = promised();
+    if promised.bytes == 0 {
+        return promised.left(available_bytes()).is_none_or(|left| needed_bytes <= left);
+    }
+    if promised.available_before.is_some_and(|before| needed_bytes > before) {
+        return false;
+    }
+    drop(GIVEN_BACK.wait(promised).unwrap_or_else(PoisonError::into_inner));
+    true
+}
+
 /// Memory that an experiment may take, until it is dropped.
 pub(crate) struct Promise {
     pub(crate) bytes: u64,
@@ -160,17 +187,18 @@ pub(crate) struct Promise {
 impl Promise {
     /// Refuses an experiment that does not fit into memory, with the number of its FTLs.
     pub(crate) fn new(needed_bytes: u64, ftls: usize) -> Result<Self, SimError> {
-        let mut promised = PROMISED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut promised = promised();
         let left = promised.left(available_bytes());
         check(needed_bytes, ftls, left)?;
-        promised.bytes += needed_bytes;
+        promised.bytes = promised.bytes.saturating_add(needed_bytes);
         Ok(Self { bytes: needed_bytes })
     }
 }
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        PROMISED.lock().unwrap_or_else(PoisonError::into_inner).bytes -= self.bytes;
+        promised().bytes -= self.bytes;
+        GIVEN_BACK.notify_all();
     }
 }
 
@@ -196,7 +224,7 @@ mod tests {
             error.starts_with("1000 FTLs on this drive need 8.400 GiB of memory, and 130 MiB are"),
             "{error}"
         );
-        for remedy in ["--logical", "fewer FTLs", "--jobs 1"] {
+        for remedy in ["--logical", "fewer FTLs", "--jobs 1", "--threads 1"] {
             assert!(error.contains(remedy), "{error}");
         }
     }

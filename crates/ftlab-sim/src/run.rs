@@ -23,7 +23,6 @@ pub struct Prepared {
     pub(crate) config: Config,
     pub(crate) requests: Option<u64>,
     pub(crate) notes: Vec<(String, String)>,
-    pub(crate) memory: Promise,
     /// Fill and workload for the first pass; empty if there is none.
     pub(crate) ahead: Vec<Feed>,
     /// Fill, if there is one, and workload.
@@ -32,6 +31,8 @@ pub struct Prepared {
     pub(crate) hosted: Vec<Hosted>,
     pub(crate) runs: Vec<FtlRun>,
     pub(crate) pool: Threads,
+    /// Given back after everything else.
+    pub(crate) memory: Promise,
 }
 
 impl Prepared {

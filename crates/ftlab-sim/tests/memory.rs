@@ -1,11 +1,14 @@
 //! What an experiment is said to take, before it begins, is what it takes: at least that, and not much more.
 
-use ftlab_sim::{DriveOptions, Experiment, Faults, Fill, Length, Logical, SLACK_BYTES, Workload};
+use ftlab_sim::{
+    DriveOptions, Experiment, Faults, Fill, Length, Logical, SLACK_BYTES, Workload, wait_for_memory,
+};
 use ftlab_spec::ByteSize;
 use ftlab_trace::OpenOptions;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The system's allocator, with the bytes in use and the most of them.
 struct Counting;
@@ -149,6 +152,38 @@ fn several_at_once_and_what_is_watched() {
     cached.ftls.retain(|ftl| ftl.name != "faster");
     cached.drive.slc_cache = Some("size=64MiB".parse().unwrap());
     wrong.compare("SLC cache", &cached);
+}
+
+#[test]
+fn a_warm_up_has_no_intervals() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let timed = |ftl: &str, warmup_writes| Experiment {
+        warmup_writes,
+        interval_writes: Some(1),
+        timing: Some("slc".parse().unwrap()),
+        ..experiment(ftl, 0.125, 1000)
+    };
+    let said = |warmup_writes| timed("midas", warmup_writes).prepare().unwrap().memory_bytes();
+    assert_eq!(said(1_000_000_000), said(u64::MAX));
+    assert!(said(u64::MAX) < 64 << 20, "{}", said(u64::MAX));
+    let error = timed("fk", u64::MAX).prepare().err().unwrap().to_string();
+    assert!(error.contains("of memory, and"), "{error}");
+}
+
+#[test]
+fn who_lacks_memory_waits_for_the_others_if_that_helps() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(wait_for_memory(1) && !wait_for_memory(u64::MAX), "there are no others");
+    let prepared = experiment("midas", 0.125, 1000).prepare().unwrap();
+    assert!(!wait_for_memory(u64::MAX), "it does not fit without them either");
+    let is_given_back = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| wait_for_memory(1) && is_given_back.load(Ordering::SeqCst));
+        std::thread::sleep(Duration::from_millis(100));
+        is_given_back.store(true, Ordering::SeqCst);
+        drop(prepared);
+        assert!(waiting.join().unwrap());
+    });
 }
 
 #[test]

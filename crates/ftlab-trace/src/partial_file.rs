@@ -60,6 +60,11 @@ impl PartialFile {
         name.into()
     }
 
+    /// The same where links lead from `path`.
+    pub(crate) fn provisional_of(path: &Path) -> PathBuf {
+        Self::provisional(&fs::canonicalize(path).unwrap_or_else(|_| path.into()))
+    }
+
     /// Whether a file of this name was not completed.
     pub(crate) fn is_provisional(name: &str) -> bool {
         name.ends_with(ENDING)
@@ -124,7 +129,7 @@ impl Drop for PartialFile {
 /// Refuses to begin a file whose beginning a killed process has left, and which may be worth more than
 /// its place.
 pub fn check_unfinished(path: &Path) -> Result<(), TraceError> {
-    let partial = PartialFile::provisional(path);
+    let partial = PartialFile::provisional_of(path);
     if !fs::metadata(&partial).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Ok(());
     }

@@ -79,7 +79,11 @@ impl Place {
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ftlab"));
         command.current_dir(self.path()).args(arguments.split_whitespace());
-        // What is kept of a user is kept here.
+        self.kept_here(command)
+    }
+
+    /// A command that keeps here what is kept of a user.
+    pub(crate) fn kept_here(&self, mut command: Command) -> Command {
         command.env("XDG_CACHE_HOME", self.path().join("cache"));
         command
     }

@@ -22,7 +22,7 @@ pub use slo::{Slo, timing_at};
 use circumstance::circumstances;
 use life::TERABYTE;
 
-use crate::parallel::{Stop, Until, parallel};
+use crate::parallel::{Stop, Until, parallel, when_it_fits};
 use ftlab_ftl::registry;
 use ftlab_sim::Physical;
 use ftlab_sim::{Experiment, Length, SimError, Verdict, Workload};
@@ -230,10 +230,12 @@ impl Question {
             registry::resolve(ftl)?;
         }
         // What is wrong with the workload is wrong for all FTLs, and better said once.
-        let prepared = self
+        let drive = self
             .experiment(&Spec::bare("1r-greedy"), Physical::OverProvisioning(Share(1.0)))
-            .prepare()?;
-        let drive = &prepared.config().drive;
+            .prepare()?
+            .config()
+            .drive
+            .clone();
         let evidence = Evidence::of(&self.base, drive.logical_pages)?;
         if let Some(evidence) = &evidence {
             evidence.require_any(&self.base.workload.name(), drive.logical_bytes)?;
@@ -371,7 +373,9 @@ impl Question {
     }
 
     fn point(&self, ftl: &Spec, physical: Physical) -> Result<Point, SimError> {
-        let result = self.experiment(ftl, physical).run(&mut Until(&self.stop))?;
+        let experiment = self.experiment(ftl, physical);
+        let run = || experiment.run(&mut Until(&self.stop));
+        let result = when_it_fits(|| self.stop.load(Relaxed), run)?;
         let (drive, run) = (&result.config.drive, &result.runs[0]);
         let lately = run.settling.window_waf.filter(|_| result.config.until_steady);
         let waf = lately.unwrap_or(run.waf);

@@ -5,7 +5,7 @@ use super::cell::{Cell, Outcome};
 use super::score::RIVALS;
 use crate::error::LabError;
 use crate::identity::changed;
-use crate::parallel::{Stop, Until, lock, parallel};
+use crate::parallel::{Stop, Until, lock, parallel, when_it_fits};
 use ftlab_ftl::registry::{self, Kind, entries};
 use ftlab_sim::result::RunResult;
 use ftlab_sim::{Experiment, Fill, Physical, SimError, Workload, WorkloadIdentity};
@@ -176,7 +176,9 @@ impl Comparison {
         if let Some(run) = lock(store).get(&own) {
             return Ok(of(Ok(run)));
         }
-        let ran = experiment.run(&mut Until(&self.stop)).and_then(|result| {
+        let is_stopped = || self.stop.load(Ordering::Relaxed);
+        let run = || experiment.run(&mut Until(&self.stop));
+        let ran = when_it_fits(is_stopped, run).and_then(|result| {
             let is_same = self.identity(&experiment.workload, contents)? == *identity;
             if is_same { Ok(result) } else { Err(changed(&experiment.workload)) }
         });

@@ -5,7 +5,7 @@ use super::series::{Distance, Measured};
 use crate::error::LabError;
 use crate::identity::changed;
 use crate::kept::Kept;
-use crate::parallel::{Stop, lock};
+use crate::parallel::{Stop, lock, when_it_fits};
 use ftlab_sim::{
     Experiment, Length, Logical, Physical, Prepared, Progress, SimError, Status, WorkloadIdentity,
 };
@@ -189,7 +189,9 @@ impl<'a> Runner<'a> {
     ) -> Result<Option<Written>, LabError> {
         match self.prepared_or_run(candidate, extent, seed) {
             Ok(written) => Ok(Some(written).filter(|written| !written.given_up)),
-            Err(LabError::Sim(SimError::Stopped)) => Err(SimError::Stopped.into()),
+            Err(LabError::Sim(error @ (SimError::Stopped | SimError::Changed { .. }))) => {
+                Err(error.into())
+            }
             Err(LabError::Sim(error)) => {
                 lock(&self.refused).get_or_insert_with(|| format!("{}: {error}", candidate.ftl));
                 Ok(None)
@@ -206,7 +208,8 @@ impl<'a> Runner<'a> {
     ) -> Result<Written, LabError> {
         let drive_writes = extent.measured.host_bytes() / candidate.capacity as f64;
         let experiment = self.experiment(candidate, extent.pages, drive_writes, seed)?;
-        let prepared = experiment.prepare()?;
+        let is_stopped = || self.question.stop.load(Ordering::Relaxed);
+        let prepared = when_it_fits(is_stopped, || experiment.prepare())?;
         // Over-provisioning is in whole blocks: neighbours may be the same drive.
         let Candidate { ftl, capacity, .. } = candidate;
         let name = format!("{ftl} {capacity} {:?} {seed}", prepared.config().drive);
@@ -272,7 +275,8 @@ impl<'a> Runner<'a> {
             Err(SimError::Stopped) if watch.given_up => None,
             Err(error) => return Err(error.into()),
         };
-        if identity(self.question, &self.contents)? != self.identity {
+        // What cannot be looked at any more is no reason against a candidate either.
+        if identity(self.question, &self.contents).ok().as_ref() != Some(&self.identity) {
             return Err(changed(&self.question.base.workload).into());
         }
         let relocated = run.map(|run| run.running_relocations);

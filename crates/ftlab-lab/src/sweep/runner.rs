@@ -6,11 +6,11 @@ use super::plan::{Job, Plan};
 use super::shard::Shard;
 use super::store::Store;
 use crate::error::LabError;
-use crate::parallel::on_threads;
+use crate::parallel::{on_threads, when_it_fits};
 use ftlab_sim::{Experiment, ExperimentResult, Progress, SimError, Status, Threads};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a sweep is carried out. Results depend on none of it.
@@ -87,7 +87,6 @@ pub fn sweep(
         started: Instant::now(),
         state: Mutex::new(state),
         store: Mutex::new(store),
-        one_ended: Condvar::new(),
         progress,
     };
     shared.tell();
@@ -142,7 +141,6 @@ struct Shared<'a> {
     started: Instant,
     state: Mutex<State>,
     store: Mutex<&'a mut Store>,
-    one_ended: Condvar,
     progress: &'a (dyn Fn(&SweepStatus) -> ControlFlow<()> + Sync),
 }
 
@@ -168,7 +166,6 @@ impl Shared<'_> {
                 state.broken.get_or_insert(error);
             }
             drop(state);
-            self.one_ended.notify_all();
             self.tell();
         }
     }
@@ -197,31 +194,9 @@ impl Shared<'_> {
         work: f64,
         experiment: &Experiment,
     ) -> Result<ExperimentResult, SimError> {
-        loop {
-            let (others, is_broken) = {
-                let state = self.state();
-                (state.running.len() > 1, state.broken.is_some())
-            };
-            if is_broken {
-                return Err(SimError::Stopped);
-            }
-            match experiment.prepare_on(&self.pool) {
-                Ok(prepared) => break prepared.run(&mut Meter { shared: self, worker, work }),
-                // What the others hold is free when they end.
-                Err(SimError::Memory { .. }) if others => self.wait_for_another(worker),
-                Err(error) => break Err(error),
-            }
-        }
-    }
-
-    /// Waits until another job ends; meanwhile this one does not count as running.
-    fn wait_for_another(&self, worker: usize) {
-        let mut state = self.state();
-        state.running.remove(&worker);
-        if !state.running.is_empty() {
-            state = self.one_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.running.insert(worker, 0.0);
+        let is_broken = || self.state().broken.is_some();
+        let prepared = when_it_fits(is_broken, || experiment.prepare_on(&self.pool))?;
+        prepared.run(&mut Meter { shared: self, worker, work })
     }
 
     fn tell(&self) {

@@ -12,7 +12,7 @@ pub use split::split_file;
 pub use writer::{CreateOptions, TraceSink, WriterInfo, Written};
 
 use crate::format::parquet::VOLUMES_PROPERTY;
-use crate::partial_file::is_same_file;
+use crate::partial_file::{check_unfinished, is_same_file};
 use crate::{
     Input, Layout, OpenOptions, PartialFile, RequestBatch, Skipped, TraceError, TraceSource,
     format, window,
@@ -29,10 +29,13 @@ pub static WRITERS: &[WriterInfo] =
 ///
 /// The file appears under its name when [`TraceSink::finish`] returns, and not at all if it does
 /// not; an existing file is replaced, and anything else that has the name is an error. Of what cannot
-/// be completed, `NAME.partial` remains if `options` ask for it.
+/// be completed, `NAME.partial` remains if `options` ask for it; they then refuse to replace such a part.
 pub fn create(path: &Path, options: &CreateOptions) -> Result<Box<dyn TraceSink>, TraceError> {
     crate::pages::page_sectors(options.page_bytes)?;
     let writer = writer_of(path, options.format.as_deref())?;
+    if options.keeps_part {
+        check_unfinished(path)?;
+    }
     (writer.create)(PartialFile::create(path)?.keeping_part(options.keeps_part), options)
 }
 
@@ -126,16 +129,23 @@ pub fn convert_file(
     Ok(Converted { written, skipped: source.skipped().clone(), volumes: Vec::new() })
 }
 
-/// Refuses to replace the trace that is being read, under whatever name.
+/// Refuses to replace the trace that is being read, under whatever name; also under the one that the new file has
+/// until it is complete.
 fn refuse_same_file(from: &Path, to: &Path) -> Result<(), TraceError> {
-    let inputs = Input::files(from);
-    match inputs.iter().find(|input| is_same_file(input, to)) {
-        None => Ok(()),
-        Some(input) => Err(TraceError::Unsupported {
-            what: format!("{} is the trace {} itself", to.display(), input.display()),
-            remedy: "write to another file, and rename it afterwards".into(),
-        }),
+    let partial = PartialFile::provisional_of(to);
+    for input in Input::files(from) {
+        let what = if is_same_file(&input, to) {
+            format!("{} is the trace {} itself", to.display(), input.display())
+        } else if is_same_file(&input, &partial) {
+            let (to, partial) = (to.display(), partial.display());
+            format!("{to} is written as {partial} until it is complete, which is the trace itself")
+        } else {
+            continue;
+        };
+        let remedy = "write to another file, and rename it afterwards".into();
+        return Err(TraceError::Unsupported { what, remedy });
     }
+    Ok(())
 }
 
 /// Opens `part` of `from`, with options for a sink that say where it comes from.
