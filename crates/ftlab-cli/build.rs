@@ -41,8 +41,10 @@ fn of_repository() -> Option<String> {
         return None;
     }
     let commit = git(&["rev-parse", "HEAD"])?;
-    // Every commit and every change to another one adds a line to the log, which a clone may lack at first.
-    for name in ["HEAD", "logs/HEAD"] {
+    // Every commit and every change to another one adds a line to the log, which a clone may lack; then the branch
+    // tells, in a file of its own or among others.
+    let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
+    for name in ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
         let path = git(&["rev-parse", "--git-path", name])?;
         if Path::new(&path).exists() {
             println!("cargo::rerun-if-changed={path}");

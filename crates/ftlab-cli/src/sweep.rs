@@ -87,15 +87,17 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<(), CliError> {
         written.note(print(&table(&plan, &results)));
     }
     let csv = directory.join("results.csv");
-    written.note(write_csv(&plan, &results, &csv));
-    written.all()?;
+    let csv_written = write_csv(&plan, &results, &csv);
+    let wrote =
+        csv_written.as_ref().map_or(String::new(), |()| format!("; wrote {}", csv.display()));
+    written.note(csv_written);
     say(&format!(
-        "{} runs carried out, {} reused; wrote {}\n",
+        "{} runs carried out, {} reused{wrote}\n",
         grouped(outcome.ran as u64),
         grouped(outcome.reused as u64),
-        csv.display()
     ));
-    report_failures(&outcome)
+    written.note(report_failures(&outcome));
+    written.all()
 }
 
 /// Carries out the runs that have no result yet.

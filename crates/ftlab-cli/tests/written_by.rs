@@ -152,7 +152,8 @@ fn the_build_finds_its_commit() {
     let watched = said.lines().filter_map(|line| line.strip_prefix("cargo::rerun-if-changed="));
     let watched: Vec<_> = watched.filter(|path| path.contains(".git")).collect();
     let crate_folder = script.place.path().join("clone/crates/ftlab-cli");
-    assert!(!watched.is_empty() && watched.iter().all(|path| crate_folder.join(path).exists()));
+    assert!(watched.iter().all(|path| crate_folder.join(path).exists()), "{watched:?}");
+    assert!(watched.iter().any(|path| path.contains("/refs/heads/")), "{watched:?}");
     fs::write(crate_folder.join("tests/a.rs"), "// more").unwrap();
     assert_eq!(script.commit("clone", None), head, "a test is not built into the program");
     fs::write(crate_folder.join("build.rs"), "fn main() { }\n").unwrap();

@@ -19,6 +19,8 @@ pub struct Kept<C, R> {
     finished: HashMap<String, R>,
     /// Runs in which something else decided than in this program.
     others: usize,
+    /// Whether the last line was torn, and the next one is to begin after it.
+    is_torn: bool,
     of: PhantomData<C>,
 }
 
@@ -49,7 +51,7 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         let path = directory.join(name);
         let cannot = |source: io::Error| LabError::not_kept(&path, &source);
         fs::create_dir_all(directory).map_err(cannot)?;
-        let mut file =
+        let file =
             OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
         let bytes = fs::read(&path).map_err(cannot)?;
         let is_other = other_versions();
@@ -62,10 +64,8 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
                 finished.insert(line.key, line.run);
             }
         }
-        if bytes.last().is_some_and(|byte| *byte != b'\n') {
-            file.write_all(b"\n").map_err(cannot)?;
-        }
-        Ok(Self { path, file, finished, others, of: PhantomData })
+        let is_torn = bytes.last().is_some_and(|byte| *byte != b'\n');
+        Ok(Self { path, file, finished, others, is_torn, of: PhantomData })
     }
 
     /// How many runs are there that are never used again, since something else decided than in this program.
@@ -92,13 +92,15 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
     pub(crate) fn put(&mut self, of: &RunIdentity, cell: &C, run: &R) -> Result<(), LabError> {
         let (key, versions) = (of.hash.clone(), of.versions.clone());
         let line = Line { key, by: ftlab_spec::written_by(), versions, cell, run };
-        let mut text = serde_json::to_string(&line).unwrap_or_default();
-        text.push('\n');
+        let end_of_torn = if self.is_torn { "\n" } else { "" };
+        let text = serde_json::to_string(&line).unwrap_or_default();
+        let text = format!("{end_of_torn}{text}\n");
         let before = self.file.metadata().map_or(u64::MAX, |file| file.len());
         self.file.write_all(text.as_bytes()).map_err(|source| {
             self.take_back(before, text.as_bytes());
             LabError::not_kept(&self.path, &source)
         })?;
+        self.is_torn = false;
         self.finished.insert(of.hash.clone(), run.clone());
         Ok(())
     }

@@ -72,6 +72,25 @@ fn fit(question: &Question) -> Fit {
 }
 
 #[test]
+fn a_trace_that_is_changed_ends_a_fit() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.u32");
+    let write = |writes: u32| {
+        let pages = (0..writes).map(|at| at.wrapping_mul(2_654_435_761) >> 20);
+        std::fs::write(&path, pages.flat_map(u32::to_le_bytes).collect::<Vec<_>>()).unwrap();
+    };
+    write(20_000);
+    let hidden = Hidden { ftl: "fifo", op_ratio: 0.1, units: 128, seed: 7 };
+    let (measured, _) = series(&hidden, "uniform", 4096, 4.0);
+    let mut question = question(measured, "uniform", 4096, vec!["fifo".parse().unwrap()]);
+    let options = OpenOptions { format: Some("lpn-u32".into()), ..OpenOptions::default() };
+    question.base.workload = Workload::parse(path.to_str().unwrap(), options).unwrap();
+    let error = question.answer(None, 1, &|runs| write(20_000 + runs as u32)).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("trace.u32, which was changed while it was read,"), "{error}");
+}
+
+#[test]
 fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
     let hidden = Hidden { ftl: "sep-gc/greedy", op_ratio: 0.137, units: 512, seed: 77 };
     let workload = "fio-randwrite:bs=128";

@@ -56,6 +56,11 @@ impl Pass {
     pub(crate) fn new(logical_pages: u32, writes: Option<u64>) -> Result<Self, SimError> {
         let mut lifetimes = Vec::new();
         let writes = writes.unwrap_or(0);
+        let available = available_bytes();
+        // A failed reservation is no error everywhere: an allocator may end the process.
+        if available.is_some_and(|bytes| writes.saturating_mul(WRITE_BYTES) > bytes) {
+            return Err(too_many(writes));
+        }
         let room = usize::try_from(writes).ok().map(|writes| lifetimes.try_reserve_exact(writes));
         if room.is_none_or(|reserved| reserved.is_err()) {
             return Err(too_many(writes));
@@ -65,9 +70,7 @@ impl Pass {
             written: vec![0; logical_pages as usize],
             ended: vec![(0, 0); logical_pages as usize],
             // A growing table takes up to twice its size, and once more while it moves.
-            writes_max: available_bytes()
-                .map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES))
-                .max(writes),
+            writes_max: available.map_or(u64::MAX, |bytes| bytes / (3 * WRITE_BYTES)).max(writes),
         })
     }
 
