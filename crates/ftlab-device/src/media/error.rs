@@ -31,11 +31,15 @@ pub enum MediaError {
     )]
     NoDrive,
     /// One superblock is damaged.
-    #[error(
-        "the superblock at offset {offset} is damaged: its checksum is wrong, or it is not like the other one"
-    )]
+    #[error("the superblock at offset {offset} is damaged: its checksum is wrong")]
     Superblock {
         /// Its offset.
+        offset: u64,
+    },
+    /// The superblocks are of one drive, and say different things.
+    #[error("the superblock at offset {offset} is not like the other one: a change was cut off")]
+    OtherSuperblock {
+        /// The offset of the second one.
         offset: u64,
     },
     /// Both superblocks are damaged.

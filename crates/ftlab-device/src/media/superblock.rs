@@ -245,7 +245,7 @@ impl Superblock {
         // A change of both was cut off after one.
         let differs = second.as_ref().ok().filter(|second| **second != superblock).map(|second| {
             superblock.format = superblock.format.min(second.format);
-            MediaError::Superblock { offset: superblock.layout.second_superblock() }
+            MediaError::OtherSuperblock { offset: superblock.layout.second_superblock() }
         });
         let damaged = first.err().or(second.err()).or(differs);
         Ok((superblock, damaged))
