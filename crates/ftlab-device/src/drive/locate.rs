@@ -435,7 +435,7 @@ pub(crate) fn locate_all(
     recovery.dropped = journaled - last;
     let mut assigned = Assigned::new(superblock, &map, &changes, &found);
     let page_bytes = u64::from(superblock.config.geometry.page_bytes());
-    let used = extent.end.position.saturating_sub(tail(&headers, &map));
+    let used = extent.end.position.saturating_sub(headers.tail(&map.checkpoint));
     let room = superblock.layout.journal_bytes.saturating_sub(used);
     let most = room / 2 / (page_bytes + 16);
     let gone = assigned.place_loose(superblock, &mut changes.slots, most)?;
@@ -462,13 +462,6 @@ pub(crate) fn locate_all(
     ftl.check()?;
     let loaded = Loaded { ftl, slot: map.slot, checkpoint: map.checkpoint };
     Ok(Repeated { loaded, headers, extent, last, lost, unwritable })
-}
-
-/// The position from which checkpoints need the journal.
-fn tail(headers: &Headers, map: &Map) -> u64 {
-    let others = [0, 1].into_iter().filter_map(|slot| headers.of(slot).ok());
-    let older = others.filter(|other| other.number <= map.checkpoint.number);
-    older.map(|other| other.head.position).min().unwrap_or(map.checkpoint.head.position)
 }
 
 /// The last operation after which every version is there.

@@ -73,13 +73,19 @@ impl Headers {
     }
 
     /// Those that are intact.
-    pub(crate) fn intact(&self) -> impl Iterator<Item = &Checkpoint> {
+    fn intact(&self) -> impl Iterator<Item = &Checkpoint> {
         self.0.iter().flatten()
     }
 
     /// That of `slot`, or why there is none.
     pub(crate) fn of(&self, slot: u8) -> Result<Checkpoint, String> {
         self.0[usize::from(slot)].as_ref().cloned().map_err(ToString::to_string)
+    }
+
+    /// The position from which checkpoints need the journal, if `used` is the one that is used.
+    pub(crate) fn tail(&self, used: &Checkpoint) -> u64 {
+        let older = self.intact().find(|other| other.number < used.number);
+        older.unwrap_or(used).head.position
     }
 
     /// The slots, that of the newest one first.

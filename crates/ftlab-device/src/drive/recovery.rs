@@ -13,8 +13,8 @@ use crate::drive::locate;
 use crate::drive::opening::{Extent, Headers, How, Loaded, MayLose, Recovery, Repeated};
 use crate::drive::replaying::replay;
 use crate::media::{
-    Backing, Checkpoint, Head, Journal, Mark, MediaError, Misplaced, Pages, Record, Source,
-    Superblock, Unplaced, VERSION, new_session, sequence,
+    Backing, Head, Journal, Mark, MediaError, Misplaced, Pages, Record, Source, Superblock,
+    Unplaced, VERSION, new_session, sequence,
 };
 use ftlab_flash::Lpn;
 use ftlab_ftl::registry;
@@ -249,10 +249,7 @@ impl Repeated {
 
     /// The position from which checkpoints need the journal.
     fn tail(&self) -> u64 {
-        let used = &self.loaded.checkpoint;
-        let is_older = |other: &&Checkpoint| other.number < used.number;
-        let older = self.headers.intact().find(is_older);
-        older.unwrap_or(used).head.position
+        self.headers.tail(&self.loaded.checkpoint)
     }
 }
 

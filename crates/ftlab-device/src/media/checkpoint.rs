@@ -43,7 +43,7 @@ pub(crate) struct Checkpoint {
     pub(crate) sections: Vec<(Section, u64)>,
 }
 
-/// A part of a body, which has so many bytes. What a version does not know, it passes over.
+/// A part of a body. What a version does not know, it passes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Section {
