@@ -40,15 +40,20 @@ fn taken_over(name: &str, from: &Built, config: DriveConfig) -> Built {
     let drive = from.drive();
     let blocks = (0..config.geometry.blocks()).map(BlockId);
     let erases: Vec<u32> = blocks.clone().map(|block| drive.erases(block)).collect();
-    ftl.continue_counts(drive.mapped_pages(), &from.counters(), &erases);
     let mut owners = vec![u32::MAX; config.geometry.pages() as usize];
     for lpn in (0..LOGICAL_PAGES).map(Lpn) {
         if let Some(Ppn(page)) = drive.flash_page(lpn) {
             owners[page as usize] = lpn.0;
         }
     }
-    for (block, owners) in blocks.zip(owners.chunks_exact(PAGES_PER_BLOCK as usize)) {
-        ftl.adopt(block, owners);
+    let owners = |block: BlockId| {
+        &owners[block.index() * PAGES_PER_BLOCK as usize..][..PAGES_PER_BLOCK as usize]
+    };
+    let holds = |block: &BlockId| owners(*block).iter().any(|owner| *owner != u32::MAX);
+    let held: Vec<BlockId> = blocks.rev().filter(holds).collect();
+    ftl.begin_adoption(&held, drive.mapped_pages(), &from.counters(), &erases);
+    for block in held {
+        ftl.adopt(block, owners(block));
     }
     ftl
 }

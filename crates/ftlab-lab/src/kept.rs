@@ -2,6 +2,7 @@
 
 use crate::error::LabError;
 use ftlab_sim::{RunIdentity, other_versions};
+use rustix::fs::{FlockOperation, flock};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -95,6 +96,7 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         let end_of_torn = if self.is_torn { "\n" } else { "" };
         let text = serde_json::to_string(&line).unwrap_or_default();
         let text = format!("{end_of_torn}{text}\n");
+        let _alone = Alone::with(&self.file);
         let before = self.file.metadata().map_or(u64::MAX, |file| file.len());
         self.file.write_all(text.as_bytes()).map_err(|source| {
             self.take_back(before, text.as_bytes());
@@ -106,8 +108,25 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
     }
 }
 
+/// No other process of this program adds to the file meanwhile. Where files cannot be locked, readers pass over what
+/// two have torn.
+struct Alone<'a>(&'a File);
+
+impl<'a> Alone<'a> {
+    fn with(file: &'a File) -> Self {
+        let _ = flock(file, FlockOperation::LockExclusive);
+        Self(file)
+    }
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        let _ = flock(self.0, FlockOperation::Unlock);
+    }
+}
+
 impl<C, R> Kept<C, R> {
-    /// Removes the beginning of `line`, which did not fit, unless another process added to it meanwhile.
+    /// Removes the beginning of `line`, which did not fit, unless another process has added to it.
     fn take_back(&self, before: u64, line: &[u8]) {
         let mut end = vec![0; line.len()];
         let bytes = self.file.read_at(&mut end, before).unwrap_or(0);

@@ -19,8 +19,8 @@ use crate::drive::opening::{
     Extent, Headers, Loaded, MayLose, Recovery, Repeated, bound, first_intact, load_again, measure,
 };
 use crate::media::{
-    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Record,
-    Section, Slots, Superblock, Tracker, for_each_owner, last_without, slots_at,
+    Backing, BodyReader, Checkpoint, Head, JournalReader, Media, MediaError, Owner, Pages, Reads,
+    Record, Section, Slots, Superblock, Tracker, for_each_owner, last_without, slots_at,
 };
 use ftlab_flash::{BlockId, Lpn, NoPayload, Ppn};
 use ftlab_ftl::Restored;
@@ -253,7 +253,7 @@ impl Found {
             newest: vec![0; (pages.layout.places() / pages_per_block) as usize],
         };
         let mut candidates: Vec<(Ppn, Owner)> = Vec::new();
-        for_each_owner(pages.backing, pages.layout, |place, owner| {
+        for_each_owner(pages.backing, pages.layout, Reads::Alike, |place, owner| {
             let lpn = owner.lpn;
             if lpn.index() >= map.flash_pages.len() || !changes.is_known(map, lpn, owner.checksum) {
                 return;
@@ -503,16 +503,17 @@ fn adopt(
     let all = || changes.of.values().flatten();
     let writes = all().filter(|change| change.checksum.is_some()).count() as u64;
     let trims = all().count() as u64 - writes;
-    ftl.continue_counts(assigned.mapped, &map.counted.after(writes, trims), &map.erases);
     let geometry = *ftl.drive().geometry();
     let pages_per_block = geometry.pages_per_block() as usize;
     let owners =
         |block: BlockId| &assigned.owners[block.index() * pages_per_block..][..pages_per_block];
-    let blocks = (0..geometry.blocks()).map(BlockId);
-    let mut by_age: Vec<BlockId> = blocks.collect();
+    let holds = |block: &BlockId| owners(*block).iter().any(|owner| *owner != NONE);
+    let mut by_age: Vec<BlockId> = (0..geometry.blocks()).map(BlockId).filter(holds).collect();
     let slot =
         |block: BlockId| map.slots.place(geometry.first_page(block)).0 as usize / pages_per_block;
     by_age.sort_by_key(|block| found.newest[slot(*block)]);
+    let counters = map.counted.after(writes, trims);
+    ftl.begin_adoption(&by_age, assigned.mapped, &counters, &map.erases);
     for block in by_age {
         ftl.adopt(block, owners(block));
     }
@@ -529,7 +530,7 @@ pub(crate) fn strangers(loaded: &mut Loaded, pages: Pages) -> Result<u64, MediaE
     let mut strange = Vec::new();
     let mut missing = 0;
     let mut seen = vec![0_u64; checksums.len().div_ceil(64)];
-    for_each_owner(pages.backing, pages.layout, |place, owner| {
+    for_each_owner(pages.backing, pages.layout, Reads::Once, |place, owner| {
         let (slot, lpn) = (place.0 / geometry.pages_per_block(), owner.lpn);
         let Some(block) = blocks[slot as usize] else { return };
         let page = Ppn(geometry.first_page(block).0 + place.0 % geometry.pages_per_block());

@@ -2,7 +2,9 @@
 
 use crate::drive::check::open_shared;
 use crate::drive::{CreateOptions, Drive, OpenOptions};
-use crate::media::{Backing, MediaError, Owner, Superblock, checksum, for_each_owner, read_medium};
+use crate::media::{
+    Backing, MediaError, Owner, Reads, Superblock, checksum, for_each_owner, read_medium,
+};
 use crate::store::Store;
 use ftlab_flash::{Lpn, Ppn};
 use std::cmp::Reverse;
@@ -62,7 +64,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<Restored, MediaError> {
 /// The owners of all flash pages, and their places. What cannot be read is passed over.
 fn read_owners(backing: &dyn Backing, superblock: &Superblock) -> Vec<(Owner, Ppn)> {
     let mut owners = Vec::new();
-    for_each_owner(backing, &superblock.layout, |place, owner| {
+    for_each_owner(backing, &superblock.layout, Reads::Alike, |place, owner| {
         if owner.lpn.0 < superblock.config.logical_pages {
             owners.push((owner, place));
         }

@@ -46,7 +46,7 @@ pub(crate) use journal::{Head, Journal, batch_bytes_max, new_session};
 pub(crate) use journal_reader::{Half, JournalReader};
 pub(crate) use layout::{HEADER_BYTES, Layout};
 pub(crate) use mark::Mark;
-pub(crate) use owners::{Owner, for_each_owner, sequence};
+pub(crate) use owners::{Owner, Reads, for_each_owner, sequence};
 pub(crate) use reading::{Unread, read_medium, retry_all, with_retries};
 pub(crate) use replay::{Misplaced, Pages, Source, Tracker, Unplaced, last_without};
 pub(crate) use slots::{Replacement, Slots};

@@ -7,7 +7,7 @@
 use crate::media::backing::Backing;
 use crate::media::fields::{FieldReader, FieldWriter};
 use crate::media::layout::{Layout, OWNER_BYTES};
-use crate::media::reading::read_alike;
+use crate::media::reading::{Unread, read_alike, read_medium};
 use ftlab_flash::{Lpn, Ppn};
 
 /// What is known of a flash page.
@@ -44,21 +44,39 @@ impl Owner {
 /// Owners read at once.
 const OWNERS_AT_ONCE: usize = 1 << 16;
 
+/// How owners are read, which have no checksums of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Two reads have to agree.
+    Alike,
+    /// One read: for those who look at the page itself where its owner is not what they expect.
+    Once,
+}
+
+impl Reads {
+    fn read(self, backing: &dyn Backing, bytes: &mut [u8], offset: u64) -> Result<(), Unread> {
+        match self {
+            Self::Alike => read_alike(backing, bytes, offset),
+            Self::Once => read_medium(backing, bytes, offset, |_| Some(())),
+        }
+    }
+}
+
 /// Calls `see` for every place that has an owner, in order. What cannot be read is passed over.
 pub(crate) fn for_each_owner(
     backing: &dyn Backing,
     layout: &Layout,
+    reads: Reads,
     mut see: impl FnMut(Ppn, Owner),
 ) {
     let mut bytes = vec![0; OWNERS_AT_ONCE * OWNER_BYTES];
     for first in (0..layout.places()).step_by(OWNERS_AT_ONCE) {
         let count = OWNERS_AT_ONCE.min((layout.places() - first) as usize);
         let bytes = &mut bytes[..count * OWNER_BYTES];
-        // They have no checksums of their own.
-        if read_alike(backing, bytes, layout.owner(Ppn(first))).is_err() {
+        if reads.read(backing, bytes, layout.owner(Ppn(first))).is_err() {
             let sectors = bytes.chunks_mut(512);
             for (sector, offset) in sectors.zip((layout.owner(Ppn(first))..).step_by(512)) {
-                if read_alike(backing, sector, offset).is_err() {
+                if reads.read(backing, sector, offset).is_err() {
                     sector.fill(0);
                 }
             }

@@ -1,7 +1,8 @@
 //! Memory for data that wait for the rest of their request: leases of it, of which there is a limited number of bytes.
 //!
 //! Those who want one wait for their turn. The one that has had its lease for longest makes way if that is too long:
-//! its connection is closed. So who sends a part of a request and no more cannot keep others from theirs.
+//! its connection is closed. So who sends a part of a request and no more cannot keep others from theirs. One whose
+//! request is whole, and is being executed, does not make way.
 
 use super::limits::{Limits, STALLED};
 use super::slots::Slot;
@@ -78,7 +79,13 @@ impl Leases {
             return Some(STALLED);
         }
         while state.held_bytes + bytes > self.most_bytes {
-            let (oldest, holder) = state.held.iter().min_by_key(|(_, holder)| holder.since)?;
+            let waits =
+                |holder: &&Holder| !holder.slot.as_ref().is_some_and(|slot| slot.is_at_work());
+            let holders = state.held.iter().filter(|(_, holder)| waits(holder));
+            let Some((oldest, holder)) = holders.min_by_key(|(_, holder)| holder.since) else {
+                // Those at work end, or wait for their clients, soon.
+                return (!state.held.is_empty()).then_some(STALLED);
+            };
             let left = STALLED.saturating_sub(holder.since.elapsed());
             if left > Duration::ZERO {
                 return Some(left);
@@ -119,6 +126,7 @@ impl Drop for Lease {
 
 #[cfg(test)]
 mod tests {
+    use super::super::slots::Phase;
     use super::*;
     use std::thread;
 
@@ -173,5 +181,22 @@ mod tests {
             20,
             "what was taken from them is not given back again"
         );
+    }
+
+    #[test]
+    fn who_waits_for_the_server_does_not_make_way() {
+        let leases = Arc::new(Leases::new(20));
+        let slots = [Phase::Working, Phase::Stalled].map(|phase| Arc::new(Slot::in_phase(phase)));
+        let [writing, sending] = slots.clone().map(|slot| leases.take(10, Some(slot)));
+        let long_ago = Instant::now().checked_sub(2 * STALLED).unwrap();
+        writing.date(long_ago.checked_sub(STALLED).unwrap());
+        sending.date(long_ago);
+        let _third = lease(&leases);
+        let ids = |leases: &Leases| leases.state().held.keys().copied().collect::<Vec<_>>();
+        assert_eq!(ids(&leases), [0, 2]);
+        // Its write is done, and it sends half of another one.
+        slots[0].enter(Phase::Stalled);
+        let _fourth = lease(&leases);
+        assert_eq!(ids(&leases), [2, 3]);
     }
 }

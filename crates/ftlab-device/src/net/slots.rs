@@ -129,6 +129,11 @@ impl Slot {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
+    /// Whether its client waits for the server.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == Phase::Working as u8
+    }
+
     /// Ends the connection, from any thread.
     pub(super) fn close(&self) {
         self.socket.shutdown(Shutdown::Both);
@@ -254,6 +259,17 @@ impl Slots {
 }
 
 #[cfg(test)]
+impl Slot {
+    /// A slot of nobody.
+    pub(super) fn in_phase(phase: Phase) -> Self {
+        let (socket, _) = std::os::unix::net::UnixStream::pair().unwrap();
+        let slot = Self::new(Socket::Unix(socket));
+        slot.enter(phase);
+        slot
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
@@ -284,8 +300,7 @@ mod tests {
     }
 
     fn slot(phase: Phase) -> Slot {
-        let slot = Slot::new(socket());
-        slot.enter(phase);
+        let slot = Slot::in_phase(phase);
         slot.since_us.store(5, Ordering::Relaxed);
         slot
     }

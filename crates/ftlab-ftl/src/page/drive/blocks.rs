@@ -140,6 +140,17 @@ impl Drive {
         debug_assert!(!self.is_valid(Ppn(page)));
     }
 
+    /// Puts `first` at the head of the free blocks, none of which has been used yet: each is found at once when it is
+    /// [wanted](Self::open) in this order.
+    pub(crate) fn order_free(&mut self, first: &[BlockId]) {
+        debug_assert_eq!((self.allocations, self.retired_blocks), (0, 0));
+        let mut is_first = vec![false; self.geometry.blocks() as usize];
+        first.iter().for_each(|block| is_first[block.index()] = true);
+        let others = self.free.iter().copied().filter(|block| !is_first[block.index()]);
+        self.free = first.iter().copied().chain(others).collect();
+        debug_assert_eq!(self.free_blocks(), self.geometry.blocks(), "each is named once");
+    }
+
     /// Continues the write clock and the erases of blocks of a drive on which nothing has been written yet.
     pub(crate) fn continue_counts(&mut self, write_clock: u64, erases: &[u32]) {
         debug_assert_eq!((self.allocations, self.retired_blocks), (0, 0));

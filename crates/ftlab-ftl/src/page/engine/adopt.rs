@@ -12,9 +12,14 @@ use crate::{Counters, Observer, StreamCounters};
 use ftlab_flash::{BlockId, Flash, Lpn};
 
 impl<P: Policy, F: Flash, O: Observer> PageMapped<P, F, O> {
+    /// Gets ready to adopt these blocks in this order.
+    pub(super) fn expect_blocks(&mut self, blocks: &[BlockId]) {
+        self.drive.order_free(blocks);
+    }
+
     /// Continues the counts of a drive that holds `mapped` pages, none of which has been adopted yet. Counts of
     /// streams are added up where there were others.
-    pub(super) fn begin_adoption(&mut self, mapped: u32, counters: &Counters, erases: &[u32]) {
+    pub(super) fn continue_counts(&mut self, mapped: u32, counters: &Counters, erases: &[u32]) {
         debug_assert_eq!(self.drive.mapped_pages(), 0, "pages are adopted after this");
         let streams = self.counters.streams.len();
         self.counters = counters.clone();

@@ -20,9 +20,15 @@ pub trait Resume: Ftl {
     /// Restores the mapping from page `first` on, as [`Drive::mapping`] gives it.
     fn set_mapping(&mut self, first: Lpn, flash_pages: &[u32]) -> Result<(), StateError>;
 
-    /// Before pages are [adopted](Self::adopt), of which there will be `mapped`: continues the counts of the
-    /// drive, whose blocks were erased so often.
-    fn continue_counts(&mut self, mapped: u32, counters: &Counters, erases: &[u32]);
+    /// Before blocks are [adopted](Self::adopt) in this order, with `mapped` pages: continues the counts of the drive,
+    /// whose blocks were erased so often.
+    fn begin_adoption(
+        &mut self,
+        blocks: &[BlockId],
+        mapped: u32,
+        counters: &Counters,
+        erases: &[u32],
+    );
 
     /// Takes over a block of a drive whose pages another FTL has placed; nothing has been written to this one. By
     /// its places in the block what each page holds, or [`u32::MAX`].
@@ -77,8 +83,15 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Resume for PageMapped<P, F, O> {
         self.drive.set_mapping(first, flash_pages)
     }
 
-    fn continue_counts(&mut self, mapped: u32, counters: &Counters, erases: &[u32]) {
-        self.begin_adoption(mapped, counters, erases);
+    fn begin_adoption(
+        &mut self,
+        blocks: &[BlockId],
+        mapped: u32,
+        counters: &Counters,
+        erases: &[u32],
+    ) {
+        self.expect_blocks(blocks);
+        self.continue_counts(mapped, counters, erases);
     }
 
     fn adopt(&mut self, block: BlockId, owners: &[u32]) {
