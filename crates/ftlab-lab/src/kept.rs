@@ -96,12 +96,7 @@ impl<C: Serialize + DeserializeOwned, R: Serialize + DeserializeOwned + Clone> K
         let end_of_torn = if self.is_torn { "\n" } else { "" };
         let text = serde_json::to_string(&line).unwrap_or_default();
         let text = format!("{end_of_torn}{text}\n");
-        let _alone = Alone::with(&self.file);
-        let before = self.file.metadata().map_or(u64::MAX, |file| file.len());
-        self.file.write_all(text.as_bytes()).map_err(|source| {
-            self.take_back(before, text.as_bytes());
-            LabError::not_kept(&self.path, &source)
-        })?;
+        self.add(text.as_bytes()).map_err(|source| LabError::not_kept(&self.path, &source))?;
         self.is_torn = false;
         self.finished.insert(of.hash.clone(), run.clone());
         Ok(())
@@ -126,6 +121,14 @@ impl Drop for Alone<'_> {
 }
 
 impl<C, R> Kept<C, R> {
+    /// Adds a line, whole or not at all.
+    fn add(&self, line: &[u8]) -> io::Result<()> {
+        let _alone = Alone::with(&self.file);
+        let mut file = &self.file;
+        let before = file.metadata().map_or(u64::MAX, |file| file.len());
+        file.write_all(line).inspect_err(|_| self.take_back(before, line))
+    }
+
     /// Removes the beginning of `line`, which did not fit, unless another process has added to it.
     fn take_back(&self, before: u64, line: &[u8]) {
         let mut end = vec![0; line.len()];

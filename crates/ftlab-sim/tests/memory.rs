@@ -103,7 +103,7 @@ fn experiment(ftl: &str, gib: f64, writes: u64) -> Experiment {
 fn every_ftl_on_a_small_drive() {
     let mut wrong = Wrong::default();
     for ftl in ftlab_ftl::registry::ftl_names() {
-        wrong.compare(&ftl, &experiment(&ftl, 0.125, 100_000));
+        wrong.compare(&ftl, &experiment(&ftl, 0.125, 30_000));
     }
 }
 
@@ -135,22 +135,22 @@ fn several_at_once_and_what_is_watched() {
     let several = |writes| {
         let ftls = ["midas", "dogi", "sepbit", "faster", "hazard:pages=on"];
         let ftls = ftls.iter().map(|ftl| ftl.parse().unwrap()).collect();
-        Experiment { ftls, ..experiment("midas", 1.0, writes) }
+        Experiment { ftls, ..experiment("midas", 0.25, writes) }
     };
-    wrong.compare("several", &several(1_000_000));
-    wrong.compare("watched", &Experiment { observe: true, ..several(1_000_000) });
+    wrong.compare("several", &several(250_000));
+    wrong.compare("watched", &Experiment { observe: true, ..several(250_000) });
     let timed =
-        |timing: &str| Experiment { timing: Some(timing.parse().unwrap()), ..several(600_000) };
+        |timing: &str| Experiment { timing: Some(timing.parse().unwrap()), ..several(150_000) };
     for timing in ["slc", "slc:unit=request,queue-depth=32,waits=on", "femu:unit=request"] {
         wrong.compare(timing, &timed(timing));
     }
     wrong.compare("timed and watched", &Experiment { observe: true, ..timed("slc:unit=request") });
     let faults = Some(Faults::default());
-    wrong.compare("faults", &Experiment { faults, ..experiment("midas", 1.0, 300_000) });
-    wrong.compare("intervals", &Experiment { interval_writes: Some(2), ..several(400_000) });
-    let mut cached = several(300_000);
+    wrong.compare("faults", &Experiment { faults, ..experiment("midas", 0.25, 75_000) });
+    wrong.compare("intervals", &Experiment { interval_writes: Some(2), ..several(100_000) });
+    let mut cached = several(75_000);
     cached.ftls.retain(|ftl| ftl.name != "faster");
-    cached.drive.slc_cache = Some("size=64MiB".parse().unwrap());
+    cached.drive.slc_cache = Some("size=16MiB".parse().unwrap());
     wrong.compare("SLC cache", &cached);
 }
 

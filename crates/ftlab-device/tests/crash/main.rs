@@ -7,6 +7,7 @@ mod model;
 
 use common::ftls;
 use model::{Ends, Model, Random};
+use rayon::prelude::*;
 
 /// Presets, policies, and every placement and every victim rule in one pair.
 fn families() -> Vec<String> {
@@ -19,6 +20,16 @@ fn families() -> Vec<String> {
 
 /// Lives of one drive: comparing it with a simulation takes longer the older it is.
 const LIVES_MAX: u64 = 100;
+
+/// Does this for each, with a seed of its own, on all processors.
+fn for_each<T: Sync>(
+    first_seed: u64,
+    all: impl IntoIterator<Item = T>,
+    work: impl Fn(&T, u64) + Sync,
+) {
+    let all: Vec<(u64, T)> = (first_seed..).zip(all).collect();
+    all.par_iter().with_max_len(1).for_each(|(seed, item)| work(item, *seed));
+}
 
 /// Subjects drives to this many power cuts and kills.
 fn survive(ftl: &str, gc: &str, cuts: u64, seed: u64) {
@@ -48,14 +59,12 @@ fn a_failure_is_repeated_if_asked_for() {
 
 #[test]
 fn every_family_survives_a_hundred_power_cuts() {
-    for (seed, name) in (1..).zip(families()) {
-        survive(&name, "foreground", 100, seed);
-    }
+    for_each(1, families(), |name, seed| survive(name, "foreground", 100, seed));
 }
 
 #[test]
 fn so_do_other_schedules_of_collection() {
-    for (seed, name) in (1000..).zip(["1r-greedy", "2r-fifo", "2r++", "wolf", "sepbit"]) {
+    for_each(1000, ["1r-greedy", "2r-fifo", "2r++", "wolf", "sepbit"], |name, seed| {
         for gc in [
             "incremental",
             "incremental:pages=2",
@@ -65,17 +74,17 @@ fn so_do_other_schedules_of_collection() {
         ] {
             survive(name, gc, 100, seed);
         }
-    }
+    });
 }
 
 #[test]
 fn so_do_ftls_within_placement_handles() {
     let within = ["hazard", "2r++", "wolf,groups-max=3", "sepbit,blocks=2"];
-    for (seed, inner) in (2000..).zip(within) {
+    for_each(2000, within, |inner, seed| {
         for gc in ["foreground", "incremental"] {
             survive(&format!("nvme-fdp:handles=2,persistent=1,inner={inner}"), gc, 60, seed);
         }
-    }
+    });
 }
 
 /// Subjects drives to this many power cuts, and lets another FTL take over after each; false if there is no room for it.
@@ -138,9 +147,7 @@ fn survive_failed_syncs(ftl: &str, failures: u64, seed: u64) {
 
 #[test]
 fn a_failed_sync_costs_nothing_that_was_flushed() {
-    for (seed, name) in (3000..).zip(families()) {
-        survive_failed_syncs(&name, 40, seed);
-    }
+    for_each(3000, families(), |name, seed| survive_failed_syncs(name, 40, seed));
 }
 
 #[test]

@@ -170,9 +170,9 @@ fn a_page_that_could_not_be_moved_is_kept_where_it_was() {
 fn one_fault_at_a_time() {
     let mut tally = Tally::default();
     for ftl in ["1r-greedy", "2r++", "hazard"] {
-        campaign_at_rest(ftl, 41, 60, &mut tally);
-        campaign_in_use(ftl, 23, &mut tally);
-        sites::campaign_of_writes(ftl, 23, &mut tally);
+        campaign_at_rest(ftl, 83, 30, &mut tally);
+        campaign_in_use(ftl, 47, &mut tally);
+        sites::campaign_of_writes(ftl, 47, &mut tally);
     }
     tally.finish();
 }
