@@ -29,6 +29,9 @@ pub(super) struct Request {
     pub(super) after_us: u64,
 }
 
+/// A request that has neither place nor size.
+const FLUSH: Request = Request { op: Op::Flush, offset: 0, bytes: 0, stream: 0, after_us: 0 };
+
 /// A pass over the file.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
@@ -172,6 +175,10 @@ impl Job {
             let issued = self.pass.take().map_or(0, |pass| pass.issued);
             self.is_done |= issued == 0;
             self.is_file_done = !is_over;
+            if self.options().ends_with_flush() && !self.was_flush {
+                self.was_flush = true;
+                return Some(FLUSH);
+            }
         }
     }
 
@@ -252,7 +259,7 @@ impl Job {
     fn make_request(&mut self) -> Option<Request> {
         let Some(direction) = self.next_direction() else {
             self.was_flush = true;
-            return Some(Request { op: Op::Flush, offset: 0, bytes: 0, stream: 0, after_us: 0 });
+            return Some(FLUSH);
         };
         let (offset, is_random, is_marked) = self.next_offset(direction)?;
         let mut bytes = self.next_size(direction, offset, is_random)?;

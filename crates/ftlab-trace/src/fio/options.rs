@@ -5,10 +5,13 @@
 
 pub(super) use super::direction::{Direction, READ, TRIM, WRITE};
 use super::distribution::Distribution;
-use super::other;
+use super::known::{self, Fate};
 use super::values::{
     Amount, Fault, KbBase, number, number_in, placements, size_split, switch, three, time_us, zones,
 };
+
+/// Jobs that a file has at most; fio's own limit.
+pub(super) const JOBS_MAX: u64 = 4096;
 
 /// `random_generator`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,6 +80,8 @@ pub(super) struct Options {
     pub(super) rwmixread: u32,
     pub(super) fsync: u64,
     pub(super) fdatasync: u64,
+    /// `end_fsync`, `end_syncfs` and `fsync_on_close`: whether a pass ends with a flush.
+    pub(super) end_flush: [bool; 3],
     pub(super) loops: u64,
     pub(super) numjobs: u32,
     pub(super) stonewall: bool,
@@ -137,6 +142,7 @@ impl Default for Options {
             rwmixread: 50,
             fsync: 0,
             fdatasync: 0,
+            end_flush: [false; 3],
             loops: 1,
             numjobs: 1,
             stonewall: false,
@@ -160,39 +166,29 @@ impl Default for Options {
     }
 }
 
-/// What became of an option.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Fate {
-    Used,
-    /// It cannot change which pages are written.
-    PassedOver,
-}
-
 impl Options {
-    /// Takes an option over.
+    /// Takes an option over, if it is used.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Fate, Fault> {
-        let is_used = self.set_switch(name, value)?;
-        if is_used {
+        let known = known::find(name).ok_or_else(|| known::unknown(name))?;
+        match known.fate {
+            Fate::PassedOver => return Ok(Fate::PassedOver),
+            Fate::Refused(refusal) if refusal.is_harmless(value) => return Ok(Fate::PassedOver),
+            Fate::Refused(refusal) => return Err(refusal.fault(name)),
+            Fate::Used => {}
+        }
+        let name = known.name;
+        if self.set_switch(name, value)? {
             return Ok(Fate::Used);
         }
-        if other::is_harmless(name, value) {
-            return Ok(Fate::PassedOver);
-        }
-        let Some(value) = value.filter(|value| !value.is_empty()) else {
-            return Err(match other::refusal(name) {
-                Some(fault) => fault,
-                None => Fault::new(format!("{name} has no value"), format!("write {name}=VALUE")),
-            });
-        };
+        let value = value.filter(|value| !value.is_empty()).ok_or_else(|| {
+            Fault::new(format!("{name} has no value"), format!("write {name}=VALUE"))
+        })?;
         let is_used = self.set_place(name, value)?
             || self.set_sizes(name, value)?
             || self.set_random(name, value)?
             || self.set_course(name, value)?
             || self.set_placement(name, value)?;
-        if is_used {
-            return Ok(Fate::Used);
-        }
-        Err(other::refusal(name).unwrap_or_else(|| other::unknown(name)))
+        if is_used { Ok(Fate::Used) } else { Err(known::unknown(name)) }
     }
 
     /// Options that need no value.
@@ -202,10 +198,13 @@ impl Options {
             "bs_is_seq_rand" => &mut self.bs_is_seq_rand,
             "randrepeat" => &mut self.randrepeat,
             "allrandrepeat" => &mut self.allrandrepeat,
-            "stonewall" | "wait_for_previous" => &mut self.stonewall,
+            "stonewall" => &mut self.stonewall,
             "time_based" => &mut self.time_based,
             "replay_no_stall" => &mut self.replay_no_stall,
             "fdp" => &mut self.placement.is_on,
+            "end_fsync" => &mut self.end_flush[0],
+            "end_syncfs" => &mut self.end_flush[1],
+            "fsync_on_close" => &mut self.end_flush[2],
             _ => return Ok(false),
         };
         *target = switch(value)?;
@@ -219,7 +218,7 @@ impl Options {
             "directory" => self.directory = Some(value.into()),
             "read_iolog" => self.read_iolog = Some(value.into()),
             "filename_format" => self.filename_format = value.into(),
-            "rw" | "readwrite" => self.set_direction(value)?,
+            "rw" => self.set_direction(value)?,
             "rw_sequencer" => {
                 self.repeats_offset = match value {
                     "sequential" => false,
@@ -228,7 +227,7 @@ impl Options {
                 }
             }
             "ioengine" => {
-                other::check_engine(value)?;
+                known::check_engine(value)?;
                 self.engine = value.into();
             }
             "iodepth" => self.iodepth = number_in(value, 1, u64::from(u32::MAX))? as u32,
@@ -264,19 +263,20 @@ impl Options {
     fn set_sizes(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         let base = self.kb_base;
         match name {
+            "kb_base" => self.kb_base = KbBase::parse(value)?,
             "size" => match base.amount(value)? {
                 Amount::Bytes(bytes) => self.size = Some(bytes).filter(|bytes| *bytes > 0),
                 Amount::Percent(percent) => {
                     (self.size, self.size_percent) = (None, Some(percent));
                 }
             },
-            "io_size" | "io_limit" => match base.amount(value)? {
+            "io_size" => match base.amount(value)? {
                 Amount::Bytes(bytes) => self.io_size = Some(bytes).filter(|bytes| *bytes > 0),
                 Amount::Percent(percent) => {
                     (self.io_size, self.io_size_percent) = (None, Some(percent));
                 }
             },
-            "offset" | "fileoffset" => match base.amount(value)? {
+            "offset" => match base.amount(value)? {
                 Amount::Bytes(bytes) => self.offset = bytes,
                 Amount::Percent(percent) => {
                     (self.offset, self.offset_percent) = (0, Some(percent).filter(|p| *p > 0));
@@ -286,11 +286,11 @@ impl Options {
             "offset_increment" => self.offset_increment = base.amount(value)?,
             "offset_align" => self.offset_align = Some(base.bytes(value)?).filter(|b| *b > 0),
             "number_ios" => self.number_ios = number(value)?,
-            "bs" | "blocksize" => three(value, &mut self.bs, |part| positive(base, part))?,
-            "ba" | "blockalign" => {
+            "bs" => three(value, &mut self.bs, |part| positive(base, part))?,
+            "ba" => {
                 three(value, &mut self.blockalign, |part| positive(base, part).map(Some))?;
             }
-            "bsrange" | "blocksize_range" => {
+            "bsrange" => {
                 three(value, &mut self.bs_range, |part| range(base, part).map(Some))?;
             }
             "bssplit" => self.set_split(value)?,
@@ -345,8 +345,8 @@ impl Options {
         const SECOND_US: u64 = 1_000_000;
         match name {
             "loops" => self.loops = number_in(value, 0, u64::from(u32::MAX))?.max(1),
-            "numjobs" => self.numjobs = number_in(value, 1, other::JOBS_MAX)? as u32,
-            "runtime" | "timeout" => {
+            "numjobs" => self.numjobs = number_in(value, 1, JOBS_MAX)? as u32,
+            "runtime" => {
                 self.runtime_us = time_us(value, SECOND_US)?;
                 self.note_timed("runtime", self.runtime_us > 0);
             }
@@ -390,15 +390,15 @@ impl Options {
     /// Placement identifiers, under their old names and their new.
     fn set_placement(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         match name {
-            "dataplacement" | "data_placement" => {
+            "dataplacement" => {
                 self.placement.is_on = match value {
                     "none" => false,
                     "fdp" | "streams" => true,
                     _ => return Err(Fault::value(value, "none, fdp or streams")),
                 }
             }
-            "plids" | "fdp_pli" => self.placement.identifiers = placements(value)?,
-            "plid_select" | "fdp_pli_select" => {
+            "plids" => self.placement.identifiers = placements(value)?,
+            "plid_select" => {
                 self.placement.select = match value {
                     "roundrobin" => Select::RoundRobin,
                     "random" => Select::Random,
@@ -414,6 +414,11 @@ impl Options {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Whether a pass ends with a flush.
+    pub(super) fn ends_with_flush(&self) -> bool {
+        self.direction.does[WRITE] && self.end_flush.contains(&true)
     }
 
     /// Sizes of the requests of one direction: the least and the most.

@@ -2,11 +2,11 @@
 
 use super::distribution::Distribution;
 use super::lfsr::Lfsr;
+use super::known::{is_synchronous, queues};
 use super::options::{Generator, Options, Placement, READ, TRIM, WRITE};
-use super::other::{is_synchronous, queues};
 use super::seeds::{OFFSETS, Seeds, repeatable_of_file};
 use super::sizes::Sizes;
-use super::targets::Extent;
+use super::targets::{Extent, is_device};
 use super::thread::Thread;
 use super::values::Amount;
 use crate::pages::SECTOR_BYTES;
@@ -168,9 +168,12 @@ impl Plan {
         let all = sizes.iter().flat_map(|(least, most)| [*least, *most]).chain(self.align);
         for bytes in all {
             if !bytes.is_multiple_of(SECTOR_BYTES) {
+                let is_decimal = bytes.is_multiple_of(1000);
+                let written =
+                    if is_decimal { " (4k has 4096 bytes, 4kib for fio 4000)" } else { "" };
                 return Err(self.thread.refuse(
                     format!("requests of {bytes} bytes, which are no whole sectors of 512"),
-                    "let bs, bsrange, bssplit and blockalign be multiples of 512",
+                    format!("let bs, bsrange, bssplit and blockalign be multiples of 512{written}"),
                 ));
             }
         }
@@ -180,9 +183,6 @@ impl Plan {
                 format!("requests of {} bytes", self.most()),
                 format!("let them have {most} at most, as Linux does"),
             ));
-        }
-        if options.time_based && options.runtime_us == 0 {
-            return Err(self.thread.refuse("time_based without runtime", "give runtime="));
         }
         Ok(())
     }
@@ -234,14 +234,8 @@ impl Plan {
                 "let size be larger, or bs smaller",
             ));
         }
-        if self.io_bytes > self.file_bytes - self.offset {
-            return Err(self.thread.refuse(
-                format!(
-                    "{} bytes from {} on, where the drive ends at {}",
-                    self.io_bytes, self.offset, self.file_bytes
-                ),
-                "let size be less, or the drive larger (--logical)",
-            ));
+        if self.is_beyond() {
+            self.check_beyond()?;
         }
         if !self.offset.is_multiple_of(SECTOR_BYTES) {
             return Err(self.thread.refuse(
@@ -250,6 +244,37 @@ impl Plan {
             ));
         }
         Ok(())
+    }
+}
+
+impl Plan {
+    /// Whether its part goes on where its file ends.
+    pub(super) fn is_beyond(&self) -> bool {
+        self.io_bytes > self.file_bytes - self.offset
+    }
+
+    /// Refuses a part beyond the end, unless fio would end there: on a device, with every block once.
+    fn check_beyond(&self) -> Result<(), TraceError> {
+        let Self { options, .. } = self;
+        let reason = format!(
+            "{} bytes from {} on, where the drive ends at {}",
+            self.io_bytes, self.offset, self.file_bytes
+        );
+        if !is_device(&self.thread.file) {
+            let remedy = "let size be less, or the drive larger (--logical)";
+            return Err(self.thread.refuse(reason, remedy));
+        }
+        let is_once =
+            !options.direction.is_random || self.has_map || options.generator == Generator::Lfsr;
+        let has_end = options.time_based || options.io_size.is_some() || options.number_ios > 0;
+        if is_once || has_end {
+            return Ok(());
+        }
+        Err(self.thread.refuse(
+            format!("{reason}: without a random map fio writes as much all the same, within it"),
+            "write size=100%, and how much with io_size= or time_based; or let sizes shrink with the drive: \
+             fio:file=FILE,capacity=SIZE",
+        ))
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a job file comes to: threads, as fio calls the jobs that `numjobs` makes of a section.
 
 use super::job_file::{Place, Section};
-use super::options::{Fate, Options};
-use super::other::JOBS_MAX;
+use super::known::Fate;
+use super::options::{JOBS_MAX, Options};
+use super::remarks::Remarks;
 use super::seeds::{self, Seeds};
-use super::values::{Fault, KbBase};
+use super::values::Fault;
 use crate::TraceError;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// One job that runs by itself.
@@ -26,22 +26,28 @@ pub(super) struct Thread {
     pub(super) file: String,
 }
 
-/// Options that were passed over -> how often.
-pub(super) type PassedOver = BTreeMap<String, u32>;
-
 /// The threads of all sections, in fio's order.
-pub(super) fn threads(sections: &[Section]) -> Result<(Vec<Thread>, PassedOver), TraceError> {
+pub(super) fn threads(
+    sections: &[Section],
+    remarks: &mut Remarks,
+) -> Result<Vec<Thread>, TraceError> {
     let mut defaults = Options::default();
-    let mut passed_over = PassedOver::new();
     let mut threads: Vec<Thread> = Vec::new();
     let mut group = 0;
     for section in sections {
+        if section.begins_file {
+            defaults = Options::default();
+        }
         if section.is_global() {
-            apply(&mut defaults, section, &mut passed_over)?;
+            apply(&mut defaults, section, remarks)?;
             continue;
         }
         let mut options = defaults.clone();
-        apply(&mut options, section, &mut passed_over)?;
+        apply(&mut options, section, remarks)?;
+        if options.time_based && options.runtime_us == 0 {
+            options.time_based = false;
+            remarks.note_timeless(&section.name);
+        }
         group += u32::from(options.stonewall && !threads.is_empty());
         let jobs = options.numjobs;
         if threads.len() as u64 + u64::from(jobs) > JOBS_MAX {
@@ -62,32 +68,20 @@ pub(super) fn threads(sections: &[Section]) -> Result<(Vec<Thread>, PassedOver),
             });
         }
     }
-    Ok((threads, passed_over))
+    Ok(threads)
 }
 
-/// Takes the options of a section over; `kb_base` first, because sizes depend on it.
+/// Takes the options of a section over, in their order.
 fn apply(
     options: &mut Options,
     section: &Section,
-    passed_over: &mut PassedOver,
+    remarks: &mut Remarks,
 ) -> Result<(), TraceError> {
-    for setting in section.settings.iter().filter(|setting| setting.name == "kb_base") {
-        options.kb_base = match setting.value.as_deref() {
-            Some("1000") => KbBase(false),
-            Some("1024") => KbBase(true),
-            value => {
-                let fault = Fault::value(value.unwrap_or_default(), "1000 or 1024");
-                return Err(setting.place.refuse(fault));
-            }
-        };
-    }
     for setting in &section.settings {
         let fate = options.set(&setting.name, setting.value.as_deref());
-        match fate.map_err(|fault| setting.place.refuse(fault))? {
-            Fate::PassedOver if setting.name != "kb_base" => {
-                *passed_over.entry(setting.name.clone()).or_default() += 1;
-            }
-            _ => {}
+        match fate.map_err(|fault| setting.refuse(fault))? {
+            Fate::Used => remarks.note_used(setting, options.kb_base),
+            Fate::PassedOver | Fate::Refused(_) => remarks.pass_over(&setting.name),
         }
     }
     Ok(())
