@@ -27,7 +27,8 @@ pub(crate) fn as_workload(typed: &[OsString]) -> Vec<OsString> {
 
 /// The same if there is one.
 fn with_command(typed: &[OsString]) -> Option<Vec<OsString>> {
-    let (_, is_first) = TAKES.iter().find(|(name, _)| typed.first().is_some_and(|it| it == name))?;
+    let (_, is_first) =
+        TAKES.iter().find(|(name, _)| typed.first().is_some_and(|it| it == name))?;
     let end = typed.iter().position(|word| word == "--")?;
     let command = &typed[end + 1..];
     let program = command.iter().find(|word| *word != "sudo")?;
@@ -48,9 +49,12 @@ fn is_fio(program: &OsStr) -> bool {
 
 /// Says how a command of fio is given, where one was typed in another way.
 pub(crate) fn say_how_to_give_it(error: &Error, typed: &[OsString]) {
-    let has_unknown = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict);
+    let has_unknown =
+        matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict);
     if has_unknown && typed.iter().any(|word| is_fio(word)) {
-        say("\na command of fio comes last, after --: ftlab run --ftl 2r++ -- fio --name=a --rw=randwrite\n");
+        say(
+            "\na command of fio comes last, after --: ftlab run --ftl 2r++ -- fio --name=a --rw=randwrite\n",
+        );
     }
 }
 
@@ -74,7 +78,8 @@ mod tests {
             ["convert", "/usr/bin/fio jobs.fio", "x.iolog"]
         );
         assert_eq!(read("fit a.log -- sudo fio a b"), ["fit", "a.log", "sudo fio a b"]);
-        for other in ["run -- uniform", "record out -- fio --name=a", "run fio:file=a.fio", "list"] {
+        for other in ["run -- uniform", "record out -- fio --name=a", "run fio:file=a.fio", "list"]
+        {
             assert_eq!(read(other).join(" "), other);
         }
         let typed = ["run", "--", "fio", "--name=a b"].map(OsString::from);

@@ -180,7 +180,8 @@ fn a_command_of_fio_is_the_job_file_that_says_the_same() {
     let place = Place::new();
     let job = "[job]\nioengine=libaio\nrw=randwrite\nbs=4k\nsize=4m\nloops=3\ndirect=1\n";
     place.write("jobs.fio", job);
-    let command = "fio --direct=1 --name=job --ioengine=libaio --rw=randwrite --bs 4k --size=4m --loops=3";
+    let command =
+        "fio --direct=1 --name=job --ioengine=libaio --rw=randwrite --bs 4k --size=4m --loops=3";
     let run = "run --pages-per-block 16 --ftl 1r-greedy";
     let text = place.ftlab(&format!("{run} -- {command} --output=x")).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -199,7 +200,8 @@ fn a_command_of_fio_is_the_job_file_that_says_the_same() {
     assert_eq!(inspected["workloads"][0]["distinct_pages"], 1024);
     let converted = place.ftlab(&format!("convert pages.u32 -- {command}"));
     assert_eq!(converted.stdout, "wrote 3,072 requests to pages.u32\n");
-    let with_file = place.ftlab("inspect --json -- fio jobs.fio --section=job --name=b --size=1m").json();
+    let with_file =
+        place.ftlab("inspect --json -- fio jobs.fio --section=job --name=b --size=1m").json();
     assert_eq!(with_file["workloads"][0]["operations"]["read"], 256);
     // As a word of its own, wherever a workload is named.
     place.write(
@@ -234,7 +236,8 @@ fn options_that_change_no_page_are_passed_over_and_listed() {
     let place = Place::new();
     let options = "busy_poll=1\ncmdprio_percentage=10\nexperimental_verify=0\njob_start_clock_id=0\n\
                    log_issue_time=1\nramp_size=1m\nratemin=1k\nwritefua=1\n";
-    place.write("jobs.fio", format!("[o]\nfilename=drive\nrw=randwrite\nbs=4k\nsize=1m\n{options}"));
+    place
+        .write("jobs.fio", format!("[o]\nfilename=drive\nrw=randwrite\nbs=4k\nsize=1m\n{options}"));
     let text = place.ftlab("inspect jobs.fio").stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for option in options.lines() {
@@ -272,7 +275,10 @@ fn two_devices_are_two_drives_of_which_one_is_taken() {
 #[test]
 fn flushes_at_the_end_are_converted() {
     let place = Place::new();
-    place.write("end.fio", "[e]\nioengine=null\nfilename=drive\nrw=write\nbs=4k\nsize=220k\nend_fsync=1\n");
+    place.write(
+        "end.fio",
+        "[e]\nioengine=null\nfilename=drive\nrw=write\nbs=4k\nsize=220k\nend_fsync=1\n",
+    );
     let converted = place.ftlab("convert end.fio end.iolog");
     assert_eq!(converted.code, 0, "{}", converted.stderr);
     let json = place.ftlab("inspect end.iolog --json").json();
@@ -287,7 +293,8 @@ fn sizes_shrink_with_a_drive_that_is_simulated_scaled_down() {
     place.write("bytes.fio", format!("{job}offset=240000000000\nsize=480000000000\n"));
     place.write("percent.fio", format!("{job}offset=25%\nsize=50%\n"));
     let run = |workload: &str| {
-        let run = format!("run {workload} --logical 16MiB --pages-per-block 16 --ftl fifo --writes 9000");
+        let run =
+            format!("run {workload} --logical 16MiB --pages-per-block 16 --ftl fifo --writes 9000");
         place.ftlab(&format!("{run} --json -q")).json()
     };
     let bytes = run("fio:file=bytes.fio,capacity=960GB");

@@ -53,7 +53,10 @@ enum Meaning {
     /// `--section`.
     Section,
     PassedOver,
-    Refused { reason: &'static str, remedy: &'static str },
+    Refused {
+        reason: &'static str,
+        remedy: &'static str,
+    },
 }
 
 /// An option that a command may have.
@@ -76,9 +79,9 @@ fn choices() -> impl Iterator<Item = Choice> {
             Choice { name: text.trim_end_matches(['?', '!']), argument, meaning }
         })
     };
-    let refused = REFUSED.iter().flat_map(move |&(texts, reason, remedy)| {
-        own(texts, Meaning::Refused { reason, remedy })
-    });
+    let refused = REFUSED
+        .iter()
+        .flat_map(move |&(texts, reason, remedy)| own(texts, Meaning::Refused { reason, remedy }));
     let of_jobs = known::names().map(|(name, Known { is_switch, .. })| {
         let argument = if is_switch { Argument::Optional } else { Argument::Needed };
         Choice { name, argument, meaning: Meaning::Job }
@@ -159,7 +162,10 @@ impl Reader {
         let value = match choice.argument {
             Argument::Needed => Some(value.or_else(next).ok_or_else(|| {
                 let name = choice.name;
-                place.refuse(Fault::new(format!("--{name} has no value"), format!("write --{name}=VALUE")))
+                place.refuse(Fault::new(
+                    format!("--{name} has no value"),
+                    format!("write --{name}=VALUE"),
+                ))
             })?),
             Argument::Optional | Argument::Never => value,
         };
@@ -240,8 +246,7 @@ fn begin_file(sections: &mut [Section]) {
     }
     if let Some(job) = sections.iter_mut().find(|section| !section.is_global()) {
         let place = job.place.clone();
-        let stonewall =
-            Setting { name: "stonewall".into(), value: None, place, unset: Vec::new() };
+        let stonewall = Setting { name: "stonewall".into(), value: None, place, unset: Vec::new() };
         job.settings.insert(0, stonewall);
     }
 }

@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn sections_that_are_not_named_are_passed_over_whatever_is_in_them() {
-        let text = "[global]\nbs=4k\n[a]\nrw=write\n[b]\ninclude again\nno section [ here\n[c]\nsize=1m\n";
+        let text =
+            "[global]\nbs=4k\n[a]\nrw=write\n[b]\ninclude again\nno section [ here\n[c]\nsize=1m\n";
         let only = ["a".to_owned(), "c".to_owned()];
         let read = sections(text, "jobs.fio", &only, &Fixed).unwrap();
         let names: Vec<_> = read.iter().map(|section| section.name.as_str()).collect();
@@ -273,7 +274,10 @@ mod tests {
             [some("size", "1g"), some("bs", "8k"), some("iodepth", "4")]
         );
         assert_eq!(settings(&read[1]), [("time_based".into(), None)]);
-        assert_eq!(read[0].settings[1].place, Place { file: "common".into(), unit: "line", line: 1 });
+        assert_eq!(
+            read[0].settings[1].place,
+            Place { file: "common".into(), unit: "line", line: 1 }
+        );
     }
 
     #[test]

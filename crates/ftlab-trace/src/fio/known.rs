@@ -130,10 +130,7 @@ const REFUSED: &[(&str, Refusal)] = &[
         "fill_device=fill_fs",
         refusal(&["0"], "it writes until the drive is full", "write size=100% instead"),
     ),
-    (
-        "flow",
-        refusal(&["0"], "it holds jobs back by each other", "divide the requests by iodepth"),
-    ),
+    ("flow", refusal(&["0"], "it holds jobs back by each other", "divide the requests by iodepth")),
     (
         "libblkio_write_zeroes_on_trim?",
         refusal(&["0"], "its trims are writes of zeroes", "leave it out, or use rw=write"),
@@ -146,10 +143,7 @@ const REFUSED: &[(&str, Refusal)] = &[
         "nrfiles=nr_files",
         refusal(&["1"], "several files for a job are not supported", "make it several jobs"),
     ),
-    (
-        "num_range",
-        refusal(&["1"], "trims of several ranges are not supported", "leave it out"),
-    ),
+    ("num_range", refusal(&["1"], "trims of several ranges are not supported", "leave it out")),
     ("opendir", refusal(&[], "which files there are is not known here", "name one with filename=")),
     (
         "percentage_sequential",
@@ -175,7 +169,11 @@ const REFUSED: &[(&str, Refusal)] = &[
     ),
     (
         "stream_id",
-        refusal(&["0"], "streams of SCSI are not known here", "use dataplacement=streams and plids="),
+        refusal(
+            &["0"],
+            "streams of SCSI are not known here",
+            "use dataplacement=streams and plids=",
+        ),
     ),
     (
         "thinktime_blocks_type",
@@ -184,19 +182,10 @@ const REFUSED: &[(&str, Refusal)] = &[
     ("thinktime_iotime", refusal(&["0"], "it thinks by time", "use thinktime_blocks")),
     ("trim_backlog", refusal(&["0"], "its trims are not supported", "use rw=trimwrite")),
     ("trim_percentage", refusal(&["0"], "its trims are not supported", "use rw=trimwrite")),
-    (
-        "unlink_each_loop",
-        refusal(&["0"], "it deletes the file after each loop", "leave it out"),
-    ),
-    (
-        "verify",
-        refusal(&["0", "none"], "it reads back, and draws sizes otherwise", "leave it out"),
-    ),
+    ("unlink_each_loop", refusal(&["0"], "it deletes the file after each loop", "leave it out")),
+    ("verify", refusal(&["0", "none"], "it reads back, and draws sizes otherwise", "leave it out")),
     ("verify_only?", refusal(&["0"], "it writes nothing", "leave out the job")),
-    (
-        "verify_pattern",
-        refusal(&[], "it turns verify on, which reads back", "use buffer_pattern="),
-    ),
+    ("verify_pattern", refusal(&[], "it turns verify on, which reads back", "use buffer_pattern=")),
     ("wait_for", refusal(&[], "jobs wait only for all jobs before them", "use stonewall")),
     (
         "write_hint",
@@ -206,10 +195,7 @@ const REFUSED: &[(&str, Refusal)] = &[
             "use dataplacement=streams and plids=",
         ),
     ),
-    (
-        "write_mode",
-        refusal(&["write"], "it sends other commands than writes", "leave it out"),
-    ),
+    ("write_mode", refusal(&["write"], "it sends other commands than writes", "leave it out")),
     ("zonecapacity", refusal(&["0"], ZONES, "leave it out")),
     ("zonemode", refusal(&["none"], ZONES, "leave it out")),
     ("zonerange", refusal(&["0"], ZONES, "leave it out")),
@@ -379,7 +365,8 @@ mod tests {
         let engines: Vec<_> = engines.lines().skip(1).map(str::trim).collect();
         let of_engines = engines.iter().filter_map(|name| installed(&format!("--enghelp={name}")));
         let all = std::iter::once(help).chain(of_engines).collect::<Vec<_>>().join("\n");
-        let of_line = |line: &'_ str| line.split_once(" : ").map(|(name, _)| name.trim().to_owned());
+        let of_line =
+            |line: &'_ str| line.split_once(" : ").map(|(name, _)| name.trim().to_owned());
         let names: BTreeSet<_> = all.lines().filter_map(of_line).collect();
         assert!(names.len() > 200 && engines.len() > 5, "{names:?}, {engines:?}");
         for name in names {

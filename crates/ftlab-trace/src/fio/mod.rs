@@ -271,9 +271,8 @@ impl JobFile {
         let drive_bytes = space.logical_pages.saturating_mul(u64::from(space.page_bytes));
         let (threads, targets, alignment) = self.on_drive(drive_bytes, space.page_bytes)?;
         let extents = targets.place(drive_bytes, alignment)?;
-        let plan = |thread: &Thread| {
-            Plan::new(thread, extents[targets.index_of(&thread.file)], space)
-        };
+        let plan =
+            |thread: &Thread| Plan::new(thread, extents[targets.index_of(&thread.file)], space);
         groups(&threads).map(|(_, jobs)| jobs.iter().map(plan).collect()).collect()
     }
 

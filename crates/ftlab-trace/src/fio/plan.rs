@@ -1,8 +1,8 @@
 //! What a job does on a drive of known size: the options, with everything that follows from them.
 
 use super::distribution::Distribution;
-use super::lfsr::Lfsr;
 use super::known::{is_synchronous, queues};
+use super::lfsr::Lfsr;
 use super::options::{Generator, Options, Placement, READ, TRIM, WRITE};
 use super::seeds::{OFFSETS, Seeds, repeatable_of_file};
 use super::sizes::Sizes;

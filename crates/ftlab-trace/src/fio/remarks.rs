@@ -54,8 +54,7 @@ impl Remarks {
         let unset = joined(&self.unset).map(|text| format!("not set, and so empty: {text}"));
         let timeless = joined(&self.timeless)
             .map(|text| format!("not without runtime, as in fio: {text} ends with its work"));
-        let options =
-            joined(&self.passed_over).map(|text| format!("without effect here: {text}"));
+        let options = joined(&self.passed_over).map(|text| format!("without effect here: {text}"));
         let notes = [
             ("fio device", self.device.clone()),
             ("fio units", units),

@@ -77,7 +77,8 @@ fn commands_do_what_fio_does() {
     let folder = tempfile::tempdir().unwrap();
     let file = "[global]\nrw=write\nsize=64k\nfilename=drive\nioengine=null\n[x]\nbs=8k\n[y]\nstonewall\nbs=16k\n";
     std::fs::write(folder.path().join("one.fio"), file).unwrap();
-    let (null, file) = ("--filename=drive --ioengine=null --size=220k", folder.path().join("one.fio"));
+    let (null, file) =
+        ("--filename=drive --ioengine=null --size=220k", folder.path().join("one.fio"));
     let file = file.display();
     for command in [
         // A flush after the last write, of every pass, unless the last request was one.
@@ -90,9 +91,13 @@ fn commands_do_what_fio_does() {
         format!("fio {null} --name=a --rw=write --fsync=5 --end_fsync=1"),
         // What holds for which job, and in which order.
         format!("fio -bs 8k {null} -name a -rw write --name=b --rw=read --stonewall"),
-        format!("fio {null} --name=a --rw=write --name=global --bs=16k --name=b --rw=write --stonewall"),
+        format!(
+            "fio {null} --name=a --rw=write --name=global --bs=16k --name=b --rw=write --stonewall"
+        ),
         format!("fio {null} --section=b --rw=write --name=a --bs=8k --name=b"),
-        format!("fio --bs=4k --kb_base=1000 --bs_is_seq_rand=0 {null} --name=a --rw=write --bs=32kib"),
+        format!(
+            "fio --bs=4k --kb_base=1000 --bs_is_seq_rand=0 {null} --name=a --rw=write --bs=32kib"
+        ),
         format!("fio {file} --section=y"),
         format!("fio {file} --bs=4k"),
         // With fio's warning it is not time_based.
@@ -126,7 +131,8 @@ fn the_last_flush_counts_once() {
 
 #[test]
 fn what_is_odd_about_options_is_said() {
-    let text = "[a]\nrw=write\nsize=1MiB\ntime_based\nfilename=drive${X}\ndirect=1\nbuffered=${Y}\n";
+    let text =
+        "[a]\nrw=write\nsize=1MiB\ntime_based\nfilename=drive${X}\ndirect=1\nbuffered=${Y}\n";
     let jobs = jobs(text, &Taken::default()).unwrap();
     assert_eq!((jobs.drive_bytes(), jobs.has_end()), (Some(1_000_000), true));
     let notes = notes(&jobs, 245);
@@ -285,7 +291,8 @@ fn files_and_zones_shrink_with_the_drive_and_what_does_not_is_named() {
         jobs(text, &taken).and_then(|jobs| made(&jobs, 1000).map(|all| (all, jobs)))
     };
     let global = "[global]\nrw=write\nbs=4k\n";
-    let files = "[a]\nfilename=a\nsize=250g\nkb_base=1000\n[b]\nfilename=b\nsize=750g\nkb_base=1000\n";
+    let files =
+        "[a]\nfilename=a\nsize=250g\nkb_base=1000\n[b]\nfilename=b\nsize=750g\nkb_base=1000\n";
     let (all, jobs) = of(&format!("{global}{files}")).unwrap();
     let ends = all.iter().map(|(_, lba, sectors)| lba + u64::from(*sectors));
     assert_eq!((all.len(), ends.max()), (1000, Some(8000)));
