@@ -328,7 +328,9 @@ mod tests {
                 Some(b'!') => Argument::Never,
                 _ => Argument::Needed,
             };
-            assert_eq!(choice.argument, argument, "{name}");
+            // What takes no value in one version may take one in the next.
+            let is_more = choice.argument == Argument::Optional && argument == Argument::Never;
+            assert!(choice.argument == argument || is_more, "{name}: {argument:?}");
             assert!(!matches!(choice.meaning, Meaning::Job), "{name} is no option of jobs");
         }
         let Some(help) = known::installed("--help") else { return };

@@ -281,7 +281,7 @@ impl JobFile {
         let Some(capacity) = self.capacity else {
             return Ok((Cow::Borrowed(&*self.threads), Cow::Borrowed(&self.targets), ALIGNMENT));
         };
-        self.targets.place(capacity, ALIGNMENT)?;
+        self.targets.place(capacity, 1)?;
         let scale = Scale { capacity, drive };
         let alignment = u64::from(page_bytes);
         let unit = if self.targets.0.len() > 1 { alignment } else { 1 };

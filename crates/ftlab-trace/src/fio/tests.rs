@@ -83,10 +83,10 @@ fn commands_do_what_fio_does() {
     for command in [
         // A flush after the last write, of every pass, unless the last request was one.
         format!("fio {null} --name=a --rw=write --end_fsync=1"),
-        format!("fio {null} --name=a --rw=randwrite --fsync_on_close=1 --iodepth=4 --loops=3"),
+        format!("fio {null} --name=a --rw=randwrite --fsync_on_close=1 --ioengine=libaio --iodepth=4 --loops=3"),
         format!("fio {null} --name=a --rw=randrw --fsync=5 --end_fsync=1 --loops=2"),
         format!("fio {null} --name=a --rw=write --fdatasync=1 --end_fsync=1 --io_size=500k"),
-        format!("fio {null} --name=a --rw=write --end_fsync=1 --io_size=500k --iodepth=2"),
+        format!("fio {null} --name=a --rw=write --end_fsync=1 --io_size=500k --ioengine=libaio --iodepth=2"),
         format!("fio {null} --name=a --rw=randread --end_fsync=1"),
         format!("fio {null} --name=a --rw=write --fsync=5 --end_fsync=1"),
         // What holds for which job, and in which order.
@@ -110,7 +110,8 @@ fn commands_do_what_fio_does() {
             eprintln!("skipped: fio is not installed");
             return;
         };
-        assert_eq!(ours, theirs, "{command}");
+        let differs = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
+        assert_eq!((differs, ours.len()), (None, theirs.len()), "{command}");
     }
 }
 
@@ -252,11 +253,12 @@ fn job() -> impl Strategy<Value = Job> {
         "rw=write:16k\nbs=4k\n",
         "rw=trimwrite\nbs=4k\n",
     ]);
-    let shares = (1_u64..=60, 0_u64..=20, prop::sample::select(vec![0_u64, 0, 25, 100]));
+    let shares = (1_u64..=60, 0_u64..=20, prop::sample::select(vec![0_u64, 0, 25]));
     (shares, 1_u64..=3, rest).prop_map(|((size, offset, io_size), numjobs, rest)| Job {
         size: if size == 60 && offset == 0 && numjobs == 1 { 100 } else { size },
         offset,
-        io_size,
+        // With gaps a pass ends before, and in bytes another follows, in fio as well.
+        io_size: if rest.starts_with("rw=write:") { 0 } else { io_size },
         increment: if numjobs > 1 { 7 } else { 0 },
         rest: format!("{rest}numjobs={numjobs}\n"),
     })
