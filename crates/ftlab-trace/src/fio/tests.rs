@@ -8,7 +8,7 @@ use crate::synthetic::Space;
 use crate::{Op, RequestBatch, TraceError};
 use proptest::prelude::*;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// Requests that are compared at most.
 const MOST: usize = 3000;
@@ -40,24 +40,25 @@ fn made(jobs: &JobFile, pages: u64) -> Result<Requests, TraceError> {
 /// The notes of jobs on a drive, one on a line.
 fn notes(jobs: &JobFile, pages: u64) -> String {
     let requests = jobs.requests(&space(pages)).unwrap();
-    requests.notes().iter().map(|(name, text)| format!("{name}: {text}\n")).collect()
+    let lines = requests.notes().iter().map(|(name, text)| format!("{name}: {text}"));
+    lines.chain([String::new()]).collect::<Vec<_>>().join("\n")
 }
 
 fn words(command: &str) -> Vec<String> {
     command.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What fio logs of a command that writes to the file `drive`; `None` if fio is not installed.
-fn logged(folder: &Path, words: &[String]) -> Option<Requests> {
-    let output = Command::new("fio")
-        .current_dir(folder)
-        .arg("--write_iolog=log")
-        .args(&words[1..])
-        .output()
-        .ok()?;
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+/// fio, which runs a command that writes to the file `drive`; `None` if it is not installed.
+fn started(folder: &Path, words: &[String]) -> Option<Child> {
+    let mut fio = Command::new("fio");
+    fio.current_dir(folder).arg("--write_iolog=log").args(&words[1..]).stdout(Stdio::null());
+    fio.spawn().ok()
+}
+
+/// What it logged.
+fn logged(mut fio: Child, folder: &Path) -> Requests {
+    assert!(fio.wait().unwrap().success());
     let log = std::fs::read_to_string(folder.join("log")).unwrap();
-    std::fs::remove_file(folder.join("log")).unwrap();
     let request = |line: &str| {
         let fields: Vec<&str> = line.split(' ').collect();
         let number = |index: usize| fields[index].parse::<u64>().unwrap();
@@ -69,53 +70,52 @@ fn logged(folder: &Path, words: &[String]) -> Option<Requests> {
             _ => None,
         }
     };
-    Some(log.lines().filter_map(request).take(MOST).collect())
+    log.lines().filter_map(request).take(MOST).collect()
 }
 
 #[test]
 fn commands_do_what_fio_does() {
     let folder = tempfile::tempdir().unwrap();
-    let file = "[global]\nrw=write\nsize=64k\nfilename=drive\nioengine=null\n[x]\nbs=8k\n[y]\nstonewall\nbs=16k\n";
+    let file = "[global]\nrw=write\nsize=64k\nfilename=drive\nioengine=null\n\
+                [x]\nbs=8k\n[y]\nstonewall\nbs=16k\n";
     std::fs::write(folder.path().join("one.fio"), file).unwrap();
-    let (null, file) =
-        ("--filename=drive --ioengine=null --size=220k", folder.path().join("one.fio"));
-    let file = file.display();
-    for command in [
+    let file = folder.path().join("one.fio").display().to_string();
+    let commands = [
         // A flush after the last write, of every pass, unless the last request was one.
-        format!("fio {null} --name=a --rw=write --end_fsync=1"),
-        format!(
-            "fio {null} --name=a --rw=randwrite --fsync_on_close=1 --ioengine=libaio --iodepth=4 --loops=3"
-        ),
-        format!("fio {null} --name=a --rw=randrw --fsync=5 --end_fsync=1 --loops=2"),
-        format!("fio {null} --name=a --rw=write --fdatasync=1 --end_fsync=1 --io_size=500k"),
-        format!(
-            "fio {null} --name=a --rw=write --end_fsync=1 --io_size=500k --ioengine=libaio --iodepth=2"
-        ),
-        format!("fio {null} --name=a --rw=randread --end_fsync=1"),
-        format!("fio {null} --name=a --rw=write --fsync=5 --end_fsync=1"),
+        "--name=a --rw=write --end_fsync=1",
+        "--name=a --rw=randwrite --fsync_on_close=1 --ioengine=libaio --iodepth=4 --loops=3",
+        "--name=a --rw=randrw --fsync=5 --end_fsync=1 --loops=2",
+        "--name=a --rw=write --fdatasync=1 --end_fsync=1 --io_size=500k",
+        "--name=a --rw=write --end_fsync=1 --io_size=500k --ioengine=libaio --iodepth=2",
+        "--name=a --rw=randread --end_fsync=1",
+        "--name=a --rw=write --fsync=5 --end_fsync=1",
         // What holds for which job, and in which order.
-        format!("fio -bs 8k {null} -name a -rw write --name=b --rw=read --stonewall"),
-        format!(
-            "fio {null} --name=a --rw=write --name=global --bs=16k --name=b --rw=write --stonewall"
-        ),
-        format!("fio {null} --section=b --rw=write --name=a --bs=8k --name=b"),
-        format!(
-            "fio --bs=4k --kb_base=1000 --bs_is_seq_rand=0 {null} --name=a --rw=write --bs=32kib"
-        ),
-        format!("fio {file} --section=y"),
-        format!("fio {file} --bs=4k"),
+        "-bs 8k -name a -rw write --name=b --rw=read --stonewall",
+        "--name=a --rw=write --name=global --bs=16k --name=b --rw=write --stonewall",
+        "--section=b --rw=write --name=a --bs=8k --name=b",
+        "--bs=4k --kb_base=1000 --bs_is_seq_rand=0 --name=a --rw=write --bs=32kib",
+        "FILE --section=y",
+        "FILE --bs=4k",
         // With fio's warning it is not time_based.
-        format!("fio {null} --name=a --rw=write --time_based --description=x"),
-    ] {
-        let words = words(&command);
+        "--name=a --rw=write --time_based --description=x",
+    ];
+    let run = |command: &str| {
+        let global = "--filename=drive --ioengine=null --size=220k";
+        let words = words(&format!("fio {global} {}", command.replace("FILE", &file)));
+        let folder = tempfile::tempdir().unwrap();
+        let fio = started(folder.path(), &words)?;
+        Some((words, folder, fio))
+    };
+    let Some(running) = commands.map(run).into_iter().collect::<Option<Vec<_>>>() else {
+        eprintln!("skipped: fio is not installed");
+        return;
+    };
+    for (words, folder, fio) in running {
         let jobs = JobFile::command(&words, &Taken::default()).unwrap();
         let ours = made(&jobs, jobs.drive_bytes().unwrap().div_ceil(4096)).unwrap();
-        let Some(theirs) = logged(folder.path(), &words) else {
-            eprintln!("skipped: fio is not installed");
-            return;
-        };
+        let theirs = logged(fio, folder.path());
         let differs = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
-        assert_eq!((differs, ours.len()), (None, theirs.len()), "{command}");
+        assert_eq!((differs, ours.len()), (None, theirs.len()), "{words:?}");
     }
 }
 
