@@ -333,11 +333,11 @@ mod tests {
             assert!(choice.argument == argument || is_more, "{name}: {argument:?}");
             assert!(!matches!(choice.meaning, Meaning::Job), "{name} is no option of jobs");
         }
-        let Some(help) = known::installed("--help") else { return };
-        let names = help.lines().filter_map(|line| line.trim().strip_prefix("--"));
+        let Some(said) = known::installed(&["--help".to_owned()]) else { return };
+        let names = said[0].lines().filter_map(|line| line.trim().strip_prefix("--"));
         let end = |letter: char| letter == '=' || letter.is_whitespace();
         let names: Vec<_> = names.filter_map(|line| line.split(end).next()).collect();
-        assert!(names.len() > 20, "{help}");
+        assert!(names.len() > 20, "{said:?}");
         for name in names {
             assert!(find(name).is_ok(), "--{name}");
         }

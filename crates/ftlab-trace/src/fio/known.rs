@@ -323,14 +323,21 @@ pub(super) fn listed(kind: &str) -> Vec<&'static str> {
     names
 }
 
-/// What the installed fio says with these arguments; `None`, which is said, if there is none.
+/// What the installed fio says with each of these arguments; `None`, which is said, if there is none.
 #[cfg(test)]
-pub(super) fn installed(argument: &str) -> Option<String> {
-    let Ok(output) = std::process::Command::new("fio").arg(argument).output() else {
+pub(super) fn installed(arguments: &[String]) -> Option<Vec<String>> {
+    use std::process::{Command, Stdio};
+    let start = |argument| {
+        Command::new("fio").arg(argument).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()
+    };
+    let Some(started) = arguments.iter().map(start).collect::<Option<Vec<_>>>() else {
         eprintln!("skipped: fio is not installed, so its options are those of the lists alone");
         return None;
     };
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    let said = |fio: std::process::Child| {
+        String::from_utf8_lossy(&fio.wait_with_output().unwrap().stdout).into_owned()
+    };
+    Some(started.into_iter().map(said).collect())
 }
 
 #[cfg(test)]
@@ -360,11 +367,13 @@ mod tests {
 
     #[test]
     fn the_table_has_what_the_installed_fio_knows() {
-        let Some(help) = installed("--cmdhelp=all") else { return };
-        let engines = installed("--enghelp").unwrap_or_default();
+        let lists = ["--cmdhelp=all", "--enghelp"].map(str::to_owned);
+        let Some(said) = installed(&lists) else { return };
+        let [help, engines] = said.as_slice() else { panic!("{said:?}") };
         let engines: Vec<_> = engines.lines().skip(1).map(str::trim).collect();
-        let of_engines = engines.iter().filter_map(|name| installed(&format!("--enghelp={name}")));
-        let all = std::iter::once(help).chain(of_engines).collect::<Vec<_>>().join("\n");
+        let of_engine = |name: &&str| format!("--enghelp={name}");
+        let of_engines = installed(&engines.iter().map(of_engine).collect::<Vec<_>>()).unwrap();
+        let all = format!("{help}\n{}", of_engines.join("\n"));
         let of_line =
             |line: &'_ str| line.split_once(" : ").map(|(name, _)| name.trim().to_owned());
         let names: BTreeSet<_> = all.lines().filter_map(of_line).collect();
