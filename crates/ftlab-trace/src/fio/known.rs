@@ -265,9 +265,9 @@ pub(super) fn unknown(name: &str) -> Fault {
 const SYNCHRONOUS: &str = "sync psync vsync pvsync pvsync2 mmap splice sg libpmem pmemblk dev-dax mtd gfapi http \
                            ime_psync ime_psyncv libcufile libhipfile libhdfs libiscsi libzbc";
 
-/// Engines that complete requests some time after they took them.
+/// Engines that complete requests some time after they took them; those of SPDK are loaded beside fio.
 const QUEUED: &str = "libaio linuxaio aio io_uring io_uring_cmd posixaio solarisaio windowsaio null cpp_null \
-                      rados rbd gfapi_async ime_aio nbd nfs dfs libblkio xnvme external";
+                      rados rbd gfapi_async ime_aio nbd nfs dfs libblkio xnvme spdk spdk_bdev external";
 
 /// Engines that write to something else than a drive, or do something else than write.
 const ELSEWHERE: &str = "cpuio net netsplice rdma ftruncate filecreate filestat filedelete dircreate dirstat \
@@ -294,7 +294,7 @@ pub(super) fn check_engine(engine: &str) -> Result<(), Fault> {
     let near = did_you_mean(engine, &known);
     Err(Fault::new(
         format!("ioengine={engine} is no engine of fio{near}"),
-        "name one of fio's, such as psync, libaio or io_uring",
+        "name one of fio's, such as psync, libaio or io_uring, or another by external:PATH",
     ))
 }
 
