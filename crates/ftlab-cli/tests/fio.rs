@@ -203,7 +203,7 @@ fn a_command_of_fio_is_the_job_file_that_says_the_same() {
     let converted = place.ftlab(&format!("convert pages.u32 -- {command}"));
     assert_eq!(converted.stdout, "wrote 3,072 requests to pages.u32\n");
     let with_file =
-        place.ftlab("inspect --json -- fio jobs.fio --section=job --name=b --size=1m").json();
+        place.ftlab("inspect --json -- fio jobs.fio --name=b --size=1m --section=job").json();
     assert_eq!(with_file["workloads"][0]["requests"]["read"], 256);
     // As a word of its own, wherever a workload is named.
     place.write(

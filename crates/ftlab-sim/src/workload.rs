@@ -360,6 +360,33 @@ mod tests {
     }
 
     #[test]
+    fn a_command_of_fio_is_a_generator_whose_name_can_be_typed_again() {
+        let command = "fio --name=a --filename=/dev/d --rw=randwrite --bssplit=4k/50,8k/50 --size=";
+        let bytes = parse(&format!("{command}10m")).unwrap();
+        assert!(bytes.is_generator() && bytes.name() == format!("{command}10m"));
+        let scaled = bytes.of_capacity(1_000_000_000).unwrap();
+        assert_eq!(scaled.name(), format!("fio:capacity=1000000000B,command={command}10m"));
+        for workload in [&bytes, &scaled] {
+            assert_eq!(parse(&workload.name()).as_ref(), Ok(workload));
+        }
+        assert_eq!(scaled.of_capacity(5).unwrap(), scaled, "it has one");
+        let percent = parse(&format!("{command}50%")).unwrap();
+        assert_eq!(percent.of_capacity(5).unwrap(), percent);
+        let device = OpenOptions { volumes: vec!["d".into()], ..OpenOptions::default() };
+        let device = Workload::parse(&bytes.name(), device).unwrap();
+        assert_eq!(device.name(), format!("fio:device=d,command={command}10m"));
+        for (text, part) in [
+            ("fio", "give it or a command"),
+            ("fio:command=ls -l", "a command of fio"),
+            ("fio:file=a.fio,command=fio --name=a", "give it or a command"),
+            ("fio --name=a --zonemode=zbd", "argument 2: zonemode: zones"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
     fn wrong_names_and_parameters_say_what_is_right() {
         let error = parse("zipff").unwrap_err();
         assert!(error.contains("did you mean \"zipf\"") && error.contains("./zipff"), "{error}");
