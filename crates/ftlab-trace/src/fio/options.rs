@@ -214,7 +214,11 @@ impl Options {
     /// Files, direction, and how requests are issued.
     fn set_place(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         match name {
-            "filename" => self.filename = Some(value.into()),
+            "filename" => {
+                // One more name, and not another one: so fio takes it.
+                let before = self.filename.take().map_or_else(String::new, |names| names + ":");
+                self.filename = Some(before + value);
+            }
             "directory" => self.directory = Some(value.into()),
             "read_iolog" => self.read_iolog = Some(value.into()),
             "filename_format" => self.filename_format = value.into(),

@@ -76,8 +76,7 @@ fn logged(mut fio: Child, folder: &Path) -> Requests {
 #[test]
 fn commands_do_what_fio_does() {
     let folder = tempfile::tempdir().unwrap();
-    let file = "[global]\nrw=write\nsize=64k\nfilename=drive\nioengine=null\n\
-                [x]\nbs=8k\n[y]\nstonewall\nbs=16k\n";
+    let file = "[global]\nrw=write\nsize=64k\n[x]\nbs=8k\n[y]\nstonewall\nbs=16k\n";
     std::fs::write(folder.path().join("one.fio"), file).unwrap();
     let file = folder.path().join("one.fio").display().to_string();
     let commands = [
@@ -319,13 +318,22 @@ fn files_and_zones_shrink_with_the_drive_and_what_does_not_is_named() {
         ("size=1m", "size=1048576 comes to nothing on a drive of 4096000 bytes"),
         ("size=50%\nio_size=64k", "io_size=65536 comes to nothing"),
         ("offset=2t\nsize=1%", "begins at byte"),
-        ("filename=a\nsize=2t", "jobs that need 2199023255552 bytes, on a drive of 1000000000000"),
     ] {
         let error = of(&format!("{global}filename=/dev/d\n[a]\n{text}\n")).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");
     }
+    let error = of("[a]\nrw=write\nfilename=a\nsize=2t\n").unwrap_err().to_string();
+    assert!(error.contains("jobs that need 2199023255552 bytes"), "{error}");
     let none = super::tests::jobs("[a]\nsize=50%\nrw=write\noffset=10%\n", &Taken::default());
     assert!(!none.unwrap().has_sizes());
+}
+
+#[test]
+fn a_second_filename_is_one_more() {
+    for text in ["[global]\nfilename=a\n[x]\nfilename=b\n", "[x]\nfilename=a\nfilename=b\n"] {
+        let error = jobs(text, &Taken::default()).unwrap_err().to_string();
+        assert!(error.contains("filename=a:b names several"), "{error}");
+    }
 }
 
 #[test]

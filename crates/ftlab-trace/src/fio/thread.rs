@@ -90,7 +90,7 @@ fn apply(
 /// The name of what a thread writes to, as fio makes it.
 fn file_of(section: &Section, options: &Options, subjob: u32) -> Result<String, TraceError> {
     let refuse = |what: String| {
-        let remedy = "make it a job for each file";
+        let remedy = "make it a job for each file; a name of [global] and one of the job are two";
         Err(section.place.refuse(Fault::new(what, remedy)))
     };
     let has_several = |text: &str| text.replace("\\:", "").contains(':');
