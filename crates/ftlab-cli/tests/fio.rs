@@ -128,6 +128,47 @@ fn what_would_write_something_else_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_job_is_that_of_the_version_that_is_asked_for() {
+    let place = Place::new();
+    let job = "[job]\nfilename=file\nrw=randwrite\nbs=4k\nsize=4m\n";
+    place.write("new.fio", job);
+    place.write("old.fio", format!("; ftlab: version=3.33\n{job}"));
+    let pages = |workload: &str, version: &str| {
+        let run = place.ftlab(&format!("run {workload} --pages-per-block 16 --ftl 1r-greedy"));
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("version the requests of fio {version}")), "{text}");
+        assert_eq!(place.ftlab(&format!("convert {workload} pages.u32")).code, 0);
+        std::fs::read(place.path().join("pages.u32")).unwrap()
+    };
+    let (new, old) = (pages("new.fio", "3.42"), pages("old.fio", "3.33"));
+    assert_ne!(new, old);
+    assert_eq!(pages("fio:file=new.fio,version=3.33", "3.33"), old);
+    assert_eq!(pages("fio:file=old.fio,version=3.42", "3.42"), new);
+    place.write("other.fio", format!("{job}; ftlab: version=2.1.10\n"));
+    let other = place.ftlab("run other.fio --ftl fifo");
+    other.fails(1, &["other.fio, line 6: version=2.1.10 is no version", "one of 3.33, "]);
+    let other = place.ftlab("run fio:file=new.fio,version=3.1 --ftl fifo");
+    other.fails(2, &["version", "3.1", "auto or one of 3.33, "]);
+}
+
+#[test]
+fn a_file_that_is_larger_than_what_is_written_is_written_all_over() {
+    let place = Place::new();
+    let job = "[job]\nfilename=file\nrw=randwrite\nbs=4k\nfilesize=8m\nsize=4m\n";
+    place.write("jobs.fio", job);
+    let json = place.ftlab("inspect jobs.fio --json").json();
+    assert_eq!(json["workloads"][0]["distinct_pages"], 1024);
+    let run = place.ftlab("run jobs.fio --pages-per-block 16 --ftl 1r-greedy");
+    assert!(run.stdout.contains("8 MiB = 2,048 pages"), "{}", run.stdout);
+    assert_eq!(place.ftlab("convert jobs.fio pages.u32").code, 0);
+    let pages = std::fs::read(place.path().join("pages.u32")).unwrap();
+    let pages = pages.chunks_exact(4).map(|page| u32::from_le_bytes(page.try_into().unwrap()));
+    let beyond = pages.filter(|page| *page >= 1024).count();
+    assert!(beyond.abs_diff(512) < 100, "{beyond} of 1,024 in the second half");
+}
+
+#[test]
 fn those_who_choose_are_told_of_the_random_map() {
     let text = Place::new().ftlab("list workloads").stdout;
     assert!(text.contains("fio-randwrite (generator)"), "{text}");

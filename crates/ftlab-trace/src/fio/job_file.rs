@@ -6,6 +6,7 @@
 //! path says. `${NAME}` is the value of an environment variable, and nothing if it is not set.
 
 use super::values::Fault;
+use super::version::Version;
 use crate::TraceError;
 
 /// A place in a job file or a command, for messages.
@@ -57,12 +58,14 @@ pub(super) struct Section {
     pub(super) place: Place,
     /// Whether it is the first of a further job file, for which no defaults of before hold.
     pub(super) begins_file: bool,
+    /// Of which fio its file states that it is.
+    pub(super) version: Option<Version>,
 }
 
 impl Section {
     /// A section in which nothing is set yet.
     pub(super) fn new(name: impl Into<String>, place: Place) -> Self {
-        Self { name: name.into(), settings: Vec::new(), place, begins_file: false }
+        Self { name: name.into(), settings: Vec::new(), place, begins_file: false, version: None }
     }
 
     /// Whether it holds for all jobs after it, which every name does that begins with "global".
@@ -92,10 +95,18 @@ pub(super) fn sections(
     only: &[String],
     around: &dyn Surroundings,
 ) -> Result<Vec<Section>, TraceError> {
-    let mut reader = Reader { sections: Vec::new(), settings: 0, only, is_skipping: false, around };
+    let mut reader = Reader {
+        sections: Vec::new(),
+        version: None,
+        settings: 0,
+        only,
+        is_skipping: false,
+        around,
+    };
     reader.read(text, name, 0)?;
     let mut sections = reader.sections;
     for section in &mut sections {
+        section.version = reader.version;
         // Sizes depend on it, wherever it stands in the section.
         section.settings.sort_by_key(|setting| setting.name != "kb_base");
     }
@@ -104,6 +115,7 @@ pub(super) fn sections(
 
 struct Reader<'a> {
     sections: Vec<Section>,
+    version: Option<Version>,
     settings: usize,
     only: &'a [String],
     /// Whether the section is not one of those.
@@ -114,13 +126,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, text: &str, file: &str, depth: usize) -> Result<(), TraceError> {
         for (line, number) in text.lines().zip(1..) {
-            let line = line.split([';', '#']).next().unwrap_or_default();
+            let place = Place { file: file.to_owned(), unit: "line", line: number };
+            let (line, comment) = line.split_once([';', '#']).unwrap_or((line, ""));
+            self.state(comment).map_err(|fault| place.refuse(fault))?;
             let line = line
                 .trim_matches(|letter: char| letter.is_ascii_whitespace() || letter.is_control());
             if line.is_empty() {
                 continue;
             }
-            let place = Place { file: file.to_owned(), unit: "line", line: number };
             self.settings += 1;
             if self.settings > SETTINGS_MAX {
                 return Err(place.refuse(Fault::new(
@@ -131,6 +144,18 @@ impl Reader<'_> {
             self.read_line(line, place, depth)?;
         }
         Ok(())
+    }
+
+    /// Takes a version over that a comment states.
+    fn state(&mut self, comment: &str) -> Result<(), Fault> {
+        let Some(version) = Version::stated(comment)? else { return Ok(()) };
+        match self.version.replace(version) {
+            Some(other) if other != version => Err(Fault::new(
+                format!("version={version} after version={other}"),
+                "name one for the whole file",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn read_line(&mut self, line: &str, place: Place, depth: usize) -> Result<(), TraceError> {
@@ -288,6 +313,11 @@ mod tests {
             ("[a]\ninclude other", "other, line 1: section [x] in a file that is included"),
             ("[a]\ninclude again", "16 files that include each other"),
             ("[a]\nnumjobs=$ncpus", "$ncpus depends on the machine"),
+            ("; ftlab: version=1\n[a]", "jobs.fio, line 1: version=1 is no version"),
+            (
+                "# ftlab: version=3.33\n[a]\nbs=4k ; ftlab: version=3.42",
+                "line 3: version=3.42 after",
+            ),
         ] {
             let error = of(text).unwrap_err();
             assert!(error.contains(part), "{error}");

@@ -38,14 +38,14 @@ pub(super) struct Known {
 /// Options that say which pages are written, or when: `name=alias`, `?` after those that need no value.
 const USED: &[&str] = &[
     // Where to.
-    "filename directory filename_format rw=readwrite rw_sequencer ioengine iodepth",
+    "filename directory filename_format file_service_type rw=readwrite rw_sequencer ioengine iodepth",
     // How much, and in what pieces.
     "size io_size=io_limit filesize offset=fileoffset offset_increment offset_align number_ios bs=blocksize \
      ba=blockalign bsrange=blocksize_range bssplit bs_is_seq_rand kb_base",
     // At random.
     "randrepeat allrandrepeat randseed norandommap? random_generator random_distribution percentage_random",
     // Mixes, flushes, course.
-    "rwmixread rwmixwrite fsync fdatasync end_fsync end_syncfs fsync_on_close loops numjobs \
+    "rwmixread rwmixwrite fsync fdatasync end_fsync end_syncfs fsync_on_close do_verify loops numjobs \
      stonewall?=wait_for_previous",
     // Time.
     "time_based? runtime=timeout startdelay rate rate_iops thinktime thinktime_blocks",
@@ -61,7 +61,7 @@ const PASSED_OVER: &[&str] = &[
      cgroup_nodelete cgroup_weight cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy \
      exec_prerun exec_postrun ioscheduler clocksource gtod_reduce gtod_cpu job_start_clock_id",
     // Files and how they are opened.
-    "filetype lockfile unique_filename openfiles file_service_type fallocate fadvise_hint allow_file_create \
+    "filetype lockfile unique_filename openfiles fallocate fadvise_hint allow_file_create \
      allow_mounted_write create_serialize create_fsync create_on_open pre_read overwrite unlink invalidate",
     // How requests reach the drive.
     "direct buffered atomic sync sync_file_range write_barrier serialize_overlap io_submit_mode \
@@ -88,7 +88,7 @@ const PASSED_OVER: &[&str] = &[
     // Errors.
     "continue_on_error ignore_error error_dump exitall_on_error? exit_what",
     // Of verify, zonemode, sprandom, merge_blktrace_file, trim_backlog and of a distribution, which are refused.
-    "do_verify verify_interval verify_offset verify_pattern_interval verify_fatal verify_dump verify_async \
+    "verify_interval verify_offset verify_pattern_interval verify_fatal verify_dump verify_async \
      verify_async_cpus verify_backlog verify_backlog_batch verify_state_load verify_state_save \
      verify_write_sequence verify_header_seed verify_policy verifysort verifysort_nr experimental_verify \
      trim_verify_zero trim_backlog_batch read_beyond_wp max_open_zones job_max_open_zones ignore_zone_limits \

@@ -1,19 +1,20 @@
 //! fio's job files and commands as workloads: the pages that fio would write, without fio and without a drive.
 //!
 //! [`JobFile::read`] takes a file apart, [`JobFile::requests`] makes its requests for a drive. A single job
-//! issues the requests of fio 3.33, bit for bit (the tests compare them with fio's own logs); several take
-//! turns (`turns`). docs/fio.md says what each option means here.
+//! issues the requests of a [`Version`] of fio, bit for bit (the tests compare them with fio's own logs); several
+//! take turns (`turns`). docs/fio.md says what each option means here.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `job_file` | sections, comments, includes |
+//! | `version` | what changed between versions of fio |
 //! | `command` | the same from a command line |
 //! | `known` | the names of all options, and which are used, passed over or refused |
 //! | `options`, `direction`, `values`, `remarks` | what each option means, and what is worth knowing of it |
 //! | `thread`, `targets`, `plan` | jobs that run by themselves, their files, and both on a drive of known size |
 //! | `scale` | jobs whose sizes are those of a larger drive |
 //! | `seeds`, `random`, `lfsr` | random numbers |
-//! | `distribution`, `zipf`, `axmap`, `sizes` | what is made of them: offsets, the random map, sizes |
+//! | `distribution`, `zipf`, `axmap`, `marks`, `sizes` | what is made of them: offsets, the random map, sizes |
 //! | `job`, `replay` | requests of one job: made, or replayed |
 //! | `turns`, `hosts` | of all in turn, of all by a clock |
 //!
@@ -29,6 +30,7 @@ mod job;
 mod job_file;
 mod known;
 mod lfsr;
+mod marks;
 mod options;
 mod plan;
 mod random;
@@ -43,6 +45,7 @@ mod tests;
 mod thread;
 mod turns;
 mod values;
+mod version;
 pub(crate) mod zipf;
 
 use crate::synthetic::Space;
@@ -60,6 +63,7 @@ use std::path::Path;
 use targets::{ALIGNMENT, Targets};
 use thread::Thread;
 use turns::Turns;
+pub use version::Version;
 
 /// A job file, or a command of fio, that was read and understood.
 #[derive(Debug, Clone)]
@@ -77,6 +81,8 @@ pub struct Taken {
     pub device: Option<String>,
     /// Bytes of the drive that sizes in bytes are for, where a smaller one is simulated: they shrink with it.
     pub capacity: Option<u64>,
+    /// Of which fio they are, whatever the job file states.
+    pub version: Option<Version>,
 }
 
 /// The file system and the environment.
@@ -114,12 +120,13 @@ fn read(path: &Path, name: &str) -> Result<String, TraceError> {
 }
 
 impl JobFile {
-    /// Reads a job file and those that it includes.
+    /// Reads a job file and those that it includes. Its jobs are those of the version that it states in a
+    /// comment, or else of the newest.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         Self::read_for(path, &Taken::default())
     }
 
-    /// The same, with a choice of jobs or for another drive.
+    /// The same, with a choice of jobs, for another drive, or of another version.
     pub fn read_for(path: &Path, taken: &Taken) -> Result<Self, TraceError> {
         let name = path.display().to_string();
         let sections = sections(&read(path, &name)?, &name, &[], &System)?;
@@ -158,8 +165,13 @@ impl JobFile {
     /// # Ok::<(), ftlab_trace::TraceError>(())
     /// ```
     pub fn parse(text: &str, name: &str) -> Result<Self, TraceError> {
+        Self::parse_for(text, name, &Taken::default())
+    }
+
+    /// The same, with a choice of jobs, for another drive, or of another version.
+    pub fn parse_for(text: &str, name: &str, taken: &Taken) -> Result<Self, TraceError> {
         let sections = sections(text, name, &[], &Nowhere)?;
-        Self::of(&sections, Remarks::default(), name, &Taken::default())
+        Self::of(&sections, Remarks::default(), name, taken)
     }
 
     fn of(
@@ -168,7 +180,7 @@ impl JobFile {
         name: &str,
         taken: &Taken,
     ) -> Result<Self, TraceError> {
-        let mut threads = thread::threads(sections, &mut remarks)?;
+        let mut threads = thread::threads(sections, taken.version, &mut remarks)?;
         if threads.is_empty() {
             return Err(TraceError::Unsupported {
                 what: format!("{name} has no job"),
@@ -299,6 +311,9 @@ impl JobFile {
         has_clock: bool,
     ) -> Vec<(&'static str, String)> {
         let mut notes = vec![("fio jobs", describe(groups))];
+        notes.extend(self.threads.first().map(|thread| {
+            ("fio version", format!("the requests of fio {}", thread.options.version))
+        }));
         if has_clock {
             let hosts = "each job is a host of its own, with its iodepth";
             notes.push(("fio hosts", hosts.to_owned()));

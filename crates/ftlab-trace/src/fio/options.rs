@@ -9,6 +9,7 @@ use super::known::{self, Fate};
 use super::values::{
     Amount, Fault, KbBase, number, number_in, placements, size_split, switch, three, time_us, zones,
 };
+use super::version::Version;
 
 /// Jobs that a file has at most; fio's own limit.
 pub(super) const JOBS_MAX: u64 = 4096;
@@ -42,6 +43,8 @@ pub(super) struct Placement {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
 pub(super) struct Options {
+    /// Whose rules hold.
+    pub(super) version: Version,
     pub(super) filename: Option<String>,
     pub(super) directory: Option<String>,
     pub(super) filename_format: String,
@@ -52,6 +55,10 @@ pub(super) struct Options {
     pub(super) gap: i64,
     /// `rw_sequencer=identical`.
     pub(super) repeats_offset: bool,
+    /// `file_service_type` by shares: a file is not done at its end, but begun again.
+    pub(super) begins_again: bool,
+    /// Without it and `loops`, a file that is done once stays so.
+    pub(super) do_verify: bool,
     pub(super) engine: String,
     pub(super) iodepth: u32,
     pub(super) size: Option<u64>,
@@ -74,7 +81,8 @@ pub(super) struct Options {
     pub(super) allrandrepeat: bool,
     pub(super) randseed: Option<u64>,
     pub(super) norandommap: bool,
-    pub(super) generator: Generator,
+    /// `None` for the default, which is given up where there are too many blocks for it.
+    pub(super) generator: Option<Generator>,
     pub(super) distribution: Distribution,
     pub(super) percentage_random: [u32; 3],
     pub(super) rwmixread: u32,
@@ -108,6 +116,7 @@ pub(super) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            version: Version::NEWEST,
             filename: None,
             directory: None,
             filename_format: "$jobname.$jobnum.$filenum".into(),
@@ -115,6 +124,8 @@ impl Default for Options {
             random_every: 1,
             gap: 0,
             repeats_offset: false,
+            begins_again: false,
+            do_verify: true,
             engine: "psync".into(),
             iodepth: 1,
             size: None,
@@ -136,7 +147,7 @@ impl Default for Options {
             allrandrepeat: false,
             randseed: None,
             norandommap: false,
-            generator: Generator::Tausworthe,
+            generator: None,
             distribution: Distribution::Random,
             percentage_random: [100; 3],
             rwmixread: 50,
@@ -196,7 +207,9 @@ impl Options {
         let target = match name {
             "norandommap" => &mut self.norandommap,
             "bs_is_seq_rand" => &mut self.bs_is_seq_rand,
+            "do_verify" => &mut self.do_verify,
             "randrepeat" => &mut self.randrepeat,
+            "allrandrepeat" if self.version.seeds_follow_randseed() => &mut self.randrepeat,
             "allrandrepeat" => &mut self.allrandrepeat,
             "stonewall" => &mut self.stonewall,
             "time_based" => &mut self.time_based,
@@ -230,6 +243,7 @@ impl Options {
                     _ => return Err(Fault::value(value, "sequential or identical")),
                 }
             }
+            "file_service_type" => self.begins_again = begins_again(value)?,
             "ioengine" => {
                 known::check_engine(value)?;
                 self.engine = value.into();
@@ -255,12 +269,25 @@ impl Options {
             return Ok(());
         }
         if direction.is_random {
-            self.random_every = number_in(after, 1, u64::from(u32::MAX))?;
+            self.random_every = self.random_every(after)?;
         } else {
             let bytes = self.kb_base.bytes(after.trim_start_matches(['+', '-']))?;
             self.gap = bytes.cast_signed() * if after.starts_with('-') { -1 } else { 1 };
         }
         Ok(())
+    }
+
+    /// The number of requests to a random offset.
+    fn random_every(&self, text: &str) -> Result<u64, Fault> {
+        const MOST: u64 = u32::MAX as u64;
+        let wrong = || Fault::value(text, &format!("a whole number in 1..={MOST}"));
+        let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        let every = if self.version.reads_suffix_of_random() {
+            self.kb_base.bytes(text).map_err(|_| wrong())?
+        } else {
+            number(&text[..digits]).map_err(|_| wrong())?
+        };
+        if (1..=MOST).contains(&every) { Ok(every) } else { Err(wrong()) }
     }
 
     /// How much, from where, in what pieces.
@@ -324,14 +351,22 @@ impl Options {
         match name {
             "randseed" => self.randseed = Some(number(value)?),
             "random_generator" => {
-                self.generator = match value {
+                self.generator = Some(match value {
                     "tausworthe" => Generator::Tausworthe,
                     "tausworthe64" => Generator::Tausworthe64,
                     "lfsr" => Generator::Lfsr,
                     _ => return Err(Fault::value(value, "tausworthe, tausworthe64 or lfsr")),
-                }
+                });
             }
-            "random_distribution" => self.distribution = distribution(value, self.kb_base)?,
+            "random_distribution" => {
+                if value.contains(',') && !self.version.reads_zones_of_each() {
+                    return Err(Fault::new(
+                        format!("{value:?}: fio {} reads no zones with commas", self.version),
+                        "give reads, writes and trims the same zones, or name another version",
+                    ));
+                }
+                self.distribution = distribution(value, self.kb_base)?;
+            }
             "percentage_random" => {
                 three(value, &mut self.percentage_random, |part| {
                     Ok(number_in(part, 0, 100)? as u32)
@@ -428,6 +463,17 @@ impl Options {
     /// Sizes of the requests of one direction: the least and the most.
     pub(super) fn bs_of(&self, direction: usize) -> (u64, u64) {
         self.bs_range[direction].unwrap_or((self.bs[direction], self.bs[direction]))
+    }
+}
+
+/// Whether files that are done are begun again, as they are where they are drawn by shares.
+fn begins_again(file_service_type: &str) -> Result<bool, Fault> {
+    match file_service_type.split_once(':').map_or(file_service_type, |(name, _)| name).trim() {
+        "random" | "roundrobin" | "sequential" => Ok(false),
+        "zipf" | "pareto" | "normal" | "gauss" => Ok(true),
+        name => {
+            Err(Fault::value(name, "random, roundrobin, sequential, zipf, pareto, normal or gauss"))
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Job files and commands as a whole: against fio, where it is installed, and jobs for another drive.
 
-use super::command;
 use super::job_file::sections;
 use super::remarks::Remarks;
-use super::{JobFile, Nowhere, Taken};
+use super::{JobFile, Nowhere, Taken, Version};
+use super::{command, known};
 use crate::synthetic::Space;
 use crate::{Op, RequestBatch, TraceError};
 use proptest::prelude::*;
@@ -105,12 +105,16 @@ fn commands_do_what_fio_does() {
         let fio = started(folder.path(), &words)?;
         Some((words, folder, fio))
     };
-    let Some(running) = commands.map(run).into_iter().collect::<Option<Vec<_>>>() else {
-        eprintln!("skipped: fio is not installed");
+    let said = known::installed(&["--version".to_owned()]);
+    let version = said.as_ref().and_then(|said| Version::of_program(&said[0]));
+    let running = commands.map(run).into_iter().collect::<Option<Vec<_>>>();
+    let (Some(version), Some(running)) = (version, running) else {
+        eprintln!("skipped: fio is not installed, or another version: {said:?}");
         return;
     };
+    let taken = Taken { version: Some(version), ..Taken::default() };
     for (words, folder, fio) in running {
-        let jobs = JobFile::command(&words, &Taken::default()).unwrap();
+        let jobs = JobFile::command(&words, &taken).unwrap();
         let ours = made(&jobs, jobs.drive_bytes().unwrap().div_ceil(4096)).unwrap();
         let theirs = logged(fio, folder.path());
         let differs = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
@@ -165,7 +169,7 @@ fn of_several_devices_one_is_taken() {
     let text = "[global]\nbs=4k\nsize=1m\nrw=randwrite\n[a]\nfilename=/dev/nvme0n1\n[b]\nfilename=/dev/nvme1n1\n";
     let of = |device: &str| {
         let device = Some(device.to_owned()).filter(|device| !device.is_empty());
-        jobs(text, &Taken { device, capacity: None })
+        jobs(text, &Taken { device, ..Taken::default() })
     };
     let error = of("").unwrap_err().to_string();
     for part in ["/dev/nvme0n1 and /dev/nvme1n1, which are drives", "--volume /dev/nvme0n1"] {
@@ -282,7 +286,7 @@ proptest! {
     ) {
         let capacity = hundreds * 10_000;
         let [percent, bytes] = in_both(&job, capacity);
-        let taken = Taken { device: None, capacity: Some(capacity) };
+        let taken = Taken { capacity: Some(capacity), ..Taken::default() };
         let own = made(&jobs(&percent, &Taken::default()).unwrap(), pages);
         let scaled = jobs(&bytes, &taken).unwrap();
         match own {
@@ -296,7 +300,7 @@ proptest! {
 #[test]
 fn files_and_zones_shrink_with_the_drive_and_what_does_not_is_named() {
     let of = |text: &str| {
-        let taken = Taken { device: None, capacity: Some(1_000_000_000_000) };
+        let taken = Taken { capacity: Some(1_000_000_000_000), ..Taken::default() };
         jobs(text, &taken).and_then(|jobs| made(&jobs, 1000).map(|all| (all, jobs)))
     };
     let global = "[global]\nrw=write\nbs=4k\n";

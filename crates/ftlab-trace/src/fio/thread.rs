@@ -6,6 +6,7 @@ use super::options::{JOBS_MAX, Options};
 use super::remarks::Remarks;
 use super::seeds::{self, Seeds};
 use super::values::Fault;
+use super::version::Version;
 use crate::TraceError;
 use std::path::Path;
 
@@ -26,17 +27,22 @@ pub(super) struct Thread {
     pub(super) file: String,
 }
 
-/// The threads of all sections, in fio's order.
+/// The threads of all sections, in fio's order; of a version of it, or else of the one that their file states.
 pub(super) fn threads(
     sections: &[Section],
+    version: Option<Version>,
     remarks: &mut Remarks,
 ) -> Result<Vec<Thread>, TraceError> {
+    let of_section = |section: &Section| {
+        let version = version.or(section.version).unwrap_or(Version::NEWEST);
+        Options { version, ..Options::default() }
+    };
     let mut defaults = Options::default();
     let mut threads: Vec<Thread> = Vec::new();
     let mut group = 0;
-    for section in sections {
-        if section.begins_file {
-            defaults = Options::default();
+    for (index, section) in sections.iter().enumerate() {
+        if index == 0 || section.begins_file {
+            defaults = of_section(section);
         }
         if section.is_global() {
             apply(&mut defaults, section, remarks)?;
@@ -149,14 +155,29 @@ impl Thread {
         self.with_offsets(seeds::of_randseed(randseed, self.number))
     }
 
-    /// The same with the seed of offsets that `randrepeat` gives. Of a section's first job it is not yet
-    /// taken back by `randseed` when the streams are seeded.
+    /// The same with the seed of offsets that `randrepeat` gave until fio 3.34. Of a section's first job it is
+    /// not yet taken back by `randseed` when the streams are seeded.
     fn with_offsets(&self, mut seeds: Seeds) -> Seeds {
+        let options = &self.options;
         let is_first = self.subjob == 0;
-        let is_repeatable = self.options.randrepeat && (is_first || self.is_repeatable());
-        if is_repeatable && self.options.direction.is_random {
+        let is_repeatable = options.randrepeat && (is_first || self.is_repeatable());
+        let is_own = is_repeatable && options.direction.is_random;
+        if is_own && !options.version.seeds_follow_randseed() {
             seeds[seeds::OFFSETS] = seeds::repeatable_offsets(self.number);
         }
         seeds
+    }
+
+    /// The seed of distributions that have numbers of their own for each file.
+    pub(super) fn file_seed(&self, seeds: &Seeds) -> u32 {
+        let offsets = seeds[seeds::OFFSETS] as u32;
+        let of_file = seeds::of_file(&self.file, self.number);
+        if self.options.version.seeds_follow_randseed() {
+            of_file.wrapping_mul(offsets)
+        } else if self.is_repeatable() {
+            of_file
+        } else {
+            offsets
+        }
     }
 }

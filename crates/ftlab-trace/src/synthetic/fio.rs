@@ -18,20 +18,24 @@
 //! time_based
 //! ```
 //!
+//! fio 3.35 made seeds otherwise, and later versions changed more (docs/fio.md). The jobs are those of `version`;
+//! if it is not given, of the one that the job file states in a comment (`; ftlab: version=3.33`), or else of the
+//! newest. `fio-randwrite` is the same in all.
+//!
 //! # What to know
 //! fio keeps a random map unless `norandommap` is set: no block is written twice before all have been written
 //! once. Pages that were written long ago are then sure to be written soon, so blocks empty themselves, and
 //! write amplification is much lower than with `uniform`, whose pages are drawn independently.
 //!
 //! # Reference
-//! fio 3.33, HOWTO.
+//! fio 3.42, HOWTO.
 
 use super::file_name::FileName;
 use super::generator::{Bounds, End, GeneratorInfo, Make, PageSequence};
 use super::space::Space;
-use crate::fio::{JobFile, JobRequests, Taken};
+use crate::fio::{JobFile, JobRequests, Taken, Version};
 use crate::{RequestBatch, TraceError};
-use ftlab_spec::{ByteSize, Parameters, Spec, SpecError, Value};
+use ftlab_spec::{ByteSize, OrAuto, Parameters, Spec, SpecError, Value};
 use std::fmt;
 use std::path::Path;
 
@@ -42,6 +46,8 @@ ftlab_spec::parameters! {
         file: FileName = FileName::default(), "file", from "it or a command must be given";
         /// A command of fio instead, such as fio --name=a --rw=randwrite; it comes last, for it may have commas.
         command: CommandLine = CommandLine::default(), "command", from "none";
+        /// Of which fio: `auto` for the one that the job file states, or else the newest.
+        version: OrAuto<Version> = OrAuto::Auto, "version", from "the job file";
         /// Of jobs of several devices, those of this one.
         device: FileName = FileName::default(), "device", from "none: all have to be of one";
         /// The drive that sizes in bytes are for, where a smaller one is simulated: they shrink with it.
@@ -146,9 +152,9 @@ ftlab_spec::parameters! {
 pub(super) const GENERATOR: GeneratorInfo = GeneratorInfo {
     name: "fio",
     summary: "the jobs of a job file of fio, request for request; jobs.fio is short for fio:file=jobs.fio",
-    source: "fio 3.33",
+    source: "fio 3.33 to 3.42",
     parameters: FioParameters::describe,
-    version: 1,
+    version: 2,
     end: End::Told(|spec| {
         let jobs = read(spec)?;
         Ok(Bounds { has_end: jobs.has_end(), drive_bytes: jobs.drive_bytes() })
@@ -184,10 +190,14 @@ pub fn jobs(spec: &Spec) -> Result<Option<JobFile>, TraceError> {
 
 /// The jobs that a spec names.
 pub(super) fn read(spec: &Spec) -> Result<JobFile, TraceError> {
-    let FioParameters { file, command, device, capacity } = FioParameters::from_spec(spec)?;
+    let FioParameters { file, command, version, device, capacity } =
+        FioParameters::from_spec(spec)?;
     let some = |name: &FileName| Some(name.as_str().to_owned()).filter(|name| !name.is_empty());
-    let taken =
-        Taken { device: some(&device), capacity: Some(capacity.0).filter(|bytes| *bytes > 0) };
+    let taken = Taken {
+        device: some(&device),
+        capacity: Some(capacity.0).filter(|bytes| *bytes > 0),
+        version: version.given().copied(),
+    };
     match (some(&file), command.words()) {
         (Some(file), None) => JobFile::read_for(Path::new(&file), &taken),
         (None, Some(words)) => JobFile::command(&words, &taken),
