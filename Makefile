@@ -14,7 +14,7 @@ TARGET ?= drive
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
+.PHONY: help demo build install test python test-python check audit fmt bench bench-large bench-traces bench-caches bench-stream bench-sweep golden release reproduce tail-latency hot-cold setup-record programs fuzz fio-differential crash-tests fault-tests bench-drive bench-guest peers calibrate scoreboard docs docs-figures setup-python setup-system setup-drive setup-guest setup-report
 
 help: ## lists the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -176,6 +176,10 @@ programs: build ## runs real programs on a live drive: PROGRAM=fio SIZE=10G, or 
 
 fuzz: ## fuzzes what reads bytes of others: TARGET=superblock, journal, drive, nbd, nvme, fio-jobs, blkparse, parquet, ...
 	scripts/fuzz.sh $(TARGET) $(or $(SECONDS),150)
+
+fio-differential: ## compares random jobs with the installed fio, or that of FTLAB_FIO: COUNT=3000 SEED=1 (docs/fio.md)
+	FTLAB_FIO_JOBS=$(or $(COUNT),3000) FTLAB_FIO_SEED=$(or $(SEED),1) \
+		$(CARGO) test --locked --package ftlab-trace --test fio -- random_jobs --nocapture
 
 crash-tests: ## runs 1,000 power cuts for every FTL, and 50 kills for each family; takes about ten minutes
 	$(CARGO) test --release --locked --package ftlab-device --test crash --test kill -- --include-ignored --nocapture

@@ -33,7 +33,8 @@ def expected():
 def test_job_files_of_fio_are_workloads(tmp_path):
     path = tmp_path / "jobs.fio"
     path.write_text("[job]\nrw=randwrite\nbs=4k\nsize=4m\nloops=3\n")
-    for workload in (str(path), path):
+    command = "fio --name=job --rw=randwrite --bs=4k --size=4m --loops=3"
+    for workload in (str(path), path, command):
         result = ftlab.run(workload, ["1r-greedy"], drive=ftlab.Drive(pages_per_block=16))
         assert result.runs[0]["host_writes"] == 3 * 1024
     lbas = pa.Table.from_batches(ftlab.generate(path))["lba"].to_pylist()

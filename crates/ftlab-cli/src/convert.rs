@@ -18,7 +18,7 @@ const DEFAULT_SEED: u64 = 1;
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// A trace (- is standard input), a generator such as zipf:theta=0.9, or a job file of fio
-    /// (jobs.fio).
+    /// (jobs.fio); left out for a command of fio, which comes last, after --.
     input: String,
     /// The file to write; its extension selects the format, and .gz or .zst compresses text and
     /// lpn-u32.

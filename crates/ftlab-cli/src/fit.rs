@@ -34,7 +34,8 @@ use std::path::PathBuf;
 pub(crate) struct FitArgs {
     /// The series: a CSV file, or a log of what tools printed.
     series: PathBuf,
-    /// The workload that was run: a generator, a job file of fio, or a trace.
+    /// The workload that was run: a generator, a job file of fio or, last and after --, a command of fio, or a
+    /// trace. Sizes in bytes of jobs of fio shrink with the drive.
     workload: String,
     /// What the host can address on the real drive, such as 7.68TB; several if that is to be found, too.
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', required = true)]

@@ -15,6 +15,7 @@ mod convert;
 mod drive;
 mod error;
 mod figure;
+mod fio_command;
 mod fit;
 mod header;
 mod inspect;
@@ -50,6 +51,7 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   ftlab run trace.parquet --ftl 1r-greedy --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 2r-fifo
+  ftlab run --ftl 2r++ -- fio --name=a --rw=randwrite --bs=4k --size=1g --loops=4
   ftlab sweep experiment.toml
   ftlab tune 2r++ trace.parquet --metadata-budget 4B/page
   ftlab inspect trace.parquet
@@ -118,7 +120,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
     name_commit();
     let typed: Vec<_> = typed.into_iter().collect();
     let mut commands = Cli::command();
-    let words = std::iter::once("ftlab".into()).chain(typed.iter().cloned());
+    let words = std::iter::once("ftlab".into()).chain(fio_command::as_workload(&typed));
     let parsed = commands.try_get_matches_from_mut(words).and_then(|matches| {
         let parsed = Cli::from_arg_matches(&matches)?;
         Ok((matches, parsed))
@@ -128,6 +130,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>, python: Option<&OsStr>) ->
         Err(error) => {
             // Help that was asked for comes this way, too. Nothing can be done where printing fails.
             let _ = error.print();
+            fio_command::say_how_to_give_it(&error, &typed);
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };

@@ -24,7 +24,8 @@ pub(crate) struct ReadingArgs {
     /// Treats every request of a format without operations (oracle-general) as a write.
     #[arg(long)]
     pub(crate) assume_write: bool,
-    /// Keeps only this volume of a trace of several; may be repeated.
+    /// Keeps only this volume of a trace of several; may be repeated. Of jobs of fio on several devices, keeps those of
+    /// this one.
     #[arg(long, value_name = "NAME")]
     pub(crate) volume: Vec<String>,
     /// Places the volumes of a trace side by side, in pieces of this size in order of first use.

@@ -8,6 +8,7 @@ use ftlab_lab::read_results;
 use ftlab_report::ReportError;
 use ftlab_sim::ExperimentResult;
 use ftlab_trace::{check_file, replace_file};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -77,13 +78,17 @@ pub(crate) fn command(typed: &[OsString]) -> String {
 }
 
 fn quoted<'a>(arguments: impl Iterator<Item = &'a str>) -> String {
+    arguments.fold("ftlab".to_owned(), |command, argument| command + " " + &quote(argument))
+}
+
+/// An argument as a shell takes it, quoted if it has to be.
+pub(crate) fn quote(text: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "%+,-./:=@_".contains(letter);
-    let quote = |text: &'a str| match text {
+    match text {
         _ if !text.is_empty() && text.chars().all(is_plain) => text.into(),
         // Arguments never contain the zero byte, the only one that cannot be quoted.
         _ => shlex::try_quote(text).unwrap_or_default(),
-    };
-    arguments.fold("ftlab".to_owned(), |command, argument| command + " " + &quote(argument))
+    }
 }
 
 impl From<ReportError> for CliError {

@@ -30,10 +30,12 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   ftlab run trace.parquet --op 10% --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --fill random --ftl 1r-greedy --ftl 2r++ --json
-  ftlab run writes.csv --map off:bytes=2,len:bytes=3,op=1 --ftl 2r-fifo:blk-util=0.4")]
+  ftlab run writes.csv --map off:bytes=2,len:bytes=3,op=1 --ftl 2r-fifo:blk-util=0.4
+  ftlab run --logical 1GiB --ftl 2r++ -- fio --name=a --filename=/dev/nvme0n1 --rw=randwrite --bs=4k")]
 pub(crate) struct RunArgs {
     /// A trace file (- is standard input), or a generator: uniform, zipf:theta=0.9,
-    /// hotcold:writes=0.9,pages=0.1. See `ftlab list workloads`.
+    /// hotcold:writes=0.9,pages=0.1. See `ftlab list workloads`. Or, last and after --, a command of
+    /// fio.
     workload: Option<String>,
     /// An FTL with parameters; may be repeated. See `ftlab list ftls`.
     #[arg(long, value_name = "NAME[:KEY=VALUE,...]")]
@@ -209,6 +211,7 @@ const NO_WORKLOAD: &str = "no workload; name a trace file, a generator or a job 
   ftlab run trace.parquet --ftl 2r++
   ftlab run zipf:theta=0.9 --logical 8GiB --ftl 2r++
   ftlab run jobs.fio --logical 8GiB --ftl 2r++
+  ftlab run --logical 8GiB --ftl 2r++ -- fio --name=a --filename=/dev/nvme0n1 --rw=randwrite
 see `ftlab list workloads` for the generators and `ftlab list formats` for the formats of traces";
 
 pub(crate) fn run(args: &RunArgs, typed: &[OsString]) -> Result<(), CliError> {

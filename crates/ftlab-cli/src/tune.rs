@@ -31,7 +31,8 @@ pub(crate) struct TuneArgs {
     /// The FTL. Parameters given with it become its defaults and are not searched.
     #[arg(value_name = "NAME[:KEY=VALUE,...]")]
     ftl: Spec,
-    /// A trace file, a generator, or a job file of fio. See `ftlab list workloads`.
+    /// A trace file, a generator, or a job file of fio; or, last and after --, a command of fio. See
+    /// `ftlab list workloads`.
     workload: String,
     #[command(flatten)]
     search: SearchArgs,

@@ -112,6 +112,28 @@ fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
 }
 
 #[test]
+fn a_job_with_sizes_in_bytes_is_fitted_as_one_in_percent() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |name: &str, size: &str| {
+        let path = folder.path().join(name);
+        let text = "[a]\nfilename=/dev/ng0n1\nrw=randwrite\nbs=128k\nnorandommap\ntime_based\nruntime=1h\n";
+        std::fs::write(&path, format!("{text}size={size}\n")).unwrap();
+        path.display().to_string()
+    };
+    let bytes = job("bytes.fio", &(CAPACITY / 2).to_string());
+    let percent = job("percent.fio", "50%");
+    let hidden = Hidden { ftl: "fifo", op_ratio: 0.1, units: 128, seed: 7 };
+    let (measured, _) = series(&hidden, &percent, 4096, 3.0);
+    let of = |workload: &str| {
+        let ftls = vec!["fifo".parse().unwrap()];
+        let found = fit(&question(measured.clone(), workload, 4096, ftls));
+        assert!(found.refused.is_none(), "{:?}", found.refused);
+        found.drives
+    };
+    assert_eq!(of(&bytes), of(&percent));
+}
+
+#[test]
 fn ftls_that_no_drive_can_have_are_not_tried() {
     let ftls: Vec<_> = possible_ftls().iter().map(Spec::to_string).collect();
     for name in ["1r-greedy", "lfs-cb", "sepbit", "2r++", "sep-gc/greedy", "sep-gc/fifo"] {

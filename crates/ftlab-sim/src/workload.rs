@@ -4,7 +4,7 @@ use crate::SimError;
 use crate::drive::{Logical, Origin, Wanted};
 use crate::parameters::named;
 use ftlab_ftl::registry::OracleGroup;
-use ftlab_spec::Spec;
+use ftlab_spec::{ByteSize, Spec};
 use ftlab_trace::fio::JobFile;
 use ftlab_trace::synthetic::{GENERATORS, Space};
 use ftlab_trace::{
@@ -72,10 +72,14 @@ impl fmt::Debug for Requests {
 }
 
 impl Workload {
-    /// What `text` stands for: a path that ends in .fio is the generator of its jobs; `-`, a path that exists,
-    /// or a text with a path separator is a trace, anything else a generator such as `zipf:theta=0.9`.
+    /// What `text` stands for: a path that ends in .fio, or a command such as `fio --name=a --rw=randwrite`, is the
+    /// generator of its jobs; `-`, a path that exists, or a text with a path separator is a trace, anything else a
+    /// generator such as `zipf:theta=0.9`.
     pub fn parse(text: &str, options: OpenOptions) -> Result<Self, SimError> {
         let path = Path::new(text);
+        if let Some(spec) = synthetic::fio::of_command(text).filter(|_| !path.exists()) {
+            return Self::of_jobs(spec, options);
+        }
         let name = text.split(':').next().unwrap_or(text);
         let is_generator = GENERATORS.iter().any(|info| info.name == name);
         let separated = text.contains(['/', MAIN_SEPARATOR]);
@@ -90,6 +94,9 @@ impl Workload {
             return Err(unknown());
         }
         let spec: Spec = text.parse()?;
+        if synthetic::fio::is_jobs(&spec) {
+            return Self::of_jobs(spec, options);
+        }
         refuse_trace_options(text, &options)?;
         // Wrong parameters are found here, whatever the size of the drive will be.
         synthetic::check(&spec)?;
@@ -102,17 +109,46 @@ impl Workload {
             return Ok(Self::Trace { path: path.into(), options });
         }
         let file = path.display().to_string();
-        refuse_trace_options(&file, &options)?;
-        let spec = Spec { name: "fio".into(), arguments: vec![("file".into(), file)] };
+        Self::of_jobs(Spec { name: "fio".into(), arguments: vec![("file".into(), file)] }, options)
+    }
+
+    /// The jobs of fio that a spec names; of those of several devices, the jobs of one.
+    fn of_jobs(spec: Spec, mut options: OpenOptions) -> Result<Self, SimError> {
+        let spec = match std::mem::take(&mut options.volumes).as_slice() {
+            [] => spec,
+            [device] => synthetic::fio::with(&spec, "device", device),
+            [first, ..] => {
+                return Err(SimError::Unusable {
+                    what: "jobs of several devices, each a drive of its own".into(),
+                    remedy: format!("give --volume once, as in --volume {first}"),
+                });
+            }
+        };
+        refuse_trace_options(&spec.to_string(), &options)?;
+        // Wrong parameters and jobs are found here, whatever the size of the drive will be.
         synthetic::check(&spec)?;
         Ok(Self::Generator(spec))
+    }
+
+    /// The same on drives that are simulated instead of one of `capacity` bytes: jobs of fio that name sizes in bytes
+    /// shrink them with the drive. All other generators follow the drive by themselves.
+    pub fn of_capacity(&self, capacity: u64) -> Result<Self, SimError> {
+        let (Self::Generator(spec), Some(jobs)) = (self, self.jobs()?) else {
+            return Ok(self.clone());
+        };
+        if jobs.capacity().is_some() || !jobs.has_sizes() {
+            return Ok(self.clone());
+        }
+        Ok(Self::Generator(synthetic::fio::with(spec, "capacity", ByteSize(capacity))))
     }
 
     /// Its name for messages and results.
     pub fn name(&self) -> String {
         match self {
             Self::Trace { path, .. } => path.display().to_string(),
-            Self::Generator(spec) => spec.to_string(),
+            Self::Generator(spec) => {
+                synthetic::fio::command(spec).map_or_else(|| spec.to_string(), str::to_owned)
+            }
             Self::Requests(requests) => requests.name.clone(),
         }
     }
@@ -321,6 +357,33 @@ mod tests {
         assert!(error.contains("line 3: zonemode: zones of the drive"), "{error}");
         let error = parse("absent.fio").unwrap_err();
         assert!(error.contains("absent.fio"), "{error}");
+    }
+
+    #[test]
+    fn a_command_of_fio_is_a_generator_whose_name_can_be_typed_again() {
+        let command = "fio --name=a --filename=/dev/d --rw=randwrite --bssplit=4k/50,8k/50 --size=";
+        let bytes = parse(&format!("{command}10m")).unwrap();
+        assert!(bytes.is_generator() && bytes.name() == format!("{command}10m"));
+        let scaled = bytes.of_capacity(1_000_000_000).unwrap();
+        assert_eq!(scaled.name(), format!("fio:capacity=1000000000B,command={command}10m"));
+        for workload in [&bytes, &scaled] {
+            assert_eq!(parse(&workload.name()).as_ref(), Ok(workload));
+        }
+        assert_eq!(scaled.of_capacity(5).unwrap(), scaled, "it has one");
+        let percent = parse(&format!("{command}50%")).unwrap();
+        assert_eq!(percent.of_capacity(5).unwrap(), percent);
+        let device = OpenOptions { volumes: vec!["d".into()], ..OpenOptions::default() };
+        let device = Workload::parse(&bytes.name(), device).unwrap();
+        assert_eq!(device.name(), format!("fio:device=d,command={command}10m"));
+        for (text, part) in [
+            ("fio", "give it or a command"),
+            ("fio:command=ls -l", "a command of fio"),
+            ("fio:file=a.fio,command=fio --name=a", "give it or a command"),
+            ("fio --name=a --zonemode=zbd", "argument 2: zonemode: zones"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 
     #[test]

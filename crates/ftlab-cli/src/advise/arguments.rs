@@ -21,7 +21,7 @@ use std::path::PathBuf;
   ftlab advise mixed.fio --logical 1GiB --slo read-p99.9=1ms --load 50k
   ftlab advise trace.parquet --endurance 3000 --daily-writes 1TiB --years 5 --price 0.08")]
 pub(crate) struct AdviseArgs {
-    /// A trace file, a generator, or a job file of fio.
+    /// A trace file, a generator, or a job file of fio; or, last and after --, a command of fio.
     pub(super) workload: String,
     #[command(flatten)]
     pub(super) target: TargetArgs,

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 docs/inspect.md explains each statistic.")]
 pub(crate) struct InspectArgs {
     /// Traces (- is standard input), generators such as zipf:theta=0.9, or job files of fio
-    /// (jobs.fio); several are compared.
+    /// (jobs.fio); several are compared. Or, last and after --, a command of fio.
     #[arg(required = true, value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Bytes per page, a multiple of 512.

@@ -263,7 +263,10 @@ impl<'a> Runner<'a> {
     ) -> Result<Written, LabError> {
         let most = 1.0 + GIVEN_UP * (self.question.measured.waf_max() - 1.0);
         let own = experiment.identity(&self.identity)?.of_run(&experiment.ftls[0]);
-        let own = own.map_err(SimError::from)?.with(&format!("up to {most}"));
+        let mut own = own.map_err(SimError::from)?.with(&format!("up to {most}"));
+        if experiment.workload != self.question.base.workload {
+            own = own.with(&format!("of {} bytes", candidate.capacity));
+        }
         if let Some(written) = lock(&self.kept).as_ref().and_then(|kept| kept.get(&own)) {
             return Ok(written);
         }
@@ -315,6 +318,7 @@ impl<'a> Runner<'a> {
             interval_writes: Some(interval),
             seed,
             threads: Some(1),
+            workload: question.base.workload.of_capacity(candidate.capacity)?,
             ..question.base.clone()
         };
         experiment.drive.logical = Logical::Pages(u64::from(pages));

@@ -51,6 +51,13 @@ pub(super) enum Distribution {
     ZonedAbsolute([Zones; 3]),
 }
 
+impl Distribution {
+    /// Whether it has numbers of its own.
+    pub(super) fn is_skewed(&self) -> bool {
+        matches!(self, Self::Zipf { .. } | Self::Pareto { .. } | Self::Normal { .. })
+    }
+}
+
 /// A distribution with numbers of its own.
 #[derive(Debug, Clone)]
 pub(super) enum Skewed {

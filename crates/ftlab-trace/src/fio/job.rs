@@ -1,4 +1,4 @@
-//! One job: its requests, one after the other, as fio 3.33 makes them.
+//! One job: its requests, one after the other, as fio makes them.
 //!
 //! A job makes passes over its file. In each, requests go on until there is no place for the next: the random
 //! map is full, or the end is reached; or, with an engine that queues requests, until as many bytes were
@@ -10,10 +10,11 @@
 use super::axmap::RandomMap;
 use super::distribution::{Distribution, Skewed};
 use super::lfsr::Lfsr;
+use super::marks::Marks;
 use super::options::{Generator, Options, READ, Select, TRIM, WRITE};
 use super::plan::Plan;
 use super::random::{Random, Taus88};
-use super::seeds::{self, Seeds};
+use super::seeds;
 use super::sizes::Sizes;
 use crate::{Op, TraceError};
 
@@ -29,13 +30,21 @@ pub(super) struct Request {
     pub(super) after_us: u64,
 }
 
+/// A request that has neither place nor size.
+const FLUSH: Request = Request { op: Op::Flush, offset: 0, bytes: 0, stream: 0, after_us: 0 };
+
+/// How often a place is drawn again in a file that is begun again, at most; fio would not stop.
+const DRAWS_MAX: u32 = 100_000;
+
 /// A pass over the file.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     /// Bytes issued in it.
     issued: u64,
-    /// Bytes after which it ends, if it does.
-    total: Option<u64>,
+    /// Those that the engine queued.
+    queued: u64,
+    /// How many of them end it.
+    total: u64,
 }
 
 /// Everything that is drawn at random but the offsets of skewed distributions.
@@ -46,11 +55,26 @@ struct Streams {
     sizes: [Random; 3],
     mix: Taus88,
     zones: Taus88,
+    placement: Random,
 }
 
 impl Streams {
-    fn new(seeds: &Seeds, plan: &Plan) -> Self {
-        let is_wide = plan.options.generator == Generator::Tausworthe64;
+    /// Those of the first pass.
+    fn first(plan: &Plan) -> Self {
+        let is_wide = plan.options.generator == Some(Generator::Tausworthe64);
+        let widens = plan.outgrows_generator() && plan.options.version.widens_at_once();
+        Self::new(plan, is_wide || widens, is_wide)
+    }
+
+    /// The same seeded again; where there are too many blocks, the generator is a wider one by now.
+    fn again(plan: &Plan) -> Self {
+        let is_wide =
+            plan.options.generator == Some(Generator::Tausworthe64) || plan.outgrows_generator();
+        Self::new(plan, is_wide, is_wide)
+    }
+
+    fn new(plan: &Plan, has_wide_offsets: bool, is_wide: bool) -> Self {
+        let seeds = &plan.seeds;
         let mut sizes = seeds::SIZES;
         if plan.options.direction.is_trimwrite() {
             // What is trimmed is written, so their sizes are the same.
@@ -58,11 +82,15 @@ impl Streams {
         }
         let narrow = |stream: usize| Taus88::from_fio_seed(seeds[stream] as u32);
         Self {
-            offsets: Random::new(seeds[seeds::OFFSETS], is_wide),
+            offsets: Random::new(seeds[seeds::OFFSETS], has_wide_offsets),
             sequence: [const { seeds::SEQUENCE }; 3].map(narrow),
             sizes: sizes.map(|stream| Random::new(seeds[stream], is_wide)),
             mix: narrow(seeds::MIX),
             zones: narrow(seeds::ZONES),
+            placement: Random::new(
+                seeds[seeds::PLACEMENT],
+                is_wide && !plan.options.version.places_from_32_bits(),
+            ),
         }
     }
 }
@@ -70,7 +98,6 @@ impl Streams {
 /// A job that runs.
 pub(super) struct Job {
     plan: Plan,
-    seeds: Seeds,
     streams: Streams,
     sizes: [Sizes; 3],
     /// Blocks that random offsets are drawn from.
@@ -78,7 +105,6 @@ pub(super) struct Job {
     skewed: Option<Skewed>,
     map: Option<RandomMap>,
     lfsr: Option<Lfsr>,
-    placement: Taus88,
     next_identifier: usize,
     pass: Option<Pass>,
     /// Passes that are begun whatever was issued.
@@ -99,7 +125,12 @@ pub(super) struct Job {
     mix_until: u64,
     /// Requests to the next random offset.
     random_in: u64,
-    was_flush: bool,
+    /// Whether a sequence begins again at the end of its part.
+    wraps: bool,
+    /// Which requests the map is told of.
+    marks: Marks,
+    /// What was issued last; `None` at first, and, before fio 3.38, in every pass.
+    last: Option<Op>,
 }
 
 impl Job {
@@ -113,22 +144,21 @@ impl Job {
         let blocks = plan.map_blocks();
         let (mut map, mut lfsr) = (None, None);
         if is_random && skewed.is_none() {
-            if options.generator == Generator::Lfsr {
+            if options.generator == Some(Generator::Lfsr) {
                 lfsr = Some(plan.lfsr(blocks)?);
             } else if plan.has_map {
                 map = Some(RandomMap::new(blocks));
             }
         }
         let sizes = [READ, WRITE, TRIM].map(|direction| plan.sizes(direction));
+        let map_is_partial = map.is_some() && plan.may_not_mark();
         Ok(Self {
-            seeds: plan.seeds,
-            streams: Streams::new(&plan.seeds, &plan),
+            streams: Streams::first(&plan),
             sizes,
             blocks: [READ, WRITE, TRIM].map(|direction| plan.blocks(direction)),
             skewed,
             map,
             lfsr,
-            placement: Taus88::from_fio_seed(plan.seeds[seeds::PLACEMENT] as u32),
             next_identifier: 0,
             pass: None,
             loops_left: options.loops,
@@ -142,7 +172,9 @@ impl Job {
             mix_direction: READ,
             mix_until: 0,
             random_in: 1,
-            was_flush: false,
+            wraps: options.time_based || plan.wraps(),
+            marks: Marks::new(map_is_partial, plan.depth),
+            last: None,
             plan,
         })
     }
@@ -163,15 +195,19 @@ impl Job {
                 self.begin_pass()?;
                 continue;
             };
-            let is_over = !self.options().time_based
-                && (self.has_issued_all() || pass.total.is_some_and(|total| pass.issued >= total));
-            let request = if is_over { None } else { self.make_request() };
+            let is_over =
+                !self.options().time_based && (self.has_issued_all() || pass.queued >= pass.total);
+            let request = if is_over { None } else { self.make_in_pass() };
             if request.is_some() {
                 return request;
             }
             let issued = self.pass.take().map_or(0, |pass| pass.issued);
             self.is_done |= issued == 0;
-            self.is_file_done = !is_over;
+            self.is_file_done = !is_over && !self.options().begins_again;
+            if self.options().ends_with_flush() && self.last != Some(Op::Flush) {
+                self.last = Some(Op::Flush);
+                return Some(FLUSH);
+            }
         }
     }
 
@@ -182,22 +218,28 @@ impl Job {
         }
         if self.issued.iter().any(|issued| *issued > 0) {
             self.mix_until = 0;
-            self.was_flush = false;
+            if !self.options().version.flushes_after_writes_only() {
+                self.last = None;
+            }
             if self.plan.is_repeatable {
-                self.streams = Streams::new(&self.seeds, &self.plan);
+                self.streams = Streams::again(&self.plan);
             }
         }
         self.reset_file();
+        self.marks.begin_pass();
         let options = &self.plan.options;
         let mut total = self.plan.size;
-        if options.direction.does[WRITE] && options.direction.is_random && !self.plan.has_map {
+        let overwrites =
+            options.direction.does[WRITE] && options.direction.is_random && !self.plan.has_map;
+        let wraps = self.plan.wraps() && !options.direction.is_random;
+        if overwrites || wraps {
             total = total.max(options.io_size.unwrap_or(0));
         }
         if options.direction.is_trimwrite() {
             total = total.saturating_add(self.plan.issue_bytes().saturating_mul(options.loops));
             self.number_ios = self.number_ios.saturating_mul(2);
         }
-        self.pass = Some(Pass { issued: 0, total: Some(total).filter(|_| self.plan.queues) });
+        self.pass = Some(Pass { issued: 0, queued: 0, total });
         Some(())
     }
 
@@ -209,7 +251,9 @@ impl Job {
             self.loops_left -= 1;
             return true;
         }
-        if self.is_file_done && self.options().io_size.is_none() {
+        let options = self.options();
+        let stays_done = !options.do_verify && options.loops == 1;
+        if self.is_file_done && (options.io_size.is_none() || stays_done) {
             return false;
         }
         let issued: u64 = self.issued_bytes.iter().sum();
@@ -225,7 +269,7 @@ impl Job {
             map.clear();
         }
         if let Some(lfsr) = &mut self.lfsr {
-            lfsr.reset(self.seeds[seeds::OFFSETS]);
+            lfsr.reset(self.plan.seeds[seeds::OFFSETS]);
         }
     }
 
@@ -247,20 +291,47 @@ impl Job {
         bytes >= self.plan.issue_bytes().saturating_mul(options.loops) || self.has_issued_number()
     }
 
-    /// The next request of this pass; `None` if there is no place for one.
+    /// The next request of this pass; `None` if there is no place for one, not even in a file that is begun again.
+    #[inline]
+    fn make_in_pass(&mut self) -> Option<Request> {
+        let request = self.make_request();
+        if request.is_some() || !self.options().begins_again {
+            return request;
+        }
+        // A place that is drawn may have no room; fio draws until one has.
+        (0..DRAWS_MAX).find_map(|_| {
+            self.reset_file();
+            self.make_request()
+        })
+    }
+
+    /// The next request; `None` if there is no place for one.
     #[inline]
     fn make_request(&mut self) -> Option<Request> {
+        self.marks.begin_request();
         let Some(direction) = self.next_direction() else {
-            self.was_flush = true;
-            return Some(Request { op: Op::Flush, offset: 0, bytes: 0, stream: 0, after_us: 0 });
+            self.last = Some(Op::Flush);
+            self.marks.issue(self.plan.queues_flushes);
+            return Some(FLUSH);
         };
-        let (offset, is_random, is_marked) = self.next_offset(direction)?;
+        let request = self.make(direction);
+        match request {
+            Some(_) => self.marks.issue(self.plan.queues[direction]),
+            None => self.marks.give_up(),
+        }
+        request
+    }
+
+    /// The next read, write or trim; `None` if there is no place for one.
+    #[inline]
+    fn make(&mut self, direction: usize) -> Option<Request> {
+        let (offset, is_random) = self.next_offset(direction)?;
         let mut bytes = self.next_size(direction, offset, is_random)?;
+        let stream = self.next_stream(direction);
         if offset + bytes > self.plan.file_bytes {
             return None;
         }
-        let stream = self.next_stream(direction);
-        if let Some(map) = self.map.as_mut().filter(|_| is_marked) {
+        if let Some(map) = self.map.as_mut().filter(|_| self.marks.marks()) {
             let least = self.sizes[direction].least;
             let block = (offset - self.plan.offset) / least;
             bytes = bytes.min(map.take(block, bytes.div_ceil(least)) * least);
@@ -269,11 +340,12 @@ impl Job {
         self.last_end[direction] = offset + bytes;
         self.issued[direction] += 1;
         self.issued_bytes[direction] += bytes;
-        self.was_flush = false;
         if let Some(pass) = &mut self.pass {
             pass.issued += bytes;
+            pass.queued += if self.plan.queues[direction] { bytes } else { 0 };
         }
         let op = [Op::Read, Op::Write, Op::Trim][direction];
+        self.last = Some(op);
         Some(Request { op, offset, bytes, stream, after_us: 0 })
     }
 
@@ -282,14 +354,8 @@ impl Job {
     fn next_direction(&mut self) -> Option<usize> {
         let options = &self.plan.options;
         let does = options.direction.does;
-        if does[WRITE] && !self.was_flush && (options.fsync > 0 || options.fdatasync > 0) {
-            let written = self.issued[WRITE];
-            let is_due = |every: u64| every > 0 && written > 0 && written.is_multiple_of(every);
-            if !options.direction.is_trimwrite()
-                && (is_due(options.fsync) || is_due(options.fdatasync))
-            {
-                return None;
-            }
+        if does[WRITE] && (options.fsync > 0 || options.fdatasync > 0) && self.flushes() {
+            return None;
         }
         Some(match does {
             [true, true, _] => self.next_of_mix(),
@@ -298,6 +364,19 @@ impl Job {
             [_, true, _] => WRITE,
             _ => TRIM,
         })
+    }
+
+    /// Whether a flush is due.
+    fn flushes(&self) -> bool {
+        let options = &self.plan.options;
+        let may_follow = if options.version.flushes_after_writes_only() {
+            self.last == Some(Op::Write)
+        } else {
+            self.last != Some(Op::Flush) && !options.direction.is_trimwrite()
+        };
+        let written = self.issued[WRITE];
+        let is_due = |every: u64| every > 0 && written > 0 && written.is_multiple_of(every);
+        may_follow && (is_due(options.fsync) || is_due(options.fdatasync))
     }
 
     fn next_of_mix(&mut self) -> usize {
@@ -313,16 +392,16 @@ impl Job {
         self.mix_direction
     }
 
-    /// Where the next request begins, in the file; whether that was drawn at random; and whether the random
-    /// map is told.
+    /// Where the next request begins, in the file, and whether that was drawn at random. If the random map is not
+    /// told, it says so.
     #[inline]
-    fn next_offset(&mut self, direction: usize) -> Option<(u64, bool, bool)> {
+    fn next_offset(&mut self, direction: usize) -> Option<(u64, bool)> {
         self.random_in -= 1;
         let is_due = self.random_in == 0;
         if is_due {
             self.random_in = self.plan.options.random_every;
         }
-        let (within, is_random, is_marked) = self.next_place(direction, is_due)?;
+        let (within, is_random) = self.next_place(direction, is_due)?;
         let plan = &self.plan;
         let offset = plan.offset.checked_add(within)?;
         if within >= plan.io_bytes || offset >= plan.file_bytes {
@@ -331,43 +410,45 @@ impl Job {
         let trims_first = plan.options.direction.is_random_trimwrite() && direction == TRIM;
         if trims_first && self.last_start[TRIM] == Some(offset) {
             // The same place twice: a write has to follow all the same.
-            self.last_start[WRITE] = Some(offset.wrapping_sub(1));
+            let written = self.last_start[WRITE].unwrap_or(u64::MAX);
+            self.last_start[WRITE] = Some(written.wrapping_sub(1));
         }
-        Some((offset, is_random, is_marked))
+        Some((offset, is_random))
     }
 
     /// The same from the beginning of the file's part.
     #[inline]
-    fn next_place(&mut self, direction: usize, is_due: bool) -> Option<(u64, bool, bool)> {
-        let options = &self.plan.options;
+    fn next_place(&mut self, direction: usize, is_due: bool) -> Option<(u64, bool)> {
+        let Plan { offset, ref options, .. } = self.plan;
         if options.direction.is_random_trimwrite() && direction == WRITE {
-            let trimmed = self.last_start[TRIM].unwrap_or(self.plan.offset);
-            return Some((trimmed - self.plan.offset, true, false));
+            self.marks.leave_out();
+            let trimmed = self.last_start[TRIM].unwrap_or(offset);
+            let before = if options.version.writes_where_it_trimmed() { offset } else { 0 };
+            return Some((trimmed - before, true));
         }
-        if !is_due {
-            if options.repeats_offset {
-                let last = self.last_start[direction].unwrap_or(self.plan.offset);
-                return Some((last - self.plan.offset, false, false));
+        if is_due && !options.direction.is_random {
+            return Some((self.next_in_sequence(direction)?, false));
+        }
+        if is_due {
+            let percent = options.percentage_random[direction];
+            if percent == 100 || self.streams.sequence[direction].one_to(100) <= percent {
+                return Some((self.next_at_random(direction)?, true));
             }
-            let next = self.next_in_sequence(direction);
-            return Some((next.or_else(|| self.next_at_random(direction))?, false, false));
         }
-        if !options.direction.is_random {
-            return Some((self.next_in_sequence(direction)?, false, true));
-        }
-        let percent = options.percentage_random[direction];
-        if percent == 100 || self.streams.sequence[direction].one_to(100) <= percent {
-            return Some((self.next_at_random(direction)?, true, true));
+        self.marks.leave_out();
+        if !is_due && self.plan.options.repeats_offset {
+            let last = self.last_start[direction].unwrap_or(offset);
+            return Some((last.wrapping_sub(offset), false));
         }
         let next = self.next_in_sequence(direction);
-        Some((next.or_else(|| self.next_at_random(direction))?, false, false))
+        Some((next.or_else(|| self.next_at_random(direction))?, false))
     }
 
     /// Where the last request ended, with the gap; `None` at the end of the file.
     fn next_in_sequence(&mut self, direction: usize) -> Option<u64> {
         let Plan { offset, io_bytes, file_bytes, ref options, .. } = self.plan;
         let end = &mut self.last_end[direction];
-        if *end >= io_bytes + offset && options.time_based {
+        if self.wraps && *end >= io_bytes + offset {
             *end = offset;
         }
         if *end >= file_bytes {
@@ -376,7 +457,8 @@ impl Job {
         if *end == offset && offset > 0 && options.gap < 0 {
             *end = io_bytes.min(file_bytes);
         }
-        let at = *end - offset.min(*end);
+        // Backwards, it may be before the beginning, and so, as in fio, beyond the end.
+        let at = end.wrapping_sub(offset);
         if at == 0 || options.gap == 0 {
             return Some(at);
         }
@@ -395,7 +477,8 @@ impl Job {
     #[inline]
     fn next_at_random(&mut self, direction: usize) -> Option<u64> {
         let mut block = self.next_block(direction);
-        if block.is_none() && self.plan.options.time_based {
+        let options = &self.plan.options;
+        if block.is_none() && (options.time_based || options.begins_again) {
             self.reset_file();
             block = self.next_block(direction);
         }
@@ -466,7 +549,7 @@ impl Job {
         };
         let identifiers = &placement.identifiers;
         let index = match placement.select {
-            Select::Random => self.placement.one_to(identifiers.len() as u32) as usize - 1,
+            Select::Random => self.streams.placement.one_to(identifiers.len() as u32) as usize - 1,
             Select::RoundRobin => {
                 let index = self.next_identifier;
                 self.next_identifier = (index + 1) % identifiers.len();

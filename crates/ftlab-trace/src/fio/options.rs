@@ -5,10 +5,14 @@
 
 pub(super) use super::direction::{Direction, READ, TRIM, WRITE};
 use super::distribution::Distribution;
-use super::other;
+use super::known::{self, Fate};
 use super::values::{
     Amount, Fault, KbBase, number, number_in, placements, size_split, switch, three, time_us, zones,
 };
+use super::version::Version;
+
+/// Jobs that a file has at most; fio's own limit.
+pub(super) const JOBS_MAX: u64 = 4096;
 
 /// `random_generator`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +43,8 @@ pub(super) struct Placement {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "a set of independent options")]
 pub(super) struct Options {
+    /// Whose rules hold.
+    pub(super) version: Version,
     pub(super) filename: Option<String>,
     pub(super) directory: Option<String>,
     pub(super) filename_format: String,
@@ -49,6 +55,10 @@ pub(super) struct Options {
     pub(super) gap: i64,
     /// `rw_sequencer=identical`.
     pub(super) repeats_offset: bool,
+    /// `file_service_type` by shares: a file is not done at its end, but begun again.
+    pub(super) begins_again: bool,
+    /// Without it and `loops`, a file that is done once stays so.
+    pub(super) do_verify: bool,
     pub(super) engine: String,
     pub(super) iodepth: u32,
     pub(super) size: Option<u64>,
@@ -71,12 +81,15 @@ pub(super) struct Options {
     pub(super) allrandrepeat: bool,
     pub(super) randseed: Option<u64>,
     pub(super) norandommap: bool,
-    pub(super) generator: Generator,
+    /// `None` for the default, which is given up where there are too many blocks for it.
+    pub(super) generator: Option<Generator>,
     pub(super) distribution: Distribution,
     pub(super) percentage_random: [u32; 3],
     pub(super) rwmixread: u32,
     pub(super) fsync: u64,
     pub(super) fdatasync: u64,
+    /// `end_fsync`, `end_syncfs` and `fsync_on_close`: whether a pass ends with a flush.
+    pub(super) end_flush: [bool; 3],
     pub(super) loops: u64,
     pub(super) numjobs: u32,
     pub(super) stonewall: bool,
@@ -103,6 +116,7 @@ pub(super) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            version: Version::NEWEST,
             filename: None,
             directory: None,
             filename_format: "$jobname.$jobnum.$filenum".into(),
@@ -110,6 +124,8 @@ impl Default for Options {
             random_every: 1,
             gap: 0,
             repeats_offset: false,
+            begins_again: false,
+            do_verify: true,
             engine: "psync".into(),
             iodepth: 1,
             size: None,
@@ -131,12 +147,13 @@ impl Default for Options {
             allrandrepeat: false,
             randseed: None,
             norandommap: false,
-            generator: Generator::Tausworthe,
+            generator: None,
             distribution: Distribution::Random,
             percentage_random: [100; 3],
             rwmixread: 50,
             fsync: 0,
             fdatasync: 0,
+            end_flush: [false; 3],
             loops: 1,
             numjobs: 1,
             stonewall: false,
@@ -160,39 +177,29 @@ impl Default for Options {
     }
 }
 
-/// What became of an option.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Fate {
-    Used,
-    /// It cannot change which pages are written.
-    PassedOver,
-}
-
 impl Options {
-    /// Takes an option over.
+    /// Takes an option over, if it is used.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Fate, Fault> {
-        let is_used = self.set_switch(name, value)?;
-        if is_used {
+        let known = known::find(name).ok_or_else(|| known::unknown(name))?;
+        match known.fate {
+            Fate::PassedOver => return Ok(Fate::PassedOver),
+            Fate::Refused(refusal) if refusal.is_harmless(value) => return Ok(Fate::PassedOver),
+            Fate::Refused(refusal) => return Err(refusal.fault(name)),
+            Fate::Used => {}
+        }
+        let name = known.name;
+        if self.set_switch(name, value)? {
             return Ok(Fate::Used);
         }
-        if other::is_harmless(name, value) {
-            return Ok(Fate::PassedOver);
-        }
-        let Some(value) = value.filter(|value| !value.is_empty()) else {
-            return Err(match other::refusal(name) {
-                Some(fault) => fault,
-                None => Fault::new(format!("{name} has no value"), format!("write {name}=VALUE")),
-            });
-        };
+        let value = value.filter(|value| !value.is_empty()).ok_or_else(|| {
+            Fault::new(format!("{name} has no value"), format!("write {name}=VALUE"))
+        })?;
         let is_used = self.set_place(name, value)?
             || self.set_sizes(name, value)?
             || self.set_random(name, value)?
             || self.set_course(name, value)?
             || self.set_placement(name, value)?;
-        if is_used {
-            return Ok(Fate::Used);
-        }
-        Err(other::refusal(name).unwrap_or_else(|| other::unknown(name)))
+        if is_used { Ok(Fate::Used) } else { Err(known::unknown(name)) }
     }
 
     /// Options that need no value.
@@ -200,12 +207,17 @@ impl Options {
         let target = match name {
             "norandommap" => &mut self.norandommap,
             "bs_is_seq_rand" => &mut self.bs_is_seq_rand,
+            "do_verify" => &mut self.do_verify,
             "randrepeat" => &mut self.randrepeat,
+            "allrandrepeat" if self.version.seeds_follow_randseed() => &mut self.randrepeat,
             "allrandrepeat" => &mut self.allrandrepeat,
-            "stonewall" | "wait_for_previous" => &mut self.stonewall,
+            "stonewall" => &mut self.stonewall,
             "time_based" => &mut self.time_based,
             "replay_no_stall" => &mut self.replay_no_stall,
             "fdp" => &mut self.placement.is_on,
+            "end_fsync" => &mut self.end_flush[0],
+            "end_syncfs" => &mut self.end_flush[1],
+            "fsync_on_close" => &mut self.end_flush[2],
             _ => return Ok(false),
         };
         *target = switch(value)?;
@@ -215,11 +227,15 @@ impl Options {
     /// Files, direction, and how requests are issued.
     fn set_place(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         match name {
-            "filename" => self.filename = Some(value.into()),
+            "filename" => {
+                // One more name, and not another one: so fio takes it.
+                let before = self.filename.take().map_or_else(String::new, |names| names + ":");
+                self.filename = Some(before + value);
+            }
             "directory" => self.directory = Some(value.into()),
             "read_iolog" => self.read_iolog = Some(value.into()),
             "filename_format" => self.filename_format = value.into(),
-            "rw" | "readwrite" => self.set_direction(value)?,
+            "rw" => self.set_direction(value)?,
             "rw_sequencer" => {
                 self.repeats_offset = match value {
                     "sequential" => false,
@@ -227,8 +243,9 @@ impl Options {
                     _ => return Err(Fault::value(value, "sequential or identical")),
                 }
             }
+            "file_service_type" => self.begins_again = begins_again(value)?,
             "ioengine" => {
-                other::check_engine(value)?;
+                known::check_engine(value)?;
                 self.engine = value.into();
             }
             "iodepth" => self.iodepth = number_in(value, 1, u64::from(u32::MAX))? as u32,
@@ -252,7 +269,7 @@ impl Options {
             return Ok(());
         }
         if direction.is_random {
-            self.random_every = number_in(after, 1, u64::from(u32::MAX))?;
+            self.random_every = self.random_every(after)?;
         } else {
             let bytes = self.kb_base.bytes(after.trim_start_matches(['+', '-']))?;
             self.gap = bytes.cast_signed() * if after.starts_with('-') { -1 } else { 1 };
@@ -260,23 +277,37 @@ impl Options {
         Ok(())
     }
 
+    /// The number of requests to a random offset.
+    fn random_every(&self, text: &str) -> Result<u64, Fault> {
+        const MOST: u64 = u32::MAX as u64;
+        let wrong = || Fault::value(text, &format!("a whole number in 1..={MOST}"));
+        let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        let every = if self.version.reads_suffix_of_random() {
+            self.kb_base.bytes(text).map_err(|_| wrong())?
+        } else {
+            number(&text[..digits]).map_err(|_| wrong())?
+        };
+        if (1..=MOST).contains(&every) { Ok(every) } else { Err(wrong()) }
+    }
+
     /// How much, from where, in what pieces.
     fn set_sizes(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         let base = self.kb_base;
         match name {
+            "kb_base" => self.kb_base = KbBase::parse(value)?,
             "size" => match base.amount(value)? {
                 Amount::Bytes(bytes) => self.size = Some(bytes).filter(|bytes| *bytes > 0),
                 Amount::Percent(percent) => {
                     (self.size, self.size_percent) = (None, Some(percent));
                 }
             },
-            "io_size" | "io_limit" => match base.amount(value)? {
+            "io_size" => match base.amount(value)? {
                 Amount::Bytes(bytes) => self.io_size = Some(bytes).filter(|bytes| *bytes > 0),
                 Amount::Percent(percent) => {
                     (self.io_size, self.io_size_percent) = (None, Some(percent));
                 }
             },
-            "offset" | "fileoffset" => match base.amount(value)? {
+            "offset" => match base.amount(value)? {
                 Amount::Bytes(bytes) => self.offset = bytes,
                 Amount::Percent(percent) => {
                     (self.offset, self.offset_percent) = (0, Some(percent).filter(|p| *p > 0));
@@ -286,11 +317,11 @@ impl Options {
             "offset_increment" => self.offset_increment = base.amount(value)?,
             "offset_align" => self.offset_align = Some(base.bytes(value)?).filter(|b| *b > 0),
             "number_ios" => self.number_ios = number(value)?,
-            "bs" | "blocksize" => three(value, &mut self.bs, |part| positive(base, part))?,
-            "ba" | "blockalign" => {
+            "bs" => three(value, &mut self.bs, |part| positive(base, part))?,
+            "ba" => {
                 three(value, &mut self.blockalign, |part| positive(base, part).map(Some))?;
             }
-            "bsrange" | "blocksize_range" => {
+            "bsrange" => {
                 three(value, &mut self.bs_range, |part| range(base, part).map(Some))?;
             }
             "bssplit" => self.set_split(value)?,
@@ -320,14 +351,22 @@ impl Options {
         match name {
             "randseed" => self.randseed = Some(number(value)?),
             "random_generator" => {
-                self.generator = match value {
+                self.generator = Some(match value {
                     "tausworthe" => Generator::Tausworthe,
                     "tausworthe64" => Generator::Tausworthe64,
                     "lfsr" => Generator::Lfsr,
                     _ => return Err(Fault::value(value, "tausworthe, tausworthe64 or lfsr")),
-                }
+                });
             }
-            "random_distribution" => self.distribution = distribution(value, self.kb_base)?,
+            "random_distribution" => {
+                if value.contains(',') && !self.version.reads_zones_of_each() {
+                    return Err(Fault::new(
+                        format!("{value:?}: fio {} reads no zones with commas", self.version),
+                        "give reads, writes and trims the same zones, or name another version",
+                    ));
+                }
+                self.distribution = distribution(value, self.kb_base)?;
+            }
             "percentage_random" => {
                 three(value, &mut self.percentage_random, |part| {
                     Ok(number_in(part, 0, 100)? as u32)
@@ -345,8 +384,8 @@ impl Options {
         const SECOND_US: u64 = 1_000_000;
         match name {
             "loops" => self.loops = number_in(value, 0, u64::from(u32::MAX))?.max(1),
-            "numjobs" => self.numjobs = number_in(value, 1, other::JOBS_MAX)? as u32,
-            "runtime" | "timeout" => {
+            "numjobs" => self.numjobs = number_in(value, 1, JOBS_MAX)? as u32,
+            "runtime" => {
                 self.runtime_us = time_us(value, SECOND_US)?;
                 self.note_timed("runtime", self.runtime_us > 0);
             }
@@ -390,15 +429,15 @@ impl Options {
     /// Placement identifiers, under their old names and their new.
     fn set_placement(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
         match name {
-            "dataplacement" | "data_placement" => {
+            "dataplacement" => {
                 self.placement.is_on = match value {
                     "none" => false,
                     "fdp" | "streams" => true,
                     _ => return Err(Fault::value(value, "none, fdp or streams")),
                 }
             }
-            "plids" | "fdp_pli" => self.placement.identifiers = placements(value)?,
-            "plid_select" | "fdp_pli_select" => {
+            "plids" => self.placement.identifiers = placements(value)?,
+            "plid_select" => {
                 self.placement.select = match value {
                     "roundrobin" => Select::RoundRobin,
                     "random" => Select::Random,
@@ -416,9 +455,25 @@ impl Options {
         Ok(true)
     }
 
+    /// Whether a pass ends with a flush.
+    pub(super) fn ends_with_flush(&self) -> bool {
+        self.direction.does[WRITE] && self.end_flush.contains(&true)
+    }
+
     /// Sizes of the requests of one direction: the least and the most.
     pub(super) fn bs_of(&self, direction: usize) -> (u64, u64) {
         self.bs_range[direction].unwrap_or((self.bs[direction], self.bs[direction]))
+    }
+}
+
+/// Whether files that are done are begun again, as they are where they are drawn by shares.
+fn begins_again(file_service_type: &str) -> Result<bool, Fault> {
+    match file_service_type.split_once(':').map_or(file_service_type, |(name, _)| name).trim() {
+        "random" | "roundrobin" | "sequential" => Ok(false),
+        "zipf" | "pareto" | "normal" | "gauss" => Ok(true),
+        name => {
+            Err(Fault::value(name, "random, roundrobin, sequential, zipf, pareto, normal or gauss"))
+        }
     }
 }
 

@@ -7,6 +7,9 @@
 /// 2^32, by which a number of 32 bits is divided for one in 0..1.
 const NARROW_SPAN: f64 = 4_294_967_296.0;
 
+/// 2^64, for a number of 64 bits.
+const WIDE_SPAN: f64 = NARROW_SPAN * NARROW_SPAN;
+
 /// What C makes of "2^31 + 2^17 + 2^7", with which fio begins to seed: (2 xor 31) + (2 xor 17) +
 /// (2 xor 7).
 const SEEDING: u32 = 53;
@@ -119,12 +122,23 @@ impl Random {
         }
     }
 
+    /// A number in 1..=`most`.
+    #[inline]
+    pub(super) fn one_to(&mut self, most: u32) -> u32 {
+        match self {
+            Self::Narrow(random) => random.one_to(most),
+            Self::Wide(random) => {
+                1 + (f64::from(most) * (random.next_u64() as f64 / WIDE_SPAN)) as u32
+            }
+        }
+    }
+
     /// The next number as a share, in 0..1; of a wide one, rounding may make it 1.
     #[inline]
     pub(super) fn share(&mut self) -> f64 {
         match self {
             Self::Narrow(random) => f64::from(random.next_u32()) / NARROW_SPAN,
-            Self::Wide(random) => random.next_u64() as f64 / (NARROW_SPAN * NARROW_SPAN),
+            Self::Wide(random) => random.next_u64() as f64 / WIDE_SPAN,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Where the random numbers of a job begin.
 //!
 //! fio has a numbered stream of random numbers for each purpose, and every stream has a seed, which
-//! follows from `randseed` and the number of the job (from 1, over all sections). The offsets are an
-//! exception: with `randrepeat`, the default, their seed follows from the number of the job alone, and
-//! that of zipf, pareto and normal from the name of the file as well. `randseed` is read only after the
-//! streams of a section's first job were seeded, so that without `randrepeat=0` it does not change the
-//! offsets of that job (fio 3.33; the tests compare).
+//! follows from `randseed` and the number of the job (from 1, over all sections). That of zipf, pareto and
+//! normal is multiplied by a hash of the name of the file.
+//!
+//! Until fio 3.34, the offsets were an exception: with `randrepeat`, the default, their seed followed from the
+//! number of the job alone, and that of zipf, pareto and normal from the name of the file and the number. There,
+//! `randseed` is read only after the streams of a section's first job were seeded, so that without `randrepeat=0`
+//! it does not change the offsets of that job.
 
 /// Streams by purpose: sizes of blocks read, written and trimmed.
 pub(super) const SIZES: [usize; 3] = [0, 1, 2];
@@ -17,7 +19,7 @@ pub(crate) const OFFSETS: usize = 6;
 pub(super) const SEQUENCE: usize = 10;
 /// In which zone.
 pub(super) const ZONES: usize = 16;
-/// Which placement identifier, since fio 3.35.
+/// Which placement identifier.
 pub(super) const PLACEMENT: usize = 21;
 /// How many there are.
 const STREAMS: usize = 22;
@@ -44,18 +46,18 @@ pub(crate) fn of_randseed(randseed: u64, job: u64) -> Seeds {
     })
 }
 
-/// Seeds of `allrandrepeat`.
+/// Seeds of `allrandrepeat`, until fio 3.34.
 pub(super) fn all_repeatable(job: u64) -> Seeds {
     std::array::from_fn(|stream| repeatable_offsets(job).wrapping_add(stream as u64))
 }
 
-/// The seed of the offsets with `randrepeat`.
+/// The seed of the offsets with `randrepeat`, until fio 3.34.
 pub(super) fn repeatable_offsets(job: u64) -> u64 {
     REPEATABLE.wrapping_mul(job)
 }
 
-/// The same for distributions that have numbers of their own for each file.
-pub(super) fn repeatable_of_file(name: &str, job: u64) -> u32 {
+/// What the name of a file and the number of its job add to the seed of its own distribution.
+pub(super) fn of_file(name: &str, job: u64) -> u32 {
     jenkins(name.as_bytes()).wrapping_mul(job as u32)
 }
 

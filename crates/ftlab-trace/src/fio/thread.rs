@@ -1,12 +1,13 @@
 //! What a job file comes to: threads, as fio calls the jobs that `numjobs` makes of a section.
 
 use super::job_file::{Place, Section};
-use super::options::{Fate, Options};
-use super::other::JOBS_MAX;
+use super::known::Fate;
+use super::options::{JOBS_MAX, Options};
+use super::remarks::Remarks;
 use super::seeds::{self, Seeds};
-use super::values::{Fault, KbBase};
+use super::values::Fault;
+use super::version::Version;
 use crate::TraceError;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// One job that runs by itself.
@@ -26,22 +27,33 @@ pub(super) struct Thread {
     pub(super) file: String,
 }
 
-/// Options that were passed over -> how often.
-pub(super) type PassedOver = BTreeMap<String, u32>;
-
-/// The threads of all sections, in fio's order.
-pub(super) fn threads(sections: &[Section]) -> Result<(Vec<Thread>, PassedOver), TraceError> {
+/// The threads of all sections, in fio's order; of a version of it, or else of the one that their file states.
+pub(super) fn threads(
+    sections: &[Section],
+    version: Option<Version>,
+    remarks: &mut Remarks,
+) -> Result<Vec<Thread>, TraceError> {
+    let of_section = |section: &Section| {
+        let version = version.or(section.version).unwrap_or(Version::NEWEST);
+        Options { version, ..Options::default() }
+    };
     let mut defaults = Options::default();
-    let mut passed_over = PassedOver::new();
     let mut threads: Vec<Thread> = Vec::new();
     let mut group = 0;
-    for section in sections {
+    for (index, section) in sections.iter().enumerate() {
+        if index == 0 || section.begins_file {
+            defaults = of_section(section);
+        }
         if section.is_global() {
-            apply(&mut defaults, section, &mut passed_over)?;
+            apply(&mut defaults, section, remarks)?;
             continue;
         }
         let mut options = defaults.clone();
-        apply(&mut options, section, &mut passed_over)?;
+        apply(&mut options, section, remarks)?;
+        if options.time_based && options.runtime_us == 0 {
+            options.time_based = false;
+            remarks.note_timeless(&section.name);
+        }
         group += u32::from(options.stonewall && !threads.is_empty());
         let jobs = options.numjobs;
         if threads.len() as u64 + u64::from(jobs) > JOBS_MAX {
@@ -62,32 +74,20 @@ pub(super) fn threads(sections: &[Section]) -> Result<(Vec<Thread>, PassedOver),
             });
         }
     }
-    Ok((threads, passed_over))
+    Ok(threads)
 }
 
-/// Takes the options of a section over; `kb_base` first, because sizes depend on it.
+/// Takes the options of a section over, in their order.
 fn apply(
     options: &mut Options,
     section: &Section,
-    passed_over: &mut PassedOver,
+    remarks: &mut Remarks,
 ) -> Result<(), TraceError> {
-    for setting in section.settings.iter().filter(|setting| setting.name == "kb_base") {
-        options.kb_base = match setting.value.as_deref() {
-            Some("1000") => KbBase(false),
-            Some("1024") => KbBase(true),
-            value => {
-                let fault = Fault::value(value.unwrap_or_default(), "1000 or 1024");
-                return Err(setting.place.refuse(fault));
-            }
-        };
-    }
     for setting in &section.settings {
         let fate = options.set(&setting.name, setting.value.as_deref());
-        match fate.map_err(|fault| setting.place.refuse(fault))? {
-            Fate::PassedOver if setting.name != "kb_base" => {
-                *passed_over.entry(setting.name.clone()).or_default() += 1;
-            }
-            _ => {}
+        match fate.map_err(|fault| setting.refuse(fault))? {
+            Fate::Used => remarks.note_used(setting, options.kb_base),
+            Fate::PassedOver | Fate::Refused(_) => remarks.pass_over(&setting.name),
         }
     }
     Ok(())
@@ -96,7 +96,7 @@ fn apply(
 /// The name of what a thread writes to, as fio makes it.
 fn file_of(section: &Section, options: &Options, subjob: u32) -> Result<String, TraceError> {
     let refuse = |what: String| {
-        let remedy = "make it a job for each file";
+        let remedy = "make it a job for each file; a name of [global] and one of the job are two";
         Err(section.place.refuse(Fault::new(what, remedy)))
     };
     let has_several = |text: &str| text.replace("\\:", "").contains(':');
@@ -155,14 +155,29 @@ impl Thread {
         self.with_offsets(seeds::of_randseed(randseed, self.number))
     }
 
-    /// The same with the seed of offsets that `randrepeat` gives. Of a section's first job it is not yet
-    /// taken back by `randseed` when the streams are seeded.
+    /// The same with the seed of offsets that `randrepeat` gave until fio 3.34. Of a section's first job it is
+    /// not yet taken back by `randseed` when the streams are seeded.
     fn with_offsets(&self, mut seeds: Seeds) -> Seeds {
+        let options = &self.options;
         let is_first = self.subjob == 0;
-        let is_repeatable = self.options.randrepeat && (is_first || self.is_repeatable());
-        if is_repeatable && self.options.direction.is_random {
+        let is_repeatable = options.randrepeat && (is_first || self.is_repeatable());
+        let is_own = is_repeatable && options.direction.is_random;
+        if is_own && !options.version.seeds_follow_randseed() {
             seeds[seeds::OFFSETS] = seeds::repeatable_offsets(self.number);
         }
         seeds
+    }
+
+    /// The seed of distributions that have numbers of their own for each file.
+    pub(super) fn file_seed(&self, seeds: &Seeds) -> u32 {
+        let offsets = seeds[seeds::OFFSETS] as u32;
+        let of_file = seeds::of_file(&self.file, self.number);
+        if self.options.version.seeds_follow_randseed() {
+            of_file.wrapping_mul(offsets)
+        } else if self.is_repeatable() {
+            of_file
+        } else {
+            offsets
+        }
     }
 }

@@ -33,6 +33,22 @@ pub(super) enum Amount {
 pub(super) struct KbBase(pub(super) bool);
 
 impl KbBase {
+    /// `kb_base`.
+    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
+        match text {
+            "1000" => Ok(Self(false)),
+            "1024" => Ok(Self(true)),
+            _ => Err(Fault::value(text, "1000 or 1024")),
+        }
+    }
+
+    /// The sizes in `text` whose unit says something else here than everywhere: 4KiB, which is 4000 bytes.
+    pub(super) fn odd_sizes(self, text: &str) -> Vec<(String, u64)> {
+        let parts = text.split([',', ':', '-', '/', '+', '=']).map(str::trim);
+        let odd = parts.filter(|part| self.0 && part.to_ascii_lowercase().ends_with("ib"));
+        odd.filter_map(|part| Some((part.to_owned(), self.bytes(part).ok()?))).collect()
+    }
+
     fn of_suffix(self, suffix: &str) -> Option<u64> {
         let suffix = suffix.to_ascii_lowercase();
         let mut letters = suffix.chars();
