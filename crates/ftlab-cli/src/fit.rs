@@ -202,9 +202,10 @@ fn header(args: &FitArgs, question: &Question, fit: &Fit) -> String {
         (
             "measured",
             format!(
-                "write amplification {}, of the last fifth {}",
+                "{} media bytes per host byte, {} over the last fifth{}",
                 significant(measured.waf(), 4),
-                significant(measured.waf_last_fifth(), 4)
+                significant(measured.waf_last_fifth(), 4),
+                in_part(fit)
             ),
         ),
         (
@@ -222,6 +223,17 @@ fn header(args: &FitArgs, question: &Question, fit: &Fit) -> String {
         lines.push(("skipped", format!("the first {} drive writes", question.skip)));
     }
     aligned(&lines) + "\n"
+}
+
+/// What is said of a host that writes pages in part; nothing if it writes whole pages.
+fn in_part(fit: &Fit) -> String {
+    if fit.media_bytes_per_host_byte <= fit.waf {
+        return String::new();
+    }
+    format!(
+        "; the host writes pages in part, and the write amplification of pages is {}",
+        significant(fit.waf, 4)
+    )
 }
 
 /// A row for each FTL: those that were followed to the end, and the best of the others.

@@ -138,6 +138,7 @@ fn put<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>, batch: &PageBatch, which
             lpn: batch.writes[index],
             stream: batch.streams.get(index).copied(),
             lifetime: batch.lifetimes.get(index).map(|lifetime| [lifetime.this, lifetime.mean]),
+            lacking: batch.lacking.get(index).copied().unwrap_or(0),
         });
     }
 }
@@ -151,6 +152,7 @@ fn program<F: Flash, O: Observer>(
     single.clear();
     single.writes.push(write.lpn);
     single.streams.extend(write.stream);
+    single.lack(0, write.lacking);
     single.lifetimes.extend(write.lifetime.map(|[this, mean]| Lifetime { this, mean }));
     ftl.write_some(single, 0..1)?;
     Ok(())

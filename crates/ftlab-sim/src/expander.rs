@@ -5,7 +5,7 @@ use crate::schedule::Marks;
 use ftlab_flash::{Arrival, Asker, HostOp, Lpn};
 use ftlab_ftl::PageBatch;
 use ftlab_machine::RequestPart;
-use ftlab_trace::pages::PageSink;
+use ftlab_trace::pages::{Lacking, PageSink};
 use ftlab_trace::{Op, RequestBatch};
 use std::collections::VecDeque;
 
@@ -45,6 +45,8 @@ struct Run {
     op: HostOp,
     /// Whether its request has not begun.
     begins: bool,
+    /// What the host does not send of the first of these pages, and of the last.
+    lacking: Lacking,
     of: Origin,
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct Expander {
     logical_pages: u64,
     /// Page writes so far, those that wait included.
     pub(crate) pulled: u64,
+    /// Of the requests for these, those that do not begin and end at page boundaries.
+    pub(crate) in_part: u64,
     /// Page writes that are wanted.
     pub(crate) end: u64,
     pub(crate) beyond: Option<SimError>,
@@ -98,6 +102,7 @@ impl Expander {
             bounds,
             logical_pages: u64::from(bounds.logical_pages),
             pulled: 0,
+            in_part: 0,
             end: end.unwrap_or(u64::MAX),
             beyond: None,
             keeps_times: false,
@@ -182,7 +187,8 @@ impl Expander {
             return true;
         }
         let writes = &mut self.batch.writes;
-        let mut left = run.pages.min((self.room - writes.len()) as u64);
+        let begin = writes.len();
+        let mut left = run.pages.min((self.room - begin) as u64);
         run.pages -= left;
         let part = (run.first, left as u32);
         while left > 0 {
@@ -193,6 +199,10 @@ impl Expander {
                 run.first = 0;
             }
             left -= u64::from(length);
+        }
+        self.batch.lack(begin, std::mem::take(&mut run.lacking.first) as i32);
+        if run.pages == 0 {
+            self.batch.lack(self.batch.writes.len() - 1, run.lacking.last as i32);
         }
         if self.keeps_requests {
             let (first, pages) = part;
@@ -250,9 +260,27 @@ impl Expander {
         true
     }
 
+    /// Appends pages to the batch if they are on the drive and there is room: where in it, or none.
+    #[inline]
+    fn append(&mut self, first_page: u64, pages: u64) -> Option<usize> {
+        let begin = self.batch.writes.len();
+        let room = self.direct_room.saturating_sub(begin) as u64;
+        let after = first_page.saturating_add(pages);
+        if pages > room || after > self.logical_pages {
+            return None;
+        }
+        self.pulled += pages;
+        if pages == 1 {
+            self.batch.writes.push(Lpn(first_page as u32));
+        } else {
+            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
+        }
+        Some(begin)
+    }
+
     /// Any run but a write to the drive for which there is room.
     #[inline(never)]
-    fn add_run(&mut self, op: HostOp, first_page: u64, pages: u64) {
+    fn add_run(&mut self, op: HostOp, first_page: u64, pages: u64, lacking: Lacking) {
         let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
         if is_beyond && !self.bounds.wrap {
             // What comes after the end of the run does not matter.
@@ -270,7 +298,7 @@ impl Expander {
         let first = (first_page % self.logical_pages) as u32;
         let is_write = op == HostOp::Write;
         let pages = if is_write { pages } else { pages.min(self.logical_pages) };
-        let mut run = Run { first, pages, op, begins: true, of: self.present };
+        let mut run = Run { first, pages, op, begins: true, lacking, of: self.present };
         self.pulled += if is_write { pages } else { 0 };
         if !self.waiting.is_empty() || !self.put(&mut run) {
             self.waiting.push_back(run);
@@ -282,35 +310,37 @@ impl Expander {
 impl PageSink for Expander {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        let room = self.direct_room.saturating_sub(self.batch.writes.len()) as u64;
-        let after = first_page.saturating_add(pages);
-        if pages > room || after > self.logical_pages {
-            self.add_run(HostOp::Write, first_page, pages);
-            return;
+        if self.append(first_page, pages).is_none() {
+            self.add_run(HostOp::Write, first_page, pages, Lacking::default());
         }
-        self.pulled += pages;
-        if pages == 1 {
-            self.batch.writes.push(Lpn(first_page as u32));
+    }
+
+    #[inline]
+    fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        self.in_part += 1;
+        if let Some(begin) = self.append(first_page, pages) {
+            self.batch.lack(begin, lacking.first as i32);
+            self.batch.lack(self.batch.writes.len() - 1, lacking.last as i32);
         } else {
-            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
+            self.add_run(HostOp::Write, first_page, pages, lacking);
         }
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
         if !self.bounds.ignore_trims {
-            self.add_run(HostOp::Trim, first_page, pages);
+            self.add_run(HostOp::Trim, first_page, pages, Lacking::default());
         }
     }
 
     fn read(&mut self, first_page: u64, pages: u64) {
         if self.keeps_requests {
-            self.add_run(HostOp::Read, first_page, pages);
+            self.add_run(HostOp::Read, first_page, pages, Lacking::default());
         }
     }
 
     fn flush(&mut self) {
         if self.keeps_requests {
-            self.add_run(HostOp::Flush, 0, 0);
+            self.add_run(HostOp::Flush, 0, 0, Lacking::default());
         }
     }
 }
