@@ -757,8 +757,7 @@ fn endurance_follows_from_cycles_and_write_amplification() {
 }
 
 /// A job that writes pages of 4 KiB in part.
-const SMALL_REQUESTS: &str =
-    "[s]\nfilename=/dev/ng0n1\nrw=randwrite\nbs=512\nblockalign=4k\nnorandommap\ntime_based\nruntime=1h\n";
+const SMALL_REQUESTS: &str = "[s]\nfilename=/dev/ng0n1\nrw=randwrite\nbs=512\nblockalign=4k\nnorandommap\ntime_based\nruntime=1h\n";
 
 #[test]
 fn bytes_are_those_that_the_host_sent_and_pages_those_that_they_take() {
@@ -771,8 +770,14 @@ fn bytes_are_those_that_the_host_sent_and_pages_those_that_they_take() {
     let run = &result["runs"][0];
     let number = |value: &Value| value.as_f64().unwrap();
     let sent = 65_536 * 512;
-    assert_eq!((run["host_writes"].as_u64(), run["host_bytes"].as_u64()), (Some(65_536), Some(sent)));
-    assert_eq!((run["fdp"]["hbmw"].as_u64(), run["fdp"]["handles"][0]["hbmw"].as_u64()), (Some(sent), Some(sent)));
+    assert_eq!(
+        (run["host_writes"].as_u64(), run["host_bytes"].as_u64()),
+        (Some(65_536), Some(sent))
+    );
+    assert_eq!(
+        (run["fdp"]["hbmw"].as_u64(), run["fdp"]["handles"][0]["hbmw"].as_u64()),
+        (Some(sent), Some(sent))
+    );
     let media = number(&run["fdp"]["mbmw"]);
     assert!(number(&run["waf"]) > 1.1, "pages are moved");
     for (ratio, told) in [
@@ -781,7 +786,9 @@ fn bytes_are_those_that_the_host_sent_and_pages_those_that_they_take() {
     ] {
         assert!((number(told) / ratio - 1.0).abs() < 1e-12, "{told}");
     }
-    let tbw = 1000.0 * number(&result["config"]["drive"]["physical_bytes"]) / (media / sent as f64) / 1e12;
+    let tbw = 1000.0 * number(&result["config"]["drive"]["physical_bytes"])
+        / (media / sent as f64)
+        / 1e12;
     assert!((number(&run["endurance"]["tbw"]) / tbw - 1.0).abs() < 1e-12);
     let ratio = format!("{:.4}", media / sent as f64);
     for part in [

@@ -15,6 +15,8 @@ pub struct RequestPart {
     pub first: Lpn,
     /// How many pages; a flush has none.
     pub pages: u32,
+    /// Sectors of 512 bytes of these pages that the host does not ask for.
+    pub lacking: u32,
     /// When the request arrives.
     pub arrival: Arrival,
     /// Who asks, and for which stream.
@@ -47,7 +49,7 @@ pub(crate) fn serve<F: Flash, O: Observer>(
         if part.begins {
             begin(ftl, part, &mut single)?;
         }
-        ftl.flash_mut().ask_for_pages(part.pages, part.asker);
+        ftl.flash_mut().ask_for_pages(part.pages, part.lacking, part.asker);
         let pages = (part.first.0..part.first.0 + part.pages).map(Lpn);
         match part.op {
             HostOp::Write => {

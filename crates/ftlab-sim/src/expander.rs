@@ -191,6 +191,10 @@ impl Expander {
         let mut left = run.pages.min((self.room - begin) as u64);
         run.pages -= left;
         let part = (run.first, left as u32);
+        let missed = Lacking {
+            first: std::mem::take(&mut run.lacking.first),
+            last: if run.pages == 0 { run.lacking.last } else { 0 },
+        };
         while left > 0 {
             let length = left.min(self.logical_pages - u64::from(run.first)) as u32;
             writes.extend((run.first..run.first + length).map(Lpn));
@@ -200,13 +204,10 @@ impl Expander {
             }
             left -= u64::from(length);
         }
-        self.batch.lack(begin, std::mem::take(&mut run.lacking.first) as i32);
-        if run.pages == 0 {
-            self.batch.lack(self.batch.writes.len() - 1, run.lacking.last as i32);
-        }
+        self.lack(begin, missed);
         if self.keeps_requests {
             let (first, pages) = part;
-            self.add_part(run, first, pages, run.pages == 0);
+            self.add_part(run, first, pages, run.pages == 0, missed);
         } else if self.keeps_times {
             self.arrivals_us.resize(self.batch.writes.len(), run.of.time_us);
         }
@@ -220,20 +221,29 @@ impl Expander {
     fn put_apart(&mut self, run: &mut Run) {
         let to_end = self.logical_pages - u64::from(run.first);
         let is_whole = run.pages <= to_end;
-        self.add_part(run, run.first, run.pages.min(to_end) as u32, is_whole);
+        let Lacking { first, last } = run.lacking;
+        let missed = Lacking { first, last: if is_whole { last } else { 0 } };
+        self.add_part(run, run.first, run.pages.min(to_end) as u32, is_whole, missed);
         if !is_whole {
-            self.add_part(run, 0, (run.pages - to_end) as u32, true);
+            self.add_part(run, 0, (run.pages - to_end) as u32, true, Lacking { first: 0, last });
         }
     }
 
-    /// The next part of the request of `run`.
-    fn add_part(&mut self, run: &mut Run, first: u32, pages: u32, ends: bool) {
+    /// The host does not send this of the pages of the batch from `begin` on.
+    fn lack(&mut self, begin: usize, lacking: Lacking) {
+        self.batch.lack(begin, lacking.first as i32);
+        self.batch.lack(self.batch.writes.len() - 1, lacking.last as i32);
+    }
+
+    /// The next part of the request of `run`, and what that lacks of its pages.
+    fn add_part(&mut self, run: &mut Run, first: u32, pages: u32, ends: bool, lacking: Lacking) {
         let arrival =
             if self.keeps_times { Arrival::OfTrace(run.of.time_us) } else { Arrival::Next };
         let begins = std::mem::replace(&mut run.begins, false);
         let asker = Asker { tenant: 0, stream: run.of.stream };
         let op = run.op;
-        let part = RequestPart { op, first: Lpn(first), pages, arrival, asker, begins, ends };
+        let (first, lacking) = (Lpn(first), lacking.first + lacking.last);
+        let part = RequestPart { op, first, pages, lacking, arrival, asker, begins, ends };
         self.parts.push(part);
     }
 
@@ -311,7 +321,7 @@ impl PageSink for Expander {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
         if self.append(first_page, pages).is_none() {
-            self.add_run(HostOp::Write, first_page, pages, Lacking::default());
+            self.add_run(HostOp::Write, first_page, pages, Lacking::NOTHING);
         }
     }
 
@@ -319,8 +329,7 @@ impl PageSink for Expander {
     fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
         self.in_part += 1;
         if let Some(begin) = self.append(first_page, pages) {
-            self.batch.lack(begin, lacking.first as i32);
-            self.batch.lack(self.batch.writes.len() - 1, lacking.last as i32);
+            self.lack(begin, lacking);
         } else {
             self.add_run(HostOp::Write, first_page, pages, lacking);
         }
@@ -328,19 +337,25 @@ impl PageSink for Expander {
 
     fn trim(&mut self, first_page: u64, pages: u64) {
         if !self.bounds.ignore_trims {
-            self.add_run(HostOp::Trim, first_page, pages, Lacking::default());
+            self.add_run(HostOp::Trim, first_page, pages, Lacking::NOTHING);
         }
     }
 
     fn read(&mut self, first_page: u64, pages: u64) {
         if self.keeps_requests {
-            self.add_run(HostOp::Read, first_page, pages, Lacking::default());
+            self.add_run(HostOp::Read, first_page, pages, Lacking::NOTHING);
+        }
+    }
+
+    fn read_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        if self.keeps_requests {
+            self.add_run(HostOp::Read, first_page, pages, lacking);
         }
     }
 
     fn flush(&mut self) {
         if self.keeps_requests {
-            self.add_run(HostOp::Flush, 0, 0, Lacking::default());
+            self.add_run(HostOp::Flush, 0, 0, Lacking::NOTHING);
         }
     }
 }

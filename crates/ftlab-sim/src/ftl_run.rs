@@ -14,6 +14,7 @@ use crate::result::{
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
+use crate::timing::OfPage;
 use crate::transactions::Transactions;
 use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::page::{DriveConfig, Refreshed};
@@ -605,9 +606,11 @@ impl FtlRun {
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
         let intervals = self.series.times.iter().map(|interval| interval.elapsed_ns);
         let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
+        let sent_bytes = host_bytes as f64 / totals.host_writes.max(1) as f64;
+        let of_page = OfPage { bytes: page_bytes, sent_bytes };
         let timing = timing.map(|time| TimingResult {
             transactions,
-            ..TimingResult::new(&time, &self.series.times, page_bytes, &self.tenants, is_open_loop)
+            ..TimingResult::new(&time, &self.series.times, of_page, &self.tenants, is_open_loop)
         });
         Ok(RunResult {
             parameters: self.parameters,

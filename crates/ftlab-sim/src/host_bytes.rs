@@ -3,12 +3,12 @@
 //! A host that writes pages in part needs more than one page write for as many bytes as a page has. What the counters of a
 //! drive tell is bytes; what is simulated is page writes.
 
-use crate::experiment::Experiment;
+use crate::SimError;
 use crate::expander::Bounds;
+use crate::experiment::Experiment;
 use crate::feed::Chunk;
 use crate::progress::{Phase, Progress, Status};
 use crate::schedule::Schedule;
-use crate::SimError;
 use ftlab_ftl::PageBatch;
 use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::synthetic::Space;

@@ -85,13 +85,7 @@ impl Drive {
     }
 
     /// Writes whole pages, all of which the host sent, or nothing of them.
-    fn write_pages(
-        &self,
-        first: Lpn,
-        data: &[u8],
-        stream: u16,
-        is_sent: bool,
-    ) -> io::Result<()> {
+    fn write_pages(&self, first: Lpn, data: &[u8], stream: u16, is_sent: bool) -> io::Result<()> {
         let page_bytes = self.shared.page_bytes as usize;
         let mut sums = [0; PAGES_AT_ONCE];
         for (chunk, first) in

@@ -30,9 +30,7 @@ impl Drive {
         let mut core = self.shared.lock_to_write()?;
         let found = core.look_at(lpn, &mut page);
         let refreshed = match found {
-            ScrubbedPage::Refreshed => {
-                core.write_page(lpn, checksum(lpn, &page), &page, 0, 0)
-            }
+            ScrubbedPage::Refreshed => core.write_page(lpn, checksum(lpn, &page), &page, 0, 0),
             _ => Ok(()),
         };
         self.shared.unlock(core)?;

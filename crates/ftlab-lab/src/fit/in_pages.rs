@@ -61,6 +61,10 @@ struct Watch<'a>(&'a Stop);
 
 impl Progress for Watch<'_> {
     fn update(&mut self, _: &Status) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.0.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
