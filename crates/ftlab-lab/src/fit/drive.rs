@@ -2,7 +2,7 @@
 
 use super::in_pages::InPages;
 use super::question::{Extent, Question};
-use super::series::{Distance, Measured};
+use super::series::Distance;
 use crate::error::LabError;
 use crate::identity::changed;
 use crate::kept::Kept;
