@@ -60,7 +60,7 @@ pub(crate) struct FitArgs {
     /// How the drive was filled before: none, sequential, random, twice.
     #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
     fill: Fill,
-    /// Drive writes at the start whose intervals do not count, as of a drive that was not empty.
+    /// Drive writes (of host bytes) at the start whose intervals do not count, as of a drive that was not empty.
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     skip: f64,
     /// Seed of generator and random fill.

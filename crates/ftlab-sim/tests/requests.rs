@@ -317,7 +317,7 @@ fn bytes_of_the_host_are_those_that_it_sent_whether_a_write_buffer_takes_them_or
     let job = "[s]\nfilename=/dev/drive\nrw=write\nbs=512\nsize=256k\n";
     let run = |buffer: &str| {
         let timing = format!("slc:luns=4,unit=request,queue-depth=4{buffer}");
-        experiment(job, &timing, &["nvme-fdp"])
+        experiment(job, &timing, &["nvme-fdp:handles=2"])
     };
     for (buffer, programs) in [("", 512), (",write-buffer=1MiB:keep=100%", 64)] {
         let result = run(buffer);
