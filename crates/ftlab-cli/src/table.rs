@@ -49,7 +49,7 @@ pub(crate) fn table(result: &ExperimentResult) -> String {
         }
     }
     if result.runs.iter().any(RunResult::has_parts) {
-        headings[WAF_COLUMN] = WAF_OF_PAGES.to_owned();
+        WAF_OF_PAGES.clone_into(&mut headings[WAF_COLUMN]);
         headings.insert(WAF_COLUMN + 1, MEDIA_PER_HOST.to_owned());
         for (row, run) in rows.iter_mut().zip(&result.runs) {
             row.insert(WAF_COLUMN + 1, significant(run.media_bytes_per_host_byte, 5));

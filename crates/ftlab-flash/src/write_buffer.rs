@@ -165,7 +165,7 @@ impl Buffer {
         let pages_max = (options.bytes? / u64::from(page_bytes)).max(1) as usize;
         Some(Self {
             pages_max,
-            page_sectors: (page_bytes / 512) as i32,
+            page_sectors: (page_bytes / 512).cast_signed(),
             programs_max,
             kept: (options.keep * pages_max as f64) as usize,
             plp: options.plp,

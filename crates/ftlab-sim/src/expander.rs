@@ -231,8 +231,8 @@ impl Expander {
 
     /// The host does not send this of the pages of the batch from `begin` on.
     fn lack(&mut self, begin: usize, lacking: Lacking) {
-        self.batch.lack(begin, lacking.first as i32);
-        self.batch.lack(self.batch.writes.len() - 1, lacking.last as i32);
+        self.batch.lack(begin, lacking.first.cast_signed());
+        self.batch.lack(self.batch.writes.len() - 1, lacking.last.cast_signed());
     }
 
     /// The next part of the request of `run`, and what that lacks of its pages.

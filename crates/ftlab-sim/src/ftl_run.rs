@@ -560,6 +560,20 @@ impl FtlRun {
         })
     }
 
+    /// Time on the simulated flash, if it is simulated; the host sent so many bytes.
+    fn timing(&mut self, config: &Config, host_bytes: u64) -> Option<TimingResult> {
+        let time = self.ftl.measured()?;
+        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
+        let intervals = self.series.times.iter().map(|interval| interval.elapsed_ns);
+        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
+        let sent_bytes = host_bytes as f64 / self.totals().host_writes.max(1) as f64;
+        let of_page = OfPage { bytes: self.geometry.page_bytes(), sent_bytes };
+        Some(TimingResult {
+            transactions,
+            ..TimingResult::new(&time, &self.series.times, of_page, &self.tenants, is_open_loop)
+        })
+    }
+
     /// The result.
     pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
         if !self.is_read_only() {
@@ -602,16 +616,7 @@ impl FtlRun {
         let slc = self.slc();
         let faults = self.faults();
         let observed = self.observed(seen.erases());
-        let timing = self.ftl.measured();
-        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
-        let intervals = self.series.times.iter().map(|interval| interval.elapsed_ns);
-        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
-        let sent_bytes = host_bytes as f64 / totals.host_writes.max(1) as f64;
-        let of_page = OfPage { bytes: page_bytes, sent_bytes };
-        let timing = timing.map(|time| TimingResult {
-            transactions,
-            ..TimingResult::new(&time, &self.series.times, of_page, &self.tenants, is_open_loop)
-        });
+        let timing = self.timing(config, host_bytes);
         Ok(RunResult {
             parameters: self.parameters,
             config_hash: self.config_hash,

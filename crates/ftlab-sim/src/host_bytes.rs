@@ -120,7 +120,8 @@ mod tests {
 
     /// What is found of requests of (first sector, sectors) on pages of 4 KiB.
     fn found(requests: &'static [(u64, u64)], host_bytes: &[f64]) -> Option<Vec<f64>> {
-        let lines: String = requests.iter().map(|(at, n)| format!("W,{at},{n}\n")).collect();
+        let lines = requests.iter().map(|(at, n)| format!("W,{at},{n}\n"));
+        let lines = lines.collect::<Vec<_>>().concat();
         let open = move || {
             let input = Input::from_bytes("requests", lines.clone().into_bytes())?;
             let map = Some("op=1,off:sectors=2,len:sectors=3".into());

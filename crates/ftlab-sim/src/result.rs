@@ -285,7 +285,7 @@ pub struct RunResult {
     pub progressive_merges: u64,
     /// Of the full merges, those of an isolated page that were due at once, for want of room.
     pub hurried_merges: u64,
-    /// Write amplification, which is of pages, and so are all that follow: (`host_writes` + `relocations` +
+    /// Write amplification, which is of pages here and wherever it is called so: (`host_writes` + `relocations` +
     /// `merge_copies`) / `host_writes`.
     pub waf: f64,
     /// Media bytes per host byte, as the counters of a drive give it: bytes of these pages / `host_bytes`. The same as

@@ -237,7 +237,7 @@ impl Core {
 
 /// Sectors of 512 bytes of a page that the host did not send.
 fn lacking_sectors(page_bytes: usize, sent: usize) -> i32 {
-    (page_bytes.saturating_sub(sent) / 512) as i32
+    i32::try_from(page_bytes.saturating_sub(sent) / 512).unwrap_or(i32::MAX)
 }
 
 /// Lets the FTL write a staged page of a stream, of which the host did not send so many sectors: for the host, and

@@ -43,10 +43,9 @@ fn in_pages(question: &Question, capacity: u64) -> Result<Option<Measured>, LabE
         question.measured.host_after_first().iter().map(|bytes| bytes * smaller).collect();
     let writes = match experiment.page_writes_at(&wanted, &mut Watch(&question.stop)) {
         Ok(Some(writes)) => writes,
-        Ok(None) => return Ok(None),
         Err(SimError::Stopped) => return Err(SimError::Stopped.into()),
         // Whatever else is wrong is said of the first drive that is run.
-        Err(_) => return Ok(None),
+        Ok(None) | Err(_) => return Ok(None),
     };
     let host = writes.into_iter().map(|writes| writes * page).collect();
     let unusable = |what: String| SimError::Unusable {
