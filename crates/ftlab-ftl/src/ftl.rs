@@ -233,7 +233,7 @@ impl PageBatch {
         self.lacking.clear();
     }
 
-    /// The host did not send so many sectors, which may be none, of the page of the write at `index`.
+    /// The host did not send these sectors, maybe none, of the page of the write at `index`.
     pub fn lack(&mut self, index: usize, sectors: i32) {
         if sectors != 0 {
             if self.lacking.len() <= index {
@@ -243,7 +243,7 @@ impl PageBatch {
         }
     }
 
-    /// Sectors that the host did not send of the pages of the first so many writes.
+    /// Sectors that the host did not send of the pages of the first `writes` writes.
     pub fn lacking_of(&self, writes: usize) -> i64 {
         self.lacking.iter().take(writes).map(|sectors| i64::from(*sectors)).sum()
     }

@@ -201,7 +201,7 @@ impl HandleCounters {
         }
     }
 
-    /// Bytes that the host sent with its writes, of pages of so many bytes.
+    /// Bytes that the host sent with its writes, of pages of this size.
     pub fn host_bytes(&self, page_bytes: u32) -> u64 {
         let pages = self.host_writes * u64::from(page_bytes);
         pages.saturating_add_signed(-self.lacking * SECTOR_BYTES)

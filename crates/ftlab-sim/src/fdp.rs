@@ -192,7 +192,7 @@ impl FdpRecord {
         self.start = handles;
     }
 
-    /// What comes of it; `handles` are as they are at the end, and the host sent so many bytes.
+    /// What comes of it; `handles` are as they are at the end, and the host sent `host_bytes`.
     pub(crate) fn finish(
         self,
         handles: &PlacementHandles,

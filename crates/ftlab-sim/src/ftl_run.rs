@@ -523,7 +523,7 @@ impl FtlRun {
         }
     }
 
-    /// The logs of placement handles, if it has some; the host sent so many bytes.
+    /// The logs of placement handles, if it has some; the host sent `host_bytes`.
     fn fdp_statistics(&mut self, host_bytes: u64) -> Option<FdpStatistics> {
         let handles = self.ftl.placement_handles()?;
         Some(self.fdp.take()?.finish(&handles, &self.geometry, host_bytes))
@@ -560,7 +560,7 @@ impl FtlRun {
         })
     }
 
-    /// Time on the simulated flash, if it is simulated; the host sent so many bytes.
+    /// Time on the simulated flash, if it is simulated; the host sent `host_bytes`.
     fn timing(&mut self, config: &Config, host_bytes: u64) -> Option<TimingResult> {
         let time = self.ftl.measured()?;
         let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);

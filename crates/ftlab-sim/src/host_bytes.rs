@@ -1,4 +1,4 @@
-//! How many page writes a host needs to send so many bytes.
+//! How many page writes a host needs for its bytes.
 //!
 //! A host that writes pages in part needs more than one page write for as many bytes as a page has. What the counters of a
 //! drive tell is bytes; what is simulated is page writes.
@@ -15,8 +15,8 @@ use ftlab_trace::synthetic::Space;
 
 impl Experiment {
     /// Page writes of the workload by the time that its host has sent each of these numbers of bytes, which rise; none
-    /// if the host writes whole pages, so that bytes tell page writes. After the end of a workload it goes on as it did
-    /// on average. Nothing is simulated: it is a pass over the workload.
+    /// if the host writes whole pages, so that bytes tell page writes. After the end of a workload, its average
+    /// continues. Nothing is simulated: it is a pass over the workload.
     pub fn page_writes_at(
         &self,
         host_bytes: &[f64],

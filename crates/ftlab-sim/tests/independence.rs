@@ -46,7 +46,7 @@ fn sent(requests: &[(u8, u64, u64)]) -> Vec<(u64, usize)> {
     writes.flat_map(of_request).collect()
 }
 
-/// Of the write requests that bring so many page writes, those that do not begin and end at page boundaries.
+/// Of the write requests that bring these page writes, those that do not begin and end at page boundaries.
 fn unaligned(requests: &[(u8, u64, u64)], page_writes: u64) -> u64 {
     let mut pages = 0;
     let writes = requests.iter().filter(|(op, ..)| *op >= 3);

@@ -126,7 +126,7 @@ impl Core {
         std::mem::replace(&mut self.erases_seen, erases) != erases
     }
 
-    /// Writes a page of a stream, whose checksum is known, and of which the host sent so many bytes.
+    /// Writes a page of a stream, whose checksum is known, and of which the host sent `sent` bytes.
     pub(crate) fn write_page(
         &mut self,
         lpn: Lpn,
@@ -204,7 +204,7 @@ impl Core {
         self.require_writable()
     }
 
-    /// Overwrites a part of a page, of which the host sent so many bytes.
+    /// Overwrites a part of a page, of which the host sent `sent` bytes.
     pub(crate) fn write_part(
         &mut self,
         lpn: Lpn,
@@ -240,8 +240,8 @@ fn lacking_sectors(page_bytes: usize, sent: usize) -> i32 {
     i32::try_from(page_bytes.saturating_sub(sent) / 512).unwrap_or(i32::MAX)
 }
 
-/// Lets the FTL write a staged page of a stream, of which the host did not send so many sectors: for the host, and
-/// during replay.
+/// Lets the FTL write a staged page of a stream, of which the host did not send `lacking` sectors: for the host,
+/// and during replay.
 pub(crate) fn write(
     ftl: &mut DynPageMapped<Media, ()>,
     lpn: Lpn,

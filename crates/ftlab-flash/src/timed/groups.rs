@@ -75,7 +75,7 @@ impl Groups {
         self.open[index] = Default::default();
     }
 
-    /// A request asks for so many pages more but for so many sectors of them.
+    /// A request asks for further pages, but not for `lacking` sectors of them.
     pub(super) fn ask(&mut self, request: Owner, pages: u32, lacking: u32, asker: Asker) {
         let (asked, by) = &mut self.open[request as usize];
         asked.pages = asked.pages.saturating_add(pages);

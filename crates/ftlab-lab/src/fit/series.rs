@@ -90,7 +90,7 @@ impl Measured {
         Self { host: self.host[..until].to_vec(), media: self.media[..until].to_vec() }
     }
 
-    /// The first so many samples.
+    /// Its first samples, of this number.
     pub(super) fn first(&self, samples: usize) -> Self {
         Self { host: self.host[..samples].to_vec(), media: self.media[..samples].to_vec() }
     }
