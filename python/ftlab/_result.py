@@ -52,9 +52,11 @@ class Run(Document):
     faults: dict[str, Any] | None
     fdp: dict[str, Any] | None
     full_merges: int
+    host_bytes: int
     host_writes: int
     hurried_merges: int
     last_tenth_host_writes: int
+    media_bytes_per_host_byte: float
     memory: dict[str, Any]
     merge_copies: int
     nanoseconds_per_host_write: float
@@ -68,6 +70,7 @@ class Run(Document):
     relocations: int
     running_cold_region_share: list[float] | None
     running_erases: list[int]
+    running_host_bytes: list[int] | None
     running_relocations: list[int]
     running_waf: list[float]
     seconds: float
@@ -140,6 +143,15 @@ class Result(Document):
     def waf(self) -> dict[str, float]:
         """Write amplification by FTL: flash pages programmed per page that the host wrote."""
         return {run.ftl: run.waf for run in self.runs}
+
+    @property
+    def media_bytes_per_host_byte(self) -> dict[str, float]:
+        """By FTL, what counters of drives give: bytes of these pages per byte that the host sent.
+
+        The same as `waf`, unless requests do not begin and end at page boundaries: a page that is written in
+        part is programmed whole.
+        """
+        return {run.ftl: run.media_bytes_per_host_byte for run in self.runs}
 
     @property
     def answer(self) -> str:
@@ -236,10 +248,13 @@ class Result(Document):
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""
-        head = "".join(f"<th>{escape(name)}</th>" for name, _ in _COLUMNS)
+        columns = _COLUMNS
+        if any(run.media_bytes_per_host_byte > run.waf for run in self.runs):
+            columns = (*_COLUMNS[:1], _IN_PART, *_COLUMNS[1:])
+        head = "".join(f"<th>{escape(name)}</th>" for name, _ in columns)
         rows = "".join(
             f"<tr><th style='text-align:left'>{escape(run['ftl'])}</th>"
-            + "".join(f"<td>{escape(cell(run))}</td>" for _, cell in _COLUMNS)
+            + "".join(f"<td>{escape(cell(run))}</td>" for _, cell in columns)
             + "</tr>"
             for run in self.runs
         )
@@ -261,3 +276,9 @@ _COLUMNS: tuple[tuple[str, Callable[[Run], str]], ...] = (
     ("settled?", lambda run: run["settling"]["verdict"].replace("_", " ")),
 )
 """Columns of the table in notebooks, the same as on the report page."""
+
+_IN_PART: tuple[str, Callable[[Run], str]] = (
+    "media bytes per host byte",
+    lambda run: f"{run['media_bytes_per_host_byte']:.4f}",
+)
+"""The column after the first if pages were written in part."""

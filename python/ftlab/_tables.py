@@ -78,6 +78,7 @@ def _runs(document: Document) -> Iterator[Row]:
 
 _ABSENT = (
     "running_cold_region_share",
+    "running_host_bytes",
     "refresh",
     "slc",
     "endurance",
@@ -97,6 +98,7 @@ def _series(document: Document) -> Iterator[Row]:
         timing = run["timing"] or {}
         columns = {
             "waf": run["running_waf"],
+            "host_bytes": run.get("running_host_bytes"),
             "relocations": run["running_relocations"],
             "erases": run["running_erases"],
             "cold_region_share": run["running_cold_region_share"],

@@ -228,6 +228,22 @@ def test_notebooks_show_a_table(observed):
     assert ftlab.inspect("uniform", drive="64MiB", writes=1000)._repr_html_().startswith("<table>")
 
 
+def test_bytes_are_those_that_the_host_sent(small):
+    sectors = {"lba": PAGES * 8 + 3, "sectors": np.full(len(PAGES), 2)}
+    part = ftlab.run(sectors, "1r-greedy", drive=small)
+    whole = ftlab.run(PAGES, "1r-greedy", drive=small)
+    assert part.waf == whole.waf
+    run = part.runs[0]
+    assert run.host_bytes == run.host_writes * 1024
+    assert part.media_bytes_per_host_byte["1r-greedy"] == pytest.approx(4 * run.waf)
+    assert whole.media_bytes_per_host_byte == whole.waf
+    series = part.to_arrow("series")["host_bytes"].to_pylist()
+    assert series == [1024 * part["config"]["interval_writes"]] * len(series)
+    assert part["workload"]["unaligned_writes"] == len(PAGES)
+    for result in (part, whole):
+        assert ("media bytes per host byte" in result._repr_html_()) == (result is part)
+
+
 def test_a_function_is_told_of_progress(small):
     told = []
     ftlab.run("uniform", "1r-greedy", drive=small, drive_writes=400, progress=told.append)

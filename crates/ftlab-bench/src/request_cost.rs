@@ -48,8 +48,16 @@ impl Requests {
                 batch.writes.push(first);
             }
             let (arrival, asker) = (Arrival::Next, Asker::default());
-            let part =
-                RequestPart { op, first, pages: 1, arrival, asker, begins: true, ends: true };
+            let part = RequestPart {
+                op,
+                first,
+                pages: 1,
+                lacking: 0,
+                arrival,
+                asker,
+                begins: true,
+                ends: true,
+            };
             parts.push(part);
         }
     }

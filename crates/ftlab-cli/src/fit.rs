@@ -61,7 +61,7 @@ pub(crate) struct FitArgs {
     /// How the drive was filled before: none, sequential, random, twice.
     #[arg(long, value_name = "HOW", default_value_t = Fill::None)]
     fill: Fill,
-    /// Drive writes at the start whose intervals do not count, as of a drive that was not empty.
+    /// Drive writes (of host bytes) at the start whose intervals do not count, as of a drive that was not empty.
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     skip: f64,
     /// Seed of generator and random fill.
@@ -203,9 +203,10 @@ fn header(args: &FitArgs, question: &Question, fit: &Fit) -> String {
         (
             "measured",
             format!(
-                "write amplification {}, of the last fifth {}",
+                "{} media bytes per host byte, {} over the last fifth{}",
                 significant(measured.waf(), 4),
-                significant(measured.waf_last_fifth(), 4)
+                significant(measured.waf_last_fifth(), 4),
+                in_part(fit)
             ),
         ),
         (
@@ -223,6 +224,17 @@ fn header(args: &FitArgs, question: &Question, fit: &Fit) -> String {
         lines.push(("skipped", format!("the first {} drive writes", question.skip)));
     }
     aligned(&lines) + "\n"
+}
+
+/// What is said of a host that writes pages in part; nothing if it writes whole pages.
+fn in_part(fit: &Fit) -> String {
+    if fit.media_bytes_per_host_byte <= fit.waf {
+        return String::new();
+    }
+    format!(
+        "; the host writes pages in part, and the write amplification of pages is {}",
+        significant(fit.waf, 4)
+    )
 }
 
 /// A row for each FTL: those that were followed to the end, and the best of the others.

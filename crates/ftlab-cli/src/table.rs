@@ -26,6 +26,11 @@ const HEADINGS: [&str; 11] = [
 const MERGE_HEADING: &str = "merge\ncopies";
 const MERGE_COLUMN: usize = 4;
 
+/// If the host wrote pages in part, the one ratio instead of the other's short name, and the other after it.
+const WAF_COLUMN: usize = 1;
+const WAF_OF_PAGES: &str = "WAF of\npages";
+const MEDIA_PER_HOST: &str = "media per\nhost byte";
+
 /// A line above, one below the headings, one at the end.
 const LINES: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
@@ -41,6 +46,13 @@ pub(crate) fn table(result: &ExperimentResult) -> String {
         for (row, run) in rows.iter_mut().zip(&result.runs) {
             let copies = run.merge_copies;
             row.insert(MERGE_COLUMN, if copies > 0 { grouped(copies) } else { "-".into() });
+        }
+    }
+    if result.runs.iter().any(RunResult::has_parts) {
+        WAF_OF_PAGES.clone_into(&mut headings[WAF_COLUMN]);
+        headings.insert(WAF_COLUMN + 1, MEDIA_PER_HOST.to_owned());
+        for (row, run) in rows.iter_mut().zip(&result.runs) {
+            row.insert(WAF_COLUMN + 1, significant(run.media_bytes_per_host_byte, 5));
         }
     }
     ruled(&headings, rows)
@@ -144,7 +156,7 @@ pub(crate) fn fdp(result: &ExperimentResult) -> String {
         "HBMW",
         "MBMW",
         "MBE",
-        "media per\nhost byte",
+        MEDIA_PER_HOST,
         "units\nat the end",
         "room in the\npresent unit",
     ];
@@ -217,12 +229,32 @@ pub(crate) fn faults(result: &ExperimentResult) -> String {
     ruled(&headings.map(str::to_owned), rows)
 }
 
-/// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, and missing
-/// streams.
+/// Warnings, a paragraph each: drives that stopped, drives that cannot keep up, missing streams, and
+/// pages that are written in part.
 pub(crate) fn notes(result: &ExperimentResult) -> String {
     let runs =
         result.runs.iter().flat_map(|run| [stopped(run), lagging(run), logged(run)]).flatten();
-    runs.chain(nameless(result)).chain(watched(result)).collect()
+    runs.chain(nameless(result)).chain(in_part(result)).chain(watched(result)).collect()
+}
+
+/// Requests that are smaller than pages, or lie across their boundaries.
+fn in_part(result: &ExperimentResult) -> Option<String> {
+    let unaligned = result.workload.unaligned_writes;
+    let run = result.runs.iter().find(|_| unaligned > 0)?;
+    let page_bytes = u64::from(result.config.drive.page_bytes);
+    let all = result.workload.requests.get("write").copied().unwrap_or(unaligned);
+    Some(format!(
+        "{} of {} write requests do not begin and end at the boundaries of pages of {}: what a request writes of a page \
+         takes a whole program, and reading the rest of the page before it is not simulated. The host sent {} with {} page \
+         writes ({}). WAF counts the pages; media per host byte counts what the host sent, as the counters of drives do. \
+         --page-size sets the size.\n\n",
+        grouped(unaligned),
+        grouped(all),
+        bytes(page_bytes),
+        bytes(run.host_bytes),
+        grouped(run.host_writes),
+        bytes(run.host_writes * page_bytes)
+    ))
 }
 
 fn nameless(result: &ExperimentResult) -> Option<String> {

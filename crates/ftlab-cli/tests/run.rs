@@ -756,6 +756,57 @@ fn endurance_follows_from_cycles_and_write_amplification() {
     assert!((number(&run["endurance"]["dwpd"]) / per_day - 1.0).abs() < 1e-12);
 }
 
+/// A job that writes pages of 4 KiB in part.
+const SMALL_REQUESTS: &str = "[s]\nfilename=/dev/ng0n1\nrw=randwrite\nbs=512\nblockalign=4k\nnorandommap\ntime_based\nruntime=1h\n";
+
+#[test]
+fn bytes_are_those_that_the_host_sent_and_pages_those_that_they_take() {
+    let place = Place::new();
+    place.write("small.fio", SMALL_REQUESTS);
+    let run = "run small.fio --logical 64MiB --op 20% --pages-per-block 32 --fill none --writes 65536 \
+               --ftl nvme-fdp --endurance 1000";
+    let output = place.ftlab(&format!("{run} --json"));
+    let result = output.json();
+    let run = &result["runs"][0];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let sent = 65_536 * 512;
+    assert_eq!(
+        (run["host_writes"].as_u64(), run["host_bytes"].as_u64()),
+        (Some(65_536), Some(sent))
+    );
+    assert_eq!(
+        (run["fdp"]["hbmw"].as_u64(), run["fdp"]["handles"][0]["hbmw"].as_u64()),
+        (Some(sent), Some(sent))
+    );
+    let media = number(&run["fdp"]["mbmw"]);
+    assert!(number(&run["waf"]) > 1.1, "pages are moved");
+    for (ratio, told) in [
+        (media / (8 * sent) as f64, &run["waf"]),
+        (media / sent as f64, &run["media_bytes_per_host_byte"]),
+    ] {
+        assert!((number(told) / ratio - 1.0).abs() < 1e-12, "{told}");
+    }
+    let tbw = 1000.0 * number(&result["config"]["drive"]["physical_bytes"])
+        / (media / sent as f64)
+        / 1e12;
+    assert!((number(&run["endurance"]["tbw"]) / tbw - 1.0).abs() < 1e-12);
+    let ratio = format!("{:.4}", media / sent as f64);
+    for part in [
+        "WAF of",
+        "media per",
+        "32 MiB",
+        &ratio,
+        "65,536 of 65,536 write requests do not begin and end at the boundaries of pages of 4 KiB",
+        "The host sent 32 MiB with 65,536 page writes (256 MiB)",
+    ] {
+        assert!(output.stderr.contains(part), "{part:?} is not in\n{}", output.stderr);
+    }
+    let whole = place.ftlab(&format!("run uniform {SMALL} --ftl 1r-greedy"));
+    for part in ["WAF of", "media per", "boundaries"] {
+        assert!(!whole.stdout.contains(part), "{part}: {}", whole.stdout);
+    }
+}
+
 #[test]
 fn wear_leveling_spreads_erases() {
     let gini = |ftl: &str, options: &str| {

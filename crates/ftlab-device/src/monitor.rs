@@ -93,6 +93,7 @@ impl Monitor {
         let flash = status.drive.flash;
         status.waf = flash.waf();
         status.serving = flash.since(&self.at_begin);
+        status = status.with_host_bytes();
         let shadows = status.shadows.iter().map(|shadow| shadow.ftl.as_str());
         let ftls: Vec<_> = std::iter::once(status.drive.ftl.as_str()).chain(shadows).collect();
         status.styles = LineStyle::of(&ftls);

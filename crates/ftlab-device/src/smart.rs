@@ -66,8 +66,6 @@ impl Smart {
         let (drive, host) = (&status.drive, &status.host);
         let page_bytes = u64::from(drive.page_bytes);
         let failed = [&host.reads, &host.writes, &host.trims, &host.flushes].map(|r| r.failed);
-        let earlier_pages = drive.flash.host_pages.saturating_sub(status.serving.host_pages);
-        let written_bytes = earlier_pages * page_bytes + host.writes.bytes;
         let cycles = drive.endurance_cycles.unwrap_or(0);
         let endured = u64::from(drive.blocks) * u64::from(cycles);
         let erases: u64 = blocks.erases.iter().map(|erases| u64::from(*erases)).sum();
@@ -80,7 +78,7 @@ impl Smart {
             percent_used: (100 * erases).checked_div(endured).unwrap_or(0),
             endurance_bytes: block_bytes.saturating_mul(endured),
             data_units_read: host.reads.bytes.div_ceil(DATA_UNIT_BYTES),
-            data_units_written: written_bytes.div_ceil(DATA_UNIT_BYTES),
+            data_units_written: status.sent_bytes().div_ceil(DATA_UNIT_BYTES),
             host_read_commands: host.reads.requests,
             host_write_commands: host.writes.requests,
             unsafe_shutdowns: drive.health.unsafe_shutdowns,

@@ -12,8 +12,16 @@ pub struct Status {
     pub version: String,
     /// The drive.
     pub drive: DriveStatus,
-    /// Flash page programs per page that the host wrote, since the drive was created.
+    /// Write amplification, which is of pages: flash page programs per page that the host wrote, since the drive was
+    /// created.
     pub waf: Option<f64>,
+    /// Bytes that the host sent with these pages: as it sent them, and from before serving began in whole pages.
+    #[serde(default)]
+    pub host_bytes: u64,
+    /// Media bytes per host byte: bytes of the pages that were programmed, without metadata, per byte that the host
+    /// sent. More than `waf` if it wrote pages in part.
+    #[serde(default)]
+    pub media_bytes_per_host_byte: Option<f64>,
     /// Its flash counters since serving began, for comparison with shadows.
     pub serving: FlashCounters,
     /// The requests of the host.
@@ -30,6 +38,24 @@ pub struct Status {
     pub emulated_latency: Option<String>,
     /// The sample of the last second.
     pub latest: Sample,
+}
+
+impl Status {
+    /// Bytes that the host sent since the drive was created. The drive keeps count of pages, so those from before serving
+    /// began count whole.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        let earlier = self.drive.flash.host_pages.saturating_sub(self.serving.host_pages);
+        earlier * u64::from(self.drive.page_bytes) + self.host.writes.bytes
+    }
+
+    /// The same status with what follows of the rest of it.
+    pub(crate) fn with_host_bytes(self) -> Self {
+        let host_bytes = self.sent_bytes();
+        let pages = self.drive.flash.programmed_pages();
+        let media_bytes = pages as f64 * f64::from(self.drive.page_bytes);
+        let ratio = (host_bytes > 0).then(|| media_bytes / host_bytes as f64);
+        Self { host_bytes, media_bytes_per_host_byte: ratio, ..self }
+    }
 }
 
 /// How an FTL is drawn.
@@ -197,8 +223,11 @@ pub struct PlacementHandle {
     pub is_persistent: bool,
     /// Bytes that can still be written to its reclaim unit.
     pub left_bytes: u64,
-    /// Bytes that the host wrote by it.
+    /// Bytes that the host wrote by it: as it sent them, and from before serving began in whole pages.
     pub host_bytes: u64,
+    /// Bytes of the pages that were programmed for these, and of those that were moved later.
+    #[serde(default)]
+    pub media_bytes: u64,
     /// Bytes of these pages that were moved.
     pub moved_bytes: u64,
     /// Bytes of its units that were erased.

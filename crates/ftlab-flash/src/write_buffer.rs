@@ -84,6 +84,8 @@ pub struct BufferedWrite {
     pub stream: Option<u16>,
     /// For how many host writes it lives, and other versions of the page do in the mean, if that is known.
     pub lifetime: Option<[u32; 2]>,
+    /// Sectors of the page that the host did not send; below 0 if it sent more than a page, some of it again.
+    pub lacking: i32,
 }
 
 /// What happened in a buffer.
@@ -106,6 +108,8 @@ pub struct BufferCounts {
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
     pages_max: usize,
+    /// Sectors of 512 bytes in a page.
+    page_sectors: i32,
     programs_max: usize,
     /// Pages that are left in it unless the host asks for all.
     kept: usize,
@@ -161,6 +165,7 @@ impl Buffer {
         let pages_max = (options.bytes? / u64::from(page_bytes)).max(1) as usize;
         Some(Self {
             pages_max,
+            page_sectors: (page_bytes / 512).cast_signed(),
             programs_max,
             kept: (options.keep * pages_max as f64) as usize,
             plp: options.plp,
@@ -204,7 +209,11 @@ impl Buffer {
         let id = match older {
             Some(id) => {
                 self.counts.coalesced += 1;
-                self.entries[id as usize].write = write;
+                let entry = &mut self.entries[id as usize];
+                // What the host sent of both is programmed once.
+                let sent_before = self.page_sectors.saturating_sub(entry.write.lacking);
+                let lacking = write.lacking.saturating_sub(sent_before);
+                entry.write = BufferedWrite { lacking, ..write };
                 id
             }
             None if self.waiting + self.programming < self.pages_max => self.add(write),
@@ -346,7 +355,7 @@ mod tests {
     }
 
     fn write(page: u32) -> BufferedWrite {
-        BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None }
+        BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None, lacking: 0 }
     }
 
     /// The pages that are programmed next.
@@ -387,6 +396,19 @@ mod tests {
         assert!(buffer.holds(Lpn(1)) && told.is_empty());
         buffer.take_in(&mut told);
         assert_eq!((told, buffer.counts.waited), (vec![8], 1));
+    }
+
+    #[test]
+    fn a_page_that_is_sent_in_parts_is_programmed_with_all_of_them() {
+        let mut buffer = buffer("16KiB");
+        for _ in 0..3 {
+            buffer.put(BufferedWrite { lacking: 7, ..write(1) }, 0);
+        }
+        buffer.put(write(2), 0);
+        buffer.put(write(2), 0);
+        let lacking = |buffer: &mut Buffer| buffer.next_program().map(|(_, write)| write.lacking);
+        // Three sectors of eight; and a page of which all came twice.
+        assert_eq!([lacking(&mut buffer), lacking(&mut buffer)], [Some(5), Some(-8)]);
     }
 
     #[test]

@@ -218,6 +218,9 @@ pub struct PageBatch {
     /// Of each write, the stream that the host names, or [`NO_HANDLE`](crate::NO_HANDLE); empty where it
     /// names none.
     pub streams: Vec<u16>,
+    /// Of each write, the sectors of 512 bytes of its page that the host did not send, as of
+    /// [`Hint`](crate::page::Hint); ends after the last write that lacks some.
+    pub lacking: Vec<i32>,
 }
 
 impl PageBatch {
@@ -227,6 +230,22 @@ impl PageBatch {
         self.trims.clear();
         self.lifetimes.clear();
         self.streams.clear();
+        self.lacking.clear();
+    }
+
+    /// The host did not send these sectors, maybe none, of the page of the write at `index`.
+    pub fn lack(&mut self, index: usize, sectors: i32) {
+        if sectors != 0 {
+            if self.lacking.len() <= index {
+                self.lacking.resize(index + 1, 0);
+            }
+            self.lacking[index] += sectors;
+        }
+    }
+
+    /// Sectors that the host did not send of the pages of the first `writes` writes.
+    pub fn lacking_of(&self, writes: usize) -> i64 {
+        self.lacking.iter().take(writes).map(|sectors| i64::from(*sectors)).sum()
     }
 
     /// Appends a trim.

@@ -172,6 +172,9 @@ impl EventLog {
     }
 }
 
+/// Bytes of a sector, the unit of what the host did not send.
+const SECTOR_BYTES: i64 = 512;
+
 /// Counts of one placement handle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HandleCounters {
@@ -181,9 +184,12 @@ pub struct HandleCounters {
     pub relocations: u64,
     /// Its units that were erased.
     pub erases: u64,
+    /// Sectors of 512 bytes of these host writes that the host did not send; below 0 if a write buffer took more than
+    /// that. It is not saved: what was written before a drive was opened counts as whole pages.
+    pub lacking: i64,
 }
 
-state!(HandleCounters { host_writes, relocations, erases });
+state!(HandleCounters { host_writes, relocations, erases } constant lacking);
 
 impl HandleCounters {
     fn since(self, earlier: Self) -> Self {
@@ -191,7 +197,19 @@ impl HandleCounters {
             host_writes: self.host_writes - earlier.host_writes,
             relocations: self.relocations - earlier.relocations,
             erases: self.erases - earlier.erases,
+            lacking: self.lacking - earlier.lacking,
         }
+    }
+
+    /// Bytes that the host sent with its writes, of pages of this size.
+    pub fn host_bytes(&self, page_bytes: u32) -> u64 {
+        let pages = self.host_writes * u64::from(page_bytes);
+        pages.saturating_add_signed(-self.lacking * SECTOR_BYTES)
+    }
+
+    /// Bytes of the pages that were programmed of it: by the host, and moved.
+    pub fn media_bytes(&self, page_bytes: u32) -> u64 {
+        (self.host_writes + self.relocations) * u64::from(page_bytes)
     }
 }
 

@@ -35,6 +35,7 @@ const SCHEMA: &str = "message series {
     optional double write_response_p50_ns;
     optional double write_response_p99_9_ns;
     optional double slc_folds;
+    optional double host_bytes;
 }";
 
 /// Makes `directory` if it does not exist, and finds out whether [`write_results`] can write there:
@@ -140,6 +141,8 @@ fn write_run(
     let [read_p50, read_p99_9] = quantiles("read");
     let [write_p50, write_p99_9] = quantiles("write");
     let folds = run.slc.as_ref().map(|slc| slc.running_folds.iter().map(|of| *of as f64).collect());
+    let sent = run.running_host_bytes.as_ref();
+    let sent = sent.map(|sent| sent.iter().map(|bytes| *bytes as f64).collect());
     let signed = |values: &[u64]| values.iter().map(|value| value.cast_signed()).collect();
     let mut columns = [
         Values::Text(vec![ByteArray::from(run.ftl.as_str()); rows]),
@@ -158,6 +161,7 @@ fn write_run(
         write_p50,
         write_p99_9,
         Values::Optional(folds.unwrap_or_default(), rows),
+        Values::Optional(sent.unwrap_or_default(), rows),
     ]
     .into_iter();
     let mut group = writer.next_row_group()?;

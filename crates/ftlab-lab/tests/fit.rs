@@ -111,6 +111,67 @@ fn a_hidden_drive_is_found_and_a_stopped_fit_goes_on() {
     assert_eq!(again, first, "whatever the number of threads");
 }
 
+/// Jobs that write the same pages, the first in halves, and the series of a hidden drive under each.
+#[test]
+fn requests_smaller_than_pages_do_not_change_the_answer() {
+    let place = tempfile::tempdir().unwrap();
+    let answer = |bs: &str| {
+        let path = place.path().join(format!("{bs}.fio"));
+        let job = format!(
+            "[s]\nfilename=/dev/ng0n1\nrw=randwrite\nbs={bs}\nblockalign=4k\nnorandommap\ntime_based\nruntime=1h\n"
+        );
+        std::fs::write(&path, job).unwrap();
+        let mut base = base(path.to_str().unwrap());
+        base.drive.page_bytes = 4096;
+        let mut hidden = Experiment {
+            ftls: vec!["1r-greedy".parse().unwrap()],
+            length: Length::DriveWrites(8.0),
+            interval_writes: Some(1024),
+            seed: 7,
+            ..base.clone()
+        };
+        hidden.drive.logical = Logical::Pages(4096);
+        hidden.drive.pages_per_block = Some(32);
+        hidden.drive.physical = Physical::OverProvisioning(Share(0.242));
+        let run = hidden.run(&mut ()).unwrap().runs.remove(0);
+        let bytes: u64 = if bs == "2k" { 2048 } else { 4096 };
+        assert_eq!(run.host_bytes, 8 * 4096 * bytes);
+        let media = run.running_waf.iter().scan(0.0, |sum, waf| {
+            *sum += waf * 1024.0 * 4096.0;
+            Some(*sum)
+        });
+        let media: Vec<f64> = std::iter::once(0.0).chain(media).collect();
+        let host: Vec<f64> = (0..media.len()).map(|at| (at as u64 * 1024 * bytes) as f64).collect();
+        let question = Question {
+            base,
+            measured: Measured::of_units(&host, &media, 1.0).unwrap(),
+            capacities: vec![4096 * 4096],
+            pages: 4096,
+            ftls: vec!["1r-greedy".parse().unwrap()],
+            op_ratios: (0.02, 0.4),
+            unit_pages: unit_pages(4096),
+            skip: 0.0,
+            stop: Stop::default(),
+        };
+        let fit = fit(&question);
+        let ratio = 4096.0 / bytes as f64 * run.waf;
+        assert!((fit.media_bytes_per_host_byte / ratio - 1.0).abs() < 1e-9, "{bs}");
+        assert!((fit.waf / run.waf - 1.0).abs() < 1e-9, "{bs}: {} {}", fit.waf, run.waf);
+        fit
+    };
+    let [halves, whole] = ["2k", "4k"].map(answer);
+    for fit in [&halves, &whole] {
+        let best = &fit.drives[0];
+        assert!((best.op_ratio - 0.242).abs() < 0.01 && best.distance.rms < 0.05, "{best:?}");
+    }
+    let [a, b] = [&halves.drives[0], &whole.drives[0]];
+    assert!((a.op_ratio - b.op_ratio).abs() < 0.002, "{a:?} and {b:?}");
+    assert!((a.distance.rms - b.distance.rms).abs() < 0.005, "{a:?} and {b:?}");
+    // The middle of an interval, and what is drawn there.
+    assert!((2.0 * a.wafs[20].0 / b.wafs[20].0 - 1.0).abs() < 1e-9);
+    assert!((a.wafs[20].1 / b.wafs[20].1 - 2.0).abs() < 0.1, "{:?} {:?}", a.wafs[20], b.wafs[20]);
+}
+
 #[test]
 fn a_job_with_sizes_in_bytes_is_fitted_as_one_in_percent() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,6 +15,8 @@ pub struct RequestPart {
     pub first: Lpn,
     /// How many pages; a flush has none.
     pub pages: u32,
+    /// Sectors of 512 bytes of these pages that the host does not ask for.
+    pub lacking: u32,
     /// When the request arrives.
     pub arrival: Arrival,
     /// Who asks, and for which stream.
@@ -47,7 +49,7 @@ pub(crate) fn serve<F: Flash, O: Observer>(
         if part.begins {
             begin(ftl, part, &mut single)?;
         }
-        ftl.flash_mut().ask_for_pages(part.pages, part.asker);
+        ftl.flash_mut().ask_for_pages(part.pages, part.lacking, part.asker);
         let pages = (part.first.0..part.first.0 + part.pages).map(Lpn);
         match part.op {
             HostOp::Write => {
@@ -138,6 +140,7 @@ fn put<F: Flash, O: Observer>(ftl: &mut TimedFtl<F, O>, batch: &PageBatch, which
             lpn: batch.writes[index],
             stream: batch.streams.get(index).copied(),
             lifetime: batch.lifetimes.get(index).map(|lifetime| [lifetime.this, lifetime.mean]),
+            lacking: batch.lacking.get(index).copied().unwrap_or(0),
         });
     }
 }
@@ -151,6 +154,7 @@ fn program<F: Flash, O: Observer>(
     single.clear();
     single.writes.push(write.lpn);
     single.streams.extend(write.stream);
+    single.lack(0, write.lacking);
     single.lifetimes.extend(write.lifetime.map(|[this, mean]| Lifetime { this, mean }));
     ftl.write_some(single, 0..1)?;
     Ok(())

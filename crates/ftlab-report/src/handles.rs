@@ -12,9 +12,12 @@ const HANDLES: [Meaning; 7] = [
         "The placement handle by which the host wrote, in its reclaim group if there are several",
     ),
     ("isolated", "Initially: until collection moves its pages; persistently: for good"),
-    ("host pages", "Pages that the host wrote by it"),
-    ("relocated", "Moves of pages that the host had written by it, wherever they lay"),
-    ("write amplification", "Its pages programmed per page that the host wrote by it"),
+    ("host bytes", "Bytes that the host wrote by it, as it sent them (HBMW)"),
+    (
+        "media bytes",
+        "Bytes of the pages programmed for these, and moved later, wherever they lay (MBMW)",
+    ),
+    ("media bytes per host byte", "The second as a multiple of the first"),
     ("units", "Reclaim units that hold pages of this handle only, the present one included"),
     ("room left", "Bytes that the present unit still takes"),
 ];
@@ -33,16 +36,15 @@ const EVENTS: [Meaning; 5] = [
 
 /// A line for each handle that was used, and for units of mixed pages; empty if no FTL has handles.
 pub(crate) fn handles(result: &ExperimentResult) -> Table {
-    let page_bytes = u64::from(result.config.drive.page_bytes);
     let told = result.runs.iter().filter_map(|run| Some((run, run.fdp.as_ref()?)));
     let rows = told.flat_map(|(run, fdp)| {
-        let rows = of_drive(fdp, page_bytes).into_iter();
+        let rows = of_drive(fdp).into_iter();
         rows.map(|cells| Row { ftl: run.ftl.clone(), cells })
     });
     Table::of(HANDLES, rows.collect())
 }
 
-fn of_drive(fdp: &FdpStatistics, page_bytes: u64) -> Vec<Vec<Cell>> {
+fn of_drive(fdp: &FdpStatistics) -> Vec<Vec<Cell>> {
     let used = fdp.handles.iter().filter(|handle| handle.hbmw > 0);
     let handles = used.map(|of| {
         let name = match fdp.reclaim_groups {
@@ -56,8 +58,8 @@ fn of_drive(fdp: &FdpStatistics, page_bytes: u64) -> Vec<Vec<Cell>> {
         vec![
             Cell::new(of.identifier.into(), name),
             Cell::text(isolated),
-            Cell::count(of.hbmw / page_bytes),
-            Cell::count((of.mbmw - of.hbmw) / page_bytes),
+            Cell::new(of.hbmw as f64, bytes(of.hbmw)),
+            Cell::new(of.mbmw as f64, bytes(of.mbmw)),
             Cell::digits(of.mbmw as f64 / of.hbmw as f64, 5),
             Cell::count(of.units),
             Cell::new(of.ruamw_bytes as f64, bytes(of.ruamw_bytes)),

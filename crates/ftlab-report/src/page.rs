@@ -203,13 +203,21 @@ fn facts(result: &ExperimentResult) -> Vec<Fact> {
     let writes = result.runs.iter().map(|run| run.host_writes).max().unwrap_or(0);
     let drive_writes = writes as f64 / f64::from(drive.logical_pages);
     let filled = if fill == "none" { "initially empty" } else { "initially full" };
+    let in_part = result.runs.iter().find(|run| run.has_parts());
+    let sent = in_part.map_or_else(String::new, |run| {
+        format!("; {} of the host, which wrote pages in part", bytes(run.host_bytes))
+    });
     vec![
         fact("drive", format!("{}, {filled}", bytes(drive.logical_bytes))),
         fact("over-provisioning", percent(drive.op_ratio)),
         fact("flash", blocks(drive)),
         fact(
             "host writes",
-            format!("{} pages, {} drive writes", grouped(writes), significant(drive_writes, 3)),
+            format!(
+                "{} pages, {} drive writes{sent}",
+                grouped(writes),
+                significant(drive_writes, 3)
+            ),
         ),
     ]
 }
@@ -291,6 +299,10 @@ fn workload(workload: &WorkloadSummary) -> Vec<Fact> {
         .map(|(operation, count)| fact(&format!("{operation} requests"), grouped(*count)))
         .collect();
     facts.push(fact("page writes", grouped(workload.page_writes)));
+    if workload.unaligned_writes > 0 {
+        let unaligned = grouped(workload.unaligned_writes);
+        facts.push(fact("write requests within or across pages", unaligned));
+    }
     facts.push(fact("lines skipped", grouped(workload.skipped_lines)));
     facts.extend(workload.skipped.iter().map(|skipped| {
         let (count, first) = (grouped(skipped.count), grouped(skipped.first_line));

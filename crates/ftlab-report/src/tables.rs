@@ -103,10 +103,18 @@ impl Table {
 
 /// The counts.
 pub(crate) fn results(result: &ExperimentResult) -> Table {
-    let columns: [Column; 13] = [
+    let columns: [Column; 15] = [
         ("write amplification", "Flash pages programmed per page that the host wrote", |run| {
             Cell::digits(run.waf, 5)
         }),
+        (
+            "media bytes per host byte",
+            "Bytes of these pages per byte that the host sent, as counters of drives give it: pages written in part count whole",
+            |run| {
+                let ratio = run.has_parts().then_some(run.media_bytes_per_host_byte);
+                Cell::of(ratio, |ratio| Cell::digits(ratio, 5))
+            },
+        ),
         ("last tenth", "Write amplification over the last tenth of the host writes", |run| {
             Cell::digits(run.waf_last_tenth, 5)
         }),
@@ -148,6 +156,10 @@ pub(crate) fn results(result: &ExperimentResult) -> Table {
             |run| Cell::new(run.settling.trend, run.settling.verdict.to_string()),
         ),
         ("host writes", "Pages that the host wrote", |run| Cell::count(run.host_writes)),
+        ("host bytes", "Bytes that the host sent with these", |run| {
+            let sent = run.has_parts().then_some(run.host_bytes);
+            Cell::of(sent, |sent| Cell::new(sent as f64, bytes(sent)))
+        }),
     ];
     Table::new(result, &columns).without_empty()
 }

@@ -5,7 +5,7 @@ use crate::schedule::Marks;
 use ftlab_flash::{Arrival, Asker, HostOp, Lpn};
 use ftlab_ftl::PageBatch;
 use ftlab_machine::RequestPart;
-use ftlab_trace::pages::PageSink;
+use ftlab_trace::pages::{Lacking, PageSink};
 use ftlab_trace::{Op, RequestBatch};
 use std::collections::VecDeque;
 
@@ -45,6 +45,8 @@ struct Run {
     op: HostOp,
     /// Whether its request has not begun.
     begins: bool,
+    /// What the host does not send of the first of these pages, and of the last.
+    lacking: Lacking,
     of: Origin,
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct Expander {
     logical_pages: u64,
     /// Page writes so far, those that wait included.
     pub(crate) pulled: u64,
+    /// Of the requests for these, those that do not begin and end at page boundaries.
+    pub(crate) in_part: u64,
     /// Page writes that are wanted.
     pub(crate) end: u64,
     pub(crate) beyond: Option<SimError>,
@@ -98,6 +102,7 @@ impl Expander {
             bounds,
             logical_pages: u64::from(bounds.logical_pages),
             pulled: 0,
+            in_part: 0,
             end: end.unwrap_or(u64::MAX),
             beyond: None,
             keeps_times: false,
@@ -182,9 +187,14 @@ impl Expander {
             return true;
         }
         let writes = &mut self.batch.writes;
-        let mut left = run.pages.min((self.room - writes.len()) as u64);
+        let begin = writes.len();
+        let mut left = run.pages.min((self.room - begin) as u64);
         run.pages -= left;
         let part = (run.first, left as u32);
+        let missed = Lacking {
+            first: std::mem::take(&mut run.lacking.first),
+            last: if run.pages == 0 { run.lacking.last } else { 0 },
+        };
         while left > 0 {
             let length = left.min(self.logical_pages - u64::from(run.first)) as u32;
             writes.extend((run.first..run.first + length).map(Lpn));
@@ -194,9 +204,10 @@ impl Expander {
             }
             left -= u64::from(length);
         }
+        self.lack(begin, missed);
         if self.keeps_requests {
             let (first, pages) = part;
-            self.add_part(run, first, pages, run.pages == 0);
+            self.add_part(run, first, pages, run.pages == 0, missed);
         } else if self.keeps_times {
             self.arrivals_us.resize(self.batch.writes.len(), run.of.time_us);
         }
@@ -210,20 +221,29 @@ impl Expander {
     fn put_apart(&mut self, run: &mut Run) {
         let to_end = self.logical_pages - u64::from(run.first);
         let is_whole = run.pages <= to_end;
-        self.add_part(run, run.first, run.pages.min(to_end) as u32, is_whole);
+        let Lacking { first, last } = run.lacking;
+        let missed = Lacking { first, last: if is_whole { last } else { 0 } };
+        self.add_part(run, run.first, run.pages.min(to_end) as u32, is_whole, missed);
         if !is_whole {
-            self.add_part(run, 0, (run.pages - to_end) as u32, true);
+            self.add_part(run, 0, (run.pages - to_end) as u32, true, Lacking { first: 0, last });
         }
     }
 
-    /// The next part of the request of `run`.
-    fn add_part(&mut self, run: &mut Run, first: u32, pages: u32, ends: bool) {
+    /// The host does not send this of the pages of the batch from `begin` on.
+    fn lack(&mut self, begin: usize, lacking: Lacking) {
+        self.batch.lack(begin, lacking.first.cast_signed());
+        self.batch.lack(self.batch.writes.len() - 1, lacking.last.cast_signed());
+    }
+
+    /// The next part of the request of `run`, and what that lacks of its pages.
+    fn add_part(&mut self, run: &mut Run, first: u32, pages: u32, ends: bool, lacking: Lacking) {
         let arrival =
             if self.keeps_times { Arrival::OfTrace(run.of.time_us) } else { Arrival::Next };
         let begins = std::mem::replace(&mut run.begins, false);
         let asker = Asker { tenant: 0, stream: run.of.stream };
         let op = run.op;
-        let part = RequestPart { op, first: Lpn(first), pages, arrival, asker, begins, ends };
+        let (first, lacking) = (Lpn(first), lacking.first + lacking.last);
+        let part = RequestPart { op, first, pages, lacking, arrival, asker, begins, ends };
         self.parts.push(part);
     }
 
@@ -250,9 +270,27 @@ impl Expander {
         true
     }
 
+    /// Appends pages to the batch if they are on the drive and there is room: where in it, or none.
+    #[inline]
+    fn append(&mut self, first_page: u64, pages: u64) -> Option<usize> {
+        let begin = self.batch.writes.len();
+        let room = self.direct_room.saturating_sub(begin) as u64;
+        let after = first_page.saturating_add(pages);
+        if pages > room || after > self.logical_pages {
+            return None;
+        }
+        self.pulled += pages;
+        if pages == 1 {
+            self.batch.writes.push(Lpn(first_page as u32));
+        } else {
+            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
+        }
+        Some(begin)
+    }
+
     /// Any run but a write to the drive for which there is room.
     #[inline(never)]
-    fn add_run(&mut self, op: HostOp, first_page: u64, pages: u64) {
+    fn add_run(&mut self, op: HostOp, first_page: u64, pages: u64, lacking: Lacking) {
         let is_beyond = first_page.saturating_add(pages) > self.logical_pages;
         if is_beyond && !self.bounds.wrap {
             // What comes after the end of the run does not matter.
@@ -270,7 +308,7 @@ impl Expander {
         let first = (first_page % self.logical_pages) as u32;
         let is_write = op == HostOp::Write;
         let pages = if is_write { pages } else { pages.min(self.logical_pages) };
-        let mut run = Run { first, pages, op, begins: true, of: self.present };
+        let mut run = Run { first, pages, op, begins: true, lacking, of: self.present };
         self.pulled += if is_write { pages } else { 0 };
         if !self.waiting.is_empty() || !self.put(&mut run) {
             self.waiting.push_back(run);
@@ -282,35 +320,42 @@ impl Expander {
 impl PageSink for Expander {
     #[inline]
     fn write(&mut self, first_page: u64, pages: u64) {
-        let room = self.direct_room.saturating_sub(self.batch.writes.len()) as u64;
-        let after = first_page.saturating_add(pages);
-        if pages > room || after > self.logical_pages {
-            self.add_run(HostOp::Write, first_page, pages);
-            return;
+        if self.append(first_page, pages).is_none() {
+            self.add_run(HostOp::Write, first_page, pages, Lacking::NOTHING);
         }
-        self.pulled += pages;
-        if pages == 1 {
-            self.batch.writes.push(Lpn(first_page as u32));
+    }
+
+    #[inline]
+    fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        self.in_part += 1;
+        if let Some(begin) = self.append(first_page, pages) {
+            self.lack(begin, lacking);
         } else {
-            self.batch.writes.extend((first_page as u32..after as u32).map(Lpn));
+            self.add_run(HostOp::Write, first_page, pages, lacking);
         }
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
         if !self.bounds.ignore_trims {
-            self.add_run(HostOp::Trim, first_page, pages);
+            self.add_run(HostOp::Trim, first_page, pages, Lacking::NOTHING);
         }
     }
 
     fn read(&mut self, first_page: u64, pages: u64) {
         if self.keeps_requests {
-            self.add_run(HostOp::Read, first_page, pages);
+            self.add_run(HostOp::Read, first_page, pages, Lacking::NOTHING);
+        }
+    }
+
+    fn read_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        if self.keeps_requests {
+            self.add_run(HostOp::Read, first_page, pages, lacking);
         }
     }
 
     fn flush(&mut self) {
         if self.keeps_requests {
-            self.add_run(HostOp::Flush, 0, 0);
+            self.add_run(HostOp::Flush, 0, 0, Lacking::NOTHING);
         }
     }
 }

@@ -269,6 +269,7 @@ impl Experiment {
             has_faults: self.faults.is_some(),
             observe: self.observe,
             hints: self.hints()?,
+            has_parts: self.workload.may_write_parts(),
             filled: self.fill.writes(drive.logical_pages.into()),
             page_writes: writes_max
                 .filter(|_| !has_end)
@@ -311,7 +312,7 @@ impl Experiment {
     }
 
     /// The requests: of a trace that is repeated again and again.
-    fn source(
+    pub(crate) fn source(
         &self,
         trace: Option<Box<dyn TraceSource>>,
         space: &Space,
@@ -386,7 +387,7 @@ impl Experiment {
     }
 
     /// Requests, with the streams that this experiment gives them.
-    fn feed(
+    pub(crate) fn feed(
         &self,
         source: Box<dyn TraceSource>,
         bounds: Bounds,

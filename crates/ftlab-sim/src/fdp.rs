@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The logs of flexible data placement (NVMe base specification 2.1, section 8.1.10) since counting began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FdpStatistics {
-    /// Host bytes with metadata written (HBMW).
+    /// Host bytes with metadata written (HBMW): as the host sent them, where it wrote pages in part.
     pub hbmw: u64,
     /// Media bytes with metadata written (MBMW).
     pub mbmw: u64,
@@ -49,9 +49,9 @@ pub struct FdpHandle {
     pub identifier: u16,
     /// How it is isolated (RUHT).
     pub isolation: FdpIsolation,
-    /// Host bytes written by it.
+    /// Host bytes written by it, as the host sent them. What was trimmed in a write buffer came to no handle.
     pub hbmw: u64,
-    /// Media bytes written of what the host wrote by it: by the host, and moved by collection.
+    /// Media bytes written of what the host wrote by it: pages programmed for the host, and moved by collection.
     pub mbmw: u64,
     /// Media bytes erased in units that held its pages only.
     pub mbe: u64,
@@ -170,9 +170,8 @@ pub(crate) struct FdpRecord {
 }
 
 /// Host and media bytes.
-fn bytes(counters: HandleCounters, page_bytes: u64) -> [u64; 2] {
-    let HandleCounters { host_writes, relocations, .. } = counters;
-    [host_writes, host_writes + relocations].map(|pages| pages * page_bytes)
+fn bytes(counters: HandleCounters, page_bytes: u32) -> [u64; 2] {
+    [counters.host_bytes(page_bytes), counters.media_bytes(page_bytes)]
 }
 
 impl FdpRecord {
@@ -186,15 +185,20 @@ impl FdpRecord {
     pub(crate) fn end_interval(&mut self, handles: PlacementHandles, geometry: &Geometry) {
         let since = handles.since(&self.start, 0);
         for (running, handle) in self.running.iter_mut().zip(&since.handles) {
-            let [host, media] = bytes(handle.counters, geometry.page_bytes().into());
+            let [host, media] = bytes(handle.counters, geometry.page_bytes());
             running[0].push(host);
             running[1].push(media);
         }
         self.start = handles;
     }
 
-    /// What comes of it; `handles` are as they are at the end.
-    pub(crate) fn finish(self, handles: &PlacementHandles, geometry: &Geometry) -> FdpStatistics {
+    /// What comes of it; `handles` are as they are at the end, and the host sent `host_bytes`.
+    pub(crate) fn finish(
+        self,
+        handles: &PlacementHandles,
+        geometry: &Geometry,
+        host_bytes: u64,
+    ) -> FdpStatistics {
         let since = handles.since(&self.base.0, self.base.1);
         let page_bytes = u64::from(geometry.page_bytes());
         let unit_bytes = u64::from(geometry.pages_per_block()) * page_bytes;
@@ -202,7 +206,7 @@ impl FdpRecord {
         let each = since.handles.iter().zip(self.running).zip(0..);
         let handles: Vec<FdpHandle> = each
             .map(|((handle, [running_hbmw, running_mbmw]), number)| {
-                let [hbmw, mbmw] = bytes(handle.counters, page_bytes);
+                let [hbmw, mbmw] = bytes(handle.counters, geometry.page_bytes());
                 let (group, number) = (number / format.handles(), number % format.handles());
                 FdpHandle {
                     group,
@@ -222,7 +226,7 @@ impl FdpRecord {
         let count = |kind| since.count(kind);
         let shared_mbe = since.shared_erases * unit_bytes;
         FdpStatistics {
-            hbmw: handles.iter().map(|handle| handle.hbmw).sum(),
+            hbmw: host_bytes,
             mbmw: handles.iter().map(|handle| handle.mbmw).sum(),
             mbe: handles.iter().map(|handle| handle.mbe).sum::<u64>() + shared_mbe,
             unit_bytes,

@@ -5,7 +5,7 @@ use crate::expander::{Bounds, Expander, Segment};
 use crate::lifetimes::Lifetimes;
 use crate::observed_workload::{ObservedWorkload, WorkloadWatch};
 use crate::schedule::Schedule;
-use ftlab_trace::pages::{PageSink, expand, page_sectors};
+use ftlab_trace::pages::{Lacking, PageSink, expand, page_sectors};
 use ftlab_trace::{Op, RequestBatch, RequestHasher, TraceSource};
 
 /// Segments in a chunk at most, where cuts are close.
@@ -186,7 +186,7 @@ impl Feed {
         if !self.source.next_batch(&mut self.requests)? {
             return Ok(false);
         }
-        let pulled = self.pages.pulled;
+        let before = PageCount { pulled: self.pages.pulled, in_part: self.pages.in_part };
         self.has_streams |= !self.requests.stream.is_empty();
         if self.wants_streams && self.has_streams {
             self.pages.keep_streams();
@@ -200,7 +200,7 @@ impl Feed {
             return Err(error);
         }
         if self.pages.is_past_end() {
-            self.cut_requests(pulled)?;
+            self.cut_requests(before)?;
         }
         self.hasher.update(&self.requests);
         for (total, op) in self.operations.iter_mut().zip(Op::ALL) {
@@ -227,20 +227,20 @@ impl Feed {
         Ok(())
     }
 
-    /// Drops the requests after the one that has the last page write of the run; `pulled` page
-    /// writes came before all of them.
-    fn cut_requests(&mut self, pulled: u64) -> Result<(), SimError> {
-        let mut count = PageCount { pulled };
+    /// Drops the requests after the one that has the last page write of the run; `count` is of those before all of
+    /// them.
+    fn cut_requests(&mut self, mut count: PageCount) -> Result<(), SimError> {
         let mut one = RequestBatch::with_limit(1);
         for index in 0..self.requests.len() {
             if count.pulled >= self.pages.end {
                 self.requests.truncate(index);
-                return Ok(());
+                break;
             }
             one.clear();
             one.push_from(&self.requests, index);
             expand(&one, self.page_sectors, &mut count)?;
         }
+        self.pages.in_part = count.in_part;
         Ok(())
     }
 
@@ -267,6 +267,11 @@ impl Feed {
         self.operations
     }
 
+    /// Write requests so far that do not begin and end at page boundaries.
+    pub(crate) fn unaligned_writes(&self) -> u64 {
+        self.pages.in_part
+    }
+
     /// Whether the requests name streams, as far as they were read.
     pub(crate) fn has_streams(&self) -> bool {
         self.has_streams
@@ -283,14 +288,20 @@ fn count(ops: &[Op], op: Op) -> u64 {
     sums.map(|ops| u64::from(ops.iter().map(|other| u8::from(*other == op)).sum::<u8>())).sum()
 }
 
-/// Counts page writes.
+/// Counts page writes, and the requests for them that do not begin and end at page boundaries.
 struct PageCount {
     pulled: u64,
+    in_part: u64,
 }
 
 impl PageSink for PageCount {
     fn write(&mut self, _first_page: u64, pages: u64) {
         self.pulled += pages;
+    }
+
+    fn write_in_part(&mut self, first_page: u64, pages: u64, _lacking: Lacking) {
+        self.in_part += 1;
+        self.write(first_page, pages);
     }
 }
 

@@ -14,11 +14,13 @@ use crate::result::{
 };
 use crate::steady::{self, Rounds, Settling, Verdict};
 use crate::stopwatch::Spent;
+use crate::timing::OfPage;
 use crate::transactions::Transactions;
 use ftlab_flash::{Arrival, Faults, Geometry, Interval};
 use ftlab_ftl::page::{DriveConfig, Refreshed};
-use ftlab_ftl::{Counters, SlcCounts};
+use ftlab_ftl::{Counters, PageBatch, SlcCounts};
 use ftlab_machine::{AnyFtl, Step, Stop, Watch};
+use ftlab_trace::pages::SECTOR_BYTES;
 use ftlab_trace::{Done, Issued};
 use std::collections::BTreeMap;
 
@@ -44,6 +46,8 @@ pub(crate) struct FtlRun {
     fdp: Option<FdpRecord>,
     /// Why the drive became read-only, if it did: it takes no more writes.
     read_only: Option<String>,
+    /// What segments brought since counting began, as far as the drive took it.
+    taken: Taken,
     /// As it was when counting began.
     base: Option<(Counters, Watch)>,
     /// What had been rewritten by then.
@@ -70,10 +74,19 @@ pub(crate) struct FtlRun {
     spent: Spent,
 }
 
+/// Pages that the host wrote, and the sectors of them that it did not send.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    pages: u64,
+    lacking: u64,
+}
+
 /// Counts since counting began.
 #[derive(Debug, Clone, Copy, Default)]
 struct Totals {
     host_writes: u64,
+    /// Sectors of these pages that the host did not send.
+    lacking: u64,
     /// Of these, pages that came to the FTL: the others were rewritten or trimmed in the write buffer, or are
     /// still there.
     host_programs: u64,
@@ -88,6 +101,7 @@ impl Totals {
     fn since(self, earlier: Self) -> Self {
         Self {
             host_writes: self.host_writes - earlier.host_writes,
+            lacking: self.lacking - earlier.lacking,
             host_programs: self.host_programs - earlier.host_programs,
             relocations: self.relocations - earlier.relocations,
             merge_copies: self.merge_copies - earlier.merge_copies,
@@ -102,8 +116,23 @@ impl Totals {
         self.host_programs + self.relocations + self.merge_copies
     }
 
+    /// Flash pages programmed per page that the host wrote.
     fn waf(self) -> f64 {
         self.programs() as f64 / self.host_writes as f64
+    }
+
+    /// Bytes that the host sent.
+    fn host_bytes(self, page_bytes: u32) -> u64 {
+        (self.host_writes * u64::from(page_bytes)).saturating_sub(self.lacking * SECTOR_BYTES)
+    }
+
+    /// Bytes of flash pages programmed per byte that the host sent.
+    fn media_bytes_per_host_byte(self, page_bytes: u32) -> f64 {
+        if self.lacking == 0 {
+            return self.waf();
+        }
+        let media_bytes = self.programs() as f64 * f64::from(page_bytes);
+        media_bytes / self.host_bytes(page_bytes) as f64
     }
 }
 
@@ -111,6 +140,7 @@ impl Totals {
 struct Series {
     start: Totals,
     waf: Vec<f64>,
+    host_bytes: Vec<u64>,
     relocations: Vec<u64>,
     refreshed: Vec<u64>,
     folds: Vec<u64>,
@@ -139,6 +169,7 @@ impl FtlRun {
             faults,
             fdp: None,
             read_only: None,
+            taken: Taken::default(),
             base: None,
             refreshed_before: Refreshed::default(),
             slc_before: SlcCounts::default(),
@@ -175,6 +206,7 @@ impl FtlRun {
         let counters = self.ftl.counters();
         let handles = self.ftl.placement_handles();
         self.fdp = handles.map(|handles| FdpRecord::new(handles, counters.host_writes));
+        self.taken = Taken::default();
         self.base = Some((counters, self.ftl.watch().clone()));
         self.refreshed_before = self.ftl.refreshed();
         self.slc_before = self.ftl.slc_counts().unwrap_or_default();
@@ -219,13 +251,31 @@ impl FtlRun {
     ) -> Result<(), SimError> {
         match outcome {
             Ok(()) => {
+                self.take(segment);
                 self.record(segment);
                 self.check_backlog()?;
             }
-            Err(Stop::ReadOnly(reason)) => self.read_only = Some(reason),
+            Err(Stop::ReadOnly(reason)) => self.stop_within(segment, reason),
             Err(Stop::Error(reason)) => return Err(self.failed(reason)),
         }
         Ok(())
+    }
+
+    /// Counts what a segment brought, all of which was carried out.
+    fn take(&mut self, segment: &Segment) {
+        self.take_some(&segment.batch, segment.batch.writes.len());
+    }
+
+    fn take_some(&mut self, batch: &PageBatch, writes: usize) {
+        self.taken.pages += writes as u64;
+        self.taken.lacking += batch.lacking_of(writes).unsigned_abs();
+    }
+
+    /// The drive took a part of a segment, and takes no more writes.
+    fn stop_within(&mut self, segment: &Segment, reason: String) {
+        let taken = self.totals().host_writes.saturating_sub(self.taken.pages) as usize;
+        self.take_some(&segment.batch, taken.min(segment.batch.writes.len()));
+        self.read_only = Some(reason);
     }
 
     /// Refuses to remember ever more that has not been done.
@@ -251,11 +301,12 @@ impl FtlRun {
             match self.ftl.apply_at(&segment.batch, arrival_ns) {
                 Ok(done) => done_ns = done_ns.max(done),
                 Err(Stop::ReadOnly(reason)) => {
-                    self.read_only = Some(reason);
+                    self.stop_within(segment, reason);
                     break;
                 }
                 Err(Stop::Error(reason)) => return Err(self.failed(reason)),
             }
+            self.take(segment);
             self.record(segment);
         }
         Ok(done_ns)
@@ -348,6 +399,7 @@ impl FtlRun {
             let interval = totals.since(self.series.start);
             self.series.start = totals;
             self.series.waf.push(interval.waf());
+            self.series.host_bytes.push(interval.host_bytes(self.geometry.page_bytes()));
             self.series.relocations.push(interval.relocations);
             self.series.refreshed.push(interval.refreshed);
             self.series.folds.push(interval.folds);
@@ -391,6 +443,7 @@ impl FtlRun {
         let [absorbed, buffered] = self.ftl.absorbed();
         Totals {
             host_writes: host_programs + absorbed + buffered - self.buffered_before,
+            lacking: self.taken.lacking,
             host_programs,
             relocations: counters.relocations() - base.relocations(),
             merge_copies: counters.merges.copies - base.merges.copies,
@@ -470,10 +523,10 @@ impl FtlRun {
         }
     }
 
-    /// The logs of placement handles, if it has some.
-    fn fdp_statistics(&mut self) -> Option<FdpStatistics> {
+    /// The logs of placement handles, if it has some; the host sent `host_bytes`.
+    fn fdp_statistics(&mut self, host_bytes: u64) -> Option<FdpStatistics> {
         let handles = self.ftl.placement_handles()?;
-        Some(self.fdp.take()?.finish(&handles, &self.geometry))
+        Some(self.fdp.take()?.finish(&handles, &self.geometry, host_bytes))
     }
 
     /// What failed, if anything may.
@@ -507,6 +560,20 @@ impl FtlRun {
         })
     }
 
+    /// Time on the simulated flash, if it is simulated; the host sent `host_bytes`.
+    fn timing(&mut self, config: &Config, host_bytes: u64) -> Option<TimingResult> {
+        let time = self.ftl.measured()?;
+        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
+        let intervals = self.series.times.iter().map(|interval| interval.elapsed_ns);
+        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
+        let sent_bytes = host_bytes as f64 / self.totals().host_writes.max(1) as f64;
+        let of_page = OfPage { bytes: self.geometry.page_bytes(), sent_bytes };
+        Some(TimingResult {
+            transactions,
+            ..TimingResult::new(&time, &self.series.times, of_page, &self.tenants, is_open_loop)
+        })
+    }
+
     /// The result.
     pub(crate) fn finish(mut self, config: &Config) -> Result<RunResult, SimError> {
         if !self.is_read_only() {
@@ -537,7 +604,9 @@ impl FtlRun {
         let cold_region_share = self.cold_region_share();
         let merges = counters.merges;
         let page_bytes = self.geometry.page_bytes();
-        let fdp = self.fdp_statistics();
+        let host_bytes = totals.host_bytes(page_bytes);
+        let media_bytes_per_host_byte = totals.media_bytes_per_host_byte(page_bytes);
+        let fdp = self.fdp_statistics(host_bytes);
         let blocks = self.ftl.refreshed().blocks - self.refreshed_before.blocks;
         let refresh = config.drive.refresh.is_some().then(|| RefreshResult {
             blocks: blocks * u64::from(self.unit_blocks),
@@ -547,18 +616,12 @@ impl FtlRun {
         let slc = self.slc();
         let faults = self.faults();
         let observed = self.observed(seen.erases());
-        let timing = self.ftl.measured();
-        let is_open_loop = config.timing.as_ref().is_some_and(TimingSummary::is_open_loop);
-        let intervals = self.series.times.iter().map(|interval| interval.elapsed_ns);
-        let transactions = self.transactions.as_ref().map(|of| of.finish(intervals));
-        let timing = timing.map(|time| TimingResult {
-            transactions,
-            ..TimingResult::new(&time, &self.series.times, page_bytes, &self.tenants, is_open_loop)
-        });
+        let timing = self.timing(config, host_bytes);
         Ok(RunResult {
             parameters: self.parameters,
             config_hash: self.config_hash,
             host_writes: totals.host_writes,
+            host_bytes,
             relocations: totals.relocations,
             refresh,
             slc,
@@ -572,10 +635,12 @@ impl FtlRun {
             progressive_merges: merges.progressive,
             hurried_merges: merges.hurried,
             waf: totals.waf(),
+            media_bytes_per_host_byte,
             waf_last_tenth: last_tenth.waf(),
             last_tenth_host_writes: last_tenth.host_writes,
             settling,
             running_waf: self.series.waf,
+            running_host_bytes: (totals.lacking > 0).then_some(self.series.host_bytes),
             running_relocations: self.series.relocations,
             running_erases: self.series.erases,
             running_cold_region_share: cold_region_share.map(|_| self.series.cold_region_share),
@@ -591,7 +656,7 @@ impl FtlRun {
                 let geometry = self.geometry;
                 Endurance::new(
                     cycles,
-                    totals.waf(),
+                    media_bytes_per_host_byte,
                     bytes(geometry.pages()),
                     bytes(self.logical_pages),
                 )

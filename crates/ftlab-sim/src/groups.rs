@@ -3,6 +3,7 @@
 use crate::format::grouped;
 use crate::response_summary::ResponseSummary;
 use ftlab_flash::{Group, GroupTimes};
+use ftlab_trace::pages::SECTOR_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ pub struct GroupResult {
     pub count: u64,
     /// How many a second.
     pub per_second: f64,
-    /// Bytes of their pages a second.
+    /// Bytes that they asked for a second, as the host sends them or wants them.
     pub bytes_per_second: f64,
     /// From the arrival of a request to the end of its last page.
     pub response_ns: ResponseSummary,
@@ -42,6 +43,8 @@ impl GroupResult {
             }
             Group::Stream(stream) => ("stream", stream.map_or_else(others, |of| of.to_string())),
         };
+        let bytes =
+            of.pages as f64 * f64::from(page_bytes) - of.lacking as f64 * SECTOR_BYTES as f64;
         let per_second = |count: f64| count * 1e9 / elapsed_ns.max(1) as f64;
         Self {
             by: by.to_owned(),
@@ -49,7 +52,7 @@ impl GroupResult {
             operation: of.op.name().to_owned(),
             count: of.times.count(),
             per_second: per_second(of.times.count() as f64),
-            bytes_per_second: per_second(of.pages as f64 * f64::from(page_bytes)),
+            bytes_per_second: per_second(bytes),
             response_ns: ResponseSummary::new(&of.times),
         }
     }

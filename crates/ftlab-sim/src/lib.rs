@@ -41,6 +41,7 @@ pub mod format;
 mod frames;
 mod ftl_run;
 mod groups;
+mod host_bytes;
 mod hosted;
 mod identity;
 pub mod lesson;

@@ -33,7 +33,7 @@ const FTL_BYTES: u64 = 256 << 10;
 const CLOCK_BYTES: u64 = 256 << 10;
 /// Bytes per interval of an FTL for what happened in it, and with a clock for how long that took: in vectors that
 /// double, and in results.
-const INTERVAL_BYTES: u64 = 6 * 8;
+const INTERVAL_BYTES: u64 = 7 * 8;
 const INTERVAL_TIMES_BYTES: u64 = 8 * 8;
 /// Bytes per page write and per logical page of a first pass over the workload.
 const LIFETIME_BYTES: u64 = 4;
@@ -52,6 +52,8 @@ pub(crate) struct Needs<'a> {
     pub(crate) observe: bool,
     /// What FTLs ask for.
     pub(crate) hints: Vec<Hints>,
+    /// Whether the host may write pages in part.
+    pub(crate) has_parts: bool,
     /// Page writes of the fill.
     pub(crate) filled: u64,
     /// Page writes after it, those of the warm-up included, if that is known: a workload may end before those that are
@@ -113,6 +115,9 @@ impl Needs<'_> {
         }
         if self.hints.contains(&Hints::Lifetimes) {
             write_bytes += size_of::<Lifetime>();
+        }
+        if self.has_parts {
+            write_bytes += size_of::<i32>();
         }
         if self.timing.is_some_and(Timing::has_requests) {
             write_bytes += size_of::<RequestPart>();

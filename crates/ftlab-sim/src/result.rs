@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 
 /// Everything that an experiment yields; `results.json` holds one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Results of ftlab run")]
+#[serde(from = "Stored")]
+#[schemars(title = "Results of ftlab run", !from)]
 pub struct ExperimentResult {
     /// Version of ftlab, with the commit that it was built from, if that is known: `0.1.0 (647af12)`.
     pub version: String,
@@ -40,6 +41,29 @@ pub struct ExperimentResult {
     pub trace_hash: String,
     /// One run for each FTL, in the order in which they were named.
     pub runs: Vec<RunResult>,
+}
+
+/// Results as they are in a file: those of earlier versions do not tell bytes of the host.
+#[derive(Deserialize)]
+struct Stored {
+    version: String,
+    command: Option<String>,
+    config: Config,
+    workload: WorkloadSummary,
+    trace_hash: String,
+    runs: Vec<RunResult>,
+}
+
+impl From<Stored> for ExperimentResult {
+    fn from(stored: Stored) -> Self {
+        let Stored { version, command, config, workload, trace_hash, mut runs } = stored;
+        let page_bytes = u64::from(config.drive.page_bytes);
+        for run in runs.iter_mut().filter(|run| run.host_bytes == 0) {
+            run.host_bytes = run.host_writes * page_bytes;
+            run.media_bytes_per_host_byte = run.waf;
+        }
+        Self { version, command, config, workload, trace_hash, runs }
+    }
 }
 
 /// What is simulated. Together with the trace it decides every number but the times.
@@ -143,6 +167,11 @@ pub struct WorkloadSummary {
     pub requests: BTreeMap<String, u64>,
     /// Host page writes, warm-up included.
     pub page_writes: u64,
+    /// Write requests that do not begin and end at page boundaries. A page that the host writes in part costs a whole
+    /// program; that the rest of it has to be read before is not simulated.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub unaligned_writes: u64,
     /// Whether requests name streams.
     pub has_streams: bool,
     /// Lines of the trace that were passed over.
@@ -223,8 +252,14 @@ pub struct RunResult {
     /// the FTL and the generator with all their parameters and the versions of their decisions; equal
     /// however these were typed. 32 hexadecimal digits.
     pub config_hash: String,
-    /// Pages that the host wrote.
+    /// Pages that the host wrote, in part or whole. Drive writes are these, divided by the pages that the host can
+    /// address.
     pub host_writes: u64,
+    /// Bytes that the host sent with these: fewer than the pages have if requests did not begin and end at page
+    /// boundaries. Results of earlier versions count whole pages.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub host_bytes: u64,
     /// Valid pages that garbage collection moved, copies of merges not included.
     pub relocations: u64,
     /// Of these, pages of blocks that were rewritten because they were read too often or too old; none without
@@ -250,8 +285,14 @@ pub struct RunResult {
     pub progressive_merges: u64,
     /// Of the full merges, those of an isolated page that were due at once, for want of room.
     pub hurried_merges: u64,
-    /// Write amplification: (`host_writes` + `relocations` + `merge_copies`) / `host_writes`.
+    /// Write amplification, which is of pages here and wherever it is called so: (`host_writes` + `relocations` +
+    /// `merge_copies`) / `host_writes`.
     pub waf: f64,
+    /// Media bytes per host byte, as the counters of a drive give it: bytes of these pages / `host_bytes`. The same as
+    /// `waf` if the host wrote whole pages.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub media_bytes_per_host_byte: f64,
     /// Write amplification over the last tenth of the host writes.
     pub waf_last_tenth: f64,
     /// Host writes of that last tenth, exact to a thousandth of all.
@@ -260,6 +301,8 @@ pub struct RunResult {
     pub settling: Settling,
     /// Write amplification of each whole interval of `config.interval_writes`.
     pub running_waf: Vec<f64>,
+    /// Bytes that the host sent in each of these; none if it wrote whole pages.
+    pub running_host_bytes: Option<Vec<u64>>,
     /// Relocations in each of these.
     pub running_relocations: Vec<u64>,
     /// Erases in each of these.
@@ -301,6 +344,13 @@ pub struct RunResult {
     pub observed: Option<Observed>,
 }
 
+impl RunResult {
+    /// Whether the host wrote pages in part, so that media bytes per host byte are more than the write amplification.
+    pub fn has_parts(&self) -> bool {
+        self.media_bytes_per_host_byte > self.waf
+    }
+}
+
 /// Valid share of collected blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VictimValidShare {
@@ -329,16 +379,16 @@ pub struct StreamResult {
     pub victim_valid_share: Option<f64>,
 }
 
-/// How much can be written before the flash is worn out, at the write amplification of the run.
+/// How much can be written before the flash is worn out, at the media bytes per host byte of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Endurance {
     /// Program/erase cycles of a block, as given.
     pub cycles: u32,
     /// Years over which drive writes per day are counted.
     pub years: f64,
-    /// Terabytes (10^12 bytes) written by the host: cycles x physical capacity / write amplification.
+    /// Terabytes (10^12 bytes) written by the host: cycles x physical capacity / media bytes per host byte.
     pub tbw: f64,
-    /// Drive writes per day: bytes written / (logical capacity x 365 x years).
+    /// Drive writes per day, of host bytes: bytes written / (logical capacity x 365 x years).
     pub dwpd: f64,
 }
 
@@ -346,8 +396,13 @@ impl Endurance {
     /// Years of the usual warranty.
     const YEARS: f64 = 5.0;
 
-    pub(crate) fn new(cycles: u32, waf: f64, physical_bytes: f64, logical_bytes: f64) -> Self {
-        let bytes = f64::from(cycles) * physical_bytes / waf;
+    pub(crate) fn new(
+        cycles: u32,
+        media_bytes_per_host_byte: f64,
+        physical_bytes: f64,
+        logical_bytes: f64,
+    ) -> Self {
+        let bytes = f64::from(cycles) * physical_bytes / media_bytes_per_host_byte;
         Self {
             cycles,
             years: Self::YEARS,

@@ -256,6 +256,7 @@ fn finish(
     let workload = WorkloadSummary {
         requests: requests(feed),
         page_writes: feed.schedule().done(),
+        unaligned_writes: feed.unaligned_writes(),
         has_streams: feed.has_streams(),
         skipped_lines: skipped.total(),
         skipped: skipped

@@ -52,10 +52,10 @@ pub struct TimingResult {
     pub arrived_seconds: Option<f64>,
     /// Host page writes per second.
     pub iops: f64,
-    /// Bytes that the host wrote per second.
+    /// Bytes that the host wrote per second, as it sent them.
     pub bytes_per_second: f64,
     /// `iops` of each whole interval of `config.interval_writes`; times `config.drive.page_bytes` it is
-    /// the bandwidth.
+    /// the bandwidth in whole pages.
     pub running_iops: Vec<f64>,
     /// Mean response time in each of these.
     pub running_response_mean_ns: Vec<f64>,
@@ -305,11 +305,18 @@ pub struct LunSeconds {
     pub others: f64,
 }
 
+/// Bytes of a page, and how many of them the host sent on average.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfPage {
+    pub(crate) bytes: u32,
+    pub(crate) sent_bytes: f64,
+}
+
 impl TimingResult {
     pub(crate) fn new(
         measured: &Measured,
         intervals: &[Interval],
-        page_bytes: u32,
+        of_page: OfPage,
         tenants: &[String],
         is_open_loop: bool,
     ) -> Self {
@@ -327,11 +334,11 @@ impl TimingResult {
             arrived_seconds: is_open_loop.then(|| seconds(measured.arrived_ns)),
             response_ns: ResponseSummary::new(&measured.response_times),
             requests: measured.requests.as_ref().map(|times| {
-                RequestsResult::new(times, elapsed_ns, intervals, page_bytes, tenants)
+                RequestsResult::new(times, elapsed_ns, intervals, of_page.bytes, tenants)
             }),
             transactions: None,
             iops,
-            bytes_per_second: iops * f64::from(page_bytes),
+            bytes_per_second: iops * of_page.sent_bytes,
             running_iops: intervals
                 .iter()
                 .map(|i| per_second(i.host_writes, i.elapsed_ns))

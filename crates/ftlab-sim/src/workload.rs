@@ -169,6 +169,15 @@ impl Workload {
             .collect())
     }
 
+    /// Whether its requests may begin or end within a page, as far as its name tells.
+    pub(crate) fn may_write_parts(&self) -> bool {
+        const WHOLE: [&str; 6] = ["uniform", "zipf", "hotcold", "skew", "skewinc", "skewdec"];
+        match self {
+            Self::Generator(spec) => !WHOLE.contains(&spec.name.as_str()),
+            Self::Trace { .. } | Self::Requests(_) => true,
+        }
+    }
+
     /// Whether it is a generator.
     pub fn is_generator(&self) -> bool {
         matches!(self, Self::Generator(_))

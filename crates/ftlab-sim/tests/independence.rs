@@ -30,12 +30,40 @@ fn experiment(workload: Workload) -> Experiment {
     }
 }
 
+/// Sectors of a page.
+const PAGE: u64 = 8;
+
+/// Bytes that the host sends of each page that these requests write, in order, with the placement handle that it names.
+fn sent(requests: &[(u8, u64, u64)]) -> Vec<(u64, usize)> {
+    let writes = requests.iter().enumerate().filter(|(_, (op, ..))| *op >= 3);
+    let of_request = |(index, (_, first, sectors)): (usize, &(u8, u64, u64))| {
+        let end = first + sectors;
+        let pages = first / PAGE..=(end - 1) / PAGE;
+        let part = |page: u64| end.min((page + 1) * PAGE) - (*first).max(page * PAGE);
+        // Stream 8 has no handle.
+        pages.map(|page| (512 * part(page), index % 9 % 8)).collect::<Vec<_>>()
+    };
+    writes.flat_map(of_request).collect()
+}
+
+/// Of the write requests that bring these page writes, those that do not begin and end at page boundaries.
+fn unaligned(requests: &[(u8, u64, u64)], page_writes: u64) -> u64 {
+    let mut pages = 0;
+    let writes = requests.iter().filter(|(op, ..)| *op >= 3);
+    let taken = writes.take_while(|(_, first, sectors)| {
+        let is_taken = pages < page_writes;
+        pages += (first + sectors - 1) / PAGE - first / PAGE + 1;
+        is_taken
+    });
+    taken.filter(|(_, first, sectors)| first % PAGE + sectors % PAGE > 0).count() as u64
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn results_do_not_depend_on_batches_or_threads(
-        requests in prop::collection::vec((0u8..10, 0u64..1000, 1u64..24), 200..400),
+    fn results_do_not_depend_on_batches_or_threads_and_count_what_the_host_sent(
+        requests in prop::collection::vec((0u8..10, 0u64..8000, 1u64..192), 200..400),
         batch_writes in 1u64..3000,
         interval in 1u64..2000,
         warmup_writes in 0u64..300,
@@ -44,12 +72,12 @@ proptest! {
         timing in prop::option::of(prop_oneof![Just("slc:luns=3,queue-depth=4"), Just("slc:arrivals=trace")]),
     ) {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
-        for (index, (op, page, pages)) in requests.iter().enumerate() {
+        for (index, (op, first, sectors)) in requests.iter().enumerate() {
             let op = ["T", "R", "F", "W"][usize::from(*op).min(3)];
-            writeln!(file, "{},{op},{page},{pages},{}", index * 3000, index % 9).unwrap();
+            writeln!(file, "{},{op},{first},{sectors},{}", index * 3000, index % 9).unwrap();
         }
         let options = OpenOptions {
-            map: Some("ts:us=1,op=2,off:pages=3,len:pages=4,stream=5".into()),
+            map: Some("ts:us=1,op=2,off:sectors=3,len:sectors=4,stream=5".into()),
             ..OpenOptions::default()
         };
         let workload = Workload::parse(&file.path().display().to_string(), options).unwrap();
@@ -63,6 +91,30 @@ proptest! {
         };
         let other = Experiment { batch_writes, threads: Some(threads), ..base.clone() };
         let (base, other) = (base.run(&mut ()), other.run(&mut ()));
+        if let Ok(found) = &base {
+            let all = sent(&requests);
+            let counted = all.iter().skip(warmup_writes as usize);
+            let counted: Vec<_> = counted.take(writes.unwrap_or(u64::MAX) as usize).collect();
+            let bytes: u64 = counted.iter().map(|(bytes, _)| bytes).sum();
+            for run in &found.runs {
+                prop_assert_eq!((run.host_writes, run.host_bytes), (counted.len() as u64, bytes));
+                let media = run.waf * run.host_writes as f64 * 4096.0;
+                prop_assert!((run.media_bytes_per_host_byte / (media / bytes as f64) - 1.0).abs() < 1e-12);
+                let is_whole = bytes == 4096 * counted.len() as u64;
+                let whole = counted.chunks_exact(interval as usize);
+                let running = whole.map(|part| part.iter().map(|(bytes, _)| bytes).sum());
+                let running: Vec<u64> = running.collect();
+                prop_assert_eq!(run.running_host_bytes.as_ref(), (!is_whole).then_some(&running));
+            }
+            let fdp = found.runs.iter().find_map(|run| run.fdp.as_ref()).unwrap();
+            prop_assert_eq!(fdp.hbmw, bytes);
+            for (handle, of) in fdp.handles.iter().enumerate() {
+                let own = counted.iter().filter(|(_, named)| *named == handle);
+                prop_assert_eq!(of.hbmw, own.map(|(bytes, _)| bytes).sum::<u64>(), "{}", handle);
+            }
+            let page_writes = warmup_writes + writes.unwrap_or(u64::MAX / 2);
+            prop_assert_eq!(found.workload.unaligned_writes, unaligned(&requests, page_writes));
+        }
         match (base, other) {
             (Ok(base), Ok(other)) => prop_assert_eq!(without_times(base), without_times(other)),
             (Err(base), Err(other)) => prop_assert_eq!(base.to_string(), other.to_string()),

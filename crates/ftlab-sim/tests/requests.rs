@@ -312,6 +312,28 @@ fn a_write_buffer_hides_programs_and_takes_rewrites_off_the_flash() {
 }
 
 #[test]
+fn bytes_of_the_host_are_those_that_it_sent_whether_a_write_buffer_takes_them_or_not() {
+    // 512 requests for an eighth of a page each.
+    let job = "[s]\nfilename=/dev/drive\nrw=write\nbs=512\nsize=256k\n";
+    let run = |buffer: &str| {
+        let timing = format!("slc:luns=4,unit=request,queue-depth=4{buffer}");
+        experiment(job, &timing, &["nvme-fdp:handles=2"])
+    };
+    for (buffer, programs) in [("", 512), (",write-buffer=1MiB:keep=100%", 64)] {
+        let result = run(buffer);
+        assert_eq!(result.workload.unaligned_writes, 512);
+        let of = &result.runs[0];
+        assert_eq!((of.host_writes, of.host_bytes), (512, 256 << 10));
+        let media = (programs + of.relocations) * 4096;
+        let ratio = media as f64 / f64::from(256 << 10);
+        assert!((of.media_bytes_per_host_byte - ratio).abs() < 1e-9, "{buffer}");
+        let fdp = of.fdp.as_ref().unwrap();
+        assert_eq!((fdp.hbmw, fdp.handles[0].hbmw), (256 << 10, 256 << 10), "{buffer}");
+        assert_eq!(fdp.mbmw, media, "{buffer}");
+    }
+}
+
+#[test]
 fn a_drive_that_falls_ever_further_behind_is_an_error() {
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     file.write_all(trace().as_bytes()).unwrap();

@@ -31,5 +31,18 @@ fn a_real_result_validates_and_reads_back() {
     let validator = jsonschema::validator_for(&serde_json::from_str(COMMITTED).unwrap()).unwrap();
     let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
-    assert_eq!(serde_json::from_value::<ftlab_sim::ExperimentResult>(value).unwrap(), result);
+    let read = |value| serde_json::from_value::<ftlab_sim::ExperimentResult>(value).unwrap();
+    assert_eq!(read(value.clone()), result);
+    // As earlier versions wrote it, which counted pages alone.
+    let mut old = value;
+    let forget = |of: &mut serde_json::Value, field: &str| {
+        assert!(of.as_object_mut().unwrap().remove(field).is_some(), "{field}");
+    };
+    forget(&mut old["workload"], "unaligned_writes");
+    for run in old["runs"].as_array_mut().unwrap() {
+        for field in ["host_bytes", "media_bytes_per_host_byte", "running_host_bytes"] {
+            forget(run, field);
+        }
+    }
+    assert_eq!(read(old), result, "the host wrote whole pages");
 }

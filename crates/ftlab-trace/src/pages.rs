@@ -1,8 +1,9 @@
 //! From requests to page operations.
 //!
 //! A write or read touches every page that it overlaps: writing one sector of a page is one page
-//! write, as an FTL sees it after its read-modify-write. A trim lets go of the pages that it covers
-//! whole, because the rest of a page still holds data. A flush has no pages.
+//! write, as an FTL sees it after its read-modify-write. What the host did not send of such a page is told
+//! beside it ([`Lacking`]). A trim lets go of the pages that it covers whole, because the rest of a page
+//! still holds data. A flush has no pages.
 //!
 //! ```
 //! use ftlab_trace::pages::{PageSink, expand};
@@ -30,10 +31,31 @@ use std::num::NonZeroU64;
 /// Bytes of a sector, the unit of [`RequestBatch::lba`].
 pub const SECTOR_BYTES: u64 = 512;
 
+/// Sectors that a write or read does not cover of the pages that it touches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lacking {
+    /// At the beginning of the first page.
+    pub first: u32,
+    /// At the end of the last page, which may be the same.
+    pub last: u32,
+}
+
+impl Lacking {
+    /// It covers all of them.
+    pub const NOTHING: Self = Self { first: 0, last: 0 };
+}
+
 /// Takes page operations; a run of pages is `first_page..first_page + pages` with `pages` >= 1.
 pub trait PageSink {
     /// The host writes these pages, in ascending order.
     fn write(&mut self, first_page: u64, pages: u64);
+
+    /// The same of a request that does not begin and end at page boundaries: the host sends all of these pages but
+    /// what is `lacking`.
+    fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        let _ = lacking;
+        self.write(first_page, pages);
+    }
 
     /// The host lets go of these pages.
     fn trim(&mut self, first_page: u64, pages: u64) {
@@ -46,6 +68,12 @@ pub trait PageSink {
     /// The host reads these pages.
     fn read(&mut self, first_page: u64, pages: u64) {
         let _ = (first_page, pages);
+    }
+
+    /// The same of a request that does not begin and end at page boundaries.
+    fn read_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        let _ = lacking;
+        self.read(first_page, pages);
     }
 }
 
@@ -88,6 +116,13 @@ fn expand_with(
     page_sectors: u64,
     sink: &mut impl PageSink,
 ) -> Result<(), TraceError> {
+    let touched = |lba: u64, sectors: u32, end: u64| {
+        let first = page_of(lba);
+        let pages = page_of(end - 1) - first + 1;
+        let before = lba - first * page_sectors;
+        let after = pages * page_sectors - u64::from(sectors) - before;
+        (first, pages, Lacking { first: before as u32, last: after as u32 })
+    };
     for (op, lba, sectors) in batch.iter() {
         let Some(end) = lba.checked_add(u64::from(sectors)) else {
             return Err(TraceError::AddressOverflow { lba, sectors });
@@ -95,14 +130,14 @@ fn expand_with(
         match op {
             Op::Flush => sink.flush(),
             _ if sectors == 0 => {}
-            Op::Write => {
-                let first = page_of(lba);
-                sink.write(first, page_of(end - 1) - first + 1);
-            }
-            Op::Read => {
-                let first = page_of(lba);
-                sink.read(first, page_of(end - 1) - first + 1);
-            }
+            Op::Write => match touched(lba, sectors, end) {
+                (first, pages, Lacking::NOTHING) => sink.write(first, pages),
+                (first, pages, lacking) => sink.write_in_part(first, pages, lacking),
+            },
+            Op::Read => match touched(lba, sectors, end) {
+                (first, pages, Lacking::NOTHING) => sink.read(first, pages),
+                (first, pages, lacking) => sink.read_in_part(first, pages, lacking),
+            },
             Op::Trim => {
                 let page = page_of(lba);
                 let first = if page * page_sectors == lba { page } else { page + 1 };
@@ -123,7 +158,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[derive(Debug, Default, PartialEq, Eq)]
-    struct Recorder(Vec<(Op, u64)>);
+    struct Recorder(Vec<(Op, u64)>, Vec<Lacking>);
 
     impl Recorder {
         fn record(&mut self, op: Op, first_page: u64, pages: u64) {
@@ -135,6 +170,14 @@ mod tests {
     impl PageSink for Recorder {
         fn write(&mut self, first_page: u64, pages: u64) {
             self.record(Op::Write, first_page, pages);
+        }
+        fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+            self.write(first_page, pages);
+            self.1.push(lacking);
+        }
+        fn read_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+            self.read(first_page, pages);
+            self.1.push(lacking);
         }
         fn trim(&mut self, first_page: u64, pages: u64) {
             self.record(Op::Trim, first_page, pages);
@@ -161,6 +204,15 @@ mod tests {
         }
     }
 
+    /// The naive twin of what a write or read lacks; none if it has no sectors or covers its pages whole.
+    fn naive_lacking(lba: u64, sectors: u32, page_sectors: u64) -> Option<Lacking> {
+        let last = (lba + u64::from(sectors)).checked_sub(1).filter(|_| sectors > 0)?;
+        let first = (0..page_sectors).filter(|at| lba / page_sectors * page_sectors + at < lba);
+        let after = (0..page_sectors).filter(|at| last / page_sectors * page_sectors + at > last);
+        let lacking = Lacking { first: first.count() as u32, last: after.count() as u32 };
+        (lacking != Lacking::default()).then_some(lacking)
+    }
+
     proptest! {
         #[test]
         fn expansion_equals_its_naive_twin(
@@ -168,15 +220,19 @@ mod tests {
             page_sectors in 1u32..40,
         ) {
             let mut batch = RequestBatch::new();
-            let mut expected = Vec::new();
+            let (mut expected, mut lacking) = (Vec::new(), Vec::new());
             for (code, lba, sectors) in requests {
                 let op = Op::from_code(code).unwrap();
                 batch.push(op, lba, sectors);
                 expected.extend(naive(op, lba, sectors, u64::from(page_sectors)));
+                if matches!(op, Op::Write | Op::Read) {
+                    lacking.extend(naive_lacking(lba, sectors, u64::from(page_sectors)));
+                }
             }
             let mut recorder = Recorder::default();
             expand(&batch, page_sectors, &mut recorder).unwrap();
             prop_assert_eq!(recorder.0, expected);
+            prop_assert_eq!(recorder.1, lacking);
         }
     }
 

@@ -13,7 +13,7 @@ const SIZE: (u32, u32) = (960, 720);
 /// Share of the height that the series takes.
 const SERIES_SHARE: f64 = 0.6;
 
-/// Draws write amplification, measured and fitted, against host writes, and the profile of over-provisioning.
+/// Draws media bytes per host byte, measured and fitted, against host writes, and the profile of over-provisioning.
 pub(crate) fn write_fit(
     measured: &Measured,
     fit: &Fit,
@@ -64,7 +64,7 @@ fn draw(measured: &Measured, fit: &Fit, size: (u32, u32), svg: &mut String) -> D
     let top = series.iter().flat_map(|line| &line.points).fold(1.0, |top: f64, own| top.max(own.1));
     let end = measured.host_bytes() / capacity;
     let x = Axis::numbers("host writes, in sizes of the drive", 0.0..end);
-    let y = Axis::numbers("write amplification", 1.0..1.0 + 1.05 * (top - 1.0));
+    let y = Axis::numbers("media bytes per host byte", 1.0..1.0 + 1.05 * (top - 1.0));
     lines(&mut chart(&above, "", &x, &y)?, series)?;
     let top = points.iter().fold(limit, |top: f64, own| top.max(own.1));
     let percents: Vec<_> = points.iter().map(|(op, off)| (100.0 * op, *off)).collect();

@@ -126,22 +126,24 @@ impl Core {
         std::mem::replace(&mut self.erases_seen, erases) != erases
     }
 
-    /// Writes a page of a stream, whose checksum is known.
+    /// Writes a page of a stream, whose checksum is known, and of which the host sent `sent` bytes.
     pub(crate) fn write_page(
         &mut self,
         lpn: Lpn,
         sum: u32,
         data: &[u8],
         stream: u16,
+        sent: usize,
     ) -> io::Result<()> {
         if self.copying.is_some() {
             self.copy_before(lpn);
         }
         let before = self.ftl.drive().flash_page(lpn);
         // To an FTL that does not ask for streams, all pages are alike.
-        let named = if self.takes_streams { stream } else { 0 };
+        let lacking = lacking_sectors(data.len(), sent);
+        let (named, lacking) = if self.takes_streams { (stream, lacking) } else { (0, 0) };
         self.ftl.flash_mut().begin_write(lpn, sum, data, before, named);
-        let written = write(&mut self.ftl, lpn, named);
+        let written = write(&mut self.ftl, lpn, named, lacking);
         self.complete(written)?;
         if let Some(observer) = &mut self.observer {
             observer.write(lpn, stream);
@@ -202,18 +204,19 @@ impl Core {
         self.require_writable()
     }
 
-    /// Overwrites a part of a page.
+    /// Overwrites a part of a page, of which the host sent `sent` bytes.
     pub(crate) fn write_part(
         &mut self,
         lpn: Lpn,
         start: usize,
         part: &[u8],
         stream: u16,
+        sent: usize,
     ) -> io::Result<()> {
         let mut page = std::mem::take(&mut self.page);
         let written = self.read_page(lpn, &mut page).and_then(|()| {
             page[start..start + part.len()].copy_from_slice(part);
-            self.write_page(lpn, checksum(lpn, &page), &page, stream)
+            self.write_page(lpn, checksum(lpn, &page), &page, stream, sent)
         });
         self.page = page;
         written
@@ -232,18 +235,26 @@ impl Core {
     }
 }
 
-/// Lets the FTL write a staged page of a stream: for the host, and during replay.
+/// Sectors of 512 bytes of a page that the host did not send.
+fn lacking_sectors(page_bytes: usize, sent: usize) -> i32 {
+    i32::try_from(page_bytes.saturating_sub(sent) / 512).unwrap_or(i32::MAX)
+}
+
+/// Lets the FTL write a staged page of a stream, of which the host did not send `lacking` sectors: for the host,
+/// and during replay.
 pub(crate) fn write(
     ftl: &mut DynPageMapped<Media, ()>,
     lpn: Lpn,
     stream: u16,
+    lacking: i32,
 ) -> Result<(), String> {
-    let written = match stream {
-        0 => ftl.write(lpn, &[]),
-        stream => {
-            let (writes, streams) = (vec![lpn], vec![stream]);
-            ftl.write_some(&PageBatch { writes, streams, ..PageBatch::default() }, 0..1)
-        }
+    let written = if stream == 0 && lacking == 0 {
+        ftl.write(lpn, &[])
+    } else {
+        let streams = if stream == 0 { Vec::new() } else { vec![stream] };
+        let mut page = PageBatch { writes: vec![lpn], streams, ..PageBatch::default() };
+        page.lack(0, lacking);
+        ftl.write_some(&page, 0..1)
     };
     let written = written.map_err(|error| error.to_string());
     #[cfg(test)]

@@ -21,7 +21,8 @@ impl Core {
         let handle = |handle: &HandleUse| PlacementHandle {
             is_persistent: handle.isolation == Isolation::Persistent,
             left_bytes: u64::from(handle.remaining_pages) * page_bytes,
-            host_bytes: handle.counters.host_writes * page_bytes,
+            host_bytes: handle.counters.host_bytes(geometry.page_bytes()),
+            media_bytes: handle.counters.media_bytes(geometry.page_bytes()),
             moved_bytes: handle.counters.relocations * page_bytes,
             erased_bytes: handle.counters.erases * unit_bytes,
             units: handle.units,

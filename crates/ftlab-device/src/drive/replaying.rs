@@ -147,7 +147,7 @@ fn repeat_record(
     match record {
         Record::Write { lpn, checksum, stream } if lpn.0 < logical_pages => {
             ftl.flash_mut().stage(lpn, checksum);
-            if let Err(reason) = write(ftl, lpn, stream) {
+            if let Err(reason) = write(ftl, lpn, stream, 0) {
                 return Ok(Err(reason));
             }
         }

@@ -81,10 +81,11 @@ impl Drive {
     }
 
     fn write_part(&self, lpn: Lpn, start: usize, part: &[u8], stream: u16) -> io::Result<()> {
-        self.change(|core| core.write_part(lpn, start, part, stream))
+        self.change(|core| core.write_part(lpn, start, part, stream, part.len()))
     }
 
-    fn write_pages(&self, first: Lpn, data: &[u8], stream: u16) -> io::Result<()> {
+    /// Writes whole pages, all of which the host sent, or nothing of them.
+    fn write_pages(&self, first: Lpn, data: &[u8], stream: u16, is_sent: bool) -> io::Result<()> {
         let page_bytes = self.shared.page_bytes as usize;
         let mut sums = [0; PAGES_AT_ONCE];
         for (chunk, first) in
@@ -99,7 +100,8 @@ impl Drive {
             while pages.peek().is_some() {
                 self.change(|core| {
                     while let Some(((page, lpn), sum)) = pages.next_if(|_| core.has_room()) {
-                        core.write_page(lpn, sum, page, stream)?;
+                        let sent = if is_sent { page.len() } else { 0 };
+                        core.write_page(lpn, sum, page, stream, sent)?;
                     }
                     Ok(())
                 })?;
@@ -181,15 +183,17 @@ impl Drive {
         Ok(())
     }
 
-    /// Zeroes the partial pages at the edges of a range.
+    /// Zeroes the partial pages at the edges of a range; the host sends nothing for that.
     fn zero_edges(&self, pages: &Pages) -> io::Result<()> {
         let zeros = vec![0; pages.head.max(pages.tail)];
         let is_mapped = |lpn| self.shared.lock().ftl.drive().flash_page(lpn).is_some();
         if pages.head > 0 && is_mapped(pages.before()) {
-            self.write_part(pages.before(), pages.skipped, &zeros[..pages.head], 0)?;
+            let (lpn, zeros) = (pages.before(), &zeros[..pages.head]);
+            self.change(|core| core.write_part(lpn, pages.skipped, zeros, 0, 0))?;
         }
         if pages.tail > 0 && is_mapped(pages.after()) {
-            self.write_part(pages.after(), 0, &zeros[..pages.tail], 0)?;
+            let zeros = &zeros[..pages.tail];
+            self.change(|core| core.write_part(pages.after(), 0, zeros, 0, 0))?;
         }
         Ok(())
     }
@@ -235,7 +239,7 @@ impl Store for Drive {
         if !head.is_empty() {
             self.write_part(pages.before(), pages.skipped, head, stream)?;
         }
-        self.write_pages(pages.first, whole, stream)?;
+        self.write_pages(pages.first, whole, stream, true)?;
         if !tail.is_empty() {
             self.write_part(pages.after(), 0, tail, stream)?;
         }
@@ -264,7 +268,8 @@ impl Store for Drive {
         let zeros = vec![0; PAGES_AT_ONCE * page_bytes as usize];
         for first in (pages.first.0..pages.after().0).step_by(PAGES_AT_ONCE) {
             let count = (PAGES_AT_ONCE as u32).min(pages.after().0 - first);
-            self.write_pages(Lpn(first), &zeros[..(count * page_bytes) as usize], 0)?;
+            let zeros = &zeros[..(count * page_bytes) as usize];
+            self.write_pages(Lpn(first), zeros, 0, false)?;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub enum ScrubbedPage {
 
 impl Drive {
     /// Reads `lpn` from the medium, not from a cache, and writes it again if that fails and there is still a
-    /// copy: then it counts as a write of the host. An error if it cannot be written.
+    /// copy: then it counts as a page write of the host, without bytes. An error if it cannot be written.
     pub fn scrub(&self, lpn: Lpn) -> io::Result<ScrubbedPage> {
         let mut page = vec![0; self.shared.page_bytes as usize];
         if self.is_view {
@@ -30,7 +30,7 @@ impl Drive {
         let mut core = self.shared.lock_to_write()?;
         let found = core.look_at(lpn, &mut page);
         let refreshed = match found {
-            ScrubbedPage::Refreshed => core.write_page(lpn, checksum(lpn, &page), &page, 0),
+            ScrubbedPage::Refreshed => core.write_page(lpn, checksum(lpn, &page), &page, 0, 0),
             _ => Ok(()),
         };
         self.shared.unlock(core)?;

@@ -12,6 +12,7 @@ pub(super) fn text(status: &Status) -> String {
     text.value(&[("uuid", &drive.uuid), ("ftl", &drive.ftl), ("version", &status.version)], 1);
     for (name, help, value) in [
         ("host_pages_written", "Pages programmed because the host wrote them.", flash.host_pages),
+        ("host_bytes_written", "Bytes that the host sent with these.", status.host_bytes),
         ("relocated_pages", "Pages that garbage collection moved.", flash.relocated_pages),
         ("trimmed_pages", "Pages that the host trimmed.", flash.trimmed_pages),
         ("collections", "Garbage collections.", flash.collections),
@@ -49,8 +50,9 @@ pub(super) fn text(status: &Status) -> String {
 fn placement(status: &Status, text: &mut Text) {
     type Of = fn(&PlacementHandle) -> u64;
     let Some(placement) = &status.placement else { return };
-    let metrics: [(&str, &str, Of); 3] = [
+    let metrics: [(&str, &str, Of); 4] = [
         ("host_bytes", "Bytes that the host wrote by a placement handle.", |of| of.host_bytes),
+        ("media_bytes", "Bytes programmed for these, and moved.", |of| of.media_bytes),
         ("moved_bytes", "Bytes of these pages that were moved.", |of| of.moved_bytes),
         ("erased_bytes", "Bytes of its reclaim units that were erased.", |of| of.erased_bytes),
     ];

@@ -31,6 +31,8 @@ function showNow() {
     status.recording && !status.recording.failure
       && grouped(status.recording.operations) + ' operations recorded to ' + status.recording.path,
     'serving for ' + grouped(latest.seconds) + ' s',
+    'written by the host ' + bytes(status.host_bytes) + ', '
+      + factor(status.media_bytes_per_host_byte) + ' media bytes per host byte',
     'metadata ' + bytes(drive.flash.metadata_bytes),
   ].filter(Boolean).join(' · '));
   say('waf', factor(status.waf));
@@ -79,7 +81,7 @@ function showPlacement() {
   rows('handles', placement.handles.map((handle, number) => [
     number + (handle.is_persistent ? ' (persistently isolated)' : ''),
     bytes(handle.host_bytes), bytes(handle.moved_bytes),
-    handle.host_bytes ? factor(1 + handle.moved_bytes / handle.host_bytes) : '-',
+    handle.host_bytes ? factor(handle.media_bytes / handle.host_bytes) : '-',
     bytes(handle.erased_bytes), grouped(handle.units), bytes(handle.left_bytes),
   ]));
   say('handles-text', [

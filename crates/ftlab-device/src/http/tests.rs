@@ -75,8 +75,12 @@ impl Observed for MadeUp {
     fn placement(&self) -> Option<Placement> {
         let (kind, write_clock) = (HandleEventKind::MediaReallocated, 9);
         let event = HandleEvent { kind, write_clock, handle: 1, named: 1, pages: 3 };
-        let handle =
-            PlacementHandle { host_bytes: 40_960, moved_bytes: 20_480, ..Default::default() };
+        let handle = PlacementHandle {
+            host_bytes: 40_960,
+            media_bytes: 61_440,
+            moved_bytes: 20_480,
+            ..Default::default()
+        };
         let handles = vec![PlacementHandle::default(), handle];
         let events = vec![event; 7];
         Some(Placement { unit_bytes: 16_384, handles, events, logged: 8, ..Default::default() })

@@ -169,9 +169,9 @@ impl Placements {
             now.handles.iter().map(|handle| u128::from(bytes(handle))).sum()
         };
         let host = sum(|handle| handle.host_bytes);
-        let moved = sum(|handle| handle.moved_bytes);
+        let media = sum(|handle| handle.media_bytes);
         let erased = sum(|handle| handle.erased_bytes) + u128::from(now.shared_erased_bytes);
-        layout::statistics(host, host + moved, erased)
+        layout::statistics(host, media, erased)
     }
 
     /// The log of events: those of the host, or those of the controller.

@@ -38,17 +38,26 @@ pub struct GroupTimes {
     pub op: HostOp,
     /// Their pages, in sum.
     pub pages: u64,
+    /// Sectors of 512 bytes of these pages that they did not ask for.
+    pub lacking: u64,
     /// Their response times.
     pub times: ResponseTimes,
+}
+
+/// Pages that were asked for, and the sectors of them that were not.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked {
+    pages: u32,
+    lacking: u32,
 }
 
 /// The response times of each group.
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
     by: By,
-    /// Request under way -> its pages so far, and who asks.
-    open: Vec<(u32, Asker)>,
-    of: BTreeMap<(Group, u8), (u64, Recorder)>,
+    /// Request under way -> what it asked for so far, and who asks.
+    open: Vec<(Asked, Asker)>,
+    of: BTreeMap<(Group, u8), ([u64; 2], Recorder)>,
 }
 
 impl Groups {
@@ -66,15 +75,17 @@ impl Groups {
         self.open[index] = Default::default();
     }
 
-    /// A request asks for so many pages more.
-    pub(super) fn ask(&mut self, request: Owner, pages: u32, asker: Asker) {
-        let open = &mut self.open[request as usize];
-        *open = (open.0.saturating_add(pages), asker);
+    /// A request asks for further pages, but not for `lacking` sectors of them.
+    pub(super) fn ask(&mut self, request: Owner, pages: u32, lacking: u32, asker: Asker) {
+        let (asked, by) = &mut self.open[request as usize];
+        asked.pages = asked.pages.saturating_add(pages);
+        asked.lacking = asked.lacking.saturating_add(lacking);
+        *by = asker;
     }
 
     /// A request is complete.
     pub(super) fn end(&mut self, request: Owner, op: HostOp, response_ns: u64) {
-        let (pages, Asker { tenant, stream }) = self.open[request as usize];
+        let (Asked { pages, lacking }, Asker { tenant, stream }) = self.open[request as usize];
         let numbered = |number: u16| Some(number).filter(|number| u32::from(*number) < NUMBERS_MAX);
         let By { size, tenant: by_tenant, stream: by_stream } = self.by;
         // A flush has no pages.
@@ -83,7 +94,7 @@ impl Groups {
         let of_stream = by_stream.then(|| Group::Stream(numbered(stream)));
         for group in [of_size, of_tenant, of_stream].into_iter().flatten() {
             let (sum, times) = self.of.entry((group, op as u8)).or_default();
-            *sum += u64::from(pages);
+            *sum = [sum[0] + u64::from(pages), sum[1] + u64::from(lacking)];
             times.record(response_ns);
         }
     }
@@ -95,13 +106,15 @@ impl Groups {
 
     /// What was measured, by group.
     pub(super) fn measured(&self) -> Vec<GroupTimes> {
-        let times = |(&(group, op), (pages, times)): (&(Group, u8), &(u64, Recorder))| GroupTimes {
-            group,
-            op: HostOp::ALL[op as usize],
+        let of = self.of.iter();
+        of.map(|((group, op), ([pages, lacking], times))| GroupTimes {
+            group: *group,
+            op: HostOp::ALL[*op as usize],
             pages: *pages,
+            lacking: *lacking,
             times: times.times(),
-        };
-        self.of.iter().map(times).collect()
+        })
+        .collect()
     }
 }
 
@@ -124,13 +137,15 @@ mod tests {
             let request = request as Owner;
             groups.begin(request);
             for pages in *parts {
-                groups.ask(request, *pages, Asker { tenant: *tenant, stream: *stream });
+                groups.ask(request, *pages, 7, Asker { tenant: *tenant, stream: *stream });
             }
         }
         (0..4).for_each(|request| groups.end(request, HostOp::Write, 100));
         groups.begin(0);
         groups.end(0, HostOp::Flush, 7);
         let of = |of: &GroupTimes| (of.group, of.op, of.times.count(), of.pages);
+        let lacking = groups.measured().iter().map(|of| of.lacking).collect::<Vec<_>>();
+        assert_eq!(lacking, [7, 28, 7, 21, 0, 7, 7, 0, 14, 14], "7 for each part");
         let measured: Vec<_> = groups.measured().iter().map(of).collect();
         let write = HostOp::Write;
         assert_eq!(

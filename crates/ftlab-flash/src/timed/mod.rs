@@ -366,11 +366,12 @@ impl<F: Flash> Timed<F> {
         }
     }
 
-    /// The present request asks for so many pages more, and this is who asks; of use with `by=` only.
+    /// The present request asks for further pages, but not for `lacking` sectors of them, and this is who asks; of
+    /// use with `by=` only.
     #[inline]
-    pub fn ask_for_pages(&mut self, pages: u32, asker: Asker) {
+    pub fn ask_for_pages(&mut self, pages: u32, lacking: u32, asker: Asker) {
         if let Some(requests) = &mut self.requests {
-            requests.ask_for_pages(pages, asker);
+            requests.ask_for_pages(pages, lacking, asker);
         }
     }
 

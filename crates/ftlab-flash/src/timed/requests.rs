@@ -415,11 +415,11 @@ impl Requests {
         self.groups.iter_mut().for_each(|groups| groups.begin(self.present));
     }
 
-    /// The present request asks for so many pages more.
+    /// The present request asks for further pages, but not for `lacking` sectors of them.
     #[inline]
-    pub(super) fn ask_for_pages(&mut self, pages: u32, asker: Asker) {
+    pub(super) fn ask_for_pages(&mut self, pages: u32, lacking: u32, asker: Asker) {
         if let Some(groups) = &mut self.groups {
-            groups.ask(self.present, pages, asker);
+            groups.ask(self.present, pages, lacking, asker);
         }
     }
 

@@ -401,7 +401,7 @@ fn writes_wait_for_room_in_the_buffer_or_there_for_their_program() {
             program_buffered(&mut timed, &mut next, |timed| {
                 timed.begin_request(HostOp::Write, Arrival::At(0)) != Step::Arrived
             });
-            let write = BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None };
+            let write = BufferedWrite { lpn: Lpn(page), stream: None, lifetime: None, lacking: 0 };
             assert!(timed.buffer_write(write));
             timed.end_request();
         }

@@ -227,7 +227,8 @@ fn hint(step: usize) -> Hint {
     let lifetime = Lifetime { this, mean: (step as u32 * 104_729) % 5000 };
     // Some name another reclaim group than the first, where there are several.
     let group = (step / 11 % 8).saturating_sub(4) as u16;
-    Hint { lifetime, stream: (step % 11) as u16 | group << 14 }
+    let lacking = i32::from((step % 8) as u8);
+    Hint { lifetime, stream: (step % 11) as u16 | group << 14, lacking }
 }
 
 /// Content of a page that tells page and version.

@@ -7,7 +7,9 @@
 
 use crate::page::entry::Hinted;
 use crate::page::handles::{Handles, InnerStream};
-use crate::page::policy::{BlockScore, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims};
+use crate::page::policy::{
+    BlockScore, Hint, Hints, HostWrite, Policy, Relocation, SampleBytes, Victims,
+};
 use crate::page::{Drive, SeenAs};
 use crate::state::state;
 use crate::stream::{Stream, StreamId};
@@ -59,10 +61,10 @@ impl Policy for Directed {
 
     #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        let named = write.hint.stream;
+        let Hint { stream: named, lacking, .. } = write.hint;
         let write = HostWrite { set: self.handles.host_set(named), ..write };
         let stream = self.inner.place_host(write, drive);
-        self.handles.place_host(named, stream, drive)
+        self.handles.place_host(named, lacking, stream, drive)
     }
 
     #[inline]

@@ -290,21 +290,29 @@ impl Handles {
         sets as u32 * u32::from(self.format.groups())
     }
 
-    /// The stream of a host write by the handle `named`, of which the inner stream is known.
+    /// The stream of a host write by the handle `named`, of which the inner stream is known, and how many sectors of
+    /// its page the host did not send.
     #[inline]
-    pub(crate) fn place_host(&mut self, named: u16, inner: StreamId, drive: &Drive) -> StreamId {
+    pub(crate) fn place_host(
+        &mut self,
+        named: u16,
+        lacking: i32,
+        inner: StreamId,
+        drive: &Drive,
+    ) -> StreamId {
         let known = self.known(named);
         if known.is_none() {
             self.take_note_of_invalid(named, 0, drive);
         }
-        self.place_by(known.unwrap_or_default(), inner)
+        self.place_by(known.unwrap_or_default(), lacking, inner)
     }
 
-    /// The stream of a host write by `handle`, of which the inner stream is known.
+    /// The same of a host write by `handle`.
     #[inline]
-    pub(crate) fn place_by(&mut self, handle: u8, inner: StreamId) -> StreamId {
+    pub(crate) fn place_by(&mut self, handle: u8, lacking: i32, inner: StreamId) -> StreamId {
         let handle = usize::from(handle) % HANDLES_MAX;
         self.counters[handle].host_writes += 1;
+        self.counters[handle].lacking += i64::from(lacking);
         let stream = self.host[handle * self.inner + inner.index()];
         debug_assert_ne!(stream, StreamId::NONE, "{inner:?} takes no host writes");
         self.last[handle] = stream;

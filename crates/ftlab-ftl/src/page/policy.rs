@@ -29,11 +29,14 @@ pub struct Hint {
     pub lifetime: Lifetime,
     /// The stream that the host names, or [`NO_HANDLE`].
     pub stream: u16,
+    /// Sectors of 512 bytes of the page that the host did not send; below 0 if it sent some of them again while the
+    /// page was in a write buffer. It comes with the stream.
+    pub lacking: i32,
 }
 
 impl Hint {
     /// Nothing is known.
-    pub const NONE: Self = Self { lifetime: Lifetime::UNKNOWN, stream: NO_HANDLE };
+    pub const NONE: Self = Self { lifetime: Lifetime::UNKNOWN, stream: NO_HANDLE, lacking: 0 };
 }
 
 /// How long what a write leaves lives, in host writes, as only an oracle knows; [`u32::MAX`] if that is longer,

@@ -171,7 +171,7 @@ impl Policy for ReclaimGroups {
         let write = HostWrite { set: Handles::set_of(handle), ..write };
         let group = u16::from(handle) / self.handles.format().handles();
         let stream = self.groups[usize::from(group)].inner.place_host(write, drive);
-        self.handles.place_by(handle, stream)
+        self.handles.place_by(handle, write.hint.lacking, stream)
     }
 
     #[inline]

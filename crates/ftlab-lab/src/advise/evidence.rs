@@ -3,7 +3,7 @@
 
 use ftlab_sim::format::{bytes, percent, significant};
 use ftlab_sim::{Experiment, Fill, SimError};
-use ftlab_trace::pages::{PageSink, expand, page_sectors};
+use ftlab_trace::pages::{Lacking, PageSink, SECTOR_BYTES, expand, page_sectors};
 use ftlab_trace::{RequestBatch, TraceSource};
 use serde::Serialize;
 
@@ -31,9 +31,9 @@ const STEP: u64 = 64;
 pub struct Evidence {
     /// Pages that it writes.
     pub page_writes: u64,
-    /// The same in bytes.
+    /// Bytes that the host sends with these: fewer than the pages have where it writes pages in part.
     pub written_bytes: u64,
-    /// As a multiple of the drive's logical pages.
+    /// The page writes as a multiple of the drive's logical pages.
     pub drive_writes: f64,
     /// Share of the logical pages that it writes at least once.
     pub written_share: f64,
@@ -57,6 +57,8 @@ struct Pages {
     is_valid: Vec<u64>,
     end: u64,
     writes: u64,
+    /// Sectors of these pages that the host does not send.
+    lacking: u64,
     new: u64,
     trimmed: u64,
     /// New pages after every [`STEP`] writes.
@@ -78,6 +80,7 @@ impl Pages {
             is_valid,
             end: logical_pages.into(),
             writes: 0,
+            lacking: 0,
             new: 0,
             trimmed: 0,
             steps: Vec::new(),
@@ -109,6 +112,11 @@ impl PageSink for Pages {
                 self.steps.push(self.new);
             }
         }
+    }
+
+    fn write_in_part(&mut self, first_page: u64, pages: u64, lacking: Lacking) {
+        self.lacking += u64::from(lacking.first) + u64::from(lacking.last);
+        self.write(first_page, pages);
     }
 
     fn trim(&mut self, first_page: u64, pages: u64) {
@@ -161,7 +169,7 @@ impl Evidence {
         let since = pages.writes - half as u64 * STEP;
         Ok(Self {
             page_writes: pages.writes,
-            written_bytes: pages.writes * u64::from(page_bytes),
+            written_bytes: pages.writes * u64::from(page_bytes) - pages.lacking * SECTOR_BYTES,
             drive_writes: share(pages.writes, pages.end),
             written_share: share(pages.new, pages.end),
             rewrite_share: 1.0 - share(pages.new, pages.writes),
@@ -196,8 +204,13 @@ impl Evidence {
 
     /// What to record instead.
     fn what_to_record(&self, logical_bytes: u64) -> String {
-        let wanted = ENOUGH_DRIVE_WRITES * logical_bytes as f64;
-        let times = wanted / (self.written_bytes as f64).max(1.0);
+        let (wanted, times) = match self.written_bytes {
+            0 => (ENOUGH_DRIVE_WRITES * logical_bytes as f64, 1.0),
+            written => {
+                let times = ENOUGH_DRIVE_WRITES / self.drive_writes;
+                ((written as f64 * times).round(), times)
+            }
+        };
         let long = self.seconds.map_or_else(String::new, |seconds| {
             format!(", which takes {} at this rate", duration(seconds * times))
         });

@@ -197,6 +197,7 @@ impl Comparison {
 /// Series are most of a result, and a scoreboard shows none.
 fn forget_series(run: &mut RunResult) {
     run.running_waf = Vec::new();
+    run.running_host_bytes = None;
     run.running_relocations = Vec::new();
     run.running_erases = Vec::new();
     run.running_cold_region_share = None;

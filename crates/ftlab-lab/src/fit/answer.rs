@@ -56,6 +56,11 @@ pub struct Fit {
     pub left: Vec<Trial>,
     /// The first drive over the beginning of the series, as large as all, and four times as large.
     pub scales: Option<Scales>,
+    /// Measured media bytes per host byte.
+    pub media_bytes_per_host_byte: f64,
+    /// Measured write amplification, which is of pages: media bytes per byte of the pages that the host wrote, some of
+    /// them in part.
+    pub waf: f64,
     /// Pages of the drives that were simulated.
     pub pages: u32,
     /// Why an FTL has no result, if one has none.
@@ -127,12 +132,15 @@ impl Question {
         let scales = self.scales(&runner, &drives[0].candidate)?;
         let is_as_good = |trial: &&Trial| trial.distance.rms <= profiled.bounds.rms_most;
         let refused = lock(&runner.refused).clone();
+        let in_pages = runner.in_pages.of(&self.measured, drives[0].candidate.capacity);
         Ok(Fit {
             as_good: drives.iter().filter(is_as_good).count().max(1),
             bounds: profiled.bounds,
             profile: profiled.profile,
             left: found.left,
             scales,
+            media_bytes_per_host_byte: self.measured.waf(),
+            waf: in_pages.waf(),
             pages: self.pages,
             refused,
             drives,

@@ -1,7 +1,8 @@
 //! A drive that may be the one that was measured, scaled down, and what it writes.
 
+use super::in_pages::InPages;
 use super::question::{Extent, Question};
-use super::series::{Distance, Measured};
+use super::series::Distance;
 use crate::error::LabError;
 use crate::identity::changed;
 use crate::kept::Kept;
@@ -112,7 +113,7 @@ pub struct Trial {
     /// The mean of the squares that is expected of the very drive that was measured; 0 if it ran once.
     #[serde(skip)]
     pub(super) expected_square: f64,
-    /// Host bytes at the middle of each interval of the series, and the WAF there.
+    /// Host bytes at the middle of each interval of the series, and the media bytes per host byte there.
     #[serde(skip)]
     pub wafs: Vec<(f64, f64)>,
 }
@@ -135,6 +136,8 @@ pub(super) struct Runner<'a> {
     question: &'a Question,
     identity: WorkloadIdentity,
     contents: Contents,
+    /// What was measured, in pages.
+    pub(super) in_pages: InPages,
     kept: Mutex<Option<Kept<Candidate, Written>>>,
     /// By drive and seed; what a longer run wrote is what a shorter one would have.
     known: Mutex<HashMap<String, Written>>,
@@ -155,6 +158,7 @@ impl<'a> Runner<'a> {
             question,
             identity: identity(question, &contents)?,
             contents,
+            in_pages: InPages::new(question)?,
             kept: Mutex::new(kept),
             known: Mutex::default(),
             refused: Mutex::default(),
@@ -178,7 +182,7 @@ impl<'a> Runner<'a> {
             let Some(own) = self.known_or_run(candidate, extent, seed)? else { return Ok(None) };
             written.push(own);
         }
-        Ok(Some(self.held(candidate, &extent.measured, &written)))
+        Ok(Some(self.held(candidate, extent, &written)))
     }
 
     fn known_or_run(
@@ -206,7 +210,8 @@ impl<'a> Runner<'a> {
         extent: &Extent<'_>,
         seed: u64,
     ) -> Result<Written, LabError> {
-        let drive_writes = extent.measured.host_bytes() / candidate.capacity as f64;
+        let measured = self.in_pages.of(&extent.measured, candidate.capacity);
+        let drive_writes = measured.host_bytes() / candidate.capacity as f64;
         let experiment = self.experiment(candidate, extent.pages, drive_writes, seed)?;
         let is_stopped = || self.question.stop.load(Ordering::Relaxed);
         let prepared = when_it_fits(is_stopped, || experiment.prepare())?;
@@ -224,9 +229,10 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs of a candidate held against a series.
-    fn held(&self, candidate: &Candidate, measured: &Measured, runs: &[Written]) -> Trial {
+    fn held(&self, candidate: &Candidate, extent: &Extent<'_>, runs: &[Written]) -> Trial {
+        let measured = self.in_pages.of(&extent.measured, candidate.capacity);
         let capacity = candidate.capacity as f64;
-        let skip = self.question.skip * capacity;
+        let skip = measured.skipped_by(&extent.measured, self.question.skip * capacity);
         let of_runs: Vec<Vec<f64>> = runs.iter().map(Written::sums).collect();
         let residuals_of =
             |sums: &[f64]| measured.residuals(skip, &|host| runs[0].media(sums, capacity, host));
@@ -251,7 +257,7 @@ impl<'a> Runner<'a> {
             expected_square: apart / residuals.len() as f64 / (count - 1.0).max(1.0)
                 * (1.0 + 1.0 / count),
             residuals,
-            wafs: measured.wafs().zip(all).map(|((at, waf), off)| (at, waf + off)).collect(),
+            wafs: extent.measured.with_off(&measured, &all),
         }
     }
 
@@ -261,7 +267,8 @@ impl<'a> Runner<'a> {
         experiment: &Experiment,
         prepared: Prepared,
     ) -> Result<Written, LabError> {
-        let most = 1.0 + GIVEN_UP * (self.question.measured.waf_max() - 1.0);
+        let measured = self.in_pages.of(&self.question.measured, candidate.capacity);
+        let most = 1.0 + GIVEN_UP * (measured.waf_max() - 1.0);
         let own = experiment.identity(&self.identity)?.of_run(&experiment.ftls[0]);
         let mut own = own.map_err(SimError::from)?.with(&format!("up to {most}"));
         if experiment.workload != self.question.base.workload {
@@ -310,7 +317,8 @@ impl<'a> Runner<'a> {
     ) -> Result<Experiment, SimError> {
         let question = self.question;
         let capacity = candidate.capacity as f64;
-        let shortest = question.measured.shortest() / capacity * f64::from(pages) / FINER;
+        let measured = self.in_pages.of(&question.measured, candidate.capacity);
+        let shortest = measured.shortest() / capacity * f64::from(pages) / FINER;
         let interval = (u64::from(pages) / INTERVALS).min(shortest as u64).max(1);
         let mut experiment = Experiment {
             ftls: vec![candidate.ftl.parse()?],

@@ -5,11 +5,15 @@
 //! much, and when it is matched, the course of the series tells FTLs and sizes of units apart. Most are told apart by the
 //! beginning of the series; the nearest are run over all of it, with several seeds, and [`Bounds`] tell what the series does
 //! not. All runs are kept, so that a fit that was stopped goes on where it was.
+//!
+//! Drives count bytes of the host, and a page that it writes in part costs a whole one. So the bytes are turned into the
+//! page writes that the workload needs for them before drives are compared.
 
 mod answer;
 mod bounds;
 mod counters;
 mod drive;
+mod in_pages;
 mod question;
 mod search;
 mod series;

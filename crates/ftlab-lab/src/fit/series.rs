@@ -5,6 +5,9 @@ use serde::Serialize;
 /// Intervals that a series has at least.
 const INTERVALS_MIN: usize = 8;
 
+/// Write amplification is above 1 if it is more than rounding of numbers.
+const NOISE: f64 = 1e-9;
+
 /// Share of the host bytes at the end that is looked at alone.
 const LAST_SHARE: f64 = 0.2;
 
@@ -87,6 +90,45 @@ impl Measured {
         Self { host: self.host[..until].to_vec(), media: self.media[..until].to_vec() }
     }
 
+    /// Its first samples, of this number.
+    pub(super) fn first(&self, samples: usize) -> Self {
+        Self { host: self.host[..samples].to_vec(), media: self.media[..samples].to_vec() }
+    }
+
+    /// The same with other bytes of the host, one number for each sample after the first.
+    pub(super) fn with_host(&self, after_first: Vec<f64>) -> Result<Self, String> {
+        let host = std::iter::once(0.0).chain(after_first).collect();
+        let series = Self { host, media: self.media.clone() };
+        if series.waf() > 1.0 + NOISE {
+            return Ok(series);
+        }
+        Err(format!(
+            "the host writes pages in part, and media bytes are {} times those of the pages that it wrote, so nothing \
+             was collected and nothing can be told",
+            series.waf()
+        ))
+    }
+
+    /// Bytes of the host at each sample after the first.
+    pub(super) fn host_after_first(&self) -> &[f64] {
+        &self.host[1..]
+    }
+
+    /// Bytes of the host where the intervals begin that come after the first `skip` bytes of `by`, a series with the
+    /// same samples.
+    pub(super) fn skipped_by(&self, by: &Self, skip: f64) -> f64 {
+        self.host[by.interval_after(skip)]
+    }
+
+    /// Host bytes at the middle of each interval, and the media bytes per host byte of a drive that is so far off in
+    /// `pages`, the same series with the bytes of the pages that the host wrote.
+    pub(super) fn with_off(&self, pages: &Self, off: &[f64]) -> Vec<(f64, f64)> {
+        let intervals = self.host.windows(2).zip(pages.host.windows(2));
+        let written = intervals.map(|(own, pages)| (pages[1] - pages[0]) / (own[1] - own[0]));
+        let both = self.wafs().zip(written).zip(off);
+        both.map(|(((at, waf), written), off)| (at, waf + off * written)).collect()
+    }
+
     /// Samples.
     pub fn samples(&self) -> usize {
         self.host.len()
@@ -102,7 +144,7 @@ impl Measured {
         self.host.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min)
     }
 
-    /// Write amplification of the whole series.
+    /// Media bytes per byte of the host, of the whole series.
     pub fn waf(&self) -> f64 {
         self.media.last().copied().unwrap_or_default() / self.host_bytes()
     }
@@ -114,12 +156,12 @@ impl Measured {
         (self.media[last] - self.media[from]) / (self.host[last] - self.host[from])
     }
 
-    /// The largest write amplification of an interval.
+    /// The largest of an interval.
     pub(super) fn waf_max(&self) -> f64 {
         self.wafs().map(|(_, waf)| waf).fold(1.0, f64::max)
     }
 
-    /// Host bytes at the middle of each interval, and its write amplification.
+    /// Host bytes at the middle of each interval, and its media bytes per byte of the host.
     pub fn wafs(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         wafs(&self.host, &self.media)
     }
@@ -195,6 +237,22 @@ mod tests {
         let late = |host: f64| if host < 50.0 { host } else { 50.0 + 2.0 * (host - 50.0) };
         assert!(series.distance(50.0, &late).rms < 1e-9);
         assert!((series.distance(0.0, &late).rms - 0.5_f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn pages_take_the_place_of_the_bytes_of_the_host() {
+        let sent = series();
+        // Twice as much in the first half, and then 1.25 times.
+        let pages = (1..=10).map(|n| f64::from(if n <= 5 { 20 * n } else { 100 + 12 * (n - 5) }));
+        let pages = sent.with_host(pages.collect()).unwrap();
+        assert!((pages.waf() - 200.0 / 160.0).abs() < 1e-12);
+        assert!((pages.skipped_by(&sent, 35.0) - 80.0).abs() < 1e-12, "the fourth interval");
+        // A drive that writes a tenth more for each page is off by as much for each byte of the host, or twice that.
+        let drawn = sent.with_off(&pages, &[0.1; 10]);
+        assert_eq!(drawn.len(), 10);
+        assert!((drawn[0].1 - 2.2).abs() < 1e-12 && (drawn[9].1 - 2.12).abs() < 1e-12, "{drawn:?}");
+        let error = sent.with_host((1..=10).map(|n| 20.0 * f64::from(n)).collect()).unwrap_err();
+        assert!(error.contains("media bytes are 1 times those of the pages"), "{error}");
     }
 
     #[test]

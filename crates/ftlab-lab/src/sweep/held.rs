@@ -6,6 +6,7 @@ use super::metric::Metric;
 use super::plan::{Plan, Point};
 use super::series::Curve;
 use crate::fit::{Distance, Measured};
+use ftlab_sim::result::{Config, RunResult};
 use ftlab_spec::SpecError;
 
 /// The curve that is drawn beside a series, in the same intervals.
@@ -46,22 +47,16 @@ impl<'a> Held<'a> {
         let (table, measured) = self.series.iter().find(|(table, _)| point.is_in(&table.of))?;
         let stored = self.results.get(&point.run)?;
         let run = stored.result.runs.first()?;
-        let interval = stored.result.config.interval_writes as f64
-            / f64::from(stored.result.config.drive.logical_pages);
-        let sums: Vec<f64> = std::iter::once(0.0)
-            .chain(run.running_waf.iter().scan(0.0, |sum, waf| {
-                *sum += waf * interval;
-                Some(*sum)
-            }))
-            .collect();
+        let (hosts, sums) = written(run, &stored.result.config);
         if sums.len() < 2 {
             return None;
         }
         let media = |host: f64| {
-            let place = host / table.capacity / interval;
-            let from = (place as usize).min(sums.len() - 2);
-            let step = sums[from + 1] - sums[from];
-            (sums[from] + (place - from as f64) * step) * table.capacity
+            let host = host / table.capacity;
+            let from = hosts.partition_point(|own| *own <= host).saturating_sub(1);
+            let from = from.min(sums.len() - 2);
+            let slope = (sums[from + 1] - sums[from]) / (hosts[from + 1] - hosts[from]);
+            (sums[from] + (host - hosts[from]) * slope) * table.capacity
         };
         Some(of(table, measured, &media))
     }
@@ -72,10 +67,27 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// Write amplification in the intervals of the series, against drive writes.
+    /// Media bytes per host byte in the intervals of the series, against drive writes.
     fn beside(&self, point: &Point) -> Option<Vec<(f64, f64)>> {
         self.with(point, |table, measured, media| table.drawn(measured.wafs_of(media).into_iter()))
     }
+}
+
+/// What the host of a run had sent by the end of each interval, and what had been written to the medium, in sizes of
+/// the drive; both begin with 0.
+fn written(run: &RunResult, config: &Config) -> (Vec<f64>, Vec<f64>) {
+    let interval = config.interval_writes as f64 / f64::from(config.drive.logical_pages);
+    let bytes = config.drive.logical_bytes as f64;
+    let sent = |at: usize| match &run.running_host_bytes {
+        Some(running) => running.get(at).map_or(interval, |sent| *sent as f64 / bytes),
+        None => interval,
+    };
+    let (mut hosts, mut sums) = (vec![0.0], vec![0.0]);
+    for (at, waf) in run.running_waf.iter().enumerate() {
+        hosts.push(hosts[at] + sent(at));
+        sums.push(sums[at] + waf * interval);
+    }
+    (hosts, sums)
 }
 
 impl Numbers for Held<'_> {
@@ -100,5 +112,39 @@ impl Numbers for Held<'_> {
             Some(points) => Curve { points, ..curve },
             None => curve,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_sim::{DriveOptions, Experiment, Logical, Requests, Workload};
+    use ftlab_trace::{Input, OpenOptions, open_input};
+
+    #[test]
+    fn what_the_host_sent_is_held_against_what_it_sent() {
+        // Whole pages, and then a quarter of each.
+        let line = |at: u64| format!("W,{},{}\n", at % 512 * 8, if at < 4096 { 8 } else { 2 });
+        let lines: String = (0..8192).map(line).collect();
+        let open = move || {
+            let input = Input::from_bytes("requests", lines.clone().into_bytes())?;
+            let map = Some("op=1,off:sectors=2,len:sectors=3".into());
+            open_input(input, &OpenOptions { map, ..OpenOptions::default() })
+        };
+        let workload = Workload::Requests(Requests::new("requests", false, open));
+        let drive = DriveOptions {
+            logical: Logical::Pages(1024),
+            pages_per_block: Some(16),
+            ..DriveOptions::default()
+        };
+        let ftls = vec!["1r-greedy".parse().unwrap()];
+        let experiment = Experiment { drive, ..Experiment::new(workload, ftls) };
+        let result = experiment.run(&mut ()).unwrap();
+        let run = &result.runs[0];
+        let (hosts, sums) = written(run, &result.config);
+        let last = |of: &[f64]| *of.last().unwrap();
+        assert_eq!(hosts.len(), sums.len());
+        assert!((hosts[16] - 4.0).abs() < 1e-9 && (last(&hosts) - 5.0).abs() < 1e-9, "{hosts:?}");
+        assert!((last(&sums) / last(&hosts) - run.media_bytes_per_host_byte).abs() < 1e-9);
     }
 }

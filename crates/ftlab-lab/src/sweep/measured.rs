@@ -42,7 +42,7 @@ impl SeriesTable {
         })
     }
 
-    /// Its write amplification against drive writes.
+    /// Its media bytes per host byte against drive writes.
     pub fn line(&self) -> Vec<(f64, f64)> {
         let Ok(measured) = self.measured() else { return Vec::new() };
         self.drawn(measured.wafs())

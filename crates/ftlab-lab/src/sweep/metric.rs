@@ -39,10 +39,13 @@ macro_rules! metrics {
 
 /// Every metric.
 pub const METRICS: &[Metric] = metrics! {
-    "waf", "write amplification": |run, _| Some(run.waf);
+    "waf", "write amplification, which is of pages": |run, _| Some(run.waf);
+    "media-bytes-per-host-byte", "what counters of a drive give: more than that where the host writes pages in part":
+        |run, _| Some(run.media_bytes_per_host_byte);
     "waf-last-tenth", "write amplification over the last tenth of the host writes":
         |run, _| Some(run.waf_last_tenth);
     "host-writes", "page writes of the host": |run, _| Some(run.host_writes as f64);
+    "host-bytes", "bytes that the host sent": |run, _| Some(run.host_bytes as f64);
     "host-writes-per-page", "the same per page that the host can address":
         |run, config| Some(run.host_writes as f64 / f64::from(config.drive.logical_pages));
     "copies", "pages moved by collections and merges": |run, _| Some(copies(run));

@@ -196,6 +196,7 @@ fn spaced(timing: &str, options: &str, pages: u32, gap_us: u64) -> (RequestTimes
                 op,
                 first: Lpn(page),
                 pages: 1,
+                lacking: 0,
                 arrival: Arrival::At((u64::from(page) * gap_us + later) * 1000),
                 asker: Asker::default(),
                 begins: true,

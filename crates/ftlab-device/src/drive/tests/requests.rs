@@ -77,6 +77,35 @@ fn what_is_beyond_the_drive_is_an_error() {
     drive.write(size, &[]).unwrap();
 }
 
+/// A drive with two placement handles and pages of 4 KiB.
+#[test]
+fn handles_count_bytes_as_the_host_sends_them_and_after_that_whole_pages() {
+    let config = DriveConfig::new(Geometry::new(36, 16, 4096).unwrap(), LOGICAL_PAGES, 4);
+    let ftl = "nvme-fdp:handles=2".parse().unwrap();
+    let options = CreateOptions { ftl, config, checkpoint_every: None };
+    let bytes = Drive::backing_bytes(&options).unwrap() as usize;
+    let backing = Arc::new(PowerCut::new(vec![0; bytes]));
+    Drive::create_on(&(Arc::clone(&backing) as _), &options).unwrap();
+    let told = |drive: &Drive| {
+        let handles = drive.placement().unwrap().handles;
+        [0, 1].map(|handle| (handles[handle].host_bytes, handles[handle].media_bytes))
+    };
+    let drive = open(&backing).unwrap();
+    drive.write_stream(4096, &[1; 8192], 1).unwrap();
+    // Half a page, a whole one and a sector of another; and a sector of a page.
+    drive.write_stream(4 * 4096 + 2048, &[2; 2048 + 4096 + 512], 1).unwrap();
+    drive.write(9 * 4096 + 1024, &[3; 512]).unwrap();
+    let of_1 = (8192 + 2048 + 4096 + 512, 5 * 4096);
+    assert_eq!(told(&drive), [(512, 4096), of_1]);
+    // Zeros are not sent, and trims are no writes; both change a part of a page.
+    drive.write_zeroes(4096 + 512, 512, false).unwrap();
+    drive.trim(2 * 4096, 512).unwrap();
+    assert_eq!(told(&drive), [(512, 3 * 4096), of_1]);
+    drive.close().unwrap();
+    let again = open(&backing).unwrap();
+    assert_eq!(told(&again), [(3 * 4096, 3 * 4096), (5 * 4096, 5 * 4096)]);
+}
+
 #[test]
 fn many_threads_read_what_they_wrote_while_collections_run() {
     let (backing, _) = created();

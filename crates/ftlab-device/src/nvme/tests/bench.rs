@@ -135,6 +135,7 @@ impl Observed for Disk {
             is_persistent: index == 1,
             left_bytes: (index as u64 + 1) << 16,
             host_bytes: (index as u64 + 1) * 100 * BLOCK as u64,
+            media_bytes: (index as u64 + 1) * 150 * BLOCK as u64,
             moved_bytes: (index as u64 + 1) * 50 * BLOCK as u64,
             erased_bytes: (index as u64 / 2) << 20,
             units: 2,

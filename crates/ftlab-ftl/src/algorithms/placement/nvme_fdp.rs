@@ -271,7 +271,7 @@ impl Placement for NvmeFdp {
 
     #[inline]
     fn place_host(&mut self, write: HostWrite, drive: &Drive) -> StreamId {
-        self.handles.place_host(write.hint.stream, HOST, drive)
+        self.handles.place_host(write.hint.stream, write.hint.lacking, HOST, drive)
     }
 
     #[inline]

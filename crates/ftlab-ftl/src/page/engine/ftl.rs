@@ -35,13 +35,15 @@ impl<P: Hinted, F: Flash + Send, O: Observer> Ftl for PageMapped<P, F, O> {
     }
 
     fn write_pages(&mut self, pages: &[Lpn]) -> Result<(), ErrorOf<Self>> {
-        self.write_in_order(pages, &[], &[])
+        self.write_in_order(pages, &[], &[], &[])
     }
 
     fn write_some(&mut self, batch: &PageBatch, which: Range<usize>) -> Result<(), ErrorOf<Self>> {
         let lifetimes = batch.lifetimes.get(which.clone()).unwrap_or_default();
         let streams = batch.streams.get(which.clone()).unwrap_or_default();
-        self.write_in_order(&batch.writes[which], lifetimes, streams)
+        let lacking = which.start..which.end.min(batch.lacking.len());
+        let lacking = batch.lacking.get(lacking).unwrap_or_default();
+        self.write_in_order(&batch.writes[which], lifetimes, streams, lacking)
     }
 
     fn fetch_ahead(&self, near: Lpn, far: Lpn) {
@@ -133,6 +135,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
         pages: &[Lpn],
         lifetimes: &[Lifetime],
         streams: &[u16],
+        lacking: &[i32],
     ) -> Result<(), ErrorOf<Self>> {
         debug_assert!([0, pages.len()].contains(&lifetimes.len()), "one for each page, or none");
         debug_assert!([0, pages.len()].contains(&streams.len()), "one for each page, or none");
@@ -152,6 +155,7 @@ impl<P: Hinted, F: Flash + Send, O: Observer> PageMapped<P, F, O> {
             }
             if matches!(P::HINTS, None | Some(Hints::Streams)) {
                 hint.stream = *streams.get(index).unwrap_or(&hint.stream);
+                hint.lacking = *lacking.get(index).unwrap_or(&hint.lacking);
             }
             self.write_page(lpn, hint, &[])?;
         }
