@@ -35,6 +35,13 @@ impl FromStr for CounterName {
     }
 }
 
+impl CounterName {
+    /// The unit, if the user gave one.
+    pub(super) fn unit(&self) -> Option<Unit> {
+        self.unit.map(Unit::Bytes)
+    }
+}
+
 /// Which counters to read, if not those that are known. Several on a side are parts of one sum.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counters {
@@ -66,19 +73,22 @@ impl Counters {
         self.of(side).iter().map(|counter| counter.name.as_str()).collect()
     }
 
-    /// The unit of a counter that the user named for this side; the inner one is none if only the name was given.
-    pub(super) fn named(&self, side: Side, name: &str, id: Option<u8>) -> Option<Option<Unit>> {
+    /// What the user said of a counter for this side.
+    pub(super) fn named(&self, side: Side, name: &str, id: Option<u8>) -> Option<&CounterName> {
         let (name, id) = (plain(name), id.map(|id| id.to_string()));
         let is = |counter: &&CounterName| {
             counter.plain == name || id.as_ref().is_some_and(|id| *id == counter.plain)
         };
-        self.of(side).iter().find(is).map(|counter| counter.unit.map(Unit::Bytes))
+        self.of(side).iter().find(is)
     }
 
     /// Whether the user said of how many bytes the units of this counter are.
     pub(super) fn says_unit(&self, name: &str) -> bool {
         let sides = [Side::Host, Side::Media];
-        sides.into_iter().any(|side| matches!(self.named(side, name, None), Some(Some(_))))
+        sides
+            .into_iter()
+            .filter_map(|side| self.named(side, name, None))
+            .any(|named| named.unit().is_some())
     }
 
     /// The remedy if the number of a counter cannot be read as the tool counts.
@@ -111,7 +121,7 @@ mod tests {
         }
         let media = vec![counter("Total_NAND_Written=1GiB").unwrap(), counter("250").unwrap()];
         let counters = Counters { media, ..Counters::default() };
-        let named = |name, id| counters.named(Side::Media, name, id);
+        let named = |name, id| counters.named(Side::Media, name, id).map(CounterName::unit);
         assert_eq!(named("total nand written", None), Some(Some(Unit::Bytes(1_073_741_824.0))));
         assert_eq!(named("Unknown_Attribute", Some(250)), Some(None));
         assert_eq!(named("Unknown_Attribute", Some(251)), None);

@@ -17,8 +17,9 @@ const HIGH: f64 = 72_057_594_037_927_936.0;
 
 const TOOL: &str = "SATA attribute";
 
-/// The places of the raw value after the flags, in smartctl's full and brief tables.
-const RAW: [(fn(&str) -> bool, usize); 2] = [(is_flag, 7), (is_brief_flag, 5)];
+/// Places from the flags to the raw value, in smartctl's full and brief tables.
+const TO_RAW: usize = 7;
+const TO_BRIEF_RAW: usize = 5;
 
 /// An attribute.
 #[derive(Debug, PartialEq)]
@@ -33,7 +34,8 @@ impl<'a> Attribute<'a> {
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (flag, places) = words.iter().enumerate().skip(2).find_map(|(at, word)| {
-            RAW.iter().find(|(is_flag, _)| is_flag(word)).map(|(_, places)| (at, *places))
+            let brief = is_brief_flag(word).then_some((at, TO_BRIEF_RAW));
+            is_flag(word).then_some((at, TO_RAW)).or(brief)
         })?;
         let id = id(words[flag - 2])?;
         Some(Self { id, name: words[flag - 1], raw: words.get(flag + places)? })

@@ -91,16 +91,9 @@ const fn media(name: &'static str, form: Form, unit: Unit, tool: &'static str) -
     Entry { name, form, side: Side::Media, unit, tool, sum: None }
 }
 
-/// A part of a sum.
-const fn part(name: &'static str, unit: f64, tool: &'static str, sum: &'static str) -> Entry {
-    Entry {
-        name,
-        form: Form::One,
-        side: Side::Media,
-        unit: Unit::Bytes(unit),
-        tool,
-        sum: Some(sum),
-    }
+/// A part of a sum, in bytes.
+const fn part(name: &'static str, tool: &'static str, sum: &'static str) -> Entry {
+    Entry { name, form: Form::One, side: Side::Media, unit: Unit::Bytes(1.0), tool, sum: Some(sum) }
 }
 
 /// Names of columns, which are known in lines as well.
@@ -119,16 +112,14 @@ const ENTRIES: &[Entry] = &[
     host("host data written", Form::One, Unit::Unknown, "nvme sfx status"),
     media("media units written", Form::One, Unit::Bytes(ENDURANCE_UNIT), ENDURANCE),
     media("physical media units written", Form::Halves, Unit::Bytes(1.0), OCP),
-    part("physical media units written tlc", 1.0, OCP, "physical media units written"),
-    part("physical media units written slc", 1.0, OCP, "physical media units written"),
-    part("physical media units bytes tlc", 1.0, WDC, "physical media units bytes"),
-    part("physical media units bytes slc", 1.0, WDC, "physical media units bytes"),
-    part("nand writes tlc", 1.0, WDC, "nand writes"),
-    part("nand writes slc", 1.0, WDC, "nand writes"),
-    part("tlc units written", 1.0, WDC, "units written"),
-    part("slc units written", 1.0, WDC, "units written"),
-    part("nand bytes written hi", HIGH, WDC, "nand bytes written"),
-    part("nand bytes written lo", 1.0, WDC, "nand bytes written"),
+    part("physical media units written tlc", OCP, "physical media units written"),
+    part("physical media units written slc", OCP, "physical media units written"),
+    part("physical media units bytes tlc", WDC, "physical media units bytes"),
+    part("physical media units bytes slc", WDC, "physical media units bytes"),
+    part("nand writes tlc", WDC, "nand writes"),
+    part("nand writes slc", WDC, "nand writes"),
+    part("tlc units written", WDC, "units written"),
+    part("slc units written", WDC, "units written"),
     media("nand bytes written", Form::Normalized, Unit::Bytes(VENDOR_UNIT), VENDOR),
     host("host bytes written", Form::Normalized, Unit::Bytes(VENDOR_UNIT), VENDOR),
     media("nand bytes written raw", Form::One, Unit::Bytes(VENDOR_UNIT), VENDOR),
@@ -194,6 +185,25 @@ pub(super) fn entries() -> &'static [Entry] {
 pub(super) fn entry(name: &str) -> Option<&'static Entry> {
     let of = |name: String| ENTRIES.iter().find(|entry| entry.name == name);
     of(plain(name)).or_else(|| of(plain(without_brackets(name))))
+}
+
+/// What the high or the low half of a counter means, such as `NAND Bytes Written Lo`.
+pub(super) fn half(name: &str) -> Option<Meaning> {
+    let plain = plain(name);
+    let (whole, half) = plain.rsplit_once(' ')?;
+    let factor = match half {
+        "hi" | "high" => HIGH,
+        "lo" | "low" => 1.0,
+        _ => return None,
+    };
+    let entry = entry(whole)?;
+    let meaning = match entry.form {
+        Form::Normalized => entry.of_wdc(),
+        _ => entry.meaning(Section::Other),
+    };
+    let Unit::Bytes(bytes) = meaning.unit else { return None };
+    let sum = Some(Cow::Owned(whole.to_owned()));
+    Some(Meaning { unit: Unit::Bytes(bytes * factor), sum, ..meaning })
 }
 
 impl Entry {

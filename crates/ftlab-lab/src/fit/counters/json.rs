@@ -2,7 +2,7 @@
 
 use super::asked::Counters;
 use super::ata::{self, Attribute};
-use super::catalogue::{Entry, Form, HIGH, Meaning, Section, Unit, entry};
+use super::catalogue::{Entry, Form, HIGH, Meaning, Section, Unit, entry, half};
 use super::drives::{Drive, named};
 use super::number::only;
 use super::samples::Samples;
@@ -130,8 +130,11 @@ impl Told<'_> {
     }
 }
 
-/// What a field means that a user's own program wrote, such as `host_bytes` or `media_gib`.
+/// What a field means that is half of a counter, or that a user's own program wrote, such as `host_bytes`.
 fn own(name: &str) -> Vec<Meaning> {
+    if let Some(half) = half(name) {
+        return vec![half];
+    }
     let is_own = super::words::words(name).len() == 2;
     let meanings = ata::meanings(name).into_iter();
     let known = meanings.filter(|meaning| is_own && matches!(meaning.unit, Unit::Bytes(_)));

@@ -15,6 +15,8 @@ const LOGS_OF_HOST: &str = "log nvme smart-log or smartctl -A as well";
 const LOGS_OF_MEDIA: &str = "log nvme ocp smart-add-log, nvme fdp stats or the smart-log of the vendor's plugin as well \
                              (the SMART log of NVMe itself has none)";
 
+const ATTRIBUTES: &str = "log all that smartctl -x prints of this drive";
+
 /// The size of a page, if nothing hints at one.
 const PAGE: u32 = 16_384;
 
@@ -44,8 +46,10 @@ impl Samples {
             return Some(self.unknown(side, source));
         }
         let own = self.names(|seen| seen.meaning.side == side);
+        let is_sata = self.seen.iter().any(|seen| seen.id.is_some());
         let (what, logs) = match side {
             Side::Host => ("host", LOGS_OF_HOST),
+            Side::Media if is_sata => ("medium", ATTRIBUTES),
             Side::Media => ("medium", LOGS_OF_MEDIA),
         };
         if !own.is_empty() {

@@ -28,7 +28,7 @@ use super::series::Measured;
 use crate::error::LabError;
 use ata::Attribute;
 use catalogue::Section;
-use samples::Samples;
+use samples::{Rows, Samples};
 use std::fs;
 use std::path::Path;
 
@@ -55,7 +55,7 @@ impl Measured {
 }
 
 /// Host and media bytes of the samples of a text.
-fn rows(text: &str, counters: &Counters) -> Result<(Vec<(f64, f64)>, Reading), String> {
+fn rows(text: &str, counters: &Counters) -> Result<Rows, String> {
     if text.trim().is_empty() {
         return Err("it is empty; the first line of a table is host_bytes,media_bytes".into());
     }
@@ -76,17 +76,13 @@ fn log(text: &str, counters: &Counters) -> Result<Samples, String> {
     let (mut rest, mut number) = (text, 1);
     while !rest.is_empty() {
         let at = |reason| format!("line {number}: {reason}");
-        let length = match json::starting(rest) {
-            Some(found) => {
-                let (value, length) = found.map_err(at)?;
-                json::tell(&value, &mut log.samples, counters).map_err(at)?;
-                length
-            }
-            None => {
-                let line = rest.lines().next().unwrap_or_default();
-                log.line(line).map_err(at)?;
-                rest.find('\n').map_or(rest.len(), |end| end + 1)
-            }
+        let length = if let Some(found) = json::starting(rest) {
+            let (value, length) = found.map_err(at)?;
+            json::tell(&value, &mut log.samples, counters).map_err(at)?;
+            length
+        } else {
+            log.line(rest.lines().next().unwrap_or_default()).map_err(at)?;
+            rest.find('\n').map_or(rest.len(), |end| end + 1)
         };
         number += rest[..length].matches('\n').count();
         rest = &rest[length..];

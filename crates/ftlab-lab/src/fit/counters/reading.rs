@@ -52,13 +52,14 @@ impl fmt::Display for Sum<'_> {
 
 /// The unit of a counter, as tools name it.
 fn unit(bytes: f64) -> String {
-    let decimal = [(1e9, "GB"), (1e6, "MB")].into_iter().find(|(unit, _)| bytes == *unit);
+    let is_one = |count: f64| (count - 1.0).abs() < f64::EPSILON;
+    let decimal = [(1e9, "GB"), (1e6, "MB")].into_iter().find(|(unit, _)| is_one(bytes / unit));
     let is_power = |count: f64| count >= 1.0 && count.log2().fract() == 0.0;
     let binary = [(GIB, "GiB"), (MIB, "MiB"), (1024.0, "KiB")];
     let binary = binary.into_iter().find(|(unit, _)| is_power(bytes / unit));
     match decimal.or(binary) {
         Some((unit, name)) => format!("units of {} {name}", bytes / unit),
-        None if bytes == 1.0 => "bytes".into(),
+        None if is_one(bytes) => "bytes".into(),
         None => format!("units of {bytes} bytes"),
     }
 }

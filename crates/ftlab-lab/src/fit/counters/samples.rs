@@ -38,6 +38,9 @@ pub(super) struct Samples {
     pub(super) unnamed: BTreeSet<u8>,
 }
 
+/// Host and media bytes of samples, and what they were read from.
+pub(super) type Rows = (Vec<(f64, f64)>, Reading);
+
 /// Counters whose sum is the bytes of a side.
 pub(super) type Source = Vec<usize>;
 
@@ -58,9 +61,9 @@ impl Samples {
             self.push(name, id, meaning.clone(), false, value);
         }
         for side in [Side::Host, Side::Media] {
-            let Some(unit) = counters.named(side, name, id) else { continue };
+            let Some(named) = counters.named(side, name, id) else { continue };
             let known = meanings.iter().find(|meaning| meaning.side == side).or(meanings.first());
-            let unit = unit.or(known.map(|known| known.unit)).unwrap_or(Unit::Unknown);
+            let unit = named.unit().or(known.map(|known| known.unit)).unwrap_or(Unit::Unknown);
             let tool = known.map_or("named by the user".into(), |known| known.tool.clone());
             let sum = (counters.names(side).len() > 1).then(|| "named by the user".into());
             self.push(name, id, Meaning { side, unit, tool, sum }, true, value);
@@ -94,7 +97,7 @@ impl Samples {
     }
 
     /// The samples of host and media bytes, and what they were read from.
-    pub(super) fn rows(&self, counters: &Counters) -> Result<(Vec<(f64, f64)>, Reading), String> {
+    pub(super) fn rows(&self, counters: &Counters) -> Result<Rows, String> {
         self.one_drive()?;
         self.all_asked(counters)?;
         let known = |side| self.sources(side, counters).into_iter().filter(|s| self.is_known(s));

@@ -2,11 +2,10 @@
 
 use super::asked::Counters;
 use super::ata;
-use super::catalogue::{Meaning, Section, Side, Unit, entry};
+use super::catalogue::{Meaning, Section, Side, Unit, entry, half};
 use super::drives::Drive;
 use super::number::{Number, only};
-use super::reading::Reading;
-use super::samples::Samples;
+use super::samples::{Rows, Samples};
 use super::words::plain;
 use std::borrow::Cow;
 
@@ -26,10 +25,7 @@ struct Column<'a> {
 }
 
 /// The rows of a table, and the columns that they were read from; none if the text is no table.
-pub(super) fn rows(
-    text: &str,
-    counters: &Counters,
-) -> Result<Option<(Vec<(f64, f64)>, Reading)>, String> {
+pub(super) fn rows(text: &str, counters: &Counters) -> Result<Option<Rows>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !is_rule(line));
     let (comments, lines): (Vec<_>, Vec<_>) = lines.partition(|(_, line)| is_comment(line));
     // numpy writes its heading as a comment.
@@ -124,10 +120,13 @@ fn meanings(name: &str) -> Vec<Meaning> {
         ("host", _) => of(Side::Host),
         ("media", _) => of(Side::Media),
         (_, Some(entry)) => vec![entry.alone(Section::Other)],
-        _ => {
-            let meanings = ata::meanings(name).into_iter();
-            meanings.map(|meaning| Meaning { tool: "table".into(), ..meaning }).collect()
-        }
+        _ => half(name).map_or_else(
+            || {
+                let meanings = ata::meanings(name).into_iter();
+                meanings.map(|meaning| Meaning { tool: "table".into(), ..meaning }).collect()
+            },
+            |half| vec![half],
+        ),
     }
 }
 
@@ -136,7 +135,7 @@ fn told(
     names: &[Cow<'_, str>],
     rows: &[(usize, Vec<Cow<'_, str>>)],
     counters: &Counters,
-) -> Result<(Vec<(f64, f64)>, Reading), String> {
+) -> Result<Rows, String> {
     if rows.is_empty() {
         return Err("it has a heading and no numbers below it".into());
     }
@@ -156,8 +155,9 @@ fn told(
     match samples.rows(counters) {
         Ok((read, reading)) => {
             let used = reading.host.iter().chain(&reading.media);
-            let used = used.filter_map(|used| columns.iter().find(|own| own.name == used.counter));
-            used.map(|column| column.complete(names, rows)).collect::<Result<(), _>>()?;
+            let mut used =
+                used.filter_map(|used| columns.iter().find(|own| own.name == used.counter));
+            used.try_for_each(|column| column.complete(names, rows))?;
             Ok((read, reading))
         }
         Err(reason) => {
@@ -252,6 +252,8 @@ mod tests {
             of("data_units_written,nand_gib\n2,1.5\n"),
             [(1_024_000.0, 1.5 * 1_073_741_824.0)]
         );
+        let halves = "data_units_written;physical_media_units_written_hi;physical_media_units_written_lo\n2;1;5\n";
+        assert_eq!(of(halves), [(1_024_000.0, 18_446_744_073_709_551_616.0 + 5.0)]);
         assert_eq!(of("host,media\n1.234,2\n5.5,6\n"), [(1.234, 2.0), (5.5, 6.0)]);
     }
 

@@ -498,7 +498,12 @@ fn what_cannot_be_read_is_refused_by_name() {
         ),
         (
             lba.clone() + &attribute(243, "Unknown_Attribute"),
-            vec!["attributes 243", "update-smart-drivedb", "--media-counter 243=32MiB"],
+            vec![
+                "smartctl -x",
+                "attributes 243",
+                "update-smart-drivedb",
+                "--media-counter 243=32MiB",
+            ],
         ),
         (lba.clone() + &attribute(245, "TLC_Writes_32MiB"), vec!["TLC_Writes_32MiB", "part"]),
         (

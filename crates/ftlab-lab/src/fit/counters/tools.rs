@@ -48,7 +48,7 @@ pub(super) fn told(line: &str, section: Section, counters: &Counters) -> Result<
         };
         let has_id = index > length && words[index - length - 1].text.starts_with("0x");
         let meaning = named.map(|entry| meaning(entry, &value, section, has_id));
-        told.push(Told { name: name.to_owned(), meaning, value: value.value });
+        told.push(Told { name: name.to_owned(), meaning, value: value.number });
         let end = line.len() - rest.len();
         while words.get(index).is_some_and(|word| word.at.start < end) {
             index += 1;

@@ -6,7 +6,7 @@ use super::number::{Number, leading};
 /// A number after a name, and what shows whose it is.
 #[derive(Debug, PartialEq)]
 pub(super) struct Value {
-    pub(super) value: f64,
+    pub(super) number: f64,
     /// How many numbers there were.
     pub(super) count: usize,
     /// The first of them.
@@ -40,20 +40,19 @@ pub(super) fn after(rest: &str, form: Form, any: bool) -> Result<Option<(Value, 
     }
     let (numbers, has_percent, rest) = numbers(gap.rest, form);
     let Some(last) = numbers.last() else {
-        let is_told = gap.has_sign || gap.rest.trim().is_empty();
         let wrong = || Wrong::Number("has no number".into());
-        return if is_told { Err(wrong()) } else { Ok(None) };
+        return if gap.has_sign { Err(wrong()) } else { Ok(None) };
     };
     let shown = gap.rest[..gap.rest.len() - rest.len()].trim();
     if !any {
         refuse(&numbers, shown, rest)?;
     }
-    let value = match form {
+    let number = match form {
         Form::Normalized | Form::Last => last.value,
         Form::One | Form::Halves => joined(&numbers, form, shown)?,
     };
     let is_marked = gap.has_sign || has_percent;
-    let value = Value { value, count: numbers.len(), first: numbers[0].value, is_marked };
+    let value = Value { number, count: numbers.len(), first: numbers[0].value, is_marked };
     Ok(Some((value, rest)))
 }
 
@@ -77,7 +76,7 @@ fn pair(rest: &str) -> Option<(Value, &str)> {
     let (low, high) = inner.split_once(',')?;
     let of = |text: &str| text.trim().parse::<u64>().ok().map(|half| half as f64);
     let (low, high) = (of(low)?, of(high)?);
-    let value = Value { value: low + high * HIGH, count: 1, first: low, is_marked: true };
+    let value = Value { number: low + high * HIGH, count: 1, first: low, is_marked: true };
     Some((value, rest))
 }
 
@@ -153,8 +152,8 @@ fn joined(numbers: &[Number], form: Form, shown: &str) -> Result<f64, Wrong> {
 mod tests {
     use super::*;
 
-    fn value(rest: &str, form: Form) -> f64 {
-        after(rest, form, false).unwrap().unwrap().0.value
+    fn value(rest: &str, form: Form) -> Option<f64> {
+        after(rest, form, false).unwrap().map(|(value, _)| value.number)
     }
 
     #[test]
@@ -171,19 +170,22 @@ mod tests {
             "(Bytes): 0x7b",
             ";123;",
         ] {
-            assert_eq!(value(rest, Form::Halves), 123.0, "{rest}");
+            assert_eq!(value(rest, Form::Halves), Some(123.0), "{rest}");
         }
-        assert_eq!(value(" - 1 0", Form::Halves), HIGH);
-        assert_eq!(value(": [0, 1]", Form::One), HIGH);
+        assert_eq!(value(" - 1 0", Form::Halves), Some(HIGH));
+        assert_eq!(value(": [0, 1]", Form::One), Some(HIGH));
         for rest in [
             ": 100%       sectors: 123",
             "  100         123",
             ": 244  100%       sectors: 123",
             ": 100 123",
         ] {
-            assert_eq!(value(rest, Form::Normalized), 123.0, "{rest}");
+            assert_eq!(value(rest, Form::Normalized), Some(123.0), "{rest}");
         }
-        assert_eq!(value("   3855     0x0000000000000000000000000000007b", Form::Last), 123.0);
+        assert_eq!(
+            value("   3855     0x0000000000000000000000000000007b", Form::Last),
+            Some(123.0)
+        );
     }
 
     #[test]
@@ -198,13 +200,16 @@ mod tests {
             assert!(error(rest).contains("does not count those"), "{rest}");
         }
         for rest in [": 5 bytes", ": 5 B", ": 5 units", ": 5 host_reads : 7"] {
-            assert_eq!(value(rest, Form::One), 5.0, "{rest}");
+            assert_eq!(value(rest, Form::One), Some(5.0), "{rest}");
         }
         assert!(error(": 1234 5678").contains("several numbers"));
-        for rest in ["", ":", ": n/a", ": [123 TB]"] {
+        for rest in [":", " (HBMW):", ": n/a", ": [123 TB]"] {
             assert!(error(rest).contains("no number"), "{rest}");
         }
-        assert_eq!(after(" to DRAM namespace 0x5", Form::One, false), Ok(None));
-        assert_eq!(after(": 12 GiB", Form::One, true).unwrap().unwrap().0.value, 12.0);
+        for rest in ["", " to DRAM namespace 0x5", " and more"] {
+            assert_eq!(after(rest, Form::One, false), Ok(None), "{rest}");
+        }
+        let said = after(": 12 GiB", Form::One, true).unwrap();
+        assert_eq!(said.map(|(value, _)| value.number), Some(12.0));
     }
 }
