@@ -116,6 +116,9 @@ impl Told<'_> {
         let is_asked = self.counters.plain_names().any(|own| own == super::words::plain(name));
         let own = if value.is_number() { own(name) } else { Vec::new() };
         if entry.is_none() && !is_asked && own.is_empty() {
+            if value.is_number() {
+                self.samples.sounds_alike(name);
+            }
             return self.value(value, section);
         }
         let Some(number) = number(value) else {

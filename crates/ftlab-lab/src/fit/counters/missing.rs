@@ -23,7 +23,7 @@ const PAGE: u32 = 16_384;
 impl Samples {
     /// Says what a log lacks that has no pair of counters.
     pub(super) fn missing(&self, counters: &Counters) -> String {
-        if self.seen.is_empty() && self.unnamed.is_empty() {
+        if self.seen.is_empty() && self.unnamed.is_empty() && self.alike.is_empty() {
             return NOTHING.into();
         }
         let lacks: Vec<String> = [Side::Host, Side::Media]
@@ -58,9 +58,18 @@ impl Samples {
                  and low bits, of host and other pages)"
             ));
         }
+        let option = option(side);
+        let alike: Vec<_> = self.alike.iter().filter(|(of, _)| *of == side).collect();
+        if let Some((_, name)) = alike.first() {
+            let names: Vec<_> = alike.iter().map(|(_, name)| name.as_str()).collect();
+            return Some(format!(
+                "has {}, which no tool that is known prints so; say of how many bytes its units are, such as {option} \
+                 \"{name}=1GiB\"",
+                names.join(", ")
+            ));
+        }
         let others = self.names(|_| true);
         let others = if others.is_empty() { String::new() } else { format!("{others} and ") };
-        let option = option(side);
         Some(format!(
             "has {others}no counter of the {what} that is known; {logs}, or name one with {option} NAME=SIZE{}",
             self.unnamed_attributes(option)

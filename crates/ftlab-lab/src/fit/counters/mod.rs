@@ -150,7 +150,11 @@ impl Log<'_> {
     }
 
     fn told(&mut self, line: &str) -> Result<(), String> {
-        for told in tools::told(line, self.section, self.counters)? {
+        let told = tools::told(line, self.section, self.counters)?;
+        if let Some(name) = tools::name_of_number(line).filter(|_| told.is_empty()) {
+            self.samples.sounds_alike(name);
+        }
+        for told in told {
             let meanings = told.meaning.as_slice();
             self.samples.tell(&told.name, None, meanings, told.value, self.counters);
             let is_last = told.name.eq_ignore_ascii_case("media_units_written");

@@ -36,6 +36,8 @@ pub(super) struct Samples {
     current: Vec<Drive>,
     /// Attributes without a name that may be what is missing.
     pub(super) unnamed: BTreeSet<u8>,
+    /// Names that sound like counters of a side, and that no tool here has.
+    pub(super) alike: Vec<(Side, String)>,
 }
 
 /// Host and media bytes of samples, and what they were read from.
@@ -67,6 +69,20 @@ impl Samples {
             let tool = known.map_or("named by the user".into(), |known| known.tool.clone());
             let sum = (counters.names(side).len() > 1).then(|| "named by the user".into());
             self.push(name, id, Meaning { side, unit, tool, sum }, true, value);
+        }
+    }
+
+    /// Remembers a name that sounds like a counter.
+    pub(super) fn sounds_alike(&mut self, name: &str) {
+        const WORDS_MAX: usize = 6;
+        if super::words::words(name).len() > WORDS_MAX {
+            return;
+        }
+        for meaning in super::ata::meanings(name) {
+            let alike = (meaning.side, name.to_owned());
+            if !self.alike.contains(&alike) {
+                self.alike.push(alike);
+            }
         }
     }
 

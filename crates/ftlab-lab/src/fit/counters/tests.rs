@@ -510,6 +510,14 @@ fn what_cannot_be_read_is_refused_by_name() {
             "data_units_written : 5\n  Physical Media Units Written TLC (Bytes): 7\n".into(),
             vec!["Physical Media Units Written TLC", "part"],
         ),
+        (
+            "Data Units Written: 5\nNAND Writes: 7\n".into(),
+            vec!["NAND Writes, which no tool", "--media-counter \"NAND Writes=1GiB\""],
+        ),
+        (
+            "{\"host_writes\": 5, \"nand_writes\": 7}\n".into(),
+            vec!["--host-counter \"host_writes=", "--media-counter \"nand_writes="],
+        ),
         ("{\"hbmw\": 5,\n".into(), vec!["line 1", "ends before it is closed"]),
         ("{\"hbmw\": \"5 TB\", \"mbmw\": 7}\n".into(), vec!["hbmw", "5 TB"]),
     ] {

@@ -3,6 +3,7 @@
 
 use super::asked::Counters;
 use super::catalogue::{Entry, Form, Meaning, Section, entries};
+use super::number::leading;
 use super::value::{Value, Wrong, after};
 use super::words::{Word, found, words};
 
@@ -55,6 +56,13 @@ pub(super) fn told(line: &str, section: Section, counters: &Counters) -> Result<
         }
     }
     Ok(told)
+}
+
+/// The name on a line that is a name and a number, with a colon or an equals sign between them.
+pub(super) fn name_of_number(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once([':', '='])?;
+    leading(rest.trim_start_matches([' ', '\t', '"']), true)?;
+    Some(name.trim_matches(|c: char| c.is_whitespace() || c == '"'))
 }
 
 /// The longest name that begins with this word: one that is known, or one that the user gave.
