@@ -184,14 +184,14 @@ pub(super) fn entries() -> &'static [Entry] {
 /// The counter of this name, however its words are joined, and whatever unit is in brackets after it.
 pub(super) fn entry(name: &str) -> Option<&'static Entry> {
     let of = |name: String| ENTRIES.iter().find(|entry| entry.name == name);
-    of(plain(name)).or_else(|| of(plain(without_brackets(name))))
+    let bare = without_brackets(name);
+    of(plain(name)).or_else(|| if bare.len() < name.len() { of(plain(bare)) } else { None })
 }
 
 /// What the high or the low half of a counter means, such as `NAND Bytes Written Lo`.
 pub(super) fn half(name: &str) -> Option<Meaning> {
-    let plain = plain(name);
-    let (whole, half) = plain.rsplit_once(' ')?;
-    let factor = match half {
+    let (whole, half) = name.rsplit_once([' ', '_'])?;
+    let factor = match half.to_ascii_lowercase().as_str() {
         "hi" | "high" => HIGH,
         "lo" | "low" => 1.0,
         _ => return None,
@@ -202,7 +202,7 @@ pub(super) fn half(name: &str) -> Option<Meaning> {
         _ => entry.meaning(Section::Other),
     };
     let Unit::Bytes(bytes) = meaning.unit else { return None };
-    let sum = Some(Cow::Owned(whole.to_owned()));
+    let sum = Some(Cow::Owned(plain(whole)));
     Some(Meaning { unit: Unit::Bytes(bytes * factor), sum, ..meaning })
 }
 

@@ -114,9 +114,10 @@ impl Told<'_> {
     fn field(&mut self, name: &str, value: &Value, section: Section) -> Result<(), String> {
         let entry = entry(name);
         let is_asked = self.counters.plain_names().any(|own| own == super::words::plain(name));
-        let own = if value.is_number() { own(name) } else { Vec::new() };
+        let is_bare = entry.is_none() && value.is_number();
+        let own = if is_bare { own(name) } else { Vec::new() };
         if entry.is_none() && !is_asked && own.is_empty() {
-            if value.is_number() {
+            if is_bare {
                 self.samples.sounds_alike(name);
             }
             return self.value(value, section);
@@ -138,9 +139,11 @@ fn own(name: &str) -> Vec<Meaning> {
     if let Some(half) = half(name) {
         return vec![half];
     }
-    let is_own = super::words::words(name).len() == 2;
+    if super::words::words(name).len() != 2 {
+        return Vec::new();
+    }
     let meanings = ata::meanings(name).into_iter();
-    let known = meanings.filter(|meaning| is_own && matches!(meaning.unit, Unit::Bytes(_)));
+    let known = meanings.filter(|meaning| matches!(meaning.unit, Unit::Bytes(_)));
     known.map(|meaning| Meaning { tool: "JSON".into(), ..meaning }).collect()
 }
 

@@ -5,7 +5,7 @@ use super::catalogue::{Meaning, Side, Unit};
 use super::drives::{Drive, Kind};
 use super::reading::{ReadAs, Reading};
 use super::words::plain;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// A counter that a log has.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,8 @@ pub(super) struct Samples {
     pub(super) unnamed: BTreeSet<u8>,
     /// Names that sound like counters of a side, and that no tool here has.
     pub(super) alike: Vec<(Side, String)>,
+    /// Names that were looked at, whether they do or not.
+    heard: HashSet<String>,
 }
 
 /// Host and media bytes of samples, and what they were read from.
@@ -75,6 +77,10 @@ impl Samples {
     /// Remembers a name that sounds like a counter.
     pub(super) fn sounds_alike(&mut self, name: &str) {
         const WORDS_MAX: usize = 6;
+        if self.heard.contains(name) {
+            return;
+        }
+        self.heard.insert(name.to_owned());
         if super::words::words(name).len() > WORDS_MAX {
             return;
         }
@@ -87,10 +93,9 @@ impl Samples {
     }
 
     fn push(&mut self, name: &str, id: Option<u8>, meaning: Meaning, is_asked: bool, value: f64) {
-        let own = plain(name);
         let known = self.seen.iter().position(|seen| {
             let is_same = seen.id == id && seen.is_asked == is_asked && seen.meaning == meaning;
-            is_same && plain(&seen.name) == own
+            is_same && (seen.name == name || plain(&seen.name) == plain(name))
         });
         let seen = known.unwrap_or_else(|| {
             self.seen.push(Seen { name: name.to_owned(), id, meaning, is_asked });

@@ -72,7 +72,8 @@ fn named(
     index: usize,
     counters: &Counters,
 ) -> Option<(Option<&'static Entry>, usize)> {
-    let known = entries().iter().filter_map(|entry| {
+    let may_be = |name: &str| name.starts_with(words[index].text.as_str());
+    let known = entries().iter().filter(|entry| may_be(entry.name)).filter_map(|entry| {
         found(line, words, index, entry.name).map(|length| (Some(entry), length))
     });
     let given =
