@@ -36,10 +36,11 @@ pub(super) fn rows(text: &str, counters: &Counters) -> Result<Option<Rows>, Stri
         Some(((_, first), rest)) => (*first, rest),
         None => return Ok(None),
     };
-    let found = delimiter(first, rest.first().map(|(_, line)| *line), counters);
+    let below = rest.first().map(|(_, line)| *line);
+    let found = delimiter(first, below, counters, &[' ']);
     let (heading, delimiter, rows) = match (found, heading) {
         (Some(delimiter), _) => (first, delimiter, rest),
-        (None, Some(heading)) => match delimiter(heading, Some(first), counters) {
+        (None, Some(heading)) => match delimiter(heading, Some(first), counters, &DELIMITERS) {
             Some(delimiter) => (heading, delimiter, lines.as_slice()),
             None => return Ok(None),
         },
@@ -60,9 +61,14 @@ fn is_comment(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("//")
 }
 
-/// The delimiter of a heading, if it is one: it has no number, and columns of both sides, or of one and numbers below
-/// them.
-fn delimiter(heading: &str, below: Option<&str>, counters: &Counters) -> Option<char> {
+/// The delimiter of a heading, if it is one: it has no number, and columns of both sides, or of one and numbers below it.
+/// With the delimiters `doubtful`, numbers have to be below in any case.
+fn delimiter(
+    heading: &str,
+    below: Option<&str>,
+    counters: &Counters,
+    doubtful: &[char],
+) -> Option<char> {
     DELIMITERS.into_iter().find(|delimiter| {
         let names = cells(heading, *delimiter);
         let sides = |side| {
@@ -75,15 +81,23 @@ fn delimiter(heading: &str, below: Option<&str>, counters: &Counters) -> Option<
         let below = below.map(|line| cells(line, *delimiter)).unwrap_or_default();
         let is_counted = |place: usize| below.get(place).is_some_and(|cell| only(cell).is_some());
         let is_like = |place| names.len() > 1 && below.len() == names.len() && is_counted(place);
-        let is_heading =
-            names.iter().all(|name| only(name).is_none() && !name.contains(['{', '}', '=']));
+        let is_heading = names.iter().all(|name| is_name(name));
         is_heading
             && match (sides(Side::Host), sides(Side::Media)) {
-                (Some(host), Some(media)) => host != media && (*delimiter != ' ' || is_like(host)),
+                (Some(host), Some(media)) => {
+                    host != media && (!doubtful.contains(delimiter) || is_like(host))
+                }
                 (Some(one), None) | (None, Some(one)) => is_like(one),
                 (None, None) => false,
             }
     })
+}
+
+/// Whether a cell is a name, and neither a number, nor a name with its number, nor a part of JSON.
+fn is_name(cell: &str) -> bool {
+    let told =
+        cell.split_once(':').is_some_and(|(_, rest)| rest.contains(|c: char| c.is_ascii_digit()));
+    only(cell).is_none() && !told && !cell.contains(['{', '}', '='])
 }
 
 /// The cells of a line, without quotation marks.
@@ -270,6 +284,14 @@ mod tests {
         assert!(ambiguous.contains("--media-counter \"nand_bytes_written="), "{ambiguous}");
         let drives = error("device,host,media\n/dev/nvme0n1,1,2\nnvme1,3,4\n");
         assert!(drives.contains("nvme0 and nvme1"), "{drives}");
-        assert_eq!(rows("a,b\n1,2\n", &Counters::default()), Ok(None));
+        for text in [
+            "a,b\n1,2\n",
+            "Host bytes written: 5, media bytes written: 6\n",
+            "HBMW: 5; MBMW: 6\n",
+            "# host_bytes, media_bytes\n{\"hbmw\": 1, \"mbmw\": 2}\n",
+            "host and media\nHBMW: 5\n",
+        ] {
+            assert_eq!(rows(text, &Counters::default()), Ok(None), "{text}");
+        }
     }
 }
